@@ -1,0 +1,1 @@
+"""Warpladder: a CUDA workbook with graded kernels."""
