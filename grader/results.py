@@ -1,0 +1,274 @@
+"""What a climb, a grade or a profile found: one set of frozen dataclasses that every view reads.
+
+The console table, the HTML report, the notebooks, nbgrader's score, the committed records and `--json` all
+show these objects. Their field names are a public contract. `None` (JSON null) stands where nothing was
+measured. A time is never given without `time_source` ("measured" on a GPU, "modelled" without one), counters
+never without `counter_source` ("measured" by a profiler, "emulated" by the emulator).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+CLIMB_SCHEMA = "warpladder/climb/1"
+GRADE_SCHEMA = "warpladder/grade/1"
+PROFILE_SCHEMA = "warpladder/profile/1"
+
+Verdict = Literal["pass", "fail", "error", "timeout", "skip"]
+"""pass: a complete result that is right; fail: it ran, and is wrong; error: it could not be run;
+timeout: it did not end; skip: it was not tried, and the reason says why."""
+
+TimeSource = Literal["measured", "modelled"]
+CounterSource = Literal["measured", "emulated"]
+CaseKind = Literal["exact", "real"]
+
+Number = float | str
+"""A JSON number, or one of the strings "nan", "inf", "-inf", which JSON has no number for."""
+
+
+@dataclass(frozen=True)
+class Device:
+    """The device the kernels ran on."""
+
+    kind: Literal["gpu", "emulator"]  # a real GPU through PyCUDA, or the emulator
+    name: str  # as the driver names it, such as "NVIDIA H200"
+    arch: str  # what NVRTC compiled for, such as "sm_90a"
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What somebody needs to know to trust a number, or to get it again. No machine paths, no host names."""
+
+    warpladder: str  # version of this package
+    python: str  # version of the interpreter
+    numpy: str  # version of NumPy, which computes the references
+    nvrtc: str | None = None  # version of the compiler
+    driver: str | None = None  # CUDA version of the GPU's driver; null on the emulator
+    git_commit: str | None = None  # of the clone it ran from; null for an installed package
+    date: str | None = None  # UTC, ISO 8601, to the second
+    rounds: int | None = None  # timed rounds behind each median; null where times are modelled
+    l2_flush_bytes: int | None = None  # bytes written before each timed launch to empty the L2 cache
+    power_w: float | None = None  # highest board power seen between rounds, in watts
+    sm_clock_mhz: int | None = None  # lowest SM clock seen between rounds
+    throttle_reasons: list[str] | None = None  # NVML's names of what slowed the clock; null: no NVML
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """One claim of a topic, checked on one kernel's counters at the `count` sizes."""
+
+    text: str  # what the rung must show, in words
+    held: bool | None  # null: could not be evaluated, because nothing was counted
+    value: float | None  # the left side of the comparison, as found
+    rung: str = ""  # the rung that makes this claim; later rungs must satisfy it too
+    points: int = 0  # what it is worth in a grade
+    expect: str = ""  # the expression that was evaluated
+    limit: float | None = None  # the right side of the comparison, as found
+
+
+@dataclass(frozen=True)
+class FindingResult:
+    """One fault that the emulator saw while a kernel ran, such as an access out of bounds."""
+
+    kind: str  # out_of_bounds, misaligned, uninitialised_shared, race, trap, assert or barrier
+    line: int | None  # line of the learner's file; null where the compiler gave none
+    message: str  # what happened, with addresses and sizes
+    count: int = 1  # how often it happened in that launch
+    kernel: str | None = None  # the kernel it happened in
+    block: list[int] | None = None  # block index (x, y, z) of the first occurrence
+    thread: list[int] | None = None  # thread index (x, y, z) of the first occurrence
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first wrong element of an output, in memory order."""
+
+    array: str  # the output's parameter name
+    index: list[int]  # one number a dimension
+    expected: Number  # the reference's value
+    actual: Number  # what the kernel left there
+    allowed: float  # largest absolute error that would have passed; 0 means equality
+    wrong: int  # how many elements of this output are wrong
+    elements: int  # how many elements it has
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One input the judge tried."""
+
+    problem: dict[str, int]  # sizes by name
+    seed: int | None  # what the inputs were drawn from; null for a secret seed that was right
+    verdict: Verdict
+    error: float | None  # largest error over what is allowed; null where infinite or unknown
+    first_mismatch: Mismatch | None
+    kind: CaseKind = "real"  # exact: small integers and equality; real: random data and a bound
+    reason: str | None = None  # what is wrong, and what to do about it; null for a pass
+    reproduce: str | None = None  # the command that runs this one case again; null for a pass
+
+
+@dataclass(frozen=True)
+class RungResult:
+    """One rung of a climb."""
+
+    id: str  # such as "01_coalesced"
+    file: str  # path below the content root, or as the user gave it
+    verdict: Verdict
+    reason: str | None = None  # why it did not pass; null for a pass
+    time_s: float | None = None  # seconds at the climb's `problem`: the median where measured
+    time_source: TimeSource | None = None  # null exactly where time_s is
+    time_low_s: float | None = None  # lower end of the median's 95 % interval; null if modelled
+    time_high_s: float | None = None  # upper end of it
+    time_limited_by: str | None = None  # the time model's largest term; null for measured times
+    samples_s: list[float] | None = None  # every measured time, by round; null if modelled
+    vs_naive: float | None = None  # rung 0's time over this one's: above 1, this rung is faster
+    vs_library: float | None = None  # the library's time over this one's
+    vs_bound: float | None = None  # the bound's time over this one's: 1 is as fast as can be
+    registers: int | None = None  # registers a thread, of the hungriest kernel
+    shared_bytes: int | None = None  # static and dynamic shared memory a block, of the hungriest kernel
+    spill_bytes: int | None = None  # bytes a thread spilled to local memory, stores and loads
+    occupancy: float | None = None  # resident warps over the most an SM holds; lowest of its kernels
+    occupancy_limited_by: str | None = None  # registers, shared memory, threads or blocks
+    flop: int | None = None  # operations at the `counted` sizes; a fused multiply-add is two
+    dram_bytes: int | None = None  # bytes its launches move to and from DRAM, at `counted` sizes
+    intensity: float | None = None  # flop over dram_bytes
+    counters: dict[str, int] | None = None  # Nsight Compute's metrics, all launches, `counted` sizes
+    counter_source: CounterSource | None = None  # null exactly where counters is
+    claims: list[ClaimResult] = field(default_factory=list)  # its own and every earlier rung's
+    findings: list[FindingResult] = field(default_factory=list)  # empty where the emulator saw no fault
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A library routine that does the same work, timed in the same rounds."""
+
+    name: str  # such as "cupy.matmul (cuBLAS)"
+    time_s: float  # median, in seconds; always measured
+    time_low_s: float | None = None  # lower end of the median's 95 % confidence interval
+    time_high_s: float | None = None  # upper end of it
+    samples_s: list[float] | None = None  # every measured time in the order of the rounds
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The time under which no version of this topic can run on this device."""
+
+    time_s: float  # at the climb's `problem`: work over peak rate, or bytes over bandwidth
+    by: str  # what sets it: "arithmetic", "memory", or "copy" (the same bytes copied, measured)
+    min_flop: int = 0  # operations any algorithm needs; over a rung's time_s: its useful rate
+    min_bytes: int = 0  # bytes that any algorithm moves at `problem`
+    source: TimeSource = "modelled"  # measured: in the same rounds; modelled: from the device's table
+
+
+@dataclass(frozen=True)
+class Climb:
+    """A whole ladder, run rung by rung on one device."""
+
+    topic: str
+    device: Device
+    problem: dict[str, int]  # the sizes that times are for
+    counted: dict[str, int] | None  # the sizes that counters, claims, flop and dram_bytes are for
+    provenance: Provenance
+    rungs: list[RungResult]
+    baselines: list[Baseline]  # empty on the emulator
+    bound: Bound | None
+    schema: str = CLIMB_SCHEMA
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What keeps a submission from the next rung, and what to try."""
+
+    rung: str  # the rung whose claim failed
+    text: str  # one or two sentences for the learner
+    claim: str | None = None  # the claim that failed
+    value: float | None = None  # what was found
+    limit: float | None = None  # what was asked for
+
+
+@dataclass(frozen=True)
+class Grade:
+    """What a learner's kernel is worth."""
+
+    topic: str
+    file: str  # as the user gave it
+    verdict: Verdict
+    reason: str | None  # why it did not pass, and what to do; null for a pass
+    rung_reached: str | None  # id of the last rung whose claims, and all before it, hold; null without a pass
+    points: int
+    max_points: int
+    cases: list[CaseResult]  # those tried, in order; judging ends at the first that does not pass
+    findings: list[FindingResult]
+    claims: list[ClaimResult]
+    hints: list[Hint]
+    device: Device | None = None
+    counted: dict[str, int] | None = None  # the sizes that counters and claims are for
+    counters: dict[str, int] | None = None  # Nsight Compute's metrics, summed over launches
+    counter_source: CounterSource | None = None
+    provenance: Provenance | None = None
+    schema: str = GRADE_SCHEMA
+
+
+@dataclass(frozen=True)
+class LineProfile:
+    """What one source line cost in one launch."""
+
+    line: int  # in the learner's file
+    source: str  # the line's text
+    counters: dict[str, int]  # Nsight Compute's metrics for that line
+
+
+@dataclass(frozen=True)
+class LaunchProfile:
+    """One launch of a submission."""
+
+    kernel: str  # as the launch block names it
+    grid: list[int]  # blocks in x, y, z
+    block: list[int]  # threads in x, y, z
+    shared_bytes: int  # static and dynamic, a block
+    registers: int  # a thread
+    local_bytes: int  # stack a thread, spills included
+    spill_bytes: int  # spilled bytes a thread, stores and loads
+    occupancy: float | None
+    occupancy_limited_by: str | None
+    dram_bytes: int | None  # bytes the launch must move to and from DRAM
+    counters: dict[str, int] | None
+    counter_source: CounterSource | None
+    lines: list[LineProfile]  # in line order; only lines that did something
+    findings: list[FindingResult]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Counters, resources and findings of one submission, launch by launch."""
+
+    topic: str
+    file: str
+    device: Device
+    problem: dict[str, int]
+    verdict: Verdict  # whether it ran to its end; profiling does not compare outputs
+    reason: str | None
+    launches: list[LaunchProfile]
+    provenance: Provenance
+    schema: str = PROFILE_SCHEMA
+
+
+Result = TypeVar("Result", Climb, Grade, Profile)
+
+
+def to_json(result: Climb | Grade | Profile) -> bytes:
+    """Indented UTF-8 JSON with every field present."""
+    return msgspec.json.format(msgspec.json.encode(result), indent=2) + b"\n"
+
+
+def from_json(data: bytes | str, kind: type[Result]) -> Result:
+    """The inverse of `to_json`. Raises msgspec.ValidationError, naming the field, for another shape of JSON."""
+    return msgspec.json.decode(data, type=kind)
+
+
+def load(path: Path, kind: type[Result]) -> Result:
+    """A record from a file, such as `load(Path("measurements/h200/gemm.json"), Climb)`."""
+    return from_json(path.read_bytes(), kind)
