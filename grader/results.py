@@ -265,7 +265,7 @@ def to_json(result: Climb | Grade | Profile) -> bytes:
 
 
 def from_json(data: bytes | str, kind: type[Result]) -> Result:
-    """The inverse of `to_json`. Raises msgspec.ValidationError, naming the field, for another shape of JSON."""
+    """The inverse of `to_json`. Raises msgspec.ValidationError, naming the field, for other JSON."""
     return msgspec.json.decode(data, type=kind)
 
 
