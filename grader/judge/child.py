@@ -1,0 +1,255 @@
+"""The process that only launches: `python -m grader.judge.child DEVICE ARCH REQUESTS REPLIES MEMORY`.
+
+It does what `grader.judge.protocol` lists through PyCUDA's driver API, which the emulator has too, and sends
+back raw bytes, times and launch records. It never sees an expected result, and the parent trusts nothing it
+says about being right. REQUESTS, REPLIES and MEMORY are file descriptors; standard output goes where standard
+error does, so that a kernel's `printf` cannot be taken for a reply.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from grader import cuda
+from grader.judge.protocol import (
+    Allocate,
+    Copy,
+    Download,
+    Failure,
+    Fill,
+    Hello,
+    Launch,
+    Library,
+    Load,
+    Operation,
+    Pointer,
+    Record,
+    Release,
+    Reply,
+    Request,
+    Run,
+    Scalar,
+    Timed,
+    Upload,
+    receive,
+    send,
+)
+
+Value = list[Record] | float | None
+
+STATIC_SHARED_LIMIT = 48 * 1024
+"""Bytes of dynamic shared memory a kernel gets without asking; above it an attribute has to be set."""
+
+
+@dataclass
+class Buffer:
+    """A device allocation: the region [base, base + guard + nbytes + guard) and the payload inside it."""
+
+    allocation: Any
+    nbytes: int
+    guard: int
+
+    @property
+    def pointer(self) -> int:
+        """Address of the payload."""
+        return int(self.allocation) + self.guard
+
+    @property
+    def region_bytes(self) -> int:
+        """Payload and both guards."""
+        return self.nbytes + 2 * self.guard
+
+
+class Memory:
+    """The memory file, mapped; it is mapped again when the parent has made it larger."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._map: mmap.mmap | None = None
+
+    def view(self, offset: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """`nbytes` bytes at `offset`, writable."""
+        if self._map is None or offset + nbytes > len(self._map):
+            self._map = mmap.mmap(self._descriptor, os.fstat(self._descriptor).st_size)
+        return np.frombuffer(self._map, dtype=np.uint8, count=nbytes, offset=offset)
+
+
+class Executor:
+    """Does operations, one method each; holds the buffers and modules that they name."""
+
+    def __init__(self, device: cuda.Cuda, memory: Memory) -> None:
+        self.device = device
+        self.driver = device.driver
+        self.memory = memory
+        self.buffers: dict[str, Buffer] = {}
+        self.modules: dict[str, Any] = {}
+        self.functions: dict[tuple[str, str], Any] = {}
+        self._do: dict[type, Callable[[Any], Value]] = {
+            Allocate: self.allocate,
+            Upload: self.upload,
+            Download: self.download,
+            Fill: self.fill,
+            Load: self.load,
+            Run: self.run,
+            Library: self.library,
+            Copy: self.copy,
+            Timed: self.timed,
+            Release: self.release,
+        }
+
+    def do(self, operation: Operation) -> Value:
+        """Do one operation and return its value. Raises whatever the driver raises."""
+        return self._do[type(operation)](operation)
+
+    def allocate(self, op: Allocate) -> None:
+        allocation = self.driver.mem_alloc(op.nbytes + 2 * op.guard)
+        self.buffers[op.buffer] = Buffer(allocation, op.nbytes, op.guard)
+
+    def upload(self, op: Upload) -> None:
+        buffer = self.buffers[op.buffer]
+        self.driver.memcpy_htod(buffer.allocation, self.memory.view(op.offset, buffer.region_bytes))
+
+    def download(self, op: Download) -> None:
+        buffer = self.buffers[op.buffer]
+        self.driver.memcpy_dtoh(self.memory.view(op.offset, buffer.region_bytes), buffer.allocation)
+
+    def fill(self, op: Fill) -> None:
+        buffer = self.buffers[op.buffer]
+        words, rest = divmod(buffer.nbytes, 4)
+        if words:
+            self.driver.memset_d32(buffer.pointer, op.word, words)
+        for i in range(rest):
+            self.driver.memset_d8(buffer.pointer + 4 * words + i, (op.word >> (8 * i)) & 0xFF, 1)
+
+    def load(self, op: Load) -> None:
+        self.modules[op.module] = self.driver.module_from_buffer(op.image)
+
+    def run(self, op: Run) -> list[Record]:
+        self.device.ext.instruction_budget(op.budget)
+        self.launch_all(op)
+        self.driver.Context.synchronize()
+        records = self.device.ext.launch_records(clear=True)
+        return [msgspec.convert(record, Record, from_attributes=True) for record in records]
+
+    def launch_all(self, op: Run) -> None:
+        """Enqueue a Run's launches and the clearing of buffers that belongs to them."""
+        for launch in op.launches:
+            for name in launch.zero:
+                buffer = self.buffers[name]
+                self.driver.memset_d8(buffer.pointer, 0, buffer.nbytes)
+            if self.device.kind == "emulator":
+                self.device.ext.sampled_blocks(launch.blocks)
+            self.launch(op.module, launch)
+
+    def launch(self, module: str, launch: Launch) -> None:
+        function = self.function(module, launch.symbol)
+        if launch.shared_bytes > STATIC_SHARED_LIMIT:
+            attribute = self.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
+            function.set_attribute(attribute, launch.shared_bytes)
+        arguments = [self.argument(argument) for argument in launch.args]
+        function(*arguments, grid=launch.grid, block=launch.block, shared=launch.shared_bytes)
+
+    def function(self, module: str, symbol: str) -> Any:
+        key = (module, symbol)
+        if key not in self.functions:
+            self.functions[key] = self.modules[module].get_function(symbol)
+        return self.functions[key]
+
+    def argument(self, argument: Pointer | Scalar) -> Any:
+        """What PyCUDA packs: an unsigned 64-bit address, or a NumPy scalar of the declared type."""
+        if isinstance(argument, Pointer):
+            return np.uint64(self.buffers[argument.buffer].pointer)
+        return np.dtype(argument.dtype).type(argument.value)
+
+    def library(self, op: Library) -> None:
+        from grader.judge import baselines  # needs CuPy, which only a machine with a GPU has
+
+        arrays = {name: (self.buffers[a.buffer].pointer, a.dtype, a.shape) for name, a in op.arrays.items()}
+        baselines.call(op.name, arrays)
+
+    def copy(self, op: Copy) -> None:
+        source, target = self.buffers[op.source], self.buffers[op.target]
+        self.driver.memcpy_dtod(target.pointer, source.pointer, op.nbytes)
+
+    def timed(self, op: Timed) -> float:
+        """Seconds between two events around an action.
+
+        The flush empties the L2 cache of what earlier passes left, and takes the GPU longer than the host
+        needs to enqueue the rest, so that the cost of launching hides behind it.
+        """
+        start, end = self.driver.Event(), self.driver.Event()
+        if op.flush is not None:
+            self.fill(Fill(op.flush, 0))
+        start.record()
+        if isinstance(op.action, Run):
+            self.launch_all(op.action)
+        else:
+            self.do(op.action)
+        end.record()
+        end.synchronize()
+        return float(start.time_till(end)) * 1e-3
+
+    def release(self, op: Release) -> None:
+        for buffer in self.buffers.values():
+            buffer.allocation.free()
+        self.buffers.clear()
+
+
+def failure(operation: int, error: Exception) -> Failure:
+    """An exception as the parent will read it."""
+    line = getattr(error, "line", None)
+    return Failure(operation, type(error).__name__, str(error), line if isinstance(line, int) else None)
+
+
+def serve(requests: int, replies: int, executor: Executor) -> None:
+    """Answer requests until the parent closes its end."""
+    while True:
+        request = receive(requests, Request)
+        values: list[Value] = []
+        problem: Failure | None = None
+        for index, operation in enumerate(request.operations):
+            try:
+                values.append(executor.do(operation))
+            except Exception as error:  # the parent decides what a failure means
+                problem = failure(index, error)
+                break
+        send(replies, Reply(tuple(values), problem))
+
+
+def hello(device: cuda.Cuda) -> Hello:
+    """What this child launches on."""
+    if device.kind == "emulator":
+        return Hello(device.kind, device.name, device.arch, device.ext.device_limits(), None, None)
+    number = device.driver.get_driver_version()
+    version = f"{number // 1000}.{number % 1000 // 10}"
+    bus_id = device.driver.Device(0).pci_bus_id()
+    return Hello(device.kind, device.name, device.arch, device.ext.device_limits(), version, bus_id)
+
+
+def main(arguments: list[str]) -> None:
+    """Pick the device, say hello, serve."""
+    kind, arch, *descriptors = arguments
+    requests, replies, memory = map(int, descriptors)
+    os.dup2(2, 1)
+    try:
+        device = cuda.select(kind, arch or None)
+        greeting = hello(device)
+    except Exception as error:
+        send(replies, Hello("", "", arch, {}, None, None, failure(0, error)))
+        return
+    send(replies, greeting)
+    with contextlib.suppress(EOFError):
+        serve(requests, replies, Executor(device, Memory(memory)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

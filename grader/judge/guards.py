@@ -1,0 +1,75 @@
+"""Patterns that show what a kernel wrote, or did not write.
+
+Outputs and scratch arrays start as *poison*: an element still poisoned was never written. On a GPU every
+buffer also lies between two *guard zones*, which must come back as they were; the emulator finds accesses out
+of bounds by itself, so buffers there are exact. Both patterns are NaN in every floating-point type, so that a
+sum which reads them shows it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+POISON = 0x7FFD7FFD
+"""The word that unwritten memory holds. NVIDIA's arithmetic gives 0x7FFFFFFF as its NaN, so no sum makes this
+one."""
+
+GUARD = 0x7FFB7FFB
+"""The word that guard zones hold."""
+
+GUARD_BYTES = 256 * 1024
+"""Size of one guard zone on a GPU: more than a row of any judged case, and a multiple of every alignment."""
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Where a guard zone was written."""
+
+    side: str  # "before" or "after" the buffer
+    distance: int  # bytes between the buffer's edge and the nearest damaged byte: 0 is the very next byte
+    nbytes: int  # how many bytes of that zone changed
+
+
+def paint(view: Bytes, word: int) -> None:
+    """Fill bytes with a repeated word; a last odd byte or three get the word's first bytes."""
+    whole = len(view) // 4 * 4
+    view[:whole].view(np.uint32)[:] = word
+    view[whole:] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)[: len(view) - whole]
+
+
+def frame(region: Bytes, guard: int) -> Bytes:
+    """Paint both guard zones of a region and return the payload between them."""
+    if guard:
+        paint(region[:guard], GUARD)
+        paint(region[-guard:], GUARD)
+    return region[guard : len(region) - guard]
+
+
+def damage(region: Bytes, guard: int) -> Damage | None:
+    """The damage nearest to the payload, after it first, since running past the end is the usual fault."""
+    if not guard:
+        return None
+    pattern = np.frombuffer(GUARD.to_bytes(4, "little"), np.uint8)
+    for side, zone in (("after", region[-guard:]), ("before", region[:guard])):
+        changed = np.flatnonzero((zone.reshape(-1, 4) != pattern).ravel())
+        if len(changed):
+            distance = int(changed[0]) if side == "after" else guard - 1 - int(changed[-1])
+            return Damage(side, distance, len(changed))
+    return None
+
+
+def unwritten(output: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Which elements, in memory order, still hold the poison; none for types of one byte, which cannot be
+    told."""
+    size = output.dtype.itemsize
+    if size not in (2, 4, 8):
+        return np.zeros(output.size, dtype=bool)
+    pattern = int.from_bytes(POISON.to_bytes(4, "little") * 2, "little") & ((1 << 8 * size) - 1)
+    mask: np.ndarray[Any, np.dtype[np.bool_]] = output.reshape(-1).view(f"u{size}") == pattern
+    return mask
