@@ -112,7 +112,7 @@ def parse(value: str | int) -> Expression:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """", did you mean X?" where `known` holds something close to `name`, else ""."""
+    """ ", did you mean X?" where `known` holds something close to `name`, else ""."""
     close = difflib.get_close_matches(name, known, n=1)
     return f", did you mean `{close[0]}`?" if close else ""
 

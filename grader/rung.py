@@ -1,0 +1,329 @@
+"""The head of a .cu file: the idea in prose, and the TOML block that says how its kernels are launched.
+
+    // /// launch
+    // [[launch]]
+    // kernel = "transpose"
+    // grid = ["cdiv(N, TILE)", "cdiv(M, TILE)"]
+    // block = ["TILE", 8]
+    // ///
+
+Rungs and submissions have the same form. `parse_rung` reads a file; `plan` makes concrete launches of it for
+one problem, once the compiler has resolved the file's constants.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from grader.errors import WarpladderError
+from grader.expressions import Expression, ExpressionError, nearest
+from grader.signature import Signature
+from grader.tables import Table, read
+
+SM_COUNT = "SMS"
+"""What expressions call the device's number of streaming multiprocessors."""
+
+_OPENING = re.compile(r"//\s*///\s*launch\s*")
+_CLOSING = re.compile(r"//\s*///\s*")
+_BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+_KERNEL = re.compile(rf"__global__\s+(?:static\s+)?{_BOUNDS}void\s+{_BOUNDS}(\w+)")
+_LAUNCH_KEYS = ("kernel", "when", "args", "grid", "block", "shared", "zero", "cooperative", "cluster")
+_SCRATCH_DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32")
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One `[[launch]]`: a kernel and the expressions of its configuration."""
+
+    kernel: str  # a C++ name expression: "gemm", "gemm<128>"
+    args: tuple[str, ...]  # names of parameters of the signature and of scratch arrays, in the kernel's order
+    grid: tuple[Expression, Expression, Expression]
+    block: tuple[Expression, Expression, Expression]
+    shared: Expression  # bytes of dynamic shared memory
+    when: Expression | None  # the launch takes place where this holds
+    zero: tuple[str, ...]  # arrays set to zero before the launch, within the timed part
+    line: int  # of the file, where the table begins
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """One `[[scratch]]`: an array that the file's launches share."""
+
+    name: str
+    dtype: np.dtype[np.generic]
+    shape: tuple[Expression, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A kernel file: a rung of a ladder, or a submission."""
+
+    id: str  # "00_naive", "01_coalesced": the file's stem, 00_naive for those in kernels/naive/
+    path: Path
+    idea: str  # the prose before the launch block; paragraphs apart by an empty line
+    source: str
+    signature: Signature
+    launches: tuple[Launch, ...]
+    scratch: tuple[Scratch, ...]
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The name expressions to compile, each once."""
+        return tuple(dict.fromkeys(launch.kernel for launch in self.launches))
+
+    @property
+    def constant_names(self) -> tuple[str, ...]:
+        """The names the launch block uses and the problem does not supply: the file has to define them."""
+        supplied = {SM_COUNT, *(size.name for size in self.signature.sizes)}
+        used = {name for expression in _expressions(self) for name in expression.names}
+        return tuple(sorted(used - supplied))
+
+
+@dataclass(frozen=True)
+class PlannedLaunch:
+    """One launch with its numbers."""
+
+    kernel: str
+    args: tuple[str, ...]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    zero: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ScratchArray:
+    """One scratch array with its shape."""
+
+    name: str
+    dtype: np.dtype[np.generic]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class LaunchPlan:
+    """What to run for one problem: the scratch arrays to allocate, then the launches in order."""
+
+    launches: tuple[PlannedLaunch, ...]
+    scratch: tuple[ScratchArray, ...]
+
+
+def parse_rung(path: Path, signature: Signature) -> Rung:
+    """Read a kernel file; raises WarpladderError naming file and line."""
+    try:
+        source = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise WarpladderError(f"cannot read the file: {error.strerror}", file=path) from None
+    except UnicodeDecodeError:
+        raise WarpladderError("this is not UTF-8 text", file=path, remedy="pass a .cu source file") from None
+    return parse_source(source, signature, path)
+
+
+def parse_source(source: str, signature: Signature, path: Path) -> Rung:
+    """Read a kernel file's text; `path` names it in messages. Raises WarpladderError."""
+    lines = source.splitlines()
+    opening, closing = _find_block(lines, source, signature, path)
+    toml = [re.sub(r"^\s*// ?", "", line) for line in lines[opening + 1 : closing]]
+    block = read(toml, path, first_line=opening + 2)
+    block.allow("launch", "scratch")
+    scratch = tuple(_scratch(table, signature) for table in block.tables("scratch"))
+    arrays = [item.name for item in scratch]
+    if len(set(arrays)) < len(arrays):
+        raise block.error("two scratch arrays have the same name", "scratch", "give each a name of its own")
+    launches = tuple(_launch(table, signature, arrays) for table in block.tables("launch"))
+    if not launches:
+        raise block.error("the launch block launches nothing", remedy="add a [[launch]] table")
+    return Rung(
+        id="00_naive" if path.parent.name == "naive" else path.stem,
+        path=path,
+        idea=_idea(lines[:opening]),
+        source=source,
+        signature=signature,
+        launches=launches,
+        scratch=scratch,
+    )
+
+
+def declared_kernels(source: str) -> tuple[str, ...]:
+    """The names of the `__global__` functions in a source, as far as plain text shows them; for messages."""
+    return tuple(dict.fromkeys(_KERNEL.findall(re.sub(r"//.*", "", source))))
+
+
+def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], sms: int) -> LaunchPlan:
+    """The launches of `rung` for one problem on a device with `sms` multiprocessors.
+
+    `constants` has a value for each of `rung.constant_names`. Raises WarpladderError where an expression has
+    no value, a grid or block is not positive, or no launch applies.
+    """
+    values = {**constants, **problem, SM_COUNT: sms}
+    at = ", ".join(f"{name}={value}" for name, value in problem.items())
+
+    def evaluate(expression: Expression, what: str, line: int, smallest: int) -> int:
+        try:
+            value = expression.whole(values)
+        except ExpressionError as error:
+            raise WarpladderError(f"{what}: {error}", file=rung.path, line=line) from None
+        if value < smallest:
+            raise WarpladderError(
+                f"{what} = `{expression.text}` is {value} where {at}",
+                file=rung.path,
+                line=line,
+                remedy=f"it has to be at least {smallest} for every problem; cdiv(a, b) rounds up, `//` down",
+            )
+        return value
+
+    def three(expressions: Sequence[Expression], what: str, line: int) -> tuple[int, int, int]:
+        x, y, z = (evaluate(item, f"{what}[{axis}]", line, 1) for axis, item in enumerate(expressions))
+        return x, y, z
+
+    launches = tuple(
+        PlannedLaunch(
+            kernel=launch.kernel,
+            args=launch.args,
+            grid=three(launch.grid, "grid", launch.line),
+            block=three(launch.block, "block", launch.line),
+            shared_bytes=evaluate(launch.shared, "shared", launch.line, 0),
+            zero=launch.zero,
+        )
+        for launch in rung.launches
+        if _applies(launch, values, rung.path)
+    )
+    if not launches:
+        raise WarpladderError(
+            f"no launch applies where {at}: every `when` is false",
+            file=rung.path,
+            line=rung.launches[0].line,
+            remedy="add a launch without `when`, or one for the remaining sizes",
+        )
+    scratch = []
+    for item in rung.scratch:
+        shape = tuple(evaluate(side, f"shape of {item.name}", item.line, 1) for side in item.shape)
+        scratch.append(ScratchArray(item.name, item.dtype, shape))
+    return LaunchPlan(launches, tuple(scratch))
+
+
+def _applies(launch: Launch, values: Mapping[str, int], path: Path) -> bool:
+    try:
+        return launch.when is None or bool(launch.when.evaluate(values))
+    except ExpressionError as error:
+        raise WarpladderError(f"when: {error}", file=path, line=launch.line) from None
+
+
+def _expressions(rung: Rung) -> Iterator[Expression]:
+    """Every expression of the launch block."""
+    for launch in rung.launches:
+        yield from (*launch.grid, *launch.block, launch.shared)
+        if launch.when:
+            yield launch.when
+    for item in rung.scratch:
+        yield from item.shape
+
+
+def _find_block(lines: list[str], source: str, signature: Signature, path: Path) -> tuple[int, int]:
+    """The indices of the opening and closing lines of the launch block."""
+    openings = [number for number, line in enumerate(lines) if _OPENING.fullmatch(line.strip())]
+    if not openings:
+        raise WarpladderError(
+            "there is no launch block, so nobody knows how to launch this kernel",
+            file=path,
+            line=1,
+            remedy=f"put these lines at the top of the file:\n{_smallest_block(source, signature)}",
+        )
+    if len(openings) > 1:
+        raise WarpladderError(
+            "this is a second launch block",
+            file=path,
+            line=openings[1] + 1,
+            remedy="keep one block, with a [[launch]] table for each launch",
+        )
+    opening = openings[0]
+    for number in range(opening + 1, len(lines)):
+        line = lines[number].strip()
+        if _CLOSING.fullmatch(line):
+            return opening, number
+        if not line.startswith("//"):
+            break
+    raise WarpladderError(
+        "the launch block is not closed", file=path, line=opening + 1, remedy="end it with the line `// ///`"
+    )
+
+
+def _smallest_block(source: str, signature: Signature) -> str:
+    """A block that suits the signature, for a learner to start from."""
+    kernels = declared_kernels(source)
+    kernel = signature.name if signature.name in kernels or not kernels else kernels[0]
+    sizes = [size.name for size in signature.sizes]
+    if len(sizes) > 1:
+        grid, block = f'["cdiv({sizes[1]}, 16)", "cdiv({sizes[0]}, 16)"]', "[16, 16]"
+    else:
+        grid, block = f'["cdiv({"".join(sizes) or 1}, 256)"]', "[256]"
+    rows = ["/// launch", "[[launch]]", f'kernel = "{kernel}"', f"grid = {grid}", f"block = {block}", "///"]
+    return "\n".join(f"      // {row}" for row in rows)
+
+
+def _idea(head: list[str]) -> str:
+    """The comment before the launch block, without its slashes, its lines joined to paragraphs."""
+    text = [re.sub(r"^\s*//+ ?", "", line).rstrip() for line in head if line.strip().startswith("//")]
+    paragraphs = re.split(r"\n\s*\n", "\n".join(text).strip())
+    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+
+
+def _scratch(table: Table, signature: Signature) -> Scratch:
+    table.allow("name", "dtype", "shape")
+    name = table.get("name", str)
+    if name in {item.name for item in signature.params}:
+        raise table.error(f"`{name}` is a parameter of {signature}", "name", "give the array another name")
+    dtype = table.get("dtype", str)
+    if dtype not in _SCRATCH_DTYPES:
+        raise table.error(f"`{dtype}` is no dtype", "dtype", f"one of {', '.join(_SCRATCH_DTYPES)}")
+    return Scratch(name, np.dtype(dtype), table.expressions("shape"), table.line())
+
+
+def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
+    table.allow(*_LAUNCH_KEYS)
+    _refuse_unsupported(table)
+    parameters = tuple(item.name for item in signature.params)
+    args = table.names("args") or parameters
+    _known(table, "args", args, [*parameters, *scratch])
+    writable = [*(item.name for item in signature.outputs), *scratch]
+    zero = table.names("zero")
+    _known(table, "zero", zero, writable)
+    return Launch(
+        kernel=table.get("kernel", str),
+        args=args,
+        grid=_dimensions(table, "grid"),
+        block=_dimensions(table, "block"),
+        shared=table.expression("shared", 0),
+        when=table.expression("when") if "when" in table.values else None,
+        zero=zero,
+        line=table.line(),
+    )
+
+
+def _refuse_unsupported(table: Table) -> None:
+    if table.get("cooperative", bool, False):
+        remedy = "remove it, and make two launches of what stands before and after the grid's barrier"
+        raise table.error("cooperative launches are not run yet", "cooperative", remedy)
+    if "cluster" in table.values and any(side.text != "1" for side in table.expressions("cluster")):
+        raise table.error("thread-block clusters are not run yet", "cluster", "remove `cluster`")
+
+
+def _known(table: Table, key: str, names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            message = f"`{key}` names `{name}`{nearest(name, known)}"
+            raise table.error(message, key, f"it can name {', '.join(known)}")
+
+
+def _dimensions(table: Table, key: str) -> tuple[Expression, Expression, Expression]:
+    given = table.expressions(key)
+    if len(given) > 3:
+        raise table.error(f"`{key}` has {len(given)} dimensions", key, "a grid or block has one to three")
+    x, y, z = (*given, *[Expression("1")] * (3 - len(given)))
+    return x, y, z

@@ -1,0 +1,235 @@
+"""The topics: found by folder name, declared once in `lessons/<topic>/topic.toml`, and nowhere else."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.content import content_root
+from grader.errors import WarpladderError
+from grader.expressions import Expression, nearest
+from grader.rung import Rung, parse_rung
+from grader.signature import Parameter, Signature, parse_signature
+from grader.tables import Table, read
+
+__all__ = ["ClaimSpec", "Parameter", "Reference", "Signature", "Tolerance", "Topic", "discover", "load"]
+
+Problem = Mapping[str, int]
+Arrays = dict[str, NDArray[np.generic]]
+
+_KEYS = ("title", "order", "signature", "smallest_arch", "library", "sizes", "tolerance", "claim")
+_RUNG_FILE = re.compile(r"\d\d_\w+\.cu")
+_REFERENCE_FUNCTIONS = ("make_inputs", "reference", "magnitude", "min_flop", "min_bytes")
+
+
+class Reference(Protocol):
+    """What a topic's reference.py defines."""
+
+    def make_inputs(
+        self, problem: Problem, rng: np.random.Generator, kind: Literal["exact", "real"]
+    ) -> Arrays:
+        """Inputs by parameter name, in the parameter's dtype. "exact": small integers, all sums exact."""
+
+    def reference(self, inputs: Arrays, problem: Problem) -> dict[str, NDArray[np.float64]]:
+        """Outputs by parameter name, in float64 and the output's shape."""
+
+    def magnitude(self, inputs: Arrays, problem: Problem) -> dict[str, NDArray[np.float64]]:
+        """Σ|a·b| for each output element, in float64: what rounding errors are relative to."""
+
+    def min_flop(self, problem: Problem) -> int:
+        """Floating-point operations that no algorithm can do without."""
+
+    def min_bytes(self, problem: Problem) -> int:
+        """Bytes that have to cross DRAM whatever the algorithm."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """|error| <= lambda_ · √terms · u(unit) · magnitude; lambda_ = 0 asks for equality."""
+
+    lambda_: float
+    terms: Expression  # of the problem's sizes: how many products an output sums
+    unit: str  # the type whose rounding counts, such as "float32"
+
+
+@dataclass(frozen=True)
+class ClaimSpec:
+    """What a rung has to show at the `count` sizes, and the points it is worth."""
+
+    rung: str
+    text: str
+    expect: Expression  # over sizes, counters, registers, shared_bytes, occupancy, grid_blocks, block_threads
+    points: int
+    line: int  # of topic.toml
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One topic with its ladder."""
+
+    name: str
+    title: str
+    order: int  # of the topic among the others
+    signature: Signature
+    smallest_arch: str  # such as "sm_70"
+    library: str | None  # the baseline that users would call, such as "cupy.matmul"
+    sizes_main: dict[str, int]
+    sizes_count: dict[str, int]
+    judge_cases: tuple[dict[str, int], ...]
+    tolerance: Tolerance
+    claims: tuple[ClaimSpec, ...]
+    rungs: tuple[Rung, ...]  # from rung 0 upwards
+    folder: Path  # lessons/<name>
+
+    @property
+    def starter(self) -> Path:
+        """What a learner starts from."""
+        return self.folder / "starter.cu"
+
+    @property
+    def max_points(self) -> int:
+        """The points of all claims."""
+        return sum(claim.points for claim in self.claims)
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The module reference.py; raises WarpladderError where a function is missing."""
+        return _load_reference(self.folder / "reference.py", self.name)
+
+    def rung(self, rung_id: str) -> Rung:
+        """The rung with that id; raises WarpladderError."""
+        for rung in self.rungs:
+            if rung.id == rung_id:
+                return rung
+        ids = [rung.id for rung in self.rungs]
+        message = f"{self.name} has no rung `{rung_id}`{nearest(rung_id, ids)}"
+        raise WarpladderError(message, remedy=f"its rungs are {', '.join(ids)}")
+
+    def problem(self, sizes: Literal["main", "count"], overrides: Problem | None = None) -> dict[str, int]:
+        """The `main` or `count` sizes with some replaced; raises WarpladderError for what is not a size."""
+        problem = dict(self.sizes_main if sizes == "main" else self.sizes_count)
+        for name, value in (overrides or {}).items():
+            if name not in problem:
+                known = ", ".join(problem)
+                raise WarpladderError(f"{self.name} has no size `{name}`", remedy=f"its sizes are {known}")
+            if value < 1:
+                raise WarpladderError(f"{name}={value}: sizes start at 1")
+            problem[name] = value
+        return problem
+
+
+def discover(root: Path | None = None) -> dict[str, Topic]:
+    """Every topic under `root` (default: this installation's content), by name, in the order of study.
+
+    Raises WarpladderError for a broken topic, naming file and line.
+    """
+    root = root or content_root()
+    folders = [path.parent for path in sorted((root / "lessons").glob("*/topic.toml"))]
+    topics = [_read_topic(folder, root) for folder in folders]
+    return {topic.name: topic for topic in sorted(topics, key=lambda topic: (topic.order, topic.name))}
+
+
+def load(name: str, root: Path | None = None) -> Topic:
+    """The topic called `name`; raises WarpladderError."""
+    root = root or content_root()
+    folder = root / "lessons" / name
+    if (folder / "topic.toml").is_file():
+        return _read_topic(folder, root)
+    names = sorted(path.parent.name for path in (root / "lessons").glob("*/topic.toml"))
+    message = f"there is no topic `{name}`{nearest(name, names)}"
+    raise WarpladderError(message, remedy=f"the topics are {', '.join(names)}")
+
+
+def _read_topic(folder: Path, root: Path) -> Topic:
+    path = folder / "topic.toml"
+    table = read(path.read_text(encoding="utf-8").splitlines(), path)
+    table.allow(*_KEYS)
+    try:
+        signature = parse_signature(table.get("signature", str))
+    except ValueError as error:
+        raise table.error(str(error), "signature") from None
+    sizes = table.table("sizes")
+    sizes.allow("main", "count", "judge")
+    rungs = tuple(parse_rung(file, signature) for file in _rung_files(root / "kernels", folder.name))
+    return Topic(
+        name=folder.name,
+        title=table.get("title", str),
+        order=table.get("order", int),
+        signature=signature,
+        smallest_arch=table.get("smallest_arch", str),
+        library=table.get("library", str, "") or None,
+        sizes_main=_sizes(sizes, "main", sizes.get("main", dict), signature),
+        sizes_count=_sizes(sizes, "count", sizes.get("count", dict), signature),
+        judge_cases=tuple(_sizes(sizes, "judge", case, signature) for case in sizes.get("judge", list)),
+        tolerance=_tolerance(table.table("tolerance"), signature),
+        claims=tuple(_claim(claim, [rung.id for rung in rungs]) for claim in table.tables("claim")),
+        rungs=rungs,
+        folder=folder,
+    )
+
+
+def _rung_files(kernels: Path, topic: str) -> list[Path]:
+    naive = kernels / "naive" / f"{topic}.cu"
+    further = sorted((kernels / "optimized" / topic).glob("*.cu"))
+    for path in further:
+        if not _RUNG_FILE.fullmatch(path.name):
+            raise WarpladderError(
+                "this is not the name of a rung", file=path, remedy="two digits and a word: 01_coalesced.cu"
+            )
+    return [naive, *further]
+
+
+def _sizes(table: Table, key: str, given: object, signature: Signature) -> dict[str, int]:
+    names = [size.name for size in signature.sizes]
+    remedy = "write { " + ", ".join(f"{name} = 32" for name in names) + " }"
+    if not isinstance(given, dict) or sorted(given) != sorted(names):
+        raise table.error(f"`{key}`: {given!r} does not give the sizes {', '.join(names)}", key, remedy)
+    if not all(type(value) is int and value >= 1 for value in given.values()):
+        raise table.error(f"`{key}`: {given!r} holds something else than integers from 1", key, remedy)
+    return {name: given[name] for name in names}
+
+
+def _tolerance(table: Table, signature: Signature) -> Tolerance:
+    table.allow("lambda", "terms", "unit")
+    tolerance = Tolerance(
+        table.get("lambda", float), table.expression("terms", 1), table.get("unit", str, "float32")
+    )
+    unknown = tolerance.terms.names - {size.name for size in signature.sizes}
+    if unknown:
+        raise table.error(f"`terms` names {', '.join(sorted(unknown))}, not a size", "terms")
+    return tolerance
+
+
+def _claim(table: Table, rungs: list[str]) -> ClaimSpec:
+    table.allow("rung", "text", "expect", "points")
+    rung = table.get("rung", str)
+    if rung not in rungs:
+        message = f"there is no rung `{rung}`{nearest(rung, rungs)}"
+        raise table.error(message, "rung", f"the rungs are {', '.join(rungs)}")
+    expect = table.expression("expect")
+    if not expect.is_condition:
+        raise table.error(f"`expect`: `{expect.text}` is a number", "expect", "compare it: … <= …")
+    return ClaimSpec(rung, table.get("text", str), expect, table.get("points", int), table.line())
+
+
+def _load_reference(path: Path, topic: str) -> Reference:
+    spec = importlib.util.spec_from_file_location(f"reference_of_{topic}", path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise WarpladderError("the topic has no reference.py", file=path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise WarpladderError(f"it does not load: {type(error).__name__}: {error}", file=path) from error
+    for function in _REFERENCE_FUNCTIONS:
+        if not callable(getattr(module, function, None)):
+            raise WarpladderError(f"`{function}` is missing", file=path, remedy=f"define {function}(…)")
+    return cast(Reference, module)
