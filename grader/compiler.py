@@ -1,0 +1,186 @@
+"""What the workbook adds to NVRTC: a file's constants, architectures, and errors a learner can act on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.emulator import nvrtc
+from grader.emulator.nvrtc import Build, Diagnostic
+from grader.errors import WarpladderError
+
+DEFAULT_ARCH = "sm_90a"
+
+_SHOWN = 3  # errors in a message; the log has them all
+_NAME_MAP = "__nv_name_map"  # where NVRTC says it looks up name expressions
+_BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+_KERNEL = re.compile(rf"__global__\s+(?:static\s+)?{_BOUNDS}void\s+{_BOUNDS}(\w+)")
+_TOO_MUCH_SHARED = re.compile(
+    r"Entry function '([^']+)' uses too much shared data \((\w+) bytes, (\w+) max\)"
+)
+
+_REMEDIES = {
+    "without execution space annotations": "write __device__ before the function (a constexpr helper too), "
+    "and leave host code such as main() out of the file",
+    "without memory space annotations": "write constexpr for a number, __constant__ for a table",
+    "open source file": "device code has CUDA's own headers and the small ones of C, such as <cmath>, <cstdint>, "
+    "<cstdio>, <cassert>, <limits>; CUDA's C++ library is under <cuda/std/…>",
+    "invalid value for --gpu-architecture": "NVRTC 13 compiles for sm_75 and later, such as sm_80 or sm_90a",
+}
+
+
+class CompileFailed(WarpladderError):
+    """The compiler refused a file. `log` is its whole text, `diagnostics` the same taken apart."""
+
+    def __init__(self, error: nvrtc.CompileError, source: str, file: Path, block_line: int | None) -> None:
+        errors = _worth_showing(error.diagnostics)
+        message, remedy = _explain(errors[0], source) if errors else (error.log.strip(), None)
+        further = [f"line {item.line}: {_with_excerpt(item)}" for item in errors[1:_SHOWN]]
+        if len(errors) > _SHOWN:
+            further.append(f"{len(errors)} errors in all")
+        places = {file.name: errors[0].line, _NAME_MAP: block_line} if errors else {}
+        line = places.get(errors[0].file) if errors else None
+        super().__init__("\n".join([message, *further]), file=file, line=line, remedy=remedy)
+        self.log = error.log
+        self.diagnostics = error.diagnostics
+
+
+def compile_source(
+    source: str,
+    *,
+    file: Path,
+    kernels: Sequence[str],
+    arch: str = DEFAULT_ARCH,
+    options: Sequence[str] = (),
+    block_line: int | None = None,
+) -> Build:
+    """Compile a kernel file's text; `kernels` are the name expressions to look up.
+
+    `file` names the file in messages, `block_line` the line of the launch block for names that do not exist.
+    Raises CompileFailed, or WarpladderError where NVRTC is missing.
+    """
+    try:
+        return nvrtc.build(source, name=file.name, arch=arch, name_expressions=kernels, options=options)
+    except nvrtc.CompileError as error:
+        raise CompileFailed(error, source, file, block_line) from None
+    except nvrtc.NvrtcNotFound as error:
+        message, _, remedy = str(error).partition(": ")
+        raise WarpladderError(message, remedy=remedy) from None
+
+
+def constants(
+    source: str, names: Sequence[str], *, file: Path, arch: str = DEFAULT_ARCH, block_line: int | None = None
+) -> dict[str, int]:
+    """The values of the integer constants `names` (constexpr, const, enum, macro) at the end of `source`.
+
+    The compiler resolves them: the source is compiled again, to unoptimised PTX alone, with a variable for
+    each name, and the variables' initialisers are read. Raises CompileFailed for an error in the source, and
+    WarpladderError for a name that is no integer constant.
+    """
+    if not names:
+        return {}
+    first = source.count("\n") + 3  # the line of the first variable
+    probe = "\n".join(
+        [
+            source,
+            "template <long long value> struct ladder_integer { static constexpr long long v = value; };",
+            *(
+                f'extern "C" __constant__ long long ladder_constant_{n} = ladder_integer<({n})>::v;'
+                for n in names
+            ),
+        ]
+    )
+    try:
+        built = compile_source(
+            probe, file=file, kernels=(), arch=arch.replace("sm_", "compute_"), options=("-G",)
+        )
+    except CompileFailed as error:
+        unresolved = {item.line - first for item in error.diagnostics if item.severity == "error"}
+        if min(unresolved, default=-1) < 0:
+            raise
+        name = names[min(unresolved)]
+        raise WarpladderError(
+            f"the launch block uses `{name}`, neither a size of the problem nor an integer constant here",
+            file=file,
+            line=block_line,
+            remedy=f"write `constexpr int {name} = …;` outside of any function or namespace",
+        ) from None
+    found = re.findall(r"^\.const .*\bladder_constant_(\w+)(?: = (-?\d+))?;", built.ptx, re.M)
+    return {name: int(value or 0) for name, value in found}
+
+
+def architecture(capability: tuple[int, int]) -> str:
+    """What to compile for on a device of that compute capability; (9, 0) gives "sm_90a"."""
+    major, minor = capability
+    # From 9.0 on, "a" admits what is specific to the architecture: wgmma, setmaxnreg.
+    return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
+
+
+def capability(arch: str) -> tuple[int, int]:
+    """The compute capability of "sm_90a" is (9, 0); raises WarpladderError."""
+    digits = re.fullmatch(r"(?:sm|compute)_(\d+)(\d)[af]?", arch)
+    if not digits:
+        raise WarpladderError(f"`{arch}` is no architecture", remedy="such as sm_80 or sm_90a")
+    return int(digits[1]), int(digits[2])
+
+
+def parameter_bytes(ptx: str, symbol: str) -> tuple[int, ...]:
+    """The size in bytes of each parameter of a kernel, from its PTX; raises KeyError without that kernel."""
+    entry = re.search(rf"\.entry {re.escape(symbol)}\s*\((.*?)\)", ptx, re.S)
+    if not entry:
+        raise KeyError(symbol)
+    sizes = []
+    for parameter in re.findall(r"\.param [^,]*", entry[1]):
+        bits = re.search(r"\.[bfsu](\d+)", parameter)
+        count = re.search(r"\[(\d+)\]", parameter)
+        sizes.append(int(bits[1] if bits else 0) // 8 * int(count[1] if count else 1))
+    return tuple(sizes)
+
+
+def declared_kernels(source: str) -> tuple[str, ...]:
+    """The names of the `__global__` functions of a source, as far as plain text shows them; for messages."""
+    return tuple(dict.fromkeys(_KERNEL.findall(re.sub(r"//.*", "", source))))
+
+
+def _worth_showing(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The errors; those about looking up kernels follow from the others, so they count only alone."""
+    errors = [item for item in diagnostics if item.severity == "error"]
+    return [item for item in errors if item.file != _NAME_MAP] or errors[:1]
+
+
+def _with_excerpt(item: Diagnostic) -> str:
+    excerpt = "".join(f"\n      {line}" for line in item.excerpt.splitlines())
+    return item.message + excerpt
+
+
+def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
+    """A message and a remedy."""
+    if item.file == _NAME_MAP:
+        return _explain_lookup(item, source)
+    if shared := _TOO_MUCH_SHARED.search(item.message):
+        used, most = int(shared[2], 16), int(shared[3], 16)
+        message = f"{shared[1]} declares {used:,} bytes of static shared memory; the most is {most:,}"
+        return message, "use smaller tiles"
+    remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
+    return _with_excerpt(item), remedy
+
+
+def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:
+    kernel = (
+        item.excerpt.splitlines()[0].removeprefix("#pragma nv_mangled_name ").strip() if item.excerpt else ""
+    )
+    kernels = ", ".join(declared_kernels(source)) or "none"
+    if "undefined" in item.message:
+        return (
+            f"the launch block names the kernel `{kernel}`, which the file does not have",
+            f"its kernels: {kernels}",
+        )
+    if "which instance" in item.message:
+        return f"`{kernel}` is a template", f'name an instance in the launch block: kernel = "{kernel}<…>"'
+    if "non-__global__" in item.message:
+        return (
+            f"`{kernel}` is not a kernel",
+            f"declare it with __global__ void; the file's kernels: {kernels}",
+        )
+    return f"the launch block's kernel `{kernel}`: {item.message}", f"the file's kernels: {kernels}"
