@@ -24,7 +24,7 @@ _REMEDIES = {
     "without execution space annotations": "write __device__ before the function (a constexpr helper too), "
     "and leave host code such as main() out of the file",
     "without memory space annotations": "write constexpr for a number, __constant__ for a table",
-    "open source file": "device code has CUDA's own headers and the small ones of C, such as <cmath>, <cstdint>, "
+    "open source file": "device code has CUDA's headers and small ones of C, such as <cmath>, <cstdint>, "
     "<cstdio>, <cassert>, <limits>; CUDA's C++ library is under <cuda/std/…>",
     "invalid value for --gpu-architecture": "NVRTC 13 compiles for sm_75 and later, such as sm_80 or sm_90a",
 }
