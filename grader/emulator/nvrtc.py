@@ -183,6 +183,8 @@ def _arguments(toolkit: Toolkit, arch: str, options: Sequence[str]) -> list[str]
         f"--gpu-architecture={arch}",
         "-std=c++17",
         "-lineinfo",
+        "--pre-include=cmath",  # nvcc includes these unasked: std::sqrt, INFINITY, uint
+        "--pre-include=cstdlib",
         "--ptxas-options=-v",  # registers, shared memory and spills, in the log
         *(f"-I{folder}" for folder in toolkit.includes),
         *options,

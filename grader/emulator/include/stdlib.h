@@ -1,0 +1,5 @@
+#pragma once
+#include <stddef.h>
+
+typedef unsigned int uint;
+typedef unsigned short ushort;
