@@ -33,15 +33,15 @@ _REMEDIES = {
 class CompileFailed(WarpladderError):
     """The compiler refused a file. `log` is its whole text, `diagnostics` the same taken apart."""
 
-    def __init__(self, error: nvrtc.CompileError, source: str, file: Path, block_line: int | None) -> None:
+    def __init__(self, error: nvrtc.CompileError, source: str, file: Path) -> None:
         errors = _worth_showing(error.diagnostics)
         message, remedy = _explain(errors[0], source) if errors else (error.log.strip(), None)
         further = [f"line {item.line}: {_with_excerpt(item)}" for item in errors[1:_SHOWN]]
         if len(errors) > _SHOWN:
             further.append(f"{len(errors)} errors in all")
-        places = {file.name: errors[0].line, _NAME_MAP: block_line} if errors else {}
-        line = places.get(errors[0].file) if errors else None
-        super().__init__("\n".join([message, *further]), file=file, line=line, remedy=remedy)
+        super().__init__(
+            "\n".join([message, *further]), file=file, line=_place(errors, source, file), remedy=remedy
+        )
         self.log = error.log
         self.diagnostics = error.diagnostics
 
@@ -53,25 +53,21 @@ def compile_source(
     kernels: Sequence[str],
     arch: str = DEFAULT_ARCH,
     options: Sequence[str] = (),
-    block_line: int | None = None,
 ) -> Build:
     """Compile a kernel file's text; `kernels` are the name expressions to look up.
 
-    `file` names the file in messages, `block_line` the line of the launch block for names that do not exist.
-    Raises CompileFailed, or WarpladderError where NVRTC is missing.
+    `file` names the file in messages. Raises CompileFailed, or WarpladderError where NVRTC is missing.
     """
     try:
         return nvrtc.build(source, name=file.name, arch=arch, name_expressions=kernels, options=options)
     except nvrtc.CompileError as error:
-        raise CompileFailed(error, source, file, block_line) from None
+        raise CompileFailed(error, source, file) from None
     except nvrtc.NvrtcNotFound as error:
         message, _, remedy = str(error).partition(": ")
         raise WarpladderError(message, remedy=remedy) from None
 
 
-def constants(
-    source: str, names: Sequence[str], *, file: Path, arch: str = DEFAULT_ARCH, block_line: int | None = None
-) -> dict[str, int]:
+def constants(source: str, names: Sequence[str], *, file: Path, arch: str = DEFAULT_ARCH) -> dict[str, int]:
     """The values of the integer constants `names` (constexpr, const, enum, macro) at the end of `source`.
 
     The compiler resolves them: the source is compiled again, to unoptimised PTX alone, with a variable for
@@ -96,14 +92,14 @@ def constants(
             probe, file=file, kernels=(), arch=arch.replace("sm_", "compute_"), options=("-G",)
         )
     except CompileFailed as error:
-        unresolved = {item.line - first for item in error.diagnostics if item.severity == "error"}
-        if min(unresolved, default=-1) < 0:
+        lines = [item.line for item in error.diagnostics if item.severity == "error"]
+        if not lines or not first <= min(lines) < first + len(names):
             raise
-        name = names[min(unresolved)]
+        name = names[min(lines) - first]
         raise WarpladderError(
             f"the launch block uses `{name}`, neither a size of the problem nor an integer constant here",
             file=file,
-            line=block_line,
+            line=_block_line(source, name),
             remedy=f"write `constexpr int {name} = …;` outside of any function or namespace",
         ) from None
     found = re.findall(r"^\.const .*\bladder_constant_(\w+)(?: = (-?\d+))?;", built.ptx, re.M)
@@ -147,6 +143,30 @@ def _worth_showing(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The errors; those about looking up kernels follow from the others, so they count only alone."""
     errors = [item for item in diagnostics if item.severity == "error"]
     return [item for item in errors if item.file != _NAME_MAP] or errors[:1]
+
+
+def _place(errors: Sequence[Diagnostic], source: str, file: Path) -> int | None:
+    """The line of the file that the first error is about."""
+    if errors and errors[0].file == file.name:
+        return errors[0].line
+    if errors and errors[0].file == _NAME_MAP:
+        return _block_line(source, f'"{_looked_up(errors[0])}"')
+    return None
+
+
+def _block_line(source: str, text: str) -> int | None:
+    """The first line of the launch block in which `text` stands alone."""
+    inside = False
+    for number, line in enumerate(source.splitlines(), 1):
+        if inside and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", line):
+            return number
+        inside = inside or "/// launch" in line
+    return None
+
+
+def _looked_up(item: Diagnostic) -> str:
+    """The name expression that NVRTC could not look up."""
+    return item.excerpt.partition("\n")[0].removeprefix("#pragma nv_mangled_name ").strip()
 
 
 def _with_excerpt(item: Diagnostic) -> str:

@@ -20,8 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.compiler import DEFAULT_ARCH, compile_source, constants, declared_kernels, parameter_bytes
-from grader.emulator.nvrtc import Build
+from grader.compiler import declared_kernels
 from grader.errors import WarpladderError
 from grader.expressions import Expression, ExpressionError, nearest
 from grader.signature import Signature
@@ -114,27 +113,6 @@ class LaunchPlan:
     scratch: tuple[ScratchArray, ...]
 
 
-@dataclass(frozen=True)
-class CompiledRung:
-    """A rung's program and the constants of its file."""
-
-    build: Build
-    constants: dict[str, int]  # a value for each of the rung's `constant_names`
-
-
-def compile_rung(rung: Rung, arch: str = DEFAULT_ARCH) -> CompiledRung:
-    """Compile a rung, and check that each launch passes what its kernel takes.
-
-    Raises compiler.CompileFailed for an error in the source, WarpladderError for one in the launch block.
-    """
-    line = rung.launches[0].line
-    build = compile_source(rung.source, file=rung.path, kernels=rung.kernels, arch=arch, block_line=line)
-    for launch in rung.launches:
-        _check_parameters(launch, rung, build)
-    values = constants(rung.source, rung.constant_names, file=rung.path, arch=arch, block_line=line)
-    return CompiledRung(build, values)
-
-
 def parse_rung(path: Path, signature: Signature) -> Rung:
     """Read a kernel file; raises WarpladderError naming file and line."""
     try:
@@ -222,25 +200,6 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
         shape = tuple(evaluate(side, f"shape of {item.name}", item.line, 1) for side in item.shape)
         scratch.append(ScratchArray(item.name, item.dtype, shape))
     return LaunchPlan(launches, tuple(scratch))
-
-
-def _check_parameters(launch: Launch, rung: Rung, build: Build) -> None:
-    """PTX has no types, but a missing, surplus or misplaced argument shows in the parameters' sizes."""
-    arrays = {item.name for item in rung.scratch}
-    passed = tuple(8 if name in arrays else rung.signature[name].nbytes for name in launch.args)
-    taken = parameter_bytes(build.ptx, build.lowered[launch.kernel])
-    if passed != taken:
-        raise WarpladderError(
-            f"`{launch.kernel}` takes {len(taken)} parameters of {_listed(taken)} bytes; the launch passes "
-            f"{', '.join(launch.args)}, which are {len(passed)} of {_listed(passed)} bytes",
-            file=rung.path,
-            line=launch.line,
-            remedy=f"give the kernel the parameters of {rung.signature}, or list those it takes in `args`",
-        )
-
-
-def _listed(sizes: Sequence[int]) -> str:
-    return ", ".join(map(str, sizes))
 
 
 def _applies(launch: Launch, values: Mapping[str, int], path: Path) -> bool:
