@@ -1,0 +1,1 @@
+"""What can be known of a kernel from its resources and counters: occupancy and a modelled time."""

@@ -1,0 +1,88 @@
+"""The GPUs that the analysis knows, read from devices.toml, where every figure names its source."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from grader.errors import WarpladderError
+
+
+@dataclass(frozen=True)
+class Capability:
+    """What one streaming multiprocessor (SM) of a compute capability holds and does; sizes in bytes."""
+
+    name: str  # such as "9.0"
+    warps: int  # resident at a time
+    blocks: int  # resident at a time
+    shared_bytes: int  # shared memory of the SM
+    shared_block_bytes: int  # most that a block may have
+    shared_reserved: int  # kept by CUDA in each block
+    shared_unit: int  # shared memory is given in multiples of this
+    fma_lanes: int  # FP32 multiply-adds a clock
+    ldst_lanes: int  # lanes of loads and stores a clock
+
+
+@dataclass(frozen=True)
+class DeviceSpec:
+    """One board. Rates in bytes or operations a second, latencies in clocks."""
+
+    name: str
+    capability: Capability
+    sms: int
+    clock_hz: float  # held under FP32 load
+    l2_bytes: int
+    peak_flop: float  # FP32, of the datasheet: nothing beats it
+    peak_dram: float  # of the datasheet: nothing beats it
+    dram_read: float  # what a good kernel gets that only reads
+    dram_copy: float  # bytes read plus bytes written, where a kernel does both alike
+    l2_rate: float
+    l1_latency: float
+    l2_latency: float
+    dram_latency: float
+    launch_s: float  # seconds from one launch to the next where nothing else limits
+    measured: bool  # its ceilings were measured on the board; if not, its modelled times are extrapolated
+
+
+@cache
+def boards() -> tuple[DeviceSpec, ...]:
+    """Every board of devices.toml."""
+    table = tomllib.loads(files(__package__).joinpath("devices.toml").read_text("utf-8"))
+    capabilities = {name: Capability(name, **limits) for name, limits in table["capability"].items()}
+    return tuple(
+        DeviceSpec(**{**board, "capability": capabilities[board["capability"]]}) for board in table["board"]
+    )
+
+
+def board(name: str, arch: str) -> DeviceSpec:
+    """The board that a driver calls `name` ("NVIDIA A100-SXM4-80GB"), else the first of architecture `arch`.
+
+    Raises WarpladderError where neither is known.
+    """
+    named = [spec for spec in boards() if name.startswith(spec.name)]
+    if named:
+        return max(named, key=lambda spec: len(spec.name))
+    capability = _capability(arch)
+    for spec in boards():
+        if spec.capability.name == capability:
+            return spec
+    known = ", ".join(spec.name for spec in boards())
+    raise WarpladderError(f"nothing is known of the GPU {name} ({arch})", remedy=f"known are {known}")
+
+
+def capability(arch: str) -> Capability:
+    """The limits of an architecture such as "sm_90a"; raises WarpladderError where it is not known."""
+    name = _capability(arch)
+    found = {spec.capability.name: spec.capability for spec in boards()}
+    if name not in found:
+        remedy = f"known are compute capabilities {', '.join(found)}"
+        raise WarpladderError(f"nothing is known of the architecture {arch}", remedy=remedy)
+    return found[name]
+
+
+def _capability(arch: str) -> str:
+    # "sm_90a" → "9.0", "sm_120" → "12.0"
+    digits = arch.removeprefix("sm_").rstrip("af")
+    return f"{digits[:-1]}.{digits[-1:]}"
