@@ -1,0 +1,104 @@
+"""Picks what kernels run on: a GPU through PyCUDA, or the emulator through PyCUDA's twin."""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Literal
+
+from grader.emulator.devices import DEFAULT_ARCH
+from grader.emulator.driver import emulation
+from grader.errors import WarpladderError
+
+GPU_REMEDY = (
+    "install the extra: pip install 'warpladder[gpu]' (compiling PyCUDA needs the CUDA toolkit), "
+    "or use --device emulator"
+)
+
+
+@dataclass(frozen=True)
+class Cuda:
+    """A device whose primary context is current in the thread that selected it, until `release`."""
+
+    kind: Literal["gpu", "emulator"]
+    name: str  # as the driver names it
+    arch: str  # what to compile for, such as "sm_90a"
+    driver: ModuleType  # pycuda.driver or its twin
+    compiler: ModuleType  # pycuda.compiler or its twin
+    ext: ModuleType  # grader.driver_ext or its twin
+    _context: Any
+
+    def release(self) -> None:
+        """Give the context back; nothing made in it may be used any more. Python's end does it anyway."""
+        atexit.unregister(self.release)
+        if self.driver.Context.get_current() == self._context:
+            self.driver.Context.pop()
+        self._context.detach()
+
+
+def select(device: str = "auto", arch: str | None = None) -> Cuda:
+    """The device asked for, ready: initialised, with its primary context current in this thread.
+
+    `device` is "pycuda", "emulator" or "auto", which means a GPU where one can be used. `arch` chooses the
+    emulated GPU ("sm_80"); a real one has its own. The emulator starts afresh, with empty memory.
+    Raises WarpladderError for a device that is not there or not known.
+    """
+    if device not in ("auto", "pycuda", "emulator"):
+        raise WarpladderError(f"unknown device {device!r}", remedy="choose auto, pycuda or emulator")
+    if arch and device == "pycuda":
+        raise WarpladderError(f"arch {arch!r} chooses an emulated GPU", remedy="use --device emulator")
+    if arch or device == "emulator":
+        return _emulator(arch or DEFAULT_ARCH)
+    problem = gpu_problem()
+    if problem and device == "pycuda":
+        raise WarpladderError(f"no GPU can be used: {problem}", remedy=GPU_REMEDY)
+    return _emulator(DEFAULT_ARCH) if problem else _gpu()
+
+
+def gpu_problem() -> str:
+    """Why PyCUDA and a GPU cannot be used; empty where they can."""
+    try:
+        driver = importlib.import_module("pycuda.driver")
+    except ImportError as error:
+        return f"PyCUDA cannot be imported ({error})"
+    try:
+        driver.init()
+        return "" if driver.Device.count() else "CUDA finds no device"
+    except driver.Error as error:
+        return str(error)
+
+
+def _emulator(arch: str) -> Cuda:
+    from grader.emulator import compiler, driver, driver_ext
+
+    try:
+        emulation.reset(arch)
+    except ValueError as error:
+        raise WarpladderError(str(error)) from None
+    return _ready("emulator", arch, driver, compiler, driver_ext)
+
+
+def _gpu() -> Cuda:
+    import pycuda.compiler
+    import pycuda.driver
+
+    from grader import driver_ext
+
+    major, minor = pycuda.driver.Device(0).compute_capability()
+    # From Hopper on, some instructions exist under the architecture's own name with an "a" alone.
+    arch = f"sm_{major}{minor}{'a' if major >= 9 else ''}"
+    return _ready("gpu", arch, pycuda.driver, pycuda.compiler, driver_ext)
+
+
+def _ready(
+    kind: Literal["gpu", "emulator"], arch: str, driver: Any, compiler: ModuleType, ext: ModuleType
+) -> Cuda:
+    driver.init()
+    device = driver.Device(0)
+    context = device.retain_primary_context()
+    context.push()
+    chosen = Cuda(kind, device.name(), arch, driver, compiler, ext, context)
+    atexit.register(chosen.release)  # PyCUDA aborts a process that ends with a context current
+    return chosen

@@ -1,0 +1,65 @@
+"""What the workbook needs of a GPU and PyCUDA does not bind, through cuda-bindings.
+
+Both work on CUDA's current context, which PyCUDA's calls made current. The emulator's twin is
+`grader.emulator.driver_ext`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import pycuda.driver
+from cuda.bindings import driver as cu
+
+from grader.emulator.machine import LaunchRecord
+from grader.errors import WarpladderError
+
+
+def launch_records(clear: bool = True) -> list[LaunchRecord]:
+    """Nothing: a GPU keeps no records of launches."""
+    return []
+
+
+def instruction_budget(limit: int | None) -> None:
+    """Without effect: a GPU cannot count; a kernel that hangs is ended from outside, by the clock."""
+
+
+def sampled_blocks(blocks: Sequence[int] | None) -> None:
+    """Only the emulator can run some blocks of a grid alone; anything but None raises WarpladderError."""
+    if blocks is not None:
+        raise WarpladderError("a GPU runs all blocks of a grid", remedy="use --device emulator")
+
+
+def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_shared: int) -> int:
+    """Blocks of kernel `symbol` that fit on one multiprocessor at a time; 0 if one does not fit."""
+    with _loaded(image) as module:
+        function = _checked("cuModuleGetFunction", cu.cuModuleGetFunction(module, symbol.encode()))
+        opt_in = cu.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+        _checked("cuFuncSetAttribute", cu.cuFuncSetAttribute(function, opt_in, dynamic_shared))
+        occupancy = cu.cuOccupancyMaxActiveBlocksPerMultiprocessor(function, block_threads, dynamic_shared)
+        return int(_checked("cuOccupancyMaxActiveBlocksPerMultiprocessor", occupancy))
+
+
+def device_limits() -> dict[str, int]:
+    """The device's attributes by PyCUDA's names in lower case, such as "max_threads_per_block"."""
+    device = pycuda.driver.Context.get_device()
+    return {str(attribute).lower(): int(value) for attribute, value in device.get_attributes().items()}
+
+
+@contextmanager
+def _loaded(image: bytes) -> Iterator[Any]:
+    module = _checked("cuModuleLoadData", cu.cuModuleLoadData(image))
+    try:
+        yield module
+    finally:
+        cu.cuModuleUnload(module)
+
+
+def _checked(routine: str, result: tuple[Any, ...]) -> Any:
+    """The value of a cuda-bindings call, which returns (status, value) or (status,)."""
+    status, *values = result
+    if status != cu.CUresult.CUDA_SUCCESS:
+        raise WarpladderError(f"{routine} failed: {status.name}")
+    return values[0] if values else None

@@ -1,0 +1,109 @@
+"""`ladder emulate`: runs somebody's PyCUDA script, unchanged, on a machine without a GPU."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from grader.emulator import driver_ext
+from grader.emulator.devices import DEFAULT_ARCH
+from grader.emulator.driver import emulation
+from grader.emulator.machine import LaunchRecord
+from grader.emulator.shim import twins_installed
+from grader.errors import WarpladderError
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a script."""
+
+    launches: tuple[LaunchRecord, ...]  # in the order of the launches
+    failure: str | None  # the script's traceback, or what it gave to sys.exit; None: it ended well
+
+    @property
+    def exit_code(self) -> int:
+        """1 if the script failed or a launch has findings, else 0."""
+        return int(self.failure is not None or any(launch.findings for launch in self.launches))
+
+
+def run(
+    script: Path, arguments: Sequence[str] = (), *, profile: Path | None = None, arch: str = DEFAULT_ARCH
+) -> Outcome:
+    """Run `script` as `python script arguments…` would, with the emulator in PyCUDA's place.
+
+    `profile` is a file for the launches as JSON, written even when the script fails; `arch` chooses the
+    emulated GPU. Raises WarpladderError for a script, profile or architecture that cannot be used.
+    """
+    if not script.is_file():
+        raise WarpladderError("no such script", file=script)
+    if profile is not None and not profile.absolute().parent.is_dir():
+        raise WarpladderError("no such folder to write the profile to", file=profile.parent)
+    try:
+        emulation.reset(arch)
+    except ValueError as error:
+        raise WarpladderError(str(error)) from None
+    try:
+        failure = _run_script(script, arguments)
+    finally:
+        launches = tuple(driver_ext.launch_records())
+        if profile is not None:
+            profile.write_text(json.dumps([_as_json(launch) for launch in launches], indent=2) + "\n")
+    return Outcome(launches, failure)
+
+
+def _run_script(script: Path, arguments: Sequence[str]) -> str | None:
+    """The script's failure, if it has one."""
+    with twins_installed(), _started_as(script, arguments):
+        try:
+            runpy.run_path(str(script), run_name="__main__")
+        except SystemExit as end:
+            return _exit_failure(end.code)
+        except Exception as error:
+            frames = _inside(script, error.__traceback__)
+            return "".join(traceback.format_exception(type(error), error, frames))
+    return None
+
+
+@contextmanager
+def _started_as(script: Path, arguments: Sequence[str]) -> Iterator[None]:
+    """sys.argv and sys.path as Python sets them for a script."""
+    argv, path = sys.argv, sys.path
+    sys.argv = [str(script), *arguments]
+    sys.path = [str(script.resolve().parent), *path]
+    try:
+        yield
+    finally:
+        sys.argv, sys.path = argv, path
+
+
+def _exit_failure(code: str | int | None) -> str | None:
+    if code is None or code == 0:
+        return None
+    return f"the script ended with exit status {code}\n" if isinstance(code, int) else f"{code}\n"
+
+
+def _inside(script: Path, frames: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback from the script's first frame on; nothing where the script never started."""
+    while frames is not None and frames.tb_frame.f_code.co_filename != str(script):
+        frames = frames.tb_next
+    return frames
+
+
+def _as_json(launch: LaunchRecord) -> dict[str, Any]:
+    return {
+        "kernel": launch.kernel,
+        "grid": list(launch.grid),
+        "block": list(launch.block),
+        "shared_bytes": launch.shared_bytes,
+        "registers": launch.registers,
+        "counters": launch.counters,
+        "findings": [asdict(finding) for finding in launch.findings],
+    }

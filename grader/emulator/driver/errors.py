@@ -1,0 +1,88 @@
+"""PyCUDA's exceptions, and CUDA's statuses as PyCUDA words them: "cuMemAlloc failed: out of memory"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+
+
+class Error(Exception):
+    """Base of all errors of the driver."""
+
+
+class MemoryError(Error):
+    """Not enough device memory."""
+
+
+class LogicError(Error):
+    """The call itself is wrong: an argument, a handle, a missing context."""
+
+
+class LaunchError(Error):
+    """A kernel did not start or did not finish."""
+
+
+class RuntimeError(Error):
+    """Something outside the program is missing: a device, a file, code for this architecture."""
+
+
+class NotEmulated(Error, NotImplementedError):
+    """PyCUDA can do it, the emulator cannot; the message names it."""
+
+
+class CompileError(Error):
+    """The compiler refused the source. `stderr` is what it said."""
+
+    def __init__(
+        self, msg: str, command_line: Sequence[str], stdout: str | None = None, stderr: str | None = None
+    ) -> None:
+        super().__init__(msg, command_line, stdout, stderr)
+        self.msg = msg
+        self.command_line = command_line
+        self.stdout = stdout
+        self.stderr = stderr
+
+    def __str__(self) -> str:
+        text = self.msg
+        if self.command_line:
+            text += f"\n[command: {' '.join(self.command_line)}]"
+        if self.stdout:
+            text += f"\n[stdout:\n{self.stdout}]"
+        if self.stderr:
+            text += f"\n[stderr:\n{self.stderr}]"
+        return text
+
+
+class Status(Enum):
+    """CUDA's statuses that can come up, with the text `cuGetErrorString` has for them."""
+
+    INVALID_VALUE = "invalid argument"
+    OUT_OF_MEMORY = "out of memory"
+    NOT_INITIALIZED = "initialization error"
+    INVALID_DEVICE = "invalid device ordinal"
+    INVALID_CONTEXT = "invalid device context"
+    NO_BINARY_FOR_GPU = "no kernel image is available for execution on the device"
+    INVALID_PTX = "a PTX JIT compilation failed"
+    FILE_NOT_FOUND = "file not found"
+    INVALID_HANDLE = "invalid resource handle"
+    NOT_FOUND = "named symbol not found"
+    LAUNCH_OUT_OF_RESOURCES = "too many resources requested for launch"
+    LAUNCH_TIMEOUT = "the launch timed out and was terminated"
+    ASSERT = "device-side assert triggered"
+    LAUNCH_FAILED = "unspecified launch failure"
+
+
+_CLASSES: dict[Status, type[Error]] = {
+    Status.OUT_OF_MEMORY: MemoryError,
+    Status.NO_BINARY_FOR_GPU: RuntimeError,
+    Status.FILE_NOT_FOUND: RuntimeError,
+    Status.LAUNCH_OUT_OF_RESOURCES: LaunchError,
+    Status.LAUNCH_TIMEOUT: LaunchError,
+    Status.LAUNCH_FAILED: LaunchError,
+}
+
+
+def failure(routine: str, status: Status, detail: str = "") -> Error:
+    """The exception PyCUDA raises when `routine` returns `status`; `detail` is what the emulator adds."""
+    text = f"{routine} failed: {status.value}"
+    return _CLASSES.get(status, LogicError)(f"{text} - {detail}" if detail else text)

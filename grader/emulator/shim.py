@@ -1,0 +1,68 @@
+"""Puts the twins where `import pycuda` finds them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+TWINS = {
+    "pycuda": "grader.emulator.pycuda",
+    "pycuda.driver": "grader.emulator.driver",
+    "pycuda.compiler": "grader.emulator.compiler",
+    "pycuda.tools": "grader.emulator.tools",
+    "pycuda.autoinit": "grader.emulator.autoinit",
+    "pycuda.autoprimaryctx": "grader.emulator.autoprimaryctx",
+}
+"""Name in a script → module that stands for it."""
+
+_RUN_ANEW = {"pycuda", "pycuda.autoinit", "pycuda.autoprimaryctx"}
+"""Modules that do something when imported, so that every installation of the twins imports them again."""
+
+
+class _TwinFinder(MetaPathFinder):
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname.partition(".")[0] != "pycuda":
+            return None
+        if fullname not in TWINS:
+            emulated = ", ".join(name for name in TWINS if "." in name)
+            raise ModuleNotFoundError(f"{fullname} is not emulated; emulated are {emulated}", name=fullname)
+        return ModuleSpec(fullname, _TwinLoader(), is_package=fullname == "pycuda")
+
+
+class _TwinLoader(Loader):
+    def exec_module(self, module: ModuleType) -> None:
+        twin = TWINS[module.__name__]
+        if module.__name__ not in _RUN_ANEW:
+            sys.modules[module.__name__] = importlib.import_module(twin)
+            return
+        source = importlib.util.find_spec(twin)
+        assert source is not None
+        assert source.loader is not None
+        source.loader.exec_module(module)
+
+
+@contextmanager
+def twins_installed() -> Iterator[None]:
+    """Inside the block, `import pycuda` gives the emulator, also where PyCUDA is installed."""
+    finder = _TwinFinder()
+    hidden = _take_out_pycuda()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        _take_out_pycuda()
+        sys.modules.update(hidden)
+
+
+def _take_out_pycuda() -> dict[str, ModuleType]:
+    names = [name for name in sys.modules if name.partition(".")[0] == "pycuda"]
+    return {name: sys.modules.pop(name) for name in names}
