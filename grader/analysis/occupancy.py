@@ -1,4 +1,4 @@
-"""Theoretical occupancy: how many warps of a kernel a streaming multiprocessor (SM) can hold, and why no more."""
+"""Theoretical occupancy: how many warps of a kernel one multiprocessor (SM) can hold, and why no more."""
 
 from __future__ import annotations
 
@@ -32,14 +32,15 @@ def occupancy(
     """Occupancy of blocks of `threads` threads with `registers` registers each.
 
     `shared_bytes_per_block` is static and dynamic shared memory together, without what CUDA reserves.
-    Where two limits are equally tight the one that a programmer can do most about is named.
+    Of equally tight limits, the first of warps (the SM is as full as such blocks get), registers, shared
+    memory and blocks is named.
     """
     sm = device if isinstance(device, Capability) else device.capability
     warps = -(-threads // WARP)
     fits: dict[Limit, int] = {
+        "warps": sm.warps // warps,
         "registers": _by_registers(warps, registers),
         "shared memory": _by_shared_memory(sm, shared_bytes_per_block),
-        "warps": sm.warps // warps,
         "blocks": sm.blocks,
     }
     if threads > MAX_BLOCK_THREADS:
