@@ -42,6 +42,7 @@ class DeviceSpec:
     l1_latency: float
     l2_latency: float
     dram_latency: float
+    block_clocks: float  # from a block's last access to the first of the block that takes its place
     launch_s: float  # seconds from one launch to the next where nothing else limits
     measured: bool  # its ceilings were measured on the board; if not, its modelled times are extrapolated
 

@@ -1,0 +1,209 @@
+"""A modelled time: what a device would need for what a kernel was counted to do.
+
+Each term is the time that one part of the device is busy, as if it worked alone:
+
+    dram     bytes to and from DRAM
+    l2       bytes between the L2 cache and the SMs: loads that miss the L1 cache, and every store, which L1
+             passes on sector by sector
+    l1       turns of the L1 cache and shared memory, one a clock a SM: bank conflicts and scattered
+             accesses take more of them
+    issue    instructions, four warps' a clock a SM
+    fma      FP32 arithmetic
+    latency  memory latencies that a warp waits for, shared among the warps that are resident (Little's law)
+
+Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
+maximum and their sum. Every parameter belongs to a device; none belongs to a kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+from typing import Protocol
+
+from grader.analysis.devices import DeviceSpec
+from grader.analysis.occupancy import WARP, occupancy
+
+SECTOR = 32  # bytes
+SECTORS_A_LINE = 4
+ISSUE_A_CLOCK = 4  # warp instructions a SM
+LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
+OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
+
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
+REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
+SHARED_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+SHARED_INSTRUCTIONS = "smsp__inst_executed_op_shared_{}.sum"
+LOCAL_INSTRUCTIONS = "smsp__inst_executed_op_local_{}.sum"
+WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
+FP32 = tuple(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum" for op in ("ffma", "fadd", "fmul"))
+
+
+class CountedLaunch(Protocol):
+    """What is read of a launch record, the emulator's or the judge's; the counts are of the blocks run."""
+
+    @property
+    def block(self) -> Sequence[int]: ...
+    @property
+    def registers(self) -> int: ...
+    @property
+    def shared_bytes(self) -> int: ...
+    @property
+    def blocks_run(self) -> int: ...
+    @property
+    def grid_blocks(self) -> int: ...
+    @property
+    def counters(self) -> Mapping[str, int]: ...
+    @property
+    def line_counters(self) -> Mapping[int, Mapping[str, int]]: ...
+    @property
+    def dram_read_bytes(self) -> int: ...
+    @property
+    def dram_write_bytes(self) -> int: ...
+    @property
+    def l2_read_bytes(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class LaunchStats:
+    """What one launch does, over its whole grid; bytes and counts may be scaled up from a few blocks."""
+
+    blocks: int
+    block_threads: int
+    registers: int  # a thread
+    shared_bytes: int  # a block, static and dynamic
+    counters: Mapping[str, float]  # Nsight Compute's metrics
+    l1_turns: float  # of global loads and stores, see `global_turns`
+    dram_read: float  # bytes
+    dram_write: float  # bytes
+    l2_read: float  # bytes that miss an L1 cache
+
+    @property
+    def warps(self) -> int:
+        """Warps of the whole grid."""
+        return self.blocks * ceil(self.block_threads / WARP)
+
+
+@dataclass(frozen=True)
+class ModelledTime:
+    """Seconds, how they come about, and what takes most of them."""
+
+    seconds: float
+    terms: dict[str, float]  # seconds of each term alone, summed over the launches
+    limited_by: str  # the name of the largest term
+
+
+def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
+    """What a launch does in full, from the blocks of it that were run.
+
+    `array_bytes` are all arrays of the problem together: blocks share what they read, so that no more than
+    that is read from DRAM. Raises ValueError where no block was run.
+    """
+    if record.blocks_run < 1:
+        raise ValueError("no block of the launch was run")
+    scale = record.grid_blocks / record.blocks_run
+    return LaunchStats(
+        blocks=record.grid_blocks,
+        block_threads=prod(record.block),
+        registers=record.registers,
+        shared_bytes=record.shared_bytes,
+        counters={name: value * scale for name, value in record.counters.items()},
+        l1_turns=sum(global_turns(line) for line in record.line_counters.values()) * scale,
+        dram_read=min(record.dram_read_bytes * scale, array_bytes),
+        dram_write=min(record.dram_write_bytes * scale, array_bytes),
+        l2_read=record.l2_read_bytes * scale,
+    )
+
+
+def global_turns(counters: Mapping[str, int]) -> float:
+    """Turns that the L1 cache takes for the global loads and stores of one source line.
+
+    A turn looks up one line of 128 bytes. Up to 16 sectors a request fit whole lines, four sectors to each
+    (16 bytes a lane is the widest access there is); more are scattered, and each has its own line. A source
+    line is the finest that is counted; one that mixes kinds of access counts as their average.
+    """
+    turns = 0.0
+    for kind in ("ld", "st"):
+        requests = counters.get(REQUESTS.format(kind), 0)
+        sectors = counters.get(SECTORS.format(kind), 0)
+        scattered = sectors > 16 * requests
+        turns += sectors if scattered else max(requests, sectors / SECTORS_A_LINE)
+    return turns
+
+
+def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> ModelledTime:
+    """Seconds on `device` for launches that follow each other.
+
+    Raises ValueError where a launch does not fit the device at all, or there is none.
+    """
+    each = [_terms(device, launch) for launch in launches]
+    if not each:
+        raise ValueError("no launches to model")
+    seconds = sum(sum(term**OVERLAP for term in terms.values()) ** (1 / OVERLAP) for terms in each)
+    terms = {name: sum(terms[name] for terms in each) for name in each[0]}
+    terms["launch"] = device.launch_s * len(launches)
+    return ModelledTime(seconds + terms["launch"], terms, max(terms, key=lambda name: terms[name]))
+
+
+def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
+    """The seconds of each term of one launch."""
+    sm = device.capability
+    resident = occupancy(sm, launch.block_threads, launch.registers, launch.shared_bytes).blocks_per_sm
+    if resident == 0:
+        raise ValueError("a block does not fit on a multiprocessor")
+    # An SM gets whole blocks: the time is that of the one with the most.
+    busiest = ceil(launch.blocks / device.sms) / launch.blocks / device.clock_hz
+    return {
+        "dram": _dram(device, launch),
+        "l2": (launch.l2_read + _stored_bytes(launch)) / device.l2_rate,
+        "l1": _l1_clocks(device, launch) * busiest,
+        "issue": launch.counters.get(WARP_INSTRUCTIONS, 0) / ISSUE_A_CLOCK * busiest,
+        "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
+        "latency": _latency(device, launch, resident),
+    }
+
+
+def _dram(device: DeviceSpec, launch: LaunchStats) -> float:
+    # Where as much is written as read, both together run at dram_copy; a write costs what is missing.
+    per_read = 1 / device.dram_read
+    per_write = 2 / device.dram_copy - per_read
+    return launch.dram_read * per_read + launch.dram_write * per_write
+
+
+def _stored_bytes(launch: LaunchStats) -> float:
+    """Bytes that stores and atomics send to L2: whole sectors, however little of each is written."""
+    return SECTOR * sum(launch.counters.get(SECTORS.format(kind), 0) for kind in ("st", "red", "atom"))
+
+
+def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
+    """Clocks of L1 and shared memory, of all SMs together; an instruction takes at least its lanes' time."""
+    counters = launch.counters
+    instruction = WARP / device.capability.ldst_lanes
+    accesses = sum(counters.get(REQUESTS.format(kind), 0) for kind in ("ld", "st"))
+    clocks = max(launch.l1_turns, accesses * instruction)
+    for kind in ("ld", "st"):
+        shared = counters.get(SHARED_INSTRUCTIONS.format(kind), 0) * instruction
+        clocks += max(counters.get(SHARED_WAVEFRONTS.format(kind), 0), shared)
+        clocks += counters.get(LOCAL_INSTRUCTIONS.format(kind), 0) * instruction
+    return clocks
+
+
+def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
+    """Seconds that the slots for warps are taken by waiting: for a block to begin, and for loads.
+
+    A warp keeps some loads in flight; a load waits for the level of memory that its data came from, levels
+    weighted with the bytes each had to supply. Writing is not waited for.
+    """
+    requests = launch.counters.get(REQUESTS.format("ld"), 0) / launch.warps
+    sectors = launch.counters.get(SECTORS.format("ld"), 0)
+    from_l2 = min(1.0, launch.l2_read / (sectors * SECTOR)) if sectors else 0.0
+    from_dram = min(from_l2, launch.dram_read / (sectors * SECTOR)) if sectors else 0.0
+    a_load = (
+        device.l1_latency
+        + from_l2 * (device.l2_latency - device.l1_latency)
+        + from_dram * (device.dram_latency - device.l2_latency)
+    )
+    waves = max(1.0, launch.blocks / (resident * device.sms))
+    loads_in_turn = max(1.0, requests / LOADS_IN_FLIGHT) if requests else 0.0
+    return waves * (device.block_clocks + loads_in_turn * a_load) / device.clock_hz
