@@ -1,0 +1,224 @@
+"""The head of a kernel file: the launch block read, refused where it is wrong, and planned for a problem."""
+
+from pathlib import Path
+
+import pytest
+
+from grader.errors import WarpladderError
+from grader.rung import Rung, parse_rung, parse_source, plan
+from grader.signature import parse_signature
+
+GEMM = parse_signature("gemm(const float* A, const float* B, float* C, int M, int N, int K)")
+COPY = parse_signature("copy(const float* in, float* out, int N)")
+
+PIPELINE = """\
+// Fewer, wider transfers.
+// This line belongs to the first paragraph.
+//
+// What it buys: a quarter of the requests.
+//
+// /// launch
+// [[scratch]]
+// name = "columns"
+// dtype = "float32"
+// shape = ["K", "cdiv(M, BM) * BM"]
+//
+// [[launch]]
+// kernel = "unfold"
+// args = ["A", "columns", "M", "K"]
+// grid = ["SMS"]
+// block = [256]
+//
+// [[launch]]
+// kernel = "gemm<true>"
+// when = "N % 4 == 0"
+// grid = ["cdiv(N, BN)", "cdiv(M, BM)"]
+// block = ["BM", 8, 1]
+// shared = "2 * BM * 8 * 4"
+// zero = ["C", "columns"]
+//
+// [[launch]]
+// kernel = "gemm<false>"
+// when = "N % 4 != 0"
+// grid = ["cdiv(N, BN)", "cdiv(M, BM)"]
+// block = ["BM", 8]
+// ///
+constexpr int BM = 32;
+"""
+CONSTANTS = {"BM": 32, "BN": 64}
+
+
+def head(*lines: str) -> str:
+    """A file that opens with a launch block of these lines, which start at line 2."""
+    return "".join(f"// {line}\n" for line in ("/// launch", *lines, "///"))
+
+
+def read(source: str) -> Rung:
+    return parse_source(source, GEMM, Path("mine.cu"))
+
+
+def refused(source: str) -> WarpladderError:
+    with pytest.raises(WarpladderError) as caught:
+        read(source)
+    assert caught.value.file == "mine.cu"
+    return caught.value
+
+
+def test_idea_is_prose_in_paragraphs() -> None:
+    assert read(PIPELINE).idea == (
+        "Fewer, wider transfers. This line belongs to the first paragraph.\n\n"
+        "What it buys: a quarter of the requests."
+    )
+
+
+def test_kernels_and_names_to_resolve() -> None:
+    rung = read(PIPELINE)
+    assert rung.kernels == ("unfold", "gemm<true>", "gemm<false>")
+    assert rung.constant_names == ("BM", "BN")
+    assert rung.launches[1].args == ("A", "B", "C", "M", "N", "K")
+
+
+def test_plan_picks_by_when_and_fills_in_numbers() -> None:
+    planned = plan(read(PIPELINE), {"M": 100, "N": 200, "K": 5}, CONSTANTS, sms=132)
+    unfold, gemm = planned.launches
+    assert (unfold.kernel, unfold.args, unfold.grid) == ("unfold", ("A", "columns", "M", "K"), (132, 1, 1))
+    assert (gemm.kernel, gemm.grid, gemm.block) == ("gemm<true>", (4, 4, 1), (32, 8, 1))
+    assert (gemm.shared_bytes, gemm.zero) == (2048, ("C", "columns"))
+    (columns,) = planned.scratch
+    assert (columns.name, columns.dtype, columns.shape) == ("columns", "float32", (5, 128))
+
+
+def test_plan_of_another_size_picks_the_other_launch() -> None:
+    planned = plan(read(PIPELINE), {"M": 100, "N": 201, "K": 5}, CONSTANTS, sms=132)
+    assert [launch.kernel for launch in planned.launches] == ["unfold", "gemm<false>"]
+
+
+@pytest.mark.parametrize(
+    ("grid", "extra", "said"),
+    [
+        ("N // 32", "", "`N // 32` is 0 where M=1, N=1, K=1"),
+        ("N / 2", "", "not an integer"),
+        ("N % (M - 1)", "", "divides by zero"),
+        ("BN", "", "`BN` has no value"),
+        ("N", 'when = "N > 1"', "no launch applies where M=1"),
+        ("N", 'shared = "N - 2"', "shared = `N - 2` is -1"),
+    ],
+)
+def test_plan_refuses(grid: str, extra: str, said: str) -> None:
+    rung = read(head("[[launch]]", 'kernel = "gemm"', f'grid = ["{grid}"]', "block = [32]", extra))
+    with pytest.raises(WarpladderError) as caught:
+        plan(rung, {"M": 1, "N": 1, "K": 1}, {}, sms=132)
+    assert said in str(caught.value)
+    assert (caught.value.file, caught.value.line) == ("mine.cu", 2)
+
+
+KERNEL, GRID, BLOCK = 'kernel = "gemm"', "grid = [1]", "block = [1]"
+
+
+@pytest.mark.parametrize(
+    ("lines", "line", "said"),
+    [
+        (["[[launch]]", KERNEL, GRID, "blok = [1]"], 5, "unknown key `blok`, did you mean `block`"),
+        (["[[lunch]]", KERNEL], 2, "unknown key `lunch`, did you mean `launch`"),
+        (["[launch]", KERNEL], 2, "write [[launch]]"),
+        ([], 2, "launches nothing"),
+        (["[[launch]]", KERNEL, GRID], 2, "`block` is missing"),
+        (["[[launch]]", GRID, BLOCK], 2, "`kernel` is missing"),
+        (["[[launch]]", "kernel = 3", GRID, BLOCK], 3, "`kernel` is 3, not a string"),
+        (["[[launch]]", "kernel = gemm", GRID, BLOCK], 3, "not TOML"),
+        (["[[launch]]", KERNEL, "grid = [1", BLOCK], 5, "not TOML"),
+        (["[[launch]]", KERNEL, "grid = 1", BLOCK], 4, "write grid = [1]"),
+        (["[[launch]]", KERNEL, "grid = []", BLOCK], 4, "not a list"),
+        (["[[launch]]", KERNEL, "grid = [1, 1, 1, 1]", BLOCK], 4, "4 dimensions"),
+        (["[[launch]]", KERNEL, "grid = [1.5]", BLOCK], 4, "neither a string nor an integer"),
+        (["[[launch]]", KERNEL, 'grid = ["ceil(N, 2)"]', BLOCK], 4, "no function `ceil`"),
+        (["[[launch]]", KERNEL, GRID, BLOCK, 'args = ["A", "D"]'], 6, "`args` names `D`"),
+        (["[[launch]]", KERNEL, GRID, BLOCK, 'args = "A"'], 6, "not a list of names"),
+        (["[[launch]]", KERNEL, GRID, BLOCK, 'zero = ["A"]'], 6, "it can name C"),
+        (
+            ["[[launch]]", KERNEL, GRID, BLOCK, "cooperative = true"],
+            6,
+            "cooperative launches are not run yet",
+        ),
+        (["[[launch]]", KERNEL, GRID, BLOCK, "cluster = [2]"], 6, "clusters are not run yet"),
+        (["[[scratch]]", 'name = "A"', 'dtype = "int32"', "shape = [1]"], 3, "is a parameter"),
+        (["[[scratch]]", 'name = "x"', 'dtype = "object"', "shape = [1]"], 4, "`object` is no dtype"),
+        (
+            ["[[launch]]", KERNEL, GRID, BLOCK, "[[launch]]", KERNEL, 'grid = ["+"]', BLOCK],
+            8,
+            "not an expression",
+        ),
+    ],
+)
+def test_wrong_block_names_line_and_remedy(lines: list[str], line: int, said: str) -> None:
+    error = refused(head(*lines))
+    assert said in str(error)
+    assert error.line == line
+
+
+def test_missing_block_shows_one_for_this_kernel() -> None:
+    error = refused('extern "C" __global__ void __launch_bounds__(256)\nmy_gemm(const float* A) {}\n')
+    assert "no launch block" in error.message
+    assert error.remedy is not None
+    shown = "\n".join(line.strip() for line in error.remedy.splitlines()[1:])
+    rung = read(shown)  # what the remedy shows can be read
+    assert rung.kernels == ("my_gemm",)
+    assert plan(rung, {"M": 33, "N": 17, "K": 5}, {}, sms=1).launches[0].grid == (2, 3, 1)
+
+
+def test_missing_block_of_a_topic_with_one_size() -> None:
+    with pytest.raises(WarpladderError, match=r'grid = \["cdiv\(N, 256\)"\]'):
+        parse_source("", COPY, Path("mine.cu"))
+
+
+def test_two_blocks() -> None:
+    error = refused(PIPELINE + PIPELINE)
+    assert (error.line, error.message) == (6 + PIPELINE.count("\n"), "this is a second launch block")
+
+
+@pytest.mark.parametrize("end", ["", "int x;\n"])
+def test_unclosed_block(end: str) -> None:
+    error = refused(f"// Idea.\n// /// launch\n// [[launch]]\n{end}")
+    assert (error.line, error.message) == (2, "the launch block is not closed")
+
+
+def test_ids_come_from_the_place(tmp_path: Path) -> None:
+    for place in ("naive/gemm.cu", "optimized/gemm/03_tile.cu"):
+        path = tmp_path / place
+        path.parent.mkdir(parents=True)
+        path.write_text(PIPELINE)
+    assert parse_rung(tmp_path / "naive/gemm.cu", GEMM).id == "00_naive"
+    assert parse_rung(tmp_path / "optimized/gemm/03_tile.cu", GEMM).id == "03_tile"
+
+
+@pytest.mark.parametrize(("content", "said"), [(None, "cannot read"), (b"\xff\xfe\x00", "not UTF-8")])
+def test_unreadable_file(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "mine.cu"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(WarpladderError, match=said):
+        parse_rung(path, GEMM)
+
+
+def test_signature() -> None:
+    assert str(GEMM) == "gemm(const float* A, const float* B, float* C, int M, int N, int K)"
+    assert [item.name for item in GEMM.inputs] == ["A", "B"]
+    assert [item.name for item in GEMM.outputs] == ["C"]
+    assert [item.name for item in GEMM.sizes] == ["M", "N", "K"]
+    assert [(GEMM[name].dtype, GEMM[name].nbytes) for name in ("A", "M")] == [("float32", 8), ("int32", 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("gemm", "not a signature"),
+        ("f(const float* a, int N)", "no parameter is an output"),
+        ("f(float* a, int a)", "two parameters are called `a`"),
+        ("f(floot* a)", "`floot\\* a` is not a parameter"),
+        ("f(float* a, float b)", "integers"),
+        ("f()", "is not a parameter"),
+    ],
+)
+def test_wrong_signature(text: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        parse_signature(text)

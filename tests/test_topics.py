@@ -1,0 +1,180 @@
+"""Topics are found by folder name; a broken one says which file and line."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader import topics
+from grader.errors import WarpladderError
+
+TOPIC = """\
+title = "Copy"
+order = 3
+signature = "copy(const float* in, float* out, int N)"
+smallest_arch = "sm_70"
+library = "cupy.copy"
+
+[sizes]
+main = { N = 1048576 }
+count = { N = 4096 }
+judge = [{ N = 1 }, { N = 33 }]
+
+[tolerance]
+lambda = 6
+terms = "N"
+unit = "float32"
+
+[[claim]]
+rung = "01_wide"
+points = 10
+text = "one request for 128 floats"
+expect = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum <= cdiv(N, 128)"
+"""
+KERNEL = """\
+// Copies.
+// /// launch
+// [[launch]]
+// kernel = "copy"
+// grid = ["cdiv(N, 256)"]
+// block = [256]
+// ///
+"""
+REFERENCE = """\
+import numpy as np
+def make_inputs(problem, rng, kind): return {"in": rng.integers(-8, 8, problem["N"]).astype(np.float32)}
+def reference(inputs, problem): return {"out": inputs["in"].astype(np.float64)}
+def magnitude(inputs, problem): return {"out": abs(inputs["in"].astype(np.float64))}
+def min_flop(problem): return 0
+def min_bytes(problem): return 8 * problem["N"]
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    files = {
+        "lessons/copy/topic.toml": TOPIC,
+        "lessons/copy/reference.py": REFERENCE,
+        "lessons/copy/starter.cu": KERNEL,
+        "kernels/naive/copy.cu": KERNEL,
+        "kernels/optimized/copy/01_wide.cu": KERNEL,
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return tmp_path
+
+
+def edit(root: Path, old: str, new: str) -> None:
+    path = root / "lessons/copy/topic.toml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_a_topic_is_read_whole(root: Path) -> None:
+    topic = topics.discover(root)["copy"]
+    assert (topic.title, topic.order, topic.library) == ("Copy", 3, "cupy.copy")
+    assert [rung.id for rung in topic.rungs] == ["00_naive", "01_wide"]
+    assert topic.judge_cases == ({"N": 1}, {"N": 33})
+    assert (topic.tolerance.lambda_, topic.tolerance.terms.evaluate({"N": 9})) == (6.0, 9)
+    assert topic.max_points == 10
+    assert topic.claims[0].line == 17
+    assert topic.rung("01_wide").path == root / "kernels/optimized/copy/01_wide.cu"
+    assert topic.starter.is_file()
+    inputs = topic.reference.make_inputs({"N": 5}, np.random.default_rng(0), "exact")
+    assert topic.reference.reference(inputs, {"N": 5})["out"].shape == (5,)
+
+
+def test_topics_come_in_the_order_of_study(root: Path) -> None:
+    for name, order in (("alpha", 9), ("beta", 1)):
+        folder = root / "lessons" / name
+        folder.mkdir()
+        (folder / "topic.toml").write_text(TOPIC.replace("order = 3", f"order = {order}"))
+        (root / "kernels/naive" / f"{name}.cu").write_text(KERNEL)
+        (root / "kernels/optimized" / name).mkdir()
+        (root / "kernels/optimized" / name / "01_wide.cu").write_text(KERNEL)
+    assert list(topics.discover(root)) == ["beta", "copy", "alpha"]
+
+
+def test_folders_without_topic_are_not_topics(root: Path) -> None:
+    (root / "lessons" / "notes").mkdir()
+    assert list(topics.discover(root)) == ["copy"]
+
+
+def test_problem_replaces_sizes(root: Path) -> None:
+    topic = topics.load("copy", root)
+    assert topic.problem("count") == {"N": 4096}
+    assert topic.problem("main", {"N": 7}) == {"N": 7}
+    with pytest.raises(WarpladderError, match="no size `K`"):
+        topic.problem("count", {"K": 7})
+    with pytest.raises(WarpladderError, match="sizes start at 1"):
+        topic.problem("count", {"N": 0})
+
+
+@pytest.mark.parametrize("name", ["cpy", "nothing", "../copy/../nothing"])
+def test_unknown_topic(root: Path, name: str) -> None:
+    with pytest.raises(WarpladderError, match="there is no topic") as caught:
+        topics.load(name, root)
+    assert caught.value.remedy == "the topics are copy"
+
+
+def test_unknown_rung(root: Path) -> None:
+    with pytest.raises(WarpladderError, match="did you mean `01_wide`"):
+        topics.load("copy", root).rung("01_wid")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("order = 3", "order = three", 2, "not TOML"),
+        ("order = 3", 'order = "3"', 2, "not an integer"),
+        ("order = 3\n", "", 1, "`order` is missing"),
+        ("library =", "libary =", 5, "did you mean `library`"),
+        ("float* out", "flot* out", 3, "is not a parameter"),
+        ("count = { N = 4096 }", "count = { M = 4096 }", 9, "does not give the sizes N"),
+        ("count = { N = 4096 }", "count = { N = 0 }", 9, "integers from 1"),
+        ("{ N = 33 }", "{ N = 33, K = 1 }", 10, "does not give the sizes N"),
+        ('terms = "N"', 'terms = "K"', 14, "names K, not a size"),
+        ('rung = "01_wide"', 'rung = "01_wade"', 18, "did you mean `01_wide`"),
+        ("<= cdiv(N, 128)", "/ cdiv(N, 128)", 21, "is a number"),
+        ("<= cdiv(N, 128)", "<= ceil(N, 128)", 21, "no function `ceil`"),
+    ],
+)
+def test_broken_topic(root: Path, old: str, new: str, line: int, said: str) -> None:
+    edit(root, old, new)
+    with pytest.raises(WarpladderError) as caught:
+        topics.discover(root)
+    assert said in str(caught.value)
+    assert (caught.value.file, caught.value.line) == (str(root / "lessons/copy/topic.toml"), line)
+
+
+def test_a_rung_with_another_name_is_refused(root: Path) -> None:
+    (root / "kernels/optimized/copy/wider.cu").write_text(KERNEL)
+    with pytest.raises(WarpladderError, match="two digits and a word") as caught:
+        topics.discover(root)
+    assert caught.value.file == str(root / "kernels/optimized/copy/wider.cu")
+
+
+def test_a_missing_naive_rung_is_named(root: Path) -> None:
+    (root / "kernels/naive/copy.cu").unlink()
+    with pytest.raises(WarpladderError, match="cannot read the file") as caught:
+        topics.discover(root)
+    assert caught.value.file == str(root / "kernels/naive/copy.cu")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "has no reference.py"),
+        ("x = 1 / 0", "ZeroDivisionError"),
+        (REFERENCE.replace("min_bytes", "bytes_min"), "`min_bytes` is missing"),
+    ],
+)
+def test_broken_reference(root: Path, text: str | None, said: str) -> None:
+    path = root / "lessons/copy/reference.py"
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(WarpladderError, match=said):
+        _ = topics.load("copy", root).reference
