@@ -1,0 +1,198 @@
+"""Results in a terminal of 80 columns: each function turns a result into something that rich prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from grader.report import units
+from grader.results import CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
+
+SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
+REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+
+VERDICT_STYLES = {"pass": "green", "fail": "red", "error": "red", "timeout": "red", "skip": "yellow"}
+
+
+def mark(good: bool | None) -> Text:
+    """✓, ✗, or a dash for what is not known."""
+    if good is None:
+        return Text(units.NOTHING, "dim")
+    return Text("✓", "green") if good else Text("✗", "red")
+
+
+def sectors_a_request(counters: Mapping[str, int] | None, kind: str) -> str:
+    """Sectors of 32 bytes that a request touches on average; `kind` is "ld" or "st"."""
+    if counters is None or not counters.get(REQUESTS.format(kind)):
+        return units.NOTHING
+    return units.digits(counters.get(SECTORS.format(kind), 0) / counters[REQUESTS.format(kind)])
+
+
+def bank_conflicts(counters: Mapping[str, int] | None) -> str:
+    """Bank conflicts of shared loads and stores together."""
+    if counters is None:
+        return units.NOTHING
+    return units.count(sum(counters.get(CONFLICTS.format(kind), 0) for kind in ("ld", "st")))
+
+
+# ---- climb -------------------------------------------------------------------------------------------------
+
+
+def climb(result: Climb, title: str) -> RenderableType:
+    """A whole ladder: one line a rung, then what each rung claims, then what the numbers are."""
+    parts: list[RenderableType] = [_heading(result, title), "", _ladder(result), ""]
+    parts += [block for rung in result.rungs for block in _explanation(rung)]
+    parts += ["", *_footnotes(result)]
+    return Group(*parts)
+
+
+def _heading(result: Climb, title: str) -> Text:
+    device = result.device
+    where = device.name if device.kind == "gpu" else f"{device.name}, emulated"
+    return Text.assemble((title, "bold"), f"   {units.problem(result.problem)}   on {where}")
+
+
+def _ladder(result: Climb) -> Table:
+    library = any(rung.vs_library is not None for rung in result.rungs)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("", width=1)
+    table.add_column("rung", no_wrap=True, overflow="ellipsis", max_width=20)
+    against = "% lib" if library else "% bound"
+    for column in ("time", "× naive", against, "regs", "smem", "occ %", "ld", "st", "confl"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for rung in result.rungs:
+        table.add_row(
+            mark(rung.verdict == "pass"),
+            rung.id,
+            units.seconds(rung.time_s, rung.time_source) if rung.verdict == "pass" else rung.verdict,
+            units.ratio(rung.vs_naive),
+            units.percent(rung.vs_library if library else rung.vs_bound),
+            units.count(rung.registers),
+            units.kib(rung.shared_bytes),
+            units.percent(rung.occupancy),
+            sectors_a_request(rung.counters, "ld"),
+            sectors_a_request(rung.counters, "st"),
+            bank_conflicts(rung.counters),
+            style=None if rung.verdict == "pass" else VERDICT_STYLES[rung.verdict],
+        )
+    return table
+
+
+def _explanation(rung: RungResult) -> Iterable[RenderableType]:
+    """What a rung claims itself, what it breaks of the earlier rungs' claims, and why it did not pass."""
+    shown = [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
+    if not shown and rung.reason is None and not rung.findings:
+        return
+    yield Text(rung.id, "bold")
+    if rung.reason is not None:
+        yield Padding(Text(rung.reason, VERDICT_STYLES[rung.verdict]), (0, 0, 0, 2))
+    yield from findings(rung.findings, rung.file, ())
+    if shown:
+        yield claims(shown)
+
+
+def claims(items: Sequence[ClaimResult], points: bool = False) -> Padding:
+    """Claims with ✓ or ✗, and what was found where one does not hold."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(width=1)
+    table.add_column(ratio=1)
+    if points:
+        table.add_column(justify="right", no_wrap=True)
+    for claim in items:
+        text = Text(claim.text)
+        if claim.held is False and claim.value is not None and claim.limit is not None:
+            text.append(f"  (found {units.count(claim.value)}, asked {units.count(claim.limit)})", "red")
+        earned = f"{claim.points if claim.held else 0}/{claim.points}"
+        table.add_row(mark(claim.held), text, *([earned] if points else []))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _footnotes(result: Climb) -> Iterable[Text]:
+    for baseline in result.baselines:
+        yield Text(f"{baseline.name}: {units.seconds(baseline.time_s)}")
+    if result.bound is not None:
+        time = units.seconds(result.bound.time_s, result.bound.source)
+        yield Text(f"No version can take less than {time}: the {result.bound.by} bound.")
+    if any(rung.time_source == "modelled" for rung in result.rungs):
+        yield Text(
+            "≈ modelled: from what the emulator counted, for a device like this one. Not measured.", "dim"
+        )
+    counted = result.counted and units.problem(result.counted)
+    at = f" at {counted}" if counted and result.counted != result.problem else ""
+    yield Text(
+        f"ld, st: 32-byte sectors a global request, 4 is coalesced floats. confl: shared-memory bank "
+        f"conflicts. Counted{at}.",
+        "dim",
+    )
+
+
+# ---- grade -------------------------------------------------------------------------------------------------
+
+
+def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
+    """What a submission is worth; `rungs` are the ladder's ids, `source` the submission's lines."""
+    parts: list[RenderableType] = [_verdict(result), *_cases(result.cases)]
+    if result.reason is not None:
+        parts += ["", Text(result.reason)]
+    parts += list(findings(result.findings, result.file, source))
+    if result.verdict == "pass":
+        parts += ["", _reached(result.rung_reached, rungs)]
+    if result.claims:
+        parts += ["", claims(result.claims, points=True)]
+    for hint in result.hints:
+        parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
+    return Group(*parts)
+
+
+def _verdict(result: Grade) -> Text:
+    style = VERDICT_STYLES[result.verdict]
+    return Text.assemble(
+        (result.verdict.upper(), f"bold {style}"),
+        f"  {result.file}  ",
+        (f"{result.points} of {result.max_points} points", "bold"),
+    )
+
+
+def _cases(cases: Sequence[CaseResult]) -> Iterable[RenderableType]:
+    if not cases:
+        return
+    passed = sum(case.verdict == "pass" for case in cases)
+    sizes = len({tuple(case.problem.items()) for case in cases})
+    yield Text(f"{passed} of {len(cases)} cases right, of {sizes} sizes")
+    for case in cases:
+        if case.verdict != "pass":
+            yield Padding(_failed_case(case), (0, 0, 0, 2))
+
+
+def _failed_case(case: CaseResult) -> RenderableType:
+    lines = [Text.assemble(("✗ ", "red"), f"{units.problem(case.problem)}, {case.kind} data: {case.verdict}")]
+    if case.reproduce is not None:
+        lines.append(Text.assemble("  again: ", (case.reproduce, "cyan"), overflow="fold"))
+    return Group(*lines)
+
+
+def _reached(reached: str | None, rungs: Sequence[str]) -> Text:
+    text = Text("Ladder: ")
+    below = reached is not None
+    for position, rung in enumerate(rungs):
+        text.append(" → " if position else "")
+        text.append(rung, "bold green" if rung == reached else "green" if below else "dim")
+        below = below and rung != reached
+    return text
+
+
+def findings(items: Sequence[FindingResult], file: str, source: Sequence[str]) -> Iterable[RenderableType]:
+    """Faults that the emulator saw, each with the line it happened in."""
+    for finding in items:
+        where = f"{file}:{finding.line}" if finding.line else file
+        times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
+        text = Text.assemble((f"{where}: ", "bold"), (finding.kind.replace("_", " "), "red"), ": ")
+        text.append(f"{finding.message}{times}")
+        yield Padding(text, (1, 0, 0, 2))
+        if finding.line and finding.line <= len(source):
+            yield Padding(Text(source[finding.line - 1].strip(), "cyan"), (0, 0, 0, 6))
