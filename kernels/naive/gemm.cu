@@ -1,9 +1,11 @@
-// One thread computes one element of C, and the 32 threads of a warp stand below one another: threadIdx.x
-// walks the rows. This is the formula of the matrix product and nothing else, and it is the start of the ladder.
+// One thread computes one element of C, and the 32 threads of a warp stand below one another:
+// threadIdx.x walks the rows. This is the formula of the matrix product and nothing else, and it is
+// the start of the ladder.
 //
-// What it costs: at every step of k the warp reads 32 elements of A that lie a whole row (4·K bytes) apart.
-// Memory moves in sectors of 32 bytes, so this one load request moves 32 sectors to use 4 bytes of each; the load
-// of B is one address for the whole warp, one sector. That makes 33 sectors for 32 multiply-adds.
+// What it costs: at every step of k the warp reads 32 elements of A that lie a whole row (4·K
+// bytes) apart. Memory moves in sectors of 32 bytes, so this one load request moves 32 sectors to
+// use 4 bytes of each; the load of B is one address for the whole warp, one sector. That makes 33
+// sectors for 32 multiply-adds.
 //
 // /// launch
 // [[launch]]
@@ -12,16 +14,17 @@
 // block = ["BLOCK", "BLOCK"]
 // ///
 
-// A block of BLOCK × BLOCK threads computes a square of BLOCK × BLOCK elements of C. 32 is the size of a warp, so
-// a warp is one column of that square, and 32 · 32 = 1024 is the most threads that a block may have.
+// A block of BLOCK × BLOCK threads computes a square of BLOCK × BLOCK elements of C. 32 is the size
+// of a warp, so a warp is one column of that square, and 32 · 32 = 1024 is the most threads that a
+// block may have.
 constexpr int BLOCK = 32;
 
 // C = A · B, all row-major: A is M × K, B is K × N, C is M × N.
-extern "C" __global__ void gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
-                                int M, int N, int K)
+extern "C" __global__ void gemm(const float* __restrict__ A, const float* __restrict__ B,
+                                float* __restrict__ C, int M, int N, int K)
 {
-    // The grid has one dimension, because its second one ends at 65,535 blocks, which 2.1 million rows would
-    // exceed. Consecutive blocks are neighbours in a row of squares.
+    // The grid has one dimension, because its second one ends at 65,535 blocks, which 2.1 million
+    // rows would exceed. Consecutive blocks are neighbours in a row of squares.
     const int squares_across = (N + BLOCK - 1) / BLOCK;
     const int row = blockIdx.x / squares_across * BLOCK + threadIdx.x;
     const int column = blockIdx.x % squares_across * BLOCK + threadIdx.y;
@@ -29,7 +32,8 @@ extern "C" __global__ void gemm(const float* __restrict__ A, const float* __rest
         return;
     }
 
-    // The products of a row index and a row length are formed in 64 bits (size_t): 65,536² no longer fits an int.
+    // The products of a row index and a row length are formed in 64 bits (size_t): 65,536² no
+    // longer fits an int.
     float sum = 0.0f;
     for (int k = 0; k < K; ++k) {
         sum += A[size_t(row) * K + k] * B[size_t(k) * N + column];

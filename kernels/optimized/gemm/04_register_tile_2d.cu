@@ -1,9 +1,11 @@
-// A thread computes 8 × 8 outputs. At each step of k it fetches 8 elements of A and 8 of B and multiplies every
-// one with every other: 16 loads feed 64 multiply-adds, so now both operands are reused from registers.
+// A thread computes 8 × 8 outputs, so that both operands are reused from registers. At each step of
+// k it fetches 8 elements of A and 8 of B and multiplies every one with every other: 16 loads feed
+// 64 multiply-adds.
 //
-// What it should buy: a quarter of a shared-memory load for a multiply-add where rung 03 needs 9/8, which moves
-// the limit from shared memory towards the multiply-add units. The block's square of 128 × 128 halves the global
-// sectors again, to M·N·K / 512. Fewer warps fit on a multiprocessor, and 64 independent sums make up for that.
+// What it should buy: a quarter of a shared-memory load for a multiply-add where rung 03 needs 9/8,
+// which moves the limit from shared memory towards the multiply-add units. The block's square of
+// 128 × 128 halves the global sectors again, to M·N·K / 512. Fewer warps fit on a multiprocessor,
+// and 64 independent sums make up for that.
 //
 // /// launch
 // [[launch]]
@@ -18,9 +20,10 @@ constexpr int BK = 8;    // steps of k between two barriers: 8 floats fill one s
 constexpr int TM = 8;    // rows of C that a thread computes
 constexpr int TN = 8;    // columns of C that a thread computes
 
-// The threads of a block form a grid of THREADS_M × THREADS_N, 16 × 16, over its square of C. A thread's outputs
-// do not touch: it owns every 16th row and every 16th column. Neighbouring threads then read neighbouring floats of
-// b_tile, 16 different banks, where 8 columns side by side would put four threads on each of four banks.
+// The threads of a block form a grid of THREADS_M × THREADS_N, 16 × 16, over its square of C. A
+// thread's outputs do not touch: it owns every 16th row and every 16th column. Neighbouring threads
+// then read neighbouring floats of b_tile, 16 different banks, where 8 columns side by side would
+// put four threads on each of four banks.
 constexpr int THREADS_M = BM / TM;
 constexpr int THREADS_N = BN / TN;
 constexpr int THREADS = THREADS_M * THREADS_N;
@@ -28,11 +31,12 @@ constexpr int THREADS = THREADS_M * THREADS_N;
 constexpr int A_LOADS = BM * BK / THREADS;  // floats of a tile of A that a thread brings in: 4
 constexpr int B_LOADS = BK * BN / THREADS;  // and of a tile of B: 4
 
-// The 2 asks for two blocks on a multiprocessor, that is for at most 65,536 / 512 = 128 registers a thread: one block
-// computes while the other waits for global memory.
+// The 2 asks for two blocks on a multiprocessor, that is for at most 65,536 / 512 = 128 registers a
+// thread: one block computes while the other waits for global memory.
 // C = A · B, all row-major: A is M × K, B is K × N, C is M × N.
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
-gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int M, int N, int K)
+gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
+     int M, int N, int K)
 {
     __shared__ float a_tile[BM][BK];  // BM rows of A × BK steps of k
     __shared__ float b_tile[BK][BN];  // BK steps of k × BN columns of B
@@ -40,12 +44,15 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
     const int tiles_across = (N + BN - 1) / BN;
     const int block_row = blockIdx.x / tiles_across * BM;     // first row of C of this block
     const int block_column = blockIdx.x % tiles_across * BN;  // and its first column
-    const int thread_row = threadIdx.x / THREADS_N;           // this thread's rows: thread_row + i · THREADS_M
-    const int thread_column = threadIdx.x % THREADS_N;        // and columns: thread_column + j · THREADS_N
+
+    // This thread's rows are thread_row + i · THREADS_M, its columns thread_column + j · THREADS_N.
+    const int thread_row = threadIdx.x / THREADS_N;
+    const int thread_column = threadIdx.x % THREADS_N;
 
     float sum[TM][TN] = {};
     for (int k_start = 0; k_start < K; k_start += BK) {
-        // Consecutive threads take consecutive floats of a tile, row after row; zeros beyond the edges.
+        // Consecutive threads take consecutive floats of a tile, row after row; zeros beyond the
+        // edges.
 #pragma unroll
         for (int load = 0; load < A_LOADS; ++load) {
             const int row = (threadIdx.x + load * THREADS) / BK;

@@ -1,12 +1,15 @@
-// Every transfer becomes four floats wide: one 128-bit instruction instead of four of 32 bits, from global memory
-// to registers, from shared memory to registers, and from registers to C. The tile of A is laid down transposed
-// (k by rows), so that the elements of A that a thread needs at one step of k lie side by side as well.
+// Every transfer becomes four floats wide: one 128-bit instruction instead of four of 32 bits, from
+// global memory to registers, from shared memory to registers, and from registers to C. The tile of
+// A is laid down transposed (k by rows), so that the elements of A that a thread needs at one step
+// of k lie side by side as well.
 //
-// What it should buy: the same sectors in a quarter of the requests, 16 sectors each; and 4 shared-memory loads for
-// 64 multiply-adds instead of 16. The issue slots that this frees go to multiply-adds.
+// What it should buy: the same sectors in a quarter of the requests, 16 sectors each; and 4
+// shared-memory loads for 64 multiply-adds instead of 16. The issue slots that this frees go to
+// multiply-adds.
 //
-// 128-bit accesses need addresses that are multiples of 16 bytes: the rows of A and B must be multiples of four
-// floats long. Where they are not, a second instance of the same kernel moves the floats one by one.
+// 128-bit accesses need addresses that are multiples of 16 bytes: the rows of A and B must be
+// multiples of four floats long. Where they are not, a second instance of the same kernel moves the
+// floats one by one.
 //
 // /// launch
 // [[launch]]
@@ -25,35 +28,45 @@
 constexpr int BM = 128;  // rows of C that a block computes
 constexpr int BN = 128;  // columns of C that a block computes
 constexpr int BK = 8;    // steps of k between two barriers: two float4s of a row of A
-constexpr int TM = 8;    // rows of C that a thread computes: 4 in the upper half of the square, 4 in the lower
-constexpr int TN = 8;    // columns of C that a thread computes: 4 in the left half of the square, 4 in the right
+constexpr int TM = 8;    // rows of C that a thread computes: 4 in the upper half, 4 in the lower
+constexpr int TN = 8;    // columns of C that a thread computes: 4 in the left half, 4 in the right
 constexpr int V = 4;     // floats in a float4
 
-// The threads of a block form a grid of THREADS_M × THREADS_N, 16 × 16, over each quarter of its square of C.
+// The threads of a block form a grid of THREADS_M × THREADS_N, 16 × 16, over each quarter of its
+// square of C.
 constexpr int THREADS_M = BM / TM;
 constexpr int THREADS_N = BN / TN;
 constexpr int THREADS = THREADS_M * THREADS_N;
 static_assert(BM * BK == V * THREADS && BK * BN == V * THREADS, "one float4 of each tile a thread");
 static_assert(TM == 2 * V && TN == 2 * V, "a thread's rows and columns are two float4s");
 
-// Floats added to each row of the transposed tile of A. A warp lays down 16 rows of A, at two places of k that are
-// 4 rows of this tile apart. Unpadded these are 512 floats apart, the same bank; 4 · 132 = 528 is 16 banks away from
-// it, so all 32 threads write to different banks. A multiple of 4 keeps the rows aligned for float4 reads.
+// Floats added to each row of the transposed tile of A. A warp lays down 16 rows of A, at two
+// places of k that are 4 rows of this tile apart. Unpadded these are 512 floats apart, the same
+// bank; 4 · 132 = 528 is 16 banks away from it, so all 32 threads write to different banks. A
+// multiple of 4 keeps the rows aligned for float4 reads.
 constexpr int PAD = 4;
 
 // Four floats of a row of `length` floats, from `column` on, with zeros beyond the end of the row.
-// ALIGNED: length is a multiple of 4, hence four floats are all inside or all outside, and can be loaded as one.
+// ALIGNED: length is a multiple of 4, hence four floats are all inside or all outside, and can be
+// loaded as one.
 template <bool ALIGNED>
 __device__ float4 load_four(const float* row, int column, int length)
 {
+    float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     if (ALIGNED) {
-        return column < length ? *reinterpret_cast<const float4*>(row + column) : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+        if (column < length) {
+            four = *reinterpret_cast<const float4*>(row + column);
+        }
+        return four;
     }
-    return make_float4(column + 0 < length ? row[column + 0] : 0.0f, column + 1 < length ? row[column + 1] : 0.0f,
-                       column + 2 < length ? row[column + 2] : 0.0f, column + 3 < length ? row[column + 3] : 0.0f);
+    if (column + 0 < length) four.x = row[column + 0];
+    if (column + 1 < length) four.y = row[column + 1];
+    if (column + 2 < length) four.z = row[column + 2];
+    if (column + 3 < length) four.w = row[column + 3];
+    return four;
 }
 
-// Stores `four` into a row of `length` floats, from `column` on, and nothing beyond the end of the row.
+// Stores `four` into a row of `length` floats, from `column` on, and nothing beyond the row's end.
 template <bool ALIGNED>
 __device__ void store_four(float* row, int column, int length, float4 four)
 {
@@ -69,24 +82,27 @@ __device__ void store_four(float* row, int column, int length, float4 four)
     if (column + 3 < length) row[column + 3] = four.w;
 }
 
-// C = A · B, all row-major: A is M × K, B is K × N, C is M × N. ALIGNED: K and N are multiples of 4.
+// C = A · B, all row-major: A is M × K, B is K × N, C is M × N.
+// ALIGNED: K and N are multiples of 4.
 template <bool ALIGNED>
 __global__ void __launch_bounds__(THREADS, 2)
-gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C, int M, int N, int K)
+gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
+     int M, int N, int K)
 {
-    __shared__ __align__(16) float a_tile[BK][BM + PAD];  // BK steps of k × BM rows of A: transposed
+    __shared__ __align__(16) float a_tile[BK][BM + PAD];  // BK steps of k × BM rows of A
     __shared__ __align__(16) float b_tile[BK][BN];        // BK steps of k × BN columns of B
 
     const int tiles_across = (N + BN - 1) / BN;
     const int block_row = blockIdx.x / tiles_across * BM;     // first row of C of this block
     const int block_column = blockIdx.x % tiles_across * BN;  // and its first column
 
-    // What this thread computes: the rows thread_row … + 3 and BM/2 below, the columns thread_column … + 3 and
-    // BN/2 to the right. Threads that are neighbours in a row then read neighbouring float4s of b_tile.
+    // What this thread computes: the rows thread_row … + 3 and BM/2 below, the columns
+    // thread_column … + 3 and BN/2 to the right. Threads that are neighbours in a row then read
+    // neighbouring float4s of b_tile.
     const int thread_row = threadIdx.x / THREADS_N * V;
     const int thread_column = threadIdx.x % THREADS_N * V;
 
-    // What this thread brings in: a float4 of the tile of A, two threads a row; and one of the tile of B.
+    // What this thread brings in: a float4 of the tile of A, two threads a row; and one of B's.
     const int a_row = threadIdx.x / (BK / V);
     const int a_column = threadIdx.x % (BK / V) * V;
     const int b_row = threadIdx.x / (BN / V);
@@ -96,11 +112,13 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
     for (int k_start = 0; k_start < K; k_start += BK) {
         float4 a_four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
         float4 b_four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        if (block_row + a_row < M) {
-            a_four = load_four<ALIGNED>(A + size_t(block_row + a_row) * K, k_start + a_column, K);
+        const int a_from = block_row + a_row;  // the row of A to load from, and that of B
+        const int b_from = k_start + b_row;
+        if (a_from < M) {
+            a_four = load_four<ALIGNED>(A + size_t(a_from) * K, k_start + a_column, K);
         }
-        if (k_start + b_row < K) {
-            b_four = load_four<ALIGNED>(B + size_t(k_start + b_row) * N, block_column + b_column, N);
+        if (b_from < K) {
+            b_four = load_four<ALIGNED>(B + size_t(b_from) * N, block_column + b_column, N);
         }
         a_tile[a_column + 0][a_row] = a_four.x;
         a_tile[a_column + 1][a_row] = a_four.y;
@@ -111,12 +129,16 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
 
 #pragma unroll
         for (int k = 0; k < BK; ++k) {
-            const float4 upper = *reinterpret_cast<const float4*>(&a_tile[k][thread_row]);
-            const float4 lower = *reinterpret_cast<const float4*>(&a_tile[k][thread_row + BM / 2]);
-            const float4 left = *reinterpret_cast<const float4*>(&b_tile[k][thread_column]);
-            const float4 right = *reinterpret_cast<const float4*>(&b_tile[k][thread_column + BN / 2]);
-            const float a[TM] = {upper.x, upper.y, upper.z, upper.w, lower.x, lower.y, lower.z, lower.w};
-            const float b[TN] = {left.x, left.y, left.z, left.w, right.x, right.y, right.z, right.w};
+            const auto a_fours = reinterpret_cast<const float4*>(&a_tile[k][thread_row]);
+            const auto b_fours = reinterpret_cast<const float4*>(&b_tile[k][thread_column]);
+            const float4 upper = a_fours[0];
+            const float4 lower = a_fours[BM / 2 / V];
+            const float4 left = b_fours[0];
+            const float4 right = b_fours[BN / 2 / V];
+            const float a[TM] = {upper.x, upper.y, upper.z, upper.w,
+                                 lower.x, lower.y, lower.z, lower.w};
+            const float b[TN] = {left.x, left.y, left.z, left.w,
+                                 right.x, right.y, right.z, right.w};
 #pragma unroll
             for (int i = 0; i < TM; ++i) {
 #pragma unroll
@@ -134,8 +156,10 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
         if (row < M) {
             float* const c_row = C + size_t(row) * N;
             const int column = block_column + thread_column;
-            store_four<ALIGNED>(c_row, column, N, make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]));
-            store_four<ALIGNED>(c_row, column + BN / 2, N, make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]));
+            const float4 left = make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
+            const float4 right = make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]);
+            store_four<ALIGNED>(c_row, column, N, left);
+            store_four<ALIGNED>(c_row, column + BN / 2, N, right);
         }
     }
 }

@@ -1,9 +1,11 @@
-// The same square, walked the other way: a warp now writes 32 neighbours of one row of `out` and reads them from one
-// column of `in`. One of the two sides has to be strided; this rung chooses the reads.
+// The same square, walked the other way: a warp now writes 32 neighbours of one row of `out` and
+// reads them from one column of `in`. One of the two sides has to be strided; this rung chooses the
+// reads.
 //
-// What it should buy: store sectors fall from 32 a request to 4, load sectors rise from 4 to 32, so the sum stays.
-// But strided reads are cheaper than strided writes. The eight warps of a block read the eight columns that share
-// a sector, and find it in the L1 cache after the first; a write goes through to the L2 cache every time.
+// What it should buy: store sectors fall from 32 a request to 4, load sectors rise from 4 to 32, so
+// the sum stays. But strided reads are cheaper than strided writes. The eight warps of a block read
+// the eight columns that share a sector, and find it in the L1 cache after the first; a write goes
+// through to the L2 cache every time.
 //
 // /// launch
 // [[launch]]
@@ -12,11 +14,12 @@
 // block = ["TILE", "ROWS"]
 // ///
 
-constexpr int TILE = 32;  // side of the square that a block turns: a warp is one column of it in `in`
-constexpr int ROWS = 8;   // rows of threads in a block; each thread takes every 8th column of `in`, 4 elements
+constexpr int TILE = 32;  // side of the square that a block turns: a warp is one column of `in`
+constexpr int ROWS = 8;   // rows of threads in a block; a thread takes every 8th column of `in`
 
 // in is M × N, out is N × M, both row-major: out[column][row] = in[row][column].
-extern "C" __global__ void transpose(const float* __restrict__ in, float* __restrict__ out, int M, int N)
+extern "C" __global__ void transpose(const float* __restrict__ in, float* __restrict__ out,
+                                     int M, int N)
 {
     const int tiles_across = (N + TILE - 1) / TILE;
     const int tile_row = blockIdx.x / tiles_across * TILE;     // where the square begins in `in`

@@ -1,10 +1,11 @@
-// Neither side has to be strided: the block reads its square row by row into shared memory, waits, and writes it
-// column by column. Shared memory has no sectors, so the turning costs nothing there. Or so it seems.
+// Neither side has to be strided: the block reads its square row by row into a tile in shared
+// memory, waits, and writes the columns of the tile as rows of `out`. Shared memory has no sectors,
+// so the turning costs nothing there. Or so it seems.
 //
-// What it should buy: 4 full sectors for every request, reads and writes alike, 1/4.5 of the sectors of rung 01. What
-// it costs: shared memory is 32 banks of 4 bytes wide, each serving one word at a time, and the elements of a column
-// of a 32 × 32 tile lie 32 words apart, all in one bank. Each read of the tile takes 32 turns instead of 1: 31
-// bank conflicts a request.
+// What it should buy: 4 full sectors for every request, reads and writes alike; to move 32 elements
+// takes 8 sectors where it took 36. What it costs: shared memory is 32 banks, each 4 bytes wide and
+// serving one word at a time, and the elements of a column of a 32 × 32 tile lie 32 words apart, all
+// in one bank. Each read of the tile takes 32 turns instead of 1: 31 bank conflicts a request.
 //
 // /// launch
 // [[launch]]
@@ -13,11 +14,12 @@
 // block = ["TILE", "ROWS"]
 // ///
 
-constexpr int TILE = 32;  // side of the square that a block turns: a warp is one row of it, in `in` and in `out`
-constexpr int ROWS = 8;   // rows of threads in a block; each thread takes every 8th row, 4 elements in all
+constexpr int TILE = 32;  // side of the square that a block turns; a warp is a row, in both matrices
+constexpr int ROWS = 8;   // rows of threads in a block; a thread takes every 8th row, 4 elements
 
 // in is M × N, out is N × M, both row-major: out[column][row] = in[row][column].
-extern "C" __global__ void transpose(const float* __restrict__ in, float* __restrict__ out, int M, int N)
+extern "C" __global__ void transpose(const float* __restrict__ in, float* __restrict__ out,
+                                     int M, int N)
 {
     __shared__ float tile[TILE][TILE];  // the square as it stands in `in`
 
@@ -36,7 +38,8 @@ extern "C" __global__ void transpose(const float* __restrict__ in, float* __rest
     }
     __syncthreads();  // a thread reads below what other threads have written above
 
-    // Now x walks the rows of `in`, which are the columns of `out`, so that the writes are neighbours too.
+    // Now x walks the rows of `in`, which are the columns of `out`, so that the writes are
+    // neighbours too.
     for (int step = 0; step < TILE; step += ROWS) {
         const int y = threadIdx.y + step;
         const int row = tile_row + x;

@@ -1,8 +1,10 @@
-// One unused word at the end of each row of the tile. The elements of a column now lie 33 words apart, and 33 modulo
-// 32 is 1: each is in the bank next to the one above, so the 32 elements of a column are in 32 different banks.
+// One unused word at the end of each row of the tile puts the elements of a column into different
+// banks. They now lie 33 words apart, and 33 modulo 32 is 1: each is in the bank next to that of the
+// one above, so the 32 elements of a column are in 32 banks.
 //
-// What it should buy: not one bank conflict where there were 31 a request, everything else unchanged. A read of the
-// tile takes one turn whether along a row or a column. The price is 128 bytes of shared memory a block.
+// What it should buy: not one bank conflict where there were 31 a request, everything else
+// unchanged. A read of the tile takes one turn whether along a row or a column. The price is 128
+// bytes of shared memory a block.
 //
 // /// launch
 // [[launch]]
@@ -11,12 +13,13 @@
 // block = ["TILE", "ROWS"]
 // ///
 
-constexpr int TILE = 32;  // side of the square that a block turns: a warp is one row of it, in `in` and in `out`
-constexpr int ROWS = 8;   // rows of threads in a block; each thread takes every 8th row, 4 elements in all
-constexpr int PAD = 1;    // unused words at the end of a row: any odd number puts a column into 32 banks
+constexpr int TILE = 32;  // side of the square that a block turns; a warp is a row, in both matrices
+constexpr int ROWS = 8;   // rows of threads in a block; a thread takes every 8th row, 4 elements
+constexpr int PAD = 1;    // unused words at the end of a row; any odd number spreads a column
 
 // in is M × N, out is N × M, both row-major: out[column][row] = in[row][column].
-extern "C" __global__ void transpose(const float* __restrict__ in, float* __restrict__ out, int M, int N)
+extern "C" __global__ void transpose(const float* __restrict__ in, float* __restrict__ out,
+                                     int M, int N)
 {
     __shared__ float tile[TILE][TILE + PAD];  // the square as it stands in `in`
 

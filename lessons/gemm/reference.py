@@ -1,0 +1,68 @@
+"""The matrix product C = A · B: inputs, the answer in float64, and what no algorithm can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+Exact = NDArray[np.float64]
+
+
+def make_inputs(
+    problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
+    """A (M × K) and B (K × N), float32.
+
+    "exact": integers from -8 to 8 without 0. Partial sums stay below 2^24 up to K = 262,143 and are exact in
+    any order, and as no product is zero, each dropped or doubled one shows in the sum.
+    "real": normally distributed, one in 16 a zero, one in 64 a hundred times larger.
+    """
+    draw = _integers if kind == "exact" else _normal
+    return {
+        "A": draw((problem["M"], problem["K"]), rng),
+        "B": draw((problem["K"], problem["N"]), rng),
+    }
+
+
+def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """C (M × N), float64."""
+    return {"C": inputs["A"].astype(np.float64) @ inputs["B"].astype(np.float64)}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """|A| · |B| (M × N), float64: rounding errors of an element of C are proportional to it."""
+    return {"C": np.abs(inputs["A"]).astype(np.float64) @ np.abs(inputs["B"]).astype(np.float64)}
+
+
+def min_flop(problem: Mapping[str, int]) -> int:
+    """Multiplications and additions of M·N dot products of length K.
+
+    Strassen's method needs fewer, but errs by a share of the largest elements of A and B. The tolerance is
+    a share of |A|·|B| element by element, and no method that keeps within such a bound has fewer than M·N·K
+    multiplications (W. Miller, "Computational complexity and numerical stability", 1975).
+    """
+    return problem["M"] * problem["N"] * (2 * problem["K"] - 1)
+
+
+def min_bytes(problem: Mapping[str, int]) -> int:
+    """A and B read once, C written once, 4 bytes an element."""
+    m, n, k = problem["M"], problem["N"], problem["K"]
+    return 4 * (m * k + k * n + m * n)
+
+
+def _integers(shape: tuple[int, int], rng: np.random.Generator) -> Array:
+    sizes = rng.integers(1, 9, shape, dtype=np.int8)
+    signs = 2 * rng.integers(0, 2, shape, dtype=np.int8) - 1
+    return (sizes * signs).astype(np.float32)
+
+
+def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Array:
+    values = rng.standard_normal(shape, dtype=np.float32)
+    fate = rng.integers(0, 64, shape, dtype=np.int8)
+    values[fate < 4] = 0.0
+    values[fate == 63] *= 100.0
+    return values
