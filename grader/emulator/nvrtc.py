@@ -198,7 +198,7 @@ def _compile(request: dict[str, object], name: str, arch: str) -> Build:
     if answer["status"]:
         raise CompileError(log, _diagnostics(log))
     lowered = {key.decode(): symbol.decode() for key, symbol in answer["lowered"].items()}
-    return Build(name, arch, answer["ptx"].decode(), answer["cubin"], log, lowered, _resources(log))
+    return Build(name, arch, answer["ptx"].decode(), answer["cubin"], log, lowered, resources_of(log))
 
 
 def _ask_child(request: dict[str, object]) -> dict:  # type: ignore[type-arg]
@@ -255,7 +255,7 @@ _USED = re.compile(r"Used (\d+) registers")
 _SHARED = re.compile(r"(\d+) bytes smem")
 
 
-def _resources(log: str) -> dict[str, Resources]:
+def resources_of(log: str) -> dict[str, Resources]:
     """By kernel. Functions that were not inlined report stacks of their own, which are passed over."""
     found: dict[str, Resources] = {}
     kernel, stack, in_kernel = "", (0, 0, 0), False

@@ -1,0 +1,336 @@
+"""Basic blocks of a kernel, what is live between them, and what is the same in a whole warp.
+
+A warp's registers are vectors of 32 lanes. Two facts, found here once, make most of them cheaper:
+
+* a register that is *uniform* holds one value for all lanes and is kept as a scalar;
+* a register that is not *contested* may be stored for all lanes at once: no lane that is elsewhere in
+  the program still needs its old value. Only contested registers are written under the lane mask.
+
+Both rest on how the warp is scheduled (see codegen.py): lanes that parted at a branch wait at its immediate
+post-dominator, because the lowest pending block runs first. Where the order of the blocks does not promise
+that, or lanes may be rotated out of order, everything behind the branch counts as contested.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.ptx import Function, Instruction, Label, Mem, Not, Operand, Pair, Reg, Sym, Vec
+
+_NO_DESTINATION = frozenset(
+    ("st", "red", "bra", "brx", "bar", "barrier", "membar", "fence", "ret", "exit", "trap", "brkpt", "prefetch",
+     "prefetchu", "cp", "nanosleep", "discard", "stmatrix", "griddepcontrol", "pmevent", "applypriority")
+)  # fmt: skip
+_LANE_DEPENDENT = frozenset(
+    ("shfl", "atom", "vote", "match", "activemask", "elect", "redux", "ldmatrix", "mma", "wmma", "wgmma", "call")
+)
+"""Opcodes whose result depends on the lanes that execute them, whatever their operands are."""
+
+EXIT = -1
+"""The successor of a block that ends the threads."""
+
+
+@dataclass
+class Block:
+    index: int
+    instructions: list[Instruction] = field(default_factory=list)
+    terminator: Instruction | None = None
+    """The bra, brx.idx, bar or ret at the end; None where control falls through."""
+    successors: list[int] = field(default_factory=list)
+    """Block indices, the taken branch first; EXIT for the end of the threads."""
+
+
+@dataclass
+class ControlFlow:
+    function: Function
+    blocks: list[Block]
+    live_in: list[set[str]]
+    """Registers read in or after block i before they are written."""
+    uniform: set[str]
+    contested: set[str]
+    loop_heads: set[int]
+    """Targets of backward jumps: where the instruction budget is checked."""
+
+    def crossing(self) -> set[str]:
+        """Registers whose values outlive a block."""
+        return set().union(*self.live_in) if self.live_in else set()
+
+
+def analyse(function: Function, *, rows_uniform: bool, rotates: bool) -> ControlFlow:
+    """Blocks and facts of an inlined kernel.
+
+    rows_uniform: all lanes of a warp share tid.y and tid.z (the block's width is a multiple of 32).
+    rotates: the scheduler may run lanes out of order (kernels that spin on memory).
+    """
+    blocks = build_blocks(function)
+    live_in = _liveness(blocks)
+    uniform, contested = _divergence(function, blocks, live_in, rows_uniform, rotates)
+    heads = {s for b in blocks for s in b.successors if 0 <= s <= b.index}
+    return ControlFlow(function, blocks, live_in, uniform, contested, heads)
+
+
+_SPECIAL = frozenset(
+    ("laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock_hi", "clock64", "globaltimer",
+     "globaltimer_lo", "globaltimer_hi", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge",
+     "lanemask_gt", "dynamic_smem_size", "total_smem_size", "is_explicit_cluster", "cluster_ctarank",
+     "cluster_nctarank")
+)  # fmt: skip
+
+
+def is_special(name: str) -> bool:
+    """%tid.x, %laneid and the like: read-only registers that the machine supplies."""
+    return name.startswith("%") and ("." in name or name[1:] in _SPECIAL)
+
+
+# -- operands ---------------------------------------------------------------------------------------------------
+
+
+def _registers(operand: Operand | None) -> list[str]:
+    match operand:
+        case Reg(name):
+            return [] if is_special(name) or name == "_" else [name]
+        case Mem(base, _):
+            return _registers(base)
+        case Vec(items):
+            return [name for item in items for name in _registers(item)]
+        case Pair(first, second):
+            return _registers(first) + _registers(second)
+        case Not(reg):
+            return _registers(reg)
+        case _:
+            return []
+
+
+def destinations(inst: Instruction) -> list[str]:
+    """Registers the instruction writes."""
+    name = inst.parts[0]
+    if not inst.operands or name in _NO_DESTINATION or inst.opcode.startswith("wmma.store"):
+        return []
+    return _registers(inst.operands[0])
+
+
+def sources(inst: Instruction) -> list[str]:
+    """Registers the instruction reads, its guard included; a guarded write also reads the old value."""
+    written = destinations(inst)
+    start = 1 if written or (inst.operands and inst.parts[0] not in _NO_DESTINATION
+                             and not inst.opcode.startswith("wmma.store")) else 0  # fmt: skip
+    names = [name for operand in inst.operands[start:] for name in _registers(operand)]
+    if inst.predicate:
+        names += [inst.predicate[0], *written]
+    return names
+
+
+# -- blocks -----------------------------------------------------------------------------------------------------
+
+
+def _ends_block(inst: Instruction) -> bool:
+    return inst.parts[0] in ("bra", "brx", "ret", "exit", "bar", "barrier", "trap")
+
+
+def build_blocks(function: Function) -> list[Block]:
+    """The body cut at labels and at instructions that transfer control or wait."""
+    blocks = [Block(0)]
+    labels: dict[str, int] = {}
+    for item in function.body:
+        current = blocks[-1]
+        if isinstance(item, Label):
+            if current.instructions or current.terminator:
+                blocks.append(Block(len(blocks)))
+            labels[item.name] = len(blocks) - 1
+        else:
+            if current.terminator:
+                blocks.append(Block(len(blocks)))
+                current = blocks[-1]
+            if _ends_block(item) and not _is_warp_barrier(item):
+                current.terminator = item
+            else:
+                current.instructions.append(item)
+    for block in blocks:
+        block.successors = _successors(function, block, labels, len(blocks))
+    return blocks
+
+
+def _is_warp_barrier(inst: Instruction) -> bool:
+    return inst.opcode.startswith("bar.warp")
+
+
+def _successors(function: Function, block: Block, labels: dict[str, int], count: int) -> list[int]:
+    fall = block.index + 1 if block.index + 1 < count else EXIT
+    end = block.terminator
+    if end is None:
+        return [fall]
+    name = end.parts[0]
+    if name in ("ret", "exit", "trap"):
+        return [EXIT, fall] if end.predicate else [EXIT]
+    if name == "bra":
+        target = end.operands[0]
+        assert isinstance(target, Sym)
+        taken = labels[target.name]
+        return [taken, fall] if end.predicate else [taken]
+    if name == "brx":
+        table = end.operands[1]
+        assert isinstance(table, Sym)
+        return [labels[label] for label in function.branch_targets[table.name]]
+    if end.predicate:
+        raise UnsupportedPtx(f"a predicated {end.opcode}", end.ptx_line, end.source_line)
+    return [fall]
+
+
+# -- liveness ---------------------------------------------------------------------------------------------------
+
+
+def _liveness(blocks: list[Block]) -> list[set[str]]:
+    reads: list[set[str]] = []
+    writes: list[set[str]] = []
+    for block in blocks:
+        read: set[str] = set()
+        written: set[str] = set()
+        for inst in [*block.instructions, *([block.terminator] if block.terminator else [])]:
+            read |= {name for name in sources(inst) if name not in written}
+            if not inst.predicate:
+                written |= set(destinations(inst))
+        reads.append(read)
+        writes.append(written)
+    live_in = [set(read) for read in reads]
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(blocks):
+            out = set().union(*(live_in[s] for s in block.successors if s != EXIT))
+            new = reads[block.index] | (out - writes[block.index])
+            if new != live_in[block.index]:
+                live_in[block.index] = new
+                changed = True
+    return live_in
+
+
+# -- divergence -------------------------------------------------------------------------------------------------
+
+
+def _divergence(
+    function: Function, blocks: list[Block], live_in: list[set[str]], rows_uniform: bool, rotates: bool
+) -> tuple[set[str], set[str]]:
+    """The uniform and the contested registers; a fixed point, since each kind of divergence feeds the other."""
+    post = _PostDominators(blocks)
+    defined = [
+        {name for inst in block.instructions for name in destinations(inst)} for block in blocks
+    ]
+    varying: set[str] = set()
+    contested: set[str] = set()
+    split: set[int] = set()
+    changed = True
+    while changed:
+        before = len(varying) + len(contested) + len(split)
+        _spread(blocks, varying, rows_uniform)
+        for block in blocks:
+            if block.index not in split and _diverges(block, varying):
+                split.add(block.index)
+                contested |= _contested_by(block, blocks, post, defined, live_in, rotates)
+        varying |= contested
+        changed = len(varying) + len(contested) + len(split) != before
+    return set(function.registers) - varying, contested
+
+
+def _spread(blocks: list[Block], varying: set[str], rows_uniform: bool) -> None:
+    """Adds every register computed from a varying one, or by an instruction that differs from lane to lane."""
+    changed = True
+    while changed:
+        changed = False
+        for block in blocks:
+            for inst in block.instructions:
+                written = destinations(inst)
+                if all(name in varying for name in written):
+                    continue
+                if _varies(inst, rows_uniform) or any(name in varying for name in sources(inst)):
+                    varying.update(written)
+                    changed = True
+
+
+def _varies(inst: Instruction, rows_uniform: bool) -> bool:
+    name = inst.parts[0]
+    if name in _LANE_DEPENDENT:
+        return True
+    if name == "ld" and inst.parts[1] not in ("param", "global", "const", "shared"):
+        return True  # local memory is each lane's own, and a generic address may be local
+    specials = [o.name for o in inst.operands if isinstance(o, Reg)]
+    uniform_rows = ("%tid.y", "%tid.z") if rows_uniform else ()
+    per_lane = ("%tid.x", "%tid.y", "%tid.z", "%laneid", "%clock", "%clock64", "%globaltimer")
+    return any((s in per_lane and s not in uniform_rows) or s.startswith("%lanemask") for s in specials)
+
+
+def _diverges(block: Block, varying: set[str]) -> bool:
+    end = block.terminator
+    if end is None or len(set(block.successors)) < 2:
+        return False
+    return any(name in varying for name in sources(end))
+
+
+def _contested_by(
+    branch: Block, blocks: list[Block], post: _PostDominators, defined: list[set[str]], live_in: list[set[str]],
+    rotates: bool,
+) -> set[str]:  # fmt: skip
+    """Registers that lanes on one side of a divergent branch may overwrite while the others need them."""
+    join = post.immediate(branch.index)
+    sides = [_reachable(blocks, s, join) for s in dict.fromkeys(branch.successors)]
+    region = set().union(*sides)
+    if rotates or (join != EXIT and any(index >= join for index in region)):
+        behind = region | (_reachable(blocks, join, EXIT) if join != EXIT else set())
+        return set().union(*(defined[i] for i in behind))
+    written = set().union(*(defined[i] for i in region))
+    contested = written & live_in[join] if join != EXIT else set()
+    for i, one in enumerate(sides):
+        for other_entry, other in zip(dict.fromkeys(branch.successors), sides, strict=True):
+            if other is sides[i]:
+                continue
+            if one & other:
+                contested |= set().union(*(defined[k] for k in one | other))
+            by_one = set().union(*(defined[k] for k in one))
+            in_other = set().union(*(defined[k] for k in other))
+            if other_entry not in (EXIT, join):
+                in_other |= live_in[other_entry]
+            contested |= by_one & in_other
+    return contested
+
+
+def _reachable(blocks: list[Block], start: int, stop: int) -> set[int]:
+    seen: set[int] = set()
+    stack = [start]
+    while stack:
+        index = stack.pop()
+        if index in (EXIT, stop) or index in seen:
+            continue
+        seen.add(index)
+        stack.extend(blocks[index].successors)
+    return seen
+
+
+class _PostDominators:
+    """Which block every path from a block to the exit goes through first."""
+
+    def __init__(self, blocks: list[Block]) -> None:
+        count = len(blocks)
+        everything = (1 << (count + 1)) - 1
+        exit_bit = 1 << count
+        sets = [everything] * count
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(blocks):
+                meet = everything
+                for successor in block.successors:
+                    meet &= exit_bit if successor == EXIT else sets[successor]
+                new = meet | (1 << block.index)
+                if new != sets[block.index]:
+                    sets[block.index] = new
+                    changed = True
+        self.sets = sets
+        self.count = count
+
+    def immediate(self, index: int) -> int:
+        """The nearest strict post-dominator: the one that all the others post-dominate."""
+        candidates = [i for i in range(self.count) if i != index and self.sets[index] >> i & 1]
+        for candidate in candidates:
+            if all(self.sets[candidate] >> other & 1 for other in candidates):
+                return candidate
+        return EXIT

@@ -1,0 +1,100 @@
+"""From what native code counted to Nsight Compute's metrics, for a launch and by source line.
+
+Instructions are PTX instructions: ptxas may merge, split or drop some of them, so counts of instructions can differ
+from a GPU's, while requests, sectors and wavefronts are those of the same accesses.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from grader.emulator.kernel import KernelPlan, Site
+from grader.emulator.ptx import Instruction
+from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+_PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h"}
+_ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
+_ALWAYS = tuple(
+    [f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red", "atom")]
+    + [f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st")]
+    + [f"l1tex__data_{what}_pipe_lsu{mid}_mem_shared_op_{op}.sum"
+       for what, mid in (("bank_conflicts", ""),) for op in ("ld", "st")]
+    + [f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")]
+    + [f"smsp__sass_inst_executed_op_{space}_{op}.sum" for space in ("global", "local", "shared") for op in ("ld", "st")]
+    + [f"smsp__sass_thread_inst_executed_op_{p}{a}_pred_on.sum" for p in "fdh" for a in ("fma", "add", "mul")]
+    + ["smsp__inst_executed.sum", "smsp__thread_inst_executed.sum"]
+)  # fmt: skip
+
+
+def metric_of(inst: Instruction) -> str | None:
+    """The metric that counts the threads which execute this instruction, if there is one."""
+    parts = inst.parts
+    name, precision = _ARITHMETIC.get(parts[0]), _PRECISION.get(parts[-1])
+    if name is None or precision is None:
+        return None
+    return f"smsp__sass_thread_inst_executed_op_{precision}{name}_pred_on.sum"
+
+
+class Tally:
+    """Counters of a launch, added up by metric and by (line, metric)."""
+
+    def __init__(self) -> None:
+        self.total: dict[str, int] = dict.fromkeys(_ALWAYS, 0)
+        self.lines: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+
+    def add(self, metric: str, line: int, amount: int) -> None:
+        if amount:
+            self.total[metric] = self.total.get(metric, 0) + amount
+            self.lines[line][metric] += amount
+
+
+def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
+    """blocks: (basic blocks, 2) executions and lanes; lanes: (guarded,); sites: (sites, SITE_SLOTS)."""
+    result = Tally()
+    for block in plan.flow.blocks:
+        executions, threads = (int(n) for n in blocks[block.index])
+        end = [block.terminator] if block.terminator else []
+        for inst in [*block.instructions, *end]:
+            result.add("smsp__inst_executed.sum", inst.source_line, executions)
+            result.add("smsp__thread_inst_executed.sum", inst.source_line, threads)
+            metric = metric_of(inst)
+            if metric:
+                guard = plan.guarded.get(id(inst))
+                result.add(metric, inst.source_line, threads if guard is None else int(lanes[guard]))
+    for site in plan.sites:
+        executions = int(blocks[site.block][0])
+        for metric, amount in _site_metrics(site, sites[site.index], executions):
+            result.add(metric, site.inst.source_line, amount)
+    return result
+
+
+def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
+    requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
+    operation = site.operation
+    if operation in ("ld", "st") and site.space in ("global", "local", "shared"):
+        yield f"smsp__sass_inst_executed_op_{site.space}_{operation}.sum", executions
+    if site.space in ("global", "local", "generic"):
+        space = "local" if site.space == "local" else "global"
+        yield f"l1tex__t_requests_pipe_lsu_mem_{space}_op_{operation}.sum", requests
+        yield f"l1tex__t_sectors_pipe_lsu_mem_{space}_op_{operation}.sum", amount
+    elif site.space == "shared":
+        side = "st" if operation == "st" else "ld"
+        if operation in ("atom", "red"):
+            side = "atom"
+        yield f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{side}.sum", amount
+        yield f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{side}.sum", amount - groups
+
+
+def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:
+    """Bytes that pass between L1 and L2: sectors new to a block when loaded, all sectors when stored."""
+    read = written = 0
+    for site in plan.sites:
+        if site.space in ("global", "generic"):
+            read += int(sites[site.index][NEW_SECTORS]) * 32
+            written += int(sites[site.index][SECTORS]) * 32 if site.operation != "ld" else 0
+    return read, written

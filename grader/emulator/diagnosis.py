@@ -1,0 +1,130 @@
+"""From what native code noted to findings that a person can act on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.emulator.kernel import KernelPlan, Site, access_shape
+from grader.emulator.ptx import TYPE_BYTES
+from grader.emulator.records import Finding
+from grader.emulator.runtime import layout
+from grader.emulator.runtime.layout import (
+    FINDING_ADDRESS,
+    FINDING_BLOCK,
+    FINDING_COUNT,
+    FINDING_KINDS,
+    FINDING_OTHER,
+    FINDING_SLOTS,
+    FINDING_THREAD,
+    FINDINGS,
+    MISALIGNED,
+    OUT_OF_BOUNDS,
+    RACE,
+    UNINITIALISED,
+)
+from grader.emulator.worker import Array, Worker
+
+KINDS = {
+    OUT_OF_BOUNDS: "out_of_bounds",
+    MISALIGNED: "misaligned",
+    UNINITIALISED: "uninitialised_shared",
+    RACE: "race",
+}
+Shape = tuple[int, int, int]
+
+
+def _unravel(index: int, shape: Shape) -> Shape:
+    return index % shape[0], index // shape[0] % shape[1], index // (shape[0] * shape[1])
+
+
+def collect(
+    plan: KernelPlan, workers: Sequence[Worker], allocations: Array, grid: Shape, block: Shape
+) -> tuple[Finding, ...]:
+    """The findings of a launch, each with its first occurrence in the order of the blocks."""
+    found: list[tuple[int, int, Finding]] = []
+    for site in plan.sites:
+        for kind in range(FINDING_KINDS):
+            start = FINDINGS + kind * FINDING_SLOTS
+            notes = [w.site_table()[site.index][start : start + FINDING_SLOTS] for w in workers]
+            notes = [n for n in notes if n[FINDING_COUNT]]
+            if not notes:
+                continue
+            first = min(notes, key=lambda n: int(n[FINDING_BLOCK]))
+            count = sum(int(n[FINDING_COUNT]) for n in notes)
+            message = _message(site, kind, first, allocations, block)
+            where = _unravel(int(first[FINDING_BLOCK]), grid), _unravel(int(first[FINDING_THREAD]), block)
+            found.append((site.inst.source_line, kind, Finding(KINDS[kind], site.inst.source_line, message, count, *where)))
+    found.sort(key=lambda item: item[:2])
+    return tuple(item[2] for item in found) + _barriers(plan, workers, grid)
+
+
+def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shape) -> str:
+    element, count = access_shape(site.inst)
+    width = TYPE_BYTES[element] * count
+    verb = {"ld": "reads", "st": "writes"}.get(site.operation, "updates")
+    address = int(note[FINDING_ADDRESS])
+    space = {"generic": "memory"}.get(site.space, f"{site.space} memory")
+    thread = _unravel(int(note[FINDING_THREAD]), block)
+    if kind == OUT_OF_BOUNDS:
+        return f"thread {thread} {verb} {width} bytes of {space} {_beyond(site, address, allocations)}"
+    if kind == MISALIGNED:
+        return (
+            f"thread {thread} {verb} {width} bytes at {address:#x} in {space}, which is no multiple of {width}: "
+            "vector accesses need aligned addresses"
+        )
+    if kind == UNINITIALISED:
+        return f"thread {thread} {verb} shared memory at byte {address}, which no thread of the block has written"
+    other = _unravel(_thread(int(note[FINDING_OTHER])), block)
+    return (
+        f"thread {thread} {verb} shared memory at byte {address}, which thread {other} accesses too with no "
+        f"{'__syncwarp() or ' if _same_warp(note) else ''}__syncthreads() in between"
+    )
+
+
+def _thread(packed: int) -> int:
+    """A thread number; where several lanes or warps took part, the first of them stands for all."""
+    warp, lane = divmod(packed, layout.LANES) if packed < layout.ANY_WARP * layout.LANES else (0, 0)
+    return warp * layout.LANES + lane
+
+
+def _same_warp(note: Array) -> bool:
+    return int(note[FINDING_THREAD]) // layout.LANES == _thread(int(note[FINDING_OTHER])) // layout.LANES
+
+
+def _beyond(site: Site, address: int, allocations: Array) -> str:
+    """How far outside the nearest allocation an address lies."""
+    if site.space == "shared":
+        return f"at byte {address}, beyond what the block has"
+    if site.space in ("local", "param"):
+        return f"at byte {address}, beyond its end"
+    nearest, distance = None, 1 << 40
+    for low, high in allocations.reshape(-1, 2).tolist():
+        gap = address - high if address >= high else low - address
+        if 0 <= gap < distance and high:
+            nearest, distance = (low, high), gap
+    if nearest is None or distance > 1 << 20:
+        return f"at {address:#x}, where nothing is allocated"
+    size = nearest[1] - nearest[0]
+    side = "behind the end" if address >= nearest[1] else "before the start"
+    return f"{distance} bytes {side} of an allocation of {size} bytes"
+
+
+def _barriers(plan: KernelPlan, workers: Sequence[Worker], grid: Shape) -> tuple[Finding, ...]:
+    splits = [w.context for w in workers if w.context[layout.BARRIER_SPLITS]]
+    if not splits:
+        return ()
+    first = min(splits, key=lambda c: int(c[layout.BARRIER_SPLIT_BLOCK]))
+    lines = sorted(_line_before(plan, int(first[slot])) for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER))
+    message = (
+        f"threads of one block wait at different barriers (lines {lines[0]} and {lines[1]}): "
+        "__syncthreads() must be reached by all threads of the block together"
+    )
+    count = sum(int(c[layout.BARRIER_SPLITS]) for c in splits)
+    block = _unravel(int(first[layout.BARRIER_SPLIT_BLOCK]), grid)
+    return (Finding("barrier", lines[0], message, count, block, (0, 0, 0)),)
+
+
+def _line_before(plan: KernelPlan, block: int) -> int:
+    """The source line of the barrier in front of a basic block."""
+    end = plan.flow.blocks[block - 1].terminator
+    return end.source_line if end else 0

@@ -1,0 +1,33 @@
+"""What can go wrong in the emulator, one class a kind of failure."""
+
+from __future__ import annotations
+
+
+class EmulatorError(Exception):
+    """Base of all errors the emulator raises on purpose."""
+
+
+class PtxSyntaxError(EmulatorError):
+    """The PTX text cannot be read; the message holds the PTX line."""
+
+
+class UnsupportedPtx(EmulatorError):
+    """An instruction, modifier or directive that the emulator does not know.
+
+    It is refused by name, because running it wrongly would be worse than not running it.
+    """
+
+    def __init__(self, what: str, ptx_line: int = 0, source_line: int = 0) -> None:
+        where = f" (source line {source_line}, PTX line {ptx_line})" if ptx_line else ""
+        super().__init__(f"the emulator does not support {what}{where}")
+        self.what = what
+        self.ptx_line = ptx_line
+        self.source_line = source_line
+
+
+class LaunchRefused(EmulatorError):
+    """A launch configuration that the device cannot run (too many threads, too much shared memory …)."""
+
+
+class MemoryFault(EmulatorError):
+    """The host asked for device memory that is not there: bad address, double free, out of memory."""

@@ -1,0 +1,113 @@
+"""What a kernel asks of the host while it runs: printf and assert."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import struct
+from collections.abc import Iterator
+
+import numpy as np
+
+from grader.emulator.memory import Memory
+from grader.emulator.records import Finding
+from grader.emulator.runtime import layout
+from grader.emulator.runtime.layout import LANES, LOCAL_WINDOW
+
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)
+_CONVERSION = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|z|t)?([diouxXcsfFeEgGaAp%])")
+VPRINTF, ASSERT = 0, 1
+Shape = tuple[int, int, int]
+
+
+class HostCalls:
+    """The callback of one launch. Native code calls it with the arguments of all 32 lanes."""
+
+    def __init__(self, memory: Memory, block: Shape) -> None:
+        self.memory = memory
+        self.block = block
+        self.failure: Finding | None = None
+        self._callback = _CALL(self._call)
+        self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+
+    def _call(self, function: int, context: int, values: int, mask: int) -> int:
+        """Non-zero stops the launch."""
+        slots = (ctypes.c_int64 * layout.CONTEXT_SLOTS).from_address(context)
+        arguments = np.frombuffer((ctypes.c_int64 * (8 * LANES)).from_address(values), np.int64).reshape(8, LANES)
+        lanes = [lane for lane in range(LANES) if mask >> lane & 1]
+        if function == VPRINTF:
+            for lane in lanes:
+                local = slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
+                print(self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), local), end="")
+            return 0
+        self._assertion(slots, [int(column[lanes[0]]) for column in arguments[:4]], lanes[0])
+        return 1
+
+    def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:
+        text, file, line, function = values
+        thread = slots[layout.WARP] * LANES + lane
+        where = (thread % self.block[0], thread // self.block[0] % self.block[1],
+                 thread // (self.block[0] * self.block[1]))  # fmt: skip
+        block = (slots[layout.BLOCK_X], slots[layout.BLOCK_Y], slots[layout.BLOCK_Z])
+        message = f"thread {where} failed the assertion {self._string(text)} in {self._string(function)}"
+        self.failure = Finding("assert", line & 0xFFFFFFFF, message, 1, block, where)
+
+    def _string(self, address: int) -> str:
+        """The zero-terminated text at a device address."""
+        data = bytearray()
+        while byte := int(self.memory.view(address + len(data), 1)[0]):
+            data.append(byte)
+        return data.decode(errors="replace")
+
+    def _formatted(self, format_address: int, values_address: int, local: int) -> str:
+        """C's printf over the arguments as the compiler packed them: in order, aligned to their size."""
+        text = self._string(format_address)
+        position = 0
+
+        def take(nbytes: int) -> bytes:
+            nonlocal position
+            position = -(-position // nbytes) * nbytes
+            data = self._packed(values_address + position, nbytes, local)
+            position += nbytes
+            return data
+
+        return "".join(self._pieces(text, take))
+
+    def _packed(self, address: int, nbytes: int, local: int) -> bytes:
+        if LOCAL_WINDOW <= address < LOCAL_WINDOW + layout.WINDOW_BYTES:
+            return ctypes.string_at(local + address - LOCAL_WINDOW, nbytes)
+        return self.memory.read(address, nbytes).tobytes()
+
+    def _pieces(self, text: str, take: object) -> Iterator[str]:
+        assert callable(take)
+        end = 0
+        for match in _CONVERSION.finditer(text):
+            yield text[end : match.start()]
+            end = match.end()
+            flags, width, precision, length, kind = match.groups()
+            if kind == "%":
+                yield "%"
+                continue
+            stars = [struct.unpack("<i", take(4))[0] for part in (width, precision) if part == "*"]
+            width = str(stars.pop(0)) if width == "*" else width or ""
+            precision = str(stars.pop(0)) if precision == "*" else precision
+            spec = "%" + flags + width + ("." + precision if precision is not None else "")
+            yield self._converted(spec, length or "", kind, take)
+        yield text[end:]
+
+    def _converted(self, spec: str, length: str, kind: str, take: object) -> str:
+        assert callable(take)
+        if kind in "fFeEgG":
+            return (spec + kind) % struct.unpack("<d", take(8))[0]
+        if kind == "s":
+            return (spec + "s") % self._string(struct.unpack("<Q", take(8))[0])
+        if kind == "p":
+            return (spec + "s") % hex(struct.unpack("<Q", take(8))[0])
+        if kind == "c":
+            return (spec + "c") % chr(struct.unpack("<i", take(4))[0] & 255)
+        if kind in "aA":
+            return struct.unpack("<d", take(8))[0].hex()
+        wide = length in ("l", "ll", "z", "t")
+        signed = kind in "di"
+        code = ("q" if signed else "Q") if wide else ("i" if signed else "I")
+        return (spec + ("d" if kind in "diu" else kind)) % struct.unpack("<" + code, take(8 if wide else 4))[0]

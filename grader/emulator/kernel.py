@@ -1,0 +1,217 @@
+"""What is known of a kernel before any code is generated: parameters, memory layout, memory sites, guards.
+
+The numbering made here (sites, guarded instructions, register slots) is what generated code, counters and findings
+agree on, so it depends on the PTX alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from grader.emulator.cfg import ControlFlow, analyse
+from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.inline import inline_calls
+from grader.emulator.ptx import (
+    TYPE_BYTES,
+    Function,
+    Instruction,
+    Mem,
+    Module,
+    Operand,
+    Param,
+    Sym,
+    Variable,
+    Vec,
+)
+
+SPACES = ("global", "shared", "local", "const", "param")
+
+
+@dataclass(frozen=True)
+class Site:
+    """One memory instruction."""
+
+    index: int
+    inst: Instruction
+    operation: str
+    """"ld", "st", "atom" or "red"."""
+    space: str
+    """One of SPACES, or "generic"."""
+    block: int
+
+
+@dataclass
+class KernelPlan:
+    """A kernel ready for code generation."""
+
+    name: str
+    rows_uniform: bool
+    """Generated for blocks in which all lanes of a warp share tid.y and tid.z."""
+    params: list[Param]
+    param_bytes: int
+    flow: ControlFlow
+    sites: list[Site]
+    guarded: dict[int, int]
+    """id of an instruction under a guard → its index among the lane counters."""
+    symbols: dict[str, int]
+    """Global and constant variables the kernel names → index in the table of their addresses."""
+    shared: dict[str, int]
+    """Shared variables → byte offset."""
+    static_shared_bytes: int
+    local: dict[str, int]
+    local_bytes: int
+    shadow_shift: int
+    """log2 of the narrowest shared access, at most 2."""
+    serial: bool
+    """Blocks may communicate: they run in order on one thread."""
+    may_spin: bool
+    """A lane may wait for another of its warp, so pending lanes take turns."""
+    max_threads: int | None
+    uses: set[str] = field(default_factory=set)
+
+
+def decode_space(inst: Instruction) -> str:
+    """The state space of a memory instruction."""
+    for part in inst.parts[1:]:
+        head = part.partition("::")[0]
+        if head in SPACES:
+            if part in ("shared::cluster", "param::func"):
+                raise UnsupportedPtx(inst.opcode, inst.ptx_line, inst.source_line)
+            return head
+    return "generic"
+
+
+def access_shape(inst: Instruction) -> tuple[str, int]:
+    """(element type, elements a lane) of a ld or st."""
+    count = next((int(p[1:]) for p in inst.parts if p in ("v2", "v4", "v8")), 1)
+    return inst.parts[-1], count
+
+
+def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
+    """Inlines, analyses and numbers one kernel of a module."""
+    entry = module.functions[name]
+    function = inline_calls(module, entry)
+    instructions = [item for item in function.body if isinstance(item, Instruction)]
+    communicates = any(_communicates(inst) for inst in instructions)
+    may_spin = _may_spin(instructions)
+    flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin)
+    sites = _sites(flow)
+    shared, static_bytes = _layout(_shared_variables(module, function, instructions))
+    local, local_bytes = _layout([v for v in function.variables.values() if v.space == "local"])
+    return KernelPlan(
+        name=name,
+        rows_uniform=rows_uniform,
+        params=function.params,
+        param_bytes=max((p.offset + p.nbytes for p in function.params), default=0),
+        flow=flow,
+        sites=sites,
+        guarded=_guarded(flow),
+        symbols=_symbols(module, instructions),
+        shared=shared,
+        static_shared_bytes=static_bytes,
+        local=local,
+        local_bytes=local_bytes,
+        shadow_shift=_shadow_shift(instructions),
+        serial=communicates,
+        may_spin=may_spin,
+        max_threads=entry.max_threads,
+        uses={inst.parts[0] for inst in instructions},
+    )
+
+
+def _communicates(inst: Instruction) -> bool:
+    """Whether other blocks may see or change what this instruction touches."""
+    name = inst.parts[0]
+    if name in ("atom", "red"):
+        return decode_space(inst) != "shared"
+    if name in ("ld", "st"):
+        return decode_space(inst) in ("global", "generic") and bool(
+            {"volatile", "relaxed", "acquire", "release", "mmio"} & set(inst.parts)
+        )
+    if name == "call":
+        return True  # printf: the lines come out in the order of the blocks
+    return name in ("membar", "fence") and not {"cta", "async", "proxy"} & set(inst.parts)
+
+
+def _may_spin(instructions: list[Instruction]) -> bool:
+    """A lane may wait for another lane of its warp only through an atomic or a volatile load."""
+    return any(
+        (inst.parts[0] == "atom" and ("cas" in inst.parts or "exch" in inst.parts))
+        or (inst.parts[0] == "ld" and {"volatile", "relaxed", "acquire"} & set(inst.parts))
+        for inst in instructions
+    )  # fmt: skip
+
+
+def _sites(flow: ControlFlow) -> list[Site]:
+    found: list[Site] = []
+    for block in flow.blocks:
+        for inst in block.instructions:
+            name = inst.parts[0]
+            if name == "ldu":
+                name = "ld"
+            if name not in ("ld", "st", "atom", "red"):
+                continue
+            space = decode_space(inst)
+            if name == "atom" and _sinks(inst):
+                name = "red"
+            found.append(Site(len(found), inst, name, space, block.index))
+    return found
+
+
+def _sinks(inst: Instruction) -> bool:
+    """atom with `_` as its destination is a reduction."""
+    return getattr(inst.operands[0], "name", "") == "_"
+
+
+def _guarded(flow: ControlFlow) -> dict[int, int]:
+    guarded = [id(i) for block in flow.blocks for i in block.instructions if i.predicate]
+    return {key: index for index, key in enumerate(guarded)}
+
+
+def _named(operand: Operand) -> list[str]:
+    match operand:
+        case Sym(name):
+            return [name]
+        case Mem(Sym(name), _):
+            return [name]
+        case Vec(items):
+            return [name for item in items for name in _named(item)]
+        case _:
+            return []
+
+
+def _symbols(module: Module, instructions: list[Instruction]) -> dict[str, int]:
+    names = [
+        name for inst in instructions for operand in inst.operands for name in _named(operand)
+        if name in module.variables and module.variables[name].space in ("global", "const")
+    ]  # fmt: skip
+    return {name: index for index, name in enumerate(dict.fromkeys(names))}
+
+
+def _shared_variables(module: Module, function: Function, instructions: list[Instruction]) -> list[Variable]:
+    own = [v for v in function.variables.values() if v.space == "shared"]
+    names = {name for inst in instructions for operand in inst.operands for name in _named(operand)}
+    outer = [v for v in module.variables.values() if v.space == "shared" and v.name in names]
+    everything = [*own, *outer]
+    return [v for v in everything if not v.external] + [v for v in everything if v.external]
+
+
+def _layout(variables: list[Variable]) -> tuple[dict[str, int], int]:
+    """Offsets one after the other, aligned; extern (dynamic) arrays come last and all start at one place."""
+    offsets: dict[str, int] = {}
+    position = 0
+    for variable in variables:
+        start = (position + variable.align - 1) // variable.align * variable.align
+        offsets[variable.name] = start
+        if not variable.external:
+            position = start + variable.nbytes
+    dynamic = [offsets[v.name] for v in variables if v.external]
+    return offsets, max([position, *dynamic])
+
+
+def _shadow_shift(instructions: list[Instruction]) -> int:
+    narrowest = 4
+    for inst in instructions:
+        if inst.parts[0] in ("ld", "st", "atom", "red") and decode_space(inst) in ("shared", "generic"):
+            narrowest = min(narrowest, TYPE_BYTES.get(inst.parts[-1], 4))
+    return {1: 0, 2: 1, 4: 2}[narrowest]

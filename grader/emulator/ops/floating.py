@@ -1,0 +1,132 @@
+"""Single and double precision (PTX ISA 9.7.3).
+
+Approximate forms (sin.approx, rcp.approx, div.full …) give the correctly rounded or the C library's result, which
+is inside the error PTX allows but need not be the hardware's last bit. Rounding is to nearest even; the directed
+modes of add, mul, fma and div are refused.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llvmlite import ir
+
+from grader.emulator.ops.registry import Op, op
+from grader.emulator.values import F32, I32, I64, constant, element_of, shaped
+
+if TYPE_CHECKING:
+    from grader.emulator.codegen import Emitter
+
+FLOATS = ("f32", "f64")
+_SMALLEST_NORMAL = 2.0**-126
+_OUT = ("rn", "ftz", "sat")
+
+
+def flushed(e: Emitter, o: Op, value: Any) -> Any:
+    """With .ftz, subnormal numbers count as zero of their sign."""
+    if not o.has("ftz"):
+        return value
+    small = e.b.fcmp_ordered("<", e.intrinsic("llvm.fabs", value), constant(value, _SMALLEST_NORMAL))
+    return e.b.select(small, e.intrinsic("llvm.copysign", constant(value, 0.0), value), value)
+
+
+def operand(e: Emitter, o: Op, index: int) -> Any:
+    return flushed(e, o, e.read(index, o.type))
+
+
+def result(e: Emitter, o: Op, value: Any) -> None:
+    """Writes the result: flushed with .ftz, clamped to [0, 1] with .sat (NaN becomes 0)."""
+    value = flushed(e, o, value)
+    if o.has("sat"):
+        value = e.b.select(e.b.fcmp_ordered(">", value, constant(value, 0.0)), value, constant(value, 0.0))
+        value = e.b.select(e.b.fcmp_ordered("<", value, constant(value, 1.0)), value, constant(value, 1.0))
+    e.write(0, value, o.type)
+
+
+@op("add", "sub", "mul", allow=_OUT, types=FLOATS)
+def add_sub_mul(e: Emitter, o: Op) -> None:
+    build = {"add": e.b.fadd, "sub": e.b.fsub, "mul": e.b.fmul}[o.name]
+    result(e, o, build(operand(e, o, 1), operand(e, o, 2)))
+
+
+@op("fma", "mad", allow=_OUT, types=FLOATS)
+def fma(e: Emitter, o: Op) -> None:
+    result(e, o, e.intrinsic("llvm.fma", *(operand(e, o, i) for i in (1, 2, 3))))
+
+
+@op("div", allow=("rn", "ftz", "approx", "full"), types=FLOATS)
+def div(e: Emitter, o: Op) -> None:
+    result(e, o, e.b.fdiv(operand(e, o, 1), operand(e, o, 2)))
+
+
+@op("rcp", allow=("rn", "ftz", "approx"), types=FLOATS)
+def rcp(e: Emitter, o: Op) -> None:
+    a = operand(e, o, 1)
+    result(e, o, e.b.fdiv(constant(a, 1.0), a))
+
+
+@op("sqrt", allow=("rn", "ftz", "approx"), types=FLOATS)
+def sqrt(e: Emitter, o: Op) -> None:
+    result(e, o, e.intrinsic("llvm.sqrt", operand(e, o, 1)))
+
+
+@op("rsqrt", allow=("ftz", "approx"), types=FLOATS)
+def rsqrt(e: Emitter, o: Op) -> None:
+    root = e.intrinsic("llvm.sqrt", operand(e, o, 1))
+    result(e, o, e.b.fdiv(constant(root, 1.0), root))
+
+
+@op("sin", "cos", "ex2", "lg2", "tanh", allow=("approx", "ftz"), types=("f32",))
+def transcendental(e: Emitter, o: Op) -> None:
+    name = {"ex2": "exp2", "lg2": "log2"}.get(o.name, o.name)
+    result(e, o, e.intrinsic(f"llvm.{name}", operand(e, o, 1)))
+
+
+@op("neg", "abs", allow=("ftz",), types=FLOATS)
+def neg_abs(e: Emitter, o: Op) -> None:
+    a = operand(e, o, 1)
+    e.write(0, e.b.fneg(a) if o.name == "neg" else e.intrinsic("llvm.fabs", a), o.type)
+
+
+@op("min", "max", allow=("ftz", "NaN"), types=FLOATS)
+def min_max(e: Emitter, o: Op) -> None:
+    """A NaN loses against a number, unless .NaN says that it wins; -0 is less than +0."""
+    a, b = operand(e, o, 1), operand(e, o, 2)
+    smaller = e.intrinsic(f"llvm.{o.name}imum", a, b)
+    if not o.has("NaN"):
+        smaller = e.b.select(e.b.fcmp_unordered("uno", a, a), b, e.b.select(e.b.fcmp_unordered("uno", b, b), a, smaller))
+    e.write(0, smaller, o.type)
+
+
+@op("copysign", types=FLOATS)
+def copysign(e: Emitter, o: Op) -> None:
+    """The magnitude of b with the sign of a."""
+    e.write(0, e.intrinsic("llvm.copysign", e.read(2, o.type), e.read(1, o.type)), o.type)
+
+
+@op("testp", allow=("finite", "infinite", "number", "notanumber", "normal", "subnormal"), types=FLOATS)
+def testp(e: Emitter, o: Op) -> None:
+    a = e.read(1, o.type)
+    size = e.intrinsic("llvm.fabs", a)
+    infinity = constant(a, float("inf"))
+    least = constant(a, _SMALLEST_NORMAL if element_of(a.type) == F32 else 2.0**-1022)
+    tests = {
+        "finite": lambda: e.b.fcmp_ordered("<", size, infinity),
+        "infinite": lambda: e.b.fcmp_ordered("==", size, infinity),
+        "number": lambda: e.b.fcmp_ordered("ord", a, a),
+        "notanumber": lambda: e.b.fcmp_unordered("uno", a, a),
+        "normal": lambda: e.b.and_(e.b.fcmp_ordered(">=", size, least), e.b.fcmp_ordered("<", size, infinity)),
+        "subnormal": lambda: e.b.and_(
+            e.b.fcmp_ordered("<", size, least), e.b.fcmp_ordered(">", size, constant(a, 0.0))
+        ),
+    }
+    e.write(0, tests[o.modifiers[0]](), "pred")
+
+
+def as_bits(e: Emitter, value: Any) -> Any:
+    """A float's bits as an integer of the same width."""
+    return e.b.bitcast(value, shaped(I32 if element_of(value.type) == F32 else I64, value))
+
+
+def as_float(e: Emitter, value: Any, kind: ir.Type) -> Any:
+    return e.b.bitcast(value, shaped(kind, value))

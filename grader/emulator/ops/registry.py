@@ -1,0 +1,78 @@
+"""The table of handlers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from grader.emulator.ptx import TYPE_BYTES, Instruction
+
+if TYPE_CHECKING:
+    from grader.emulator.codegen import Emitter
+
+
+@dataclass(frozen=True)
+class Op:
+    """An opcode taken apart."""
+
+    name: str
+    types: tuple[str, ...]
+    """The type specifiers in order, such as ("f32", "s32") of cvt.rn.f32.s32."""
+    modifiers: tuple[str, ...]
+    """All other parts in order."""
+
+    @property
+    def type(self) -> str:
+        return self.types[-1]
+
+    def has(self, modifier: str) -> bool:
+        return modifier in self.modifiers
+
+
+Handler = Callable[["Emitter", Op], None]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One handler with what it understands; families share names, such as `add` of integers and of floats."""
+
+    handler: Handler
+    modifiers: frozenset[str]
+    types: frozenset[str] | None
+
+    def takes(self, decoded: Op) -> bool:
+        known = self.types is None or self.types.issuperset(decoded.types)
+        return known and self.modifiers.issuperset(decoded.modifiers)
+
+
+HANDLERS: dict[str, list[Entry]] = {}
+
+
+def decode(inst: Instruction) -> Op:
+    """The opcode of an instruction taken apart."""
+    name, *rest = inst.parts
+    types = tuple(p for p in rest if p in TYPE_BYTES or p == "pred")
+    return Op(name, types, tuple(p for p in rest if p not in types))
+
+
+def op(*names: str, allow: Iterable[str] = (), types: Iterable[str] | None = None) -> Callable[[Handler], Handler]:
+    """Registers a handler for opcodes, with the modifiers (and types, where limited) it understands."""
+
+    def register(handler: Handler) -> Handler:
+        entry = Entry(handler, frozenset(allow), None if types is None else frozenset(types))
+        for name in names:
+            HANDLERS.setdefault(name, []).append(entry)
+        return handler
+
+    return register
+
+
+def handle(emitter: Emitter, inst: Instruction) -> None:
+    """Generates the code of one instruction; refuses it where no family knows it as it is written."""
+    decoded = decode(inst)
+    for entry in HANDLERS.get(decoded.name, ()):
+        if entry.takes(decoded):
+            entry.handler(emitter, decoded)
+            return
+    raise emitter.unsupported()

@@ -1,0 +1,136 @@
+"""Compiles the runtime with Numba, once, and keeps it as an object file that needs no Numba to load.
+
+`load()` gives the address of every function. Compiling takes some ten seconds, loading a few milliseconds;
+the object is made anew when the sources, the compilers or the processor change.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.metadata
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from grader.emulator.cache import cache_folder, write_atomically
+
+_SOURCES = Path(__file__).parent
+
+
+class Runtime:
+    """The loaded runtime: function name → address. Keeps the native code alive."""
+
+    def __init__(self, object_code: bytes, names: tuple[str, ...]) -> None:
+        self._engine = engine()
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
+        self._engine.finalize_object()
+        self.addresses = {name: self._engine.get_function_address(PREFIX + name) for name in names}
+
+
+PREFIX = "warp_"
+"""Before each function's name in the object file."""
+
+NAMES = (
+    "access_global", "access_global_uniform", "access_shared", "access_shared_uniform", "access_local", "access_param",
+    "access_generic", "gather1", "gather2", "gather4", "gather8", "scatter1", "scatter2", "scatter4", "scatter8",
+    "atomic2", "atomic4", "atomic8", "distinct_addresses", "run_blocks",
+)  # fmt: skip
+
+
+def target_machine() -> llvm.TargetMachine:
+    """LLVM's code generator for this processor."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, reloc="pic",
+        codemodel="jitdefault",
+    )  # fmt: skip
+
+
+def engine() -> Any:
+    """An empty execution engine, into which object files are loaded."""
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
+
+
+def processor_key() -> str:
+    """What native code depends on besides its source."""
+    versions = [importlib.metadata.version(name) for name in ("llvmlite", "numba")]
+    features = llvm.get_host_cpu_features().flatten()
+    return "|".join([*versions, llvm.get_host_cpu_name(), features, sys.platform])
+
+
+def _entry() -> Path:
+    """Where the cache keeps the object for these sources, compilers and processor."""
+    digest = hashlib.sha256(processor_key().encode())
+    for path in sorted(_SOURCES.glob("*.py")):
+        digest.update(path.read_bytes())
+    return cache_folder() / f"runtime-{digest.hexdigest()[:32]}.o"
+
+
+def is_built() -> bool:
+    """Whether `load` will find the object in the cache."""
+    return _entry().exists()
+
+
+@functools.cache
+def load() -> Runtime:
+    """The runtime, from the cache or compiled now."""
+    entry = _entry()
+    if not entry.exists():
+        code = compile_runtime()
+        write_atomically(entry, code)
+        return Runtime(code, NAMES)
+    return Runtime(entry.read_bytes(), NAMES)
+
+
+def compile_runtime() -> bytes:
+    """The object file: every function of NAMES through Numba to LLVM, linked, and compiled."""
+    module: Any = None
+    for name, function, arguments in _functions():
+        text = _llvm_of(name, function, arguments)
+        part = llvm.parse_assembly(text)
+        if module is None:
+            module = part
+        else:
+            module.link_in(part)
+    return bytes(target_machine().emit_object(module))
+
+
+def _functions() -> list[tuple[str, Any, int]]:
+    """(name, Numba function, how many int64 arguments it takes)."""
+    from numba import uint16, uint32, uint64
+
+    from grader.emulator.runtime import atomics, globalmem, movers, othermem, scheduler, sharedmem
+
+    found: list[tuple[str, Any, int]] = [
+        ("access_global", globalmem.access_global, 6),
+        ("access_global_uniform", globalmem.access_global_uniform, 5),
+        ("access_shared", sharedmem.access_shared, 7),
+        ("access_shared_uniform", sharedmem.access_shared_uniform, 5),
+        ("access_local", othermem.access_local, 5),
+        ("access_param", othermem.access_param, 5),
+        ("access_generic", othermem.access_generic, 7),
+        ("distinct_addresses", atomics.distinct_addresses, 3),
+        ("run_blocks", scheduler.run_blocks, 4),
+    ]
+    for nbytes, element in movers.ELEMENTS.items():
+        found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))
+        found.append((f"scatter{nbytes}", movers.make_scatter(element), 4))
+    for nbytes, element in ((2, uint16), (4, uint32), (8, uint64)):
+        found.append((f"atomic{nbytes}", atomics.make_atomic(element), 6))
+    return found
+
+
+def _llvm_of(name: str, function: Any, arguments: int) -> str:
+    """The function's LLVM IR under the name it is called by, everything it calls inside."""
+    from numba import types
+
+    signature = (types.int64,) * arguments
+    function.compile(signature)
+    symbol = function.overloads[signature].fndesc.llvm_func_name
+    text = function.inspect_llvm(signature)
+    return re.sub(rf'(?<![\w.]){re.escape(symbol)}(?![\w.])', PREFIX + name, text)

@@ -1,0 +1,33 @@
+"""Notes the first occurrence of each kind of finding at a site, and counts the others."""
+
+from __future__ import annotations
+
+from numba import int64
+
+from grader.emulator.runtime.layout import (
+    BLOCK_LINEAR,
+    FINDING_ADDRESS,
+    FINDING_BLOCK,
+    FINDING_COUNT,
+    FINDING_OTHER,
+    FINDING_SLOTS,
+    FINDING_THREAD,
+    FINDINGS,
+    LANES,
+    WARP,
+)  # fmt: skip
+from grader.emulator.runtime.native import pointer
+from grader.emulator.runtime.options import native
+
+
+@native
+def note(context, site, kind, lane, address, other):
+    """`other` says more about the kind: the other thread of a race, the size of an access."""
+    c = pointer(context, int64)
+    f = pointer(site + (FINDINGS + kind * FINDING_SLOTS) * 8, int64)
+    if f[FINDING_COUNT] == 0:
+        f[FINDING_BLOCK] = c[BLOCK_LINEAR]
+        f[FINDING_THREAD] = c[WARP] * LANES + lane
+        f[FINDING_ADDRESS] = address
+        f[FINDING_OTHER] = other
+    f[FINDING_COUNT] += 1

@@ -1,0 +1,159 @@
+"""Global and constant memory: bounds, alignment, requests, sectors."""
+
+from __future__ import annotations
+
+from numba import int64, uint8, uint32
+
+from grader.emulator.runtime.findings import note
+from grader.emulator.runtime.layout import (
+    ACCESS_LANES,
+    ALLOCATION_COUNT,
+    ALLOCATIONS,
+    BLOCK_SERIAL,
+    BOUND_HIGH,
+    BOUND_LOW,
+    GLOBAL_BASE,
+    HOST_DELTA,
+    LANES,
+    MISALIGNED,
+    NEW_SECTORS,
+    OUT_OF_BOUNDS,
+    P_ALIGNED,
+    P_HIGHEST,
+    P_ITEM_OFFSETS,
+    P_LOWEST,
+    P_SECTORS,
+    PATTERNS_GLOBAL,
+    REQUESTS,
+    SECTORS,
+    STAMPS,
+    TOUCHED_READ,
+    TOUCHED_WRITE,
+)  # fmt: skip
+from grader.emulator.runtime.native import pointer, population, trailing_zeros
+from grader.emulator.runtime.options import native
+from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern
+
+
+@native
+def find_allocation(context, site, address, width):
+    """Remembers in the site the live allocation around an address; False where there is none."""
+    c = pointer(context, int64)
+    table = pointer(c[ALLOCATIONS], int64)
+    low = int64(0)
+    high = c[ALLOCATION_COUNT]
+    while low < high:
+        middle = (low + high) >> 1
+        if table[2 * middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0 or address + width > table[2 * low - 1]:
+        return False
+    s = pointer(site, int64)
+    s[BOUND_LOW] = table[2 * low - 2]
+    s[BOUND_HIGH] = table[2 * low - 1]
+    return True
+
+
+@native
+def check_address(context, site, address, width, lane):
+    """Whether one lane may access `width` bytes here; a finding where it may not."""
+    if address & (width - 1):
+        note(context, site, MISALIGNED, lane, address, width)
+        return False
+    s = pointer(site, int64)
+    if address >= s[BOUND_LOW] and address + width <= s[BOUND_HIGH]:
+        return True
+    if find_allocation(context, site, address, width):
+        return True
+    note(context, site, OUT_OF_BOUNDS, lane, address, width)
+    return False
+
+
+@native
+def _check_lanes(context, site, addresses, mask, width):
+    """The lanes of the mask that may access memory where they want to."""
+    a = pointer(addresses, int64)
+    allowed = int64(0)
+    for lane in range(LANES):
+        if (mask >> lane) & 1 and check_address(context, site, a[lane], width, lane):
+            allowed |= int64(1) << lane
+    return allowed
+
+
+@native
+def _count_sectors(context, site, pattern, first, store):
+    """Marks the sectors of one request; loads also count those new to the block."""
+    c = pointer(context, int64)
+    p = pointer(pattern, int64)
+    base = (first - GLOBAL_BASE) >> 5
+    count = p[P_SECTORS]
+    if store:
+        touched = pointer(c[TOUCHED_WRITE], uint8)
+        for i in range(count):
+            touched[base + p[P_ITEM_OFFSETS + i]] = 1
+        return
+    stamps = pointer(c[STAMPS], uint32)
+    touched = pointer(c[TOUCHED_READ], uint8)
+    serial = uint32(c[BLOCK_SERIAL])
+    fresh = int64(0)
+    for i in range(count):
+        sector = base + p[P_ITEM_OFFSETS + i]
+        if stamps[sector] != serial:
+            stamps[sector] = serial
+            touched[sector] = 1
+            fresh += 1
+    s = pointer(site, int64)
+    s[NEW_SECTORS] += fresh
+
+
+@native
+def access_global(context, site, addresses, mask, width, store):
+    """One warp instruction on global memory.
+
+    Counts it, checks every lane, turns the device addresses into host addresses in place, and returns the mask
+    of the lanes that may go on.
+    """
+    c = pointer(context, int64)
+    s = pointer(site, int64)
+    a = pointer(addresses, int64)
+    first = fill_inactive(addresses, mask)
+    phase = first & 31
+    pattern, known = find_pattern(c[PATTERNS_GLOBAL], addresses, first, mask, width, phase)
+    if not known:
+        describe_global(pattern, addresses, first, mask, width, phase)
+    p = pointer(pattern, int64)
+    s[REQUESTS] += 1
+    s[ACCESS_LANES] += population(mask)
+    s[SECTORS] += p[P_SECTORS]
+    allowed = mask
+    inside = first + p[P_LOWEST] >= s[BOUND_LOW] and first + p[P_HIGHEST] + width <= s[BOUND_HIGH]
+    if not inside or not p[P_ALIGNED] or first & (width - 1):
+        allowed = _check_lanes(context, site, addresses, mask, width)
+    if allowed == mask:
+        _count_sectors(context, site, pattern, first, store)
+    delta = c[HOST_DELTA]
+    for lane in range(LANES):
+        a[lane] += delta
+    return allowed
+
+
+@native
+def access_global_uniform(context, site, address, mask, width):
+    """A load in which all lanes of the mask have one address. Returns the host address, 0 where not allowed."""
+    c = pointer(context, int64)
+    s = pointer(site, int64)
+    s[REQUESTS] += 1
+    s[ACCESS_LANES] += population(mask)
+    s[SECTORS] += 1
+    if not check_address(context, site, address, width, trailing_zeros(mask)):
+        return int64(0)
+    sector = (address - GLOBAL_BASE) >> 5
+    stamps = pointer(c[STAMPS], uint32)
+    if stamps[sector] != uint32(c[BLOCK_SERIAL]):
+        stamps[sector] = uint32(c[BLOCK_SERIAL])
+        touched = pointer(c[TOUCHED_READ], uint8)
+        touched[sector] = 1
+        s[NEW_SECTORS] += 1
+    return address + c[HOST_DELTA]

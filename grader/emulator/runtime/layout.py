@@ -1,0 +1,143 @@
+"""Where everything lies: address windows, and the slots of the structures that native code shares.
+
+A *context* is what one worker thread needs to run blocks, as an array of int64 slots. A *site* is one memory
+instruction of a kernel, with its counters and findings. A *warp* is the state of a suspended warp. Slots are
+named here and nowhere else.
+"""
+
+from __future__ import annotations
+
+LANES = 32
+FULL = 0xFFFFFFFF
+
+# Generic address windows. Global memory is one arena; the others are small and start at fixed places.
+SHARED_WINDOW = 1 << 32
+LOCAL_WINDOW = 2 << 32
+PARAM_WINDOW = 3 << 32
+WINDOW_BYTES = 1 << 32
+GLOBAL_BASE = 0x7000_0000_0000
+
+# -- context slots ------------------------------------------------------------------------------------------------
+(
+    HOST_DELTA,  # host address minus device address of the global arena
+    ALLOCATIONS,  # pointer to sorted (first, last + 1) address pairs of live allocations
+    ALLOCATION_COUNT,
+    SHARED_HOST,  # host address of the running block's shared memory
+    SHARED_BYTES,
+    LOCAL_HOST,  # host address of local memory: threads of the block one after the other
+    LOCAL_BYTES,  # per thread
+    PARAM_HOST,
+    PARAM_BYTES,
+    BLOCK_X,
+    BLOCK_Y,
+    BLOCK_Z,
+    GRID_X,
+    GRID_Y,
+    GRID_Z,
+    BLOCK_DIM_X,
+    BLOCK_DIM_Y,
+    BLOCK_DIM_Z,
+    BLOCK_LINEAR,  # blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)
+    THREADS,  # per block
+    WARPS,  # per block
+    WARP,  # the running warp's index in its block
+    TIDS,  # pointer to int32 [warp][3][32]: tid.x, tid.y, tid.z of each lane
+    STAMPS,  # pointer to uint32 per 32-byte sector of the arena: serial of the last block that loaded it
+    BLOCK_SERIAL,
+    TOUCHED_READ,  # pointer to uint8 per sector: loaded in this launch
+    TOUCHED_WRITE,  # likewise: stored
+    SHADOW,  # pointer to the shadow of shared memory, SHADOW_ENTRY int64 an entry
+    SHADOW_SHIFT,  # log2 of the bytes an entry stands for
+    CLOCK,  # grows with every barrier of the block, every __syncwarp and every block
+    BLOCK_CLOCK,  # CLOCK when the block began
+    BARRIER_CLOCK,  # CLOCK at the block's last barrier
+    PATTERNS_GLOBAL,  # pointer to the memo of address patterns (PATTERN_ENTRY int64 each)
+    PATTERNS_SHARED,
+    SITES,  # pointer to this worker's sites
+    BLOCK_COUNTS,  # pointer to int64 [basic block][2]: executions, active lanes
+    LANE_COUNTS,  # pointer to int64 per guarded instruction: lanes whose guard held
+    BUDGET,  # warp instructions the block may still execute
+    WARP_STATES,  # pointer to the states of the block's warps
+    WARP_BYTES,  # size of one state
+    BLOCKS,  # how many basic blocks the kernel has
+    SM_COUNT,
+    SYMBOLS,  # pointer to the addresses of the global variables the kernel names
+    HOST_CALL,  # address of the callback behind printf and assert: int64 f(int64 function, int64 values, int64 mask)
+    BLOCK_BUDGET,  # what BUDGET is set to when a block begins
+    BARRIER_SPLITS,  # how often threads of a block waited at different barriers
+    BARRIER_SPLIT_BLOCK,  # the first such block, and the basic blocks behind two of the barriers
+    BARRIER_SPLIT_ONE,
+    BARRIER_SPLIT_OTHER,
+    FAILED_BLOCK,  # the block that spent its budget or trapped
+    FAILED_WARP,
+    CONTEXT_SLOTS,
+) = range(52)
+
+# -- site slots ---------------------------------------------------------------------------------------------------
+(
+    REQUESTS,  # warp instructions that accessed memory with at least one lane
+    SECTORS,  # global and local: 32-byte sectors, summed over requests; shared: wavefronts
+    GROUPS,  # shared: the fewest wavefronts the accesses could have taken
+    ACCESS_LANES,  # lanes that accessed memory
+    NEW_SECTORS,  # global loads: sectors that the block had not loaded before
+    BOUND_LOW,  # the allocation the last access fell into
+    BOUND_HIGH,
+    FINDINGS,  # first slot of the findings: FINDING_SLOTS each
+) = range(8)
+
+# kinds of finding, in the order of their slots
+OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE = range(4)
+FINDING_KINDS = 4
+FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
+FINDING_SLOTS = 5
+SITE_SLOTS = FINDINGS + FINDING_KINDS * FINDING_SLOTS + 4  # padded to whole cache lines
+
+# -- address patterns -----------------------------------------------------------------------------------------------
+# Lanes of a warp mostly access memory in the same shape again and again, only elsewhere. The shape (lane
+# offsets from the first active lane, mask, width, phase) is looked up in a table with what follows from it.
+(
+    P_MASK,
+    P_WIDTH,
+    P_PHASE,  # global: the first address modulo 32
+    P_LOWEST,  # smallest and largest lane offset
+    P_HIGHEST,
+    P_ALIGNED,  # 1 where all offsets are multiples of the width
+    P_SECTORS,  # global: sectors; shared: wavefronts
+    P_GROUPS,
+    P_ITEMS,  # how many entries of the item list are valid
+    P_OFFSETS,  # 32 lane offsets
+) = range(10)
+P_ITEM_OFFSETS = P_OFFSETS + LANES  # global: sector numbers; shared: distinct lane offsets in bytes
+P_ITEM_LANES = P_ITEM_OFFSETS + LANES  # shared: the lane that has the offset, or SEVERAL
+PATTERN_ENTRY = P_ITEM_LANES + LANES
+PATTERN_TABLE = 256  # entries; a power of two
+
+SEVERAL = 33  # more than one lane of the warp
+
+# -- shadow of shared memory ------------------------------------------------------------------------------------------
+# Two int64 an entry: last write and last read, each as clock << 16 | warp << 6 | lane.
+SHADOW_WRITE, SHADOW_READ = range(2)
+SHADOW_ENTRY = 2
+ACCESSOR_BITS = 16
+ANY_WARP = 1023  # the warp field when several warps have read
+
+# -- warp state -------------------------------------------------------------------------------------------------------
+(
+    W_STATUS,
+    W_LIVE,  # lanes that have not exited
+    W_SYNC_CLOCK,  # CLOCK at the warp's last barrier or __syncwarp
+    W_SPIN,  # dispatches since the lanes were last together: a spin lock makes it grow
+    W_MASKS,  # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
+) = range(5)
+
+# how a site accesses memory
+LOAD, STORE, ATOMIC = range(3)
+
+# atomic operations
+(
+    ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC, ATOM_MIN_U, ATOM_MAX_U,
+    ATOM_MIN_S, ATOM_MAX_S, ATOM_ADD_F,
+) = range(13)  # fmt: skip
+
+# what the kernel function returns, and W_STATUS
+RUNNING, WAITING, DONE, BUDGET_SPENT, TRAPPED = range(5)

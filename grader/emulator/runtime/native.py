@@ -1,0 +1,92 @@
+"""The few things Python has no words for: pointers, bit counts, calls by address. Numba intrinsics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+
+@intrinsic
+def pointer(typing: Any, address: Any, dtype: Any) -> Any:
+    """The int64 `address` as a pointer to `dtype`, to be indexed like an array (without any check)."""
+    result = types.CPointer(dtype.dtype)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], context.get_value_type(result))
+
+    return result(types.int64, dtype), generate
+
+
+@intrinsic
+def trailing_zeros(typing: Any, value: Any) -> Any:
+    """Index of the lowest set bit of a non-zero int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def population(typing: Any, value: Any) -> Any:
+    """How many bits of an int64 are set."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def call_kernel(typing: Any, address: Any, context_address: Any, warp_address: Any) -> Any:
+    """Calls the generated function at `address`: int64 f(int64 context, int64 warp)."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        i64 = ir.IntType(64)
+        function = ir.FunctionType(i64, [i64, i64]).as_pointer()
+        return builder.call(builder.inttoptr(args[0], function), [args[1], args[2]])
+
+    return types.int64(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def bits_to_float(typing: Any, value: Any) -> Any:
+    """The uint32 as float32."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.FloatType())
+
+    return types.float32(types.uint32), generate
+
+
+@intrinsic
+def float_to_bits(typing: Any, value: Any) -> Any:
+    """The float32 as uint32."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(32))
+
+    return types.uint32(types.float32), generate
+
+
+@intrinsic
+def bits_to_double(typing: Any, value: Any) -> Any:
+    """The uint64 as float64."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate
+
+
+@intrinsic
+def double_to_bits(typing: Any, value: Any) -> Any:
+    """The float64 as uint64."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.IntType(64))
+
+    return types.uint64(types.float64), generate

@@ -1,0 +1,183 @@
+"""Address patterns: how many sectors or bank wavefronts a warp's addresses take, looked up or worked out.
+
+Lanes of a warp mostly access memory in the same shape again and again, only elsewhere. A shape (lane offsets from
+the first active lane, mask, width, phase) is therefore worked out once and kept in a table.
+
+Sectors: distinct 32-byte pieces of memory, whatever the lanes' order. Wavefronts of shared memory, as an H200
+counts them: accesses up to 4 bytes a lane take as many wavefronts as the most distinct words in one of the
+32 banks; 8-byte accesses serve each half-warp by itself and 16-byte ones each quarter-warp, and neighbouring
+groups are served together where every lane i has the address of lane i^1, or every lane that of i^2.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint8
+
+from grader.emulator.runtime.layout import (
+    FULL,
+    LANES,
+    P_ALIGNED,
+    P_GROUPS,
+    P_HIGHEST,
+    P_ITEM_LANES,
+    P_ITEM_OFFSETS,
+    P_ITEMS,
+    P_LOWEST,
+    P_MASK,
+    P_OFFSETS,
+    P_PHASE,
+    P_SECTORS,
+    P_WIDTH,
+    PATTERN_ENTRY,
+    PATTERN_TABLE,
+    SEVERAL,
+)  # fmt: skip
+from grader.emulator.runtime.native import pointer, trailing_zeros
+from grader.emulator.runtime.options import native
+
+
+@native
+def fill_inactive(addresses, mask):
+    """Gives lanes outside the mask the first active lane's address, so that they never matter."""
+    a = pointer(addresses, int64)
+    first = a[trailing_zeros(mask)]
+    if mask != FULL:
+        for lane in range(LANES):
+            if not (mask >> lane) & 1:
+                a[lane] = first
+    return first
+
+
+@native
+def find_pattern(table, addresses, first, mask, width, phase):
+    """The table's entry for this shape, and whether it already holds it."""
+    a = pointer(addresses, int64)
+    key = (a[1] - first) * 0x9E3779B1 + (a[16] - first) * 0x85EBCA6B + (a[31] - first) * 0xC2B2AE35
+    key = (key ^ (mask * 0x27D4EB2F)) + phase * 0x165667B1 + width
+    slot = (key ^ (key >> 15) ^ (key >> 31)) & (PATTERN_TABLE - 1)
+    entry = table + slot * PATTERN_ENTRY * 8
+    e = pointer(entry, int64)
+    different = (e[P_MASK] ^ mask) | (e[P_WIDTH] ^ width) | (e[P_PHASE] ^ phase)
+    for lane in range(LANES):
+        different |= (a[lane] - first) ^ e[P_OFFSETS + lane]
+    return entry, different == 0
+
+
+@native
+def _describe(entry, addresses, first, mask, width, phase):
+    """What sectors and wavefronts have in common: the key, the extent, the alignment."""
+    a = pointer(addresses, int64)
+    e = pointer(entry, int64)
+    e[P_MASK] = mask
+    e[P_WIDTH] = width
+    e[P_PHASE] = phase
+    lowest = int64(0)
+    highest = int64(0)
+    ragged = int64(0)
+    for lane in range(LANES):
+        offset = a[lane] - first
+        e[P_OFFSETS + lane] = offset
+        lowest = min(lowest, offset)
+        highest = max(highest, offset)
+        ragged |= offset
+    e[P_LOWEST] = lowest
+    e[P_HIGHEST] = highest
+    e[P_ALIGNED] = 1 if (ragged & (width - 1)) == 0 else 0
+
+
+@native
+def describe_global(entry, addresses, first, mask, width, phase):
+    """Works out the distinct sectors of a shape; sector 0 is the one the first active lane begins in."""
+    _describe(entry, addresses, first, mask, width, phase)
+    e = pointer(entry, int64)
+    count = int64(0)
+    for lane in range(LANES):
+        if not (mask >> lane) & 1:
+            continue
+        sector = (phase + e[P_OFFSETS + lane]) >> 5
+        known = False
+        for i in range(count):
+            if e[P_ITEM_OFFSETS + i] == sector:
+                known = True
+                break
+        if not known:
+            e[P_ITEM_OFFSETS + count] = sector
+            count += 1
+    e[P_ITEMS] = count
+    e[P_SECTORS] = count
+    e[P_GROUPS] = 1
+
+
+@native
+def describe_shared(entry, addresses, first, mask, width, phase, scratch):
+    """Works out the distinct offsets and the wavefronts of a shape. `scratch`: 32 bytes."""
+    _describe(entry, addresses, first, mask, width, phase)
+    e = pointer(entry, int64)
+    count = int64(0)
+    for lane in range(LANES):
+        if not (mask >> lane) & 1:
+            continue
+        offset = e[P_OFFSETS + lane]
+        known = False
+        for i in range(count):
+            if e[P_ITEM_OFFSETS + i] == offset:
+                e[P_ITEM_LANES + i] = SEVERAL
+                known = True
+                break
+        if not known:
+            e[P_ITEM_OFFSETS + count] = offset
+            e[P_ITEM_LANES + count] = lane
+            count += 1
+    e[P_ITEMS] = count
+    lanes_a_group = LANES if width <= 4 else LANES * 4 // width
+    if width > 4 and (_paired(e, mask, 1) or _paired(e, mask, 2)):
+        lanes_a_group *= 2
+    wavefronts = int64(0)
+    groups = int64(0)
+    for start in range(0, LANES, lanes_a_group):
+        taken = _group_wavefronts(e, mask, width, phase, start, start + lanes_a_group, scratch)
+        wavefronts += taken
+        groups += 1 if taken else 0
+    e[P_SECTORS] = wavefronts
+    e[P_GROUPS] = groups
+
+
+@native
+def _paired(e, mask, distance):
+    """Whether every active lane i has the address of lane i ^ distance."""
+    for lane in range(LANES):
+        other = lane ^ distance
+        if (mask >> lane) & 1 and (mask >> other) & 1 and e[P_OFFSETS + lane] != e[P_OFFSETS + other]:
+            return False
+    return True
+
+
+@native
+def _group_wavefronts(e, mask, width, phase, start, stop, scratch):
+    """The most distinct words in one bank, over the lanes start … stop - 1."""
+    banks = pointer(scratch, uint8)
+    for bank in range(32):
+        banks[bank] = 0
+    most = int64(0)
+    for lane in range(start, stop):
+        if not (mask >> lane) & 1:
+            continue
+        offset = e[P_OFFSETS + lane]
+        if _seen_before(e, mask, phase, start, lane, width):
+            continue
+        for byte in range(0, width, 4):
+            bank = ((phase + offset + byte) >> 2) & 31
+            banks[bank] += 1
+            most = max(most, int64(banks[bank]))
+    return most
+
+
+@native
+def _seen_before(e, mask, phase, start, lane, width):
+    """Whether an earlier lane of the group accesses the same word (up to 4 bytes) or the same vector."""
+    shift = 2 if width <= 4 else 0
+    word = (phase + e[P_OFFSETS + lane]) >> shift
+    for other in range(start, lane):
+        if (mask >> other) & 1 and (phase + e[P_OFFSETS + other]) >> shift == word:
+            return True
+    return False

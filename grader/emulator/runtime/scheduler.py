@@ -1,0 +1,137 @@
+"""Runs blocks: every warp until it waits or ends, then the barrier opens, until all warps are done.
+
+Warps of a block run one after the other, in rising order, each up to its next barrier. A barrier opens when
+every thread that has not exited waits; exited threads count as arrived, as on hardware since Volta.
+"""
+
+from __future__ import annotations
+
+from numba import int64
+
+from grader.emulator.runtime.layout import (
+    BARRIER_CLOCK,
+    BARRIER_SPLIT_BLOCK,
+    BARRIER_SPLIT_ONE,
+    BARRIER_SPLIT_OTHER,
+    BARRIER_SPLITS,
+    BLOCK_BUDGET,
+    BLOCK_CLOCK,
+    BLOCK_LINEAR,
+    BLOCK_SERIAL,
+    BLOCK_X,
+    BLOCK_Y,
+    BLOCK_Z,
+    BLOCKS,
+    BUDGET,
+    CLOCK,
+    DONE,
+    FAILED_BLOCK,
+    FAILED_WARP,
+    FULL,
+    GRID_X,
+    GRID_Y,
+    LANES,
+    RUNNING,
+    THREADS,
+    W_LIVE,
+    W_MASKS,
+    W_SPIN,
+    W_STATUS,
+    W_SYNC_CLOCK,
+    WAITING,
+    WARP,
+    WARP_BYTES,
+    WARP_STATES,
+    WARPS,
+)  # fmt: skip
+from grader.emulator.runtime.native import call_kernel, pointer
+from grader.emulator.runtime.options import native
+
+
+@native
+def _begin_block(context, linear):
+    c = pointer(context, int64)
+    c[BLOCK_LINEAR] = linear
+    c[BLOCK_X] = linear % c[GRID_X]
+    c[BLOCK_Y] = linear // c[GRID_X] % c[GRID_Y]
+    c[BLOCK_Z] = linear // (c[GRID_X] * c[GRID_Y])
+    c[BLOCK_SERIAL] += 1
+    c[CLOCK] += 1
+    c[BLOCK_CLOCK] = c[CLOCK]
+    c[BARRIER_CLOCK] = c[CLOCK]
+    c[BUDGET] = c[BLOCK_BUDGET]
+    for warp in range(c[WARPS]):
+        w = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
+        threads = c[THREADS] - warp * LANES
+        w[W_STATUS] = RUNNING
+        w[W_LIVE] = FULL if threads >= LANES else (int64(1) << threads) - 1
+        w[W_SYNC_CLOCK] = c[CLOCK]
+        w[W_SPIN] = 0
+        for i in range(2 * c[BLOCKS]):
+            w[W_MASKS + i] = 0
+        w[W_MASKS] = w[W_LIVE]
+
+
+@native
+def _open_barrier(context):
+    """Lets every waiting lane go on, and notes threads that waited at different barriers."""
+    c = pointer(context, int64)
+    c[CLOCK] += 1
+    c[BARRIER_CLOCK] = c[CLOCK]
+    count = c[BLOCKS]
+    behind = int64(-1)
+    for warp in range(c[WARPS]):
+        w = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
+        if w[W_STATUS] != WAITING:
+            continue
+        w[W_STATUS] = RUNNING
+        for i in range(count):
+            waiting = w[W_MASKS + count + i]
+            if waiting == 0:
+                continue
+            w[W_MASKS + i] |= waiting
+            w[W_MASKS + count + i] = 0
+            if behind >= 0 and behind != i:
+                if c[BARRIER_SPLITS] == 0:
+                    c[BARRIER_SPLIT_BLOCK] = c[BLOCK_LINEAR]
+                    c[BARRIER_SPLIT_ONE] = behind
+                    c[BARRIER_SPLIT_OTHER] = i
+                c[BARRIER_SPLITS] += 1
+            behind = i
+
+
+@native
+def run_block(context, kernel, linear):
+    """Runs one block to its end. Returns DONE, BUDGET_SPENT or TRAPPED."""
+    c = pointer(context, int64)
+    _begin_block(context, linear)
+    while True:
+        waiting = False
+        for warp in range(c[WARPS]):
+            state = c[WARP_STATES] + warp * c[WARP_BYTES]
+            w = pointer(state, int64)
+            if w[W_STATUS] != RUNNING:
+                continue
+            c[WARP] = warp
+            status = call_kernel(kernel, context, state)
+            w[W_STATUS] = status
+            if status == WAITING:
+                waiting = True
+            elif status != DONE:
+                c[FAILED_BLOCK] = linear
+                c[FAILED_WARP] = warp
+                return status
+        if not waiting:
+            return int64(DONE)
+        _open_barrier(context)
+
+
+@native
+def run_blocks(context, kernel, linears, count):
+    """Runs the blocks in the list (a pointer to int64), in its order; stops at the first that fails."""
+    ids = pointer(linears, int64)
+    for i in range(count):
+        status = run_block(context, kernel, ids[i])
+        if status != DONE:
+            return status
+    return int64(DONE)
