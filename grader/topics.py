@@ -158,6 +158,10 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         raise table.error(str(error), "signature") from None
     sizes = table.table("sizes")
     sizes.allow("main", "count", "judge")
+    if not sizes.get("judge", list):
+        raise sizes.error(
+            "`judge` has no cases", "judge", "list at least the sizes 1 and some around the tile"
+        )
     rungs = tuple(parse_rung(file, signature) for file in _rung_files(root / "kernels", folder.name))
     return Topic(
         name=folder.name,

@@ -2,74 +2,17 @@
 
 from pathlib import Path
 
+import little_topic
 import numpy as np
 import pytest
 
 from grader import topics
 from grader.errors import WarpladderError
 
-TOPIC = """\
-title = "Copy"
-order = 3
-signature = "copy(const float* in, float* out, int N)"
-smallest_arch = "sm_70"
-library = "cupy.copy"
-
-[sizes]
-main = { N = 1048576 }
-count = { N = 4096 }
-judge = [{ N = 1 }, { N = 33 }]
-
-[tolerance]
-lambda = 6
-terms = "N"
-unit = "float32"
-
-[[claim]]
-rung = "01_wide"
-points = 10
-text = "one request for 128 floats"
-expect = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum <= cdiv(N, 128)"
-"""
-KERNEL = """\
-// Copies.
-// /// launch
-// [[launch]]
-// kernel = "copy"
-// grid = ["cdiv(N, 256)"]
-// block = [256]
-// ///
-"""
-REFERENCE = """\
-import numpy as np
-def make_inputs(problem, rng, kind): return {"in": rng.integers(-8, 8, problem["N"]).astype(np.float32)}
-def reference(inputs, problem): return {"out": inputs["in"].astype(np.float64)}
-def magnitude(inputs, problem): return {"out": abs(inputs["in"].astype(np.float64))}
-def min_flop(problem): return 0
-def min_bytes(problem): return 8 * problem["N"]
-"""
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    files = {
-        "lessons/copy/topic.toml": TOPIC,
-        "lessons/copy/reference.py": REFERENCE,
-        "lessons/copy/starter.cu": KERNEL,
-        "kernels/naive/copy.cu": KERNEL,
-        "kernels/optimized/copy/01_wide.cu": KERNEL,
-    }
-    for name, text in files.items():
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return tmp_path
-
-
-def edit(root: Path, old: str, new: str) -> None:
-    path = root / "lessons/copy/topic.toml"
-    assert old in path.read_text()
-    path.write_text(path.read_text().replace(old, new))
+    return little_topic.write(tmp_path)
 
 
 def test_a_topic_is_read_whole(root: Path) -> None:
@@ -90,10 +33,10 @@ def test_topics_come_in_the_order_of_study(root: Path) -> None:
     for name, order in (("alpha", 9), ("beta", 1)):
         folder = root / "lessons" / name
         folder.mkdir()
-        (folder / "topic.toml").write_text(TOPIC.replace("order = 3", f"order = {order}"))
-        (root / "kernels/naive" / f"{name}.cu").write_text(KERNEL)
+        (folder / "topic.toml").write_text(little_topic.TOPIC.replace("order = 3", f"order = {order}"))
+        (root / "kernels/naive" / f"{name}.cu").write_text(little_topic.NAIVE)
         (root / "kernels/optimized" / name).mkdir()
-        (root / "kernels/optimized" / name / "01_wide.cu").write_text(KERNEL)
+        (root / "kernels/optimized" / name / "01_wide.cu").write_text(little_topic.NAIVE)
     assert list(topics.discover(root)) == ["beta", "copy", "alpha"]
 
 
@@ -142,7 +85,7 @@ def test_unknown_rung(root: Path) -> None:
     ],
 )
 def test_broken_topic(root: Path, old: str, new: str, line: int, said: str) -> None:
-    edit(root, old, new)
+    little_topic.edit(root / "lessons/copy/topic.toml", old, new)
     with pytest.raises(WarpladderError) as caught:
         topics.discover(root)
     assert said in str(caught.value)
@@ -150,7 +93,7 @@ def test_broken_topic(root: Path, old: str, new: str, line: int, said: str) -> N
 
 
 def test_a_rung_with_another_name_is_refused(root: Path) -> None:
-    (root / "kernels/optimized/copy/wider.cu").write_text(KERNEL)
+    (root / "kernels/optimized/copy/wider.cu").write_text(little_topic.NAIVE)
     with pytest.raises(WarpladderError, match="two digits and a word") as caught:
         topics.discover(root)
     assert caught.value.file == str(root / "kernels/optimized/copy/wider.cu")
@@ -168,7 +111,7 @@ def test_a_missing_naive_rung_is_named(root: Path) -> None:
     [
         (None, "has no reference.py"),
         ("x = 1 / 0", "ZeroDivisionError"),
-        (REFERENCE.replace("min_bytes", "bytes_min"), "`min_bytes` is missing"),
+        (little_topic.REFERENCE.replace("min_bytes", "bytes_min"), "`min_bytes` is missing"),
     ],
 )
 def test_broken_reference(root: Path, text: str | None, said: str) -> None:

@@ -1,0 +1,205 @@
+"""The linter of the content: what has to be true of every topic, so that a learner can rely on it.
+
+Each check yields its problems; nothing is printed or raised, and one broken topic does not hide the next.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from grader import compiler
+from grader.content import content_root
+from grader.emulator.nvrtc import Build
+from grader.errors import WarpladderError
+from grader.expressions import nearest
+from grader.rung import Rung, parse_rung, plan
+from grader.topics import Arrays, Topic, load
+
+TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "lesson.md", "interview.toml")
+REQUIRED_FILES = TOPIC_FILES[:3]
+CLAIM_FACTS = ("registers", "shared_bytes", "occupancy", "grid_blocks", "block_threads")
+
+_METRIC = re.compile(r"(sm|smsp|l1tex|lts|dram|gpu|gpc|sys)__\w+\.(sum|avg|min|max)(\.\w+)*")
+_PLANNED_SMS = 132  # of an H200; plans have to work for any number
+
+
+def check_content(root: Path | None = None) -> list[WarpladderError]:
+    """Every problem that shows without running a kernel, of all topics under `root`."""
+    root = root or content_root()
+    problems = list(orphans(root))
+    for name in topic_names(root):
+        try:
+            problems += check_topic(load(name, root))
+        except WarpladderError as error:
+            problems.append(error)
+    return problems
+
+
+def topic_names(root: Path) -> list[str]:
+    """The folders that declare a topic."""
+    return sorted(path.parent.name for path in (root / "lessons").glob("*/topic.toml"))
+
+
+def orphans(root: Path) -> Iterator[WarpladderError]:
+    """Files of lessons/ and kernels/ that belong to no topic, and files a topic lacks."""
+    topics = topic_names(root)
+    for path in _files(root / "lessons"):
+        if path.parent.name not in topics:
+            yield WarpladderError(
+                "this file belongs to no topic", file=path, remedy="add topic.toml, or remove it"
+            )
+        elif path.name not in TOPIC_FILES and path.parent.parent == root / "lessons":
+            remedy = f"a topic's folder has {', '.join(TOPIC_FILES)}"
+            yield WarpladderError("nothing reads this file", file=path, remedy=remedy)
+    for path in _files(root / "kernels"):
+        place = path.relative_to(root / "kernels")
+        topic = path.stem if place.parts[0] == "naive" else path.parent.name
+        expected = f"naive/{topic}.cu" if place.parts[0] == "naive" else f"optimized/{topic}/{path.name}"
+        if topic not in topics or path.suffix != ".cu" or place.as_posix() != expected:
+            remedy = "kernels are naive/<topic>.cu and optimized/<topic>/NN_name.cu"
+            yield WarpladderError("this file belongs to no topic", file=path, remedy=remedy)
+    for topic in topics:
+        for name in REQUIRED_FILES:
+            path = root / "lessons" / topic / name
+            if not path.is_file():
+                yield WarpladderError("the topic lacks this file", file=path)
+
+
+def check_topic(topic: Topic) -> Iterator[WarpladderError]:
+    """Problems of one topic: its ladder, its starter, its claims, its reference."""
+    yield from _numbering(topic)
+    for rung in topic.rungs:
+        yield from check_rung(rung, topic)
+    yield from _starter(topic)
+    yield from _claims(topic)
+    yield from _reference(topic)
+
+
+def check_rung(rung: Rung, topic: Topic) -> Iterator[WarpladderError]:
+    """A rung explains its idea, compiles without spills, and can be launched at every size."""
+    if not rung.idea:
+        remedy = "open the file with a comment: what changed, what it should buy, and why"
+        yield WarpladderError("the rung does not explain its idea", file=rung.path, line=1, remedy=remedy)
+    for arch in dict.fromkeys((compiler.DEFAULT_ARCH, topic.smallest_arch)):
+        try:
+            built = compiler.compile_source(rung.source, file=rung.path, kernels=rung.kernels, arch=arch)
+            yield from _spills(rung, built)
+            constants = compiler.constants(rung.source, rung.constant_names, file=rung.path, arch=arch)
+            for problem in (topic.sizes_main, topic.sizes_count, *topic.judge_cases):
+                plan(rung, problem, constants, _PLANNED_SMS)
+        except WarpladderError as error:
+            yield error
+
+
+def _spills(rung: Rung, built: Build) -> Iterator[WarpladderError]:
+    for kernel, symbol in built.lowered.items():
+        used = built.resources.get(symbol)
+        if used is None:
+            yield WarpladderError(f"ptxas reports no registers for `{kernel}`", file=rung.path)
+        elif used.spill_store_bytes or used.spill_load_bytes:
+            yield WarpladderError(
+                f"`{kernel}` spills for {built.arch}: with {used.registers} registers, each thread stores "
+                f"{used.spill_store_bytes} bytes and loads {used.spill_load_bytes}",
+                file=rung.path,
+                remedy="use smaller tiles, or ask for fewer blocks in __launch_bounds__",
+            )
+
+
+def _numbering(topic: Topic) -> Iterator[WarpladderError]:
+    for number, rung in enumerate(topic.rungs):
+        if not rung.id.startswith(f"{number:02}_"):
+            remedy = f"number the rungs from 01 without gaps: this is {number:02}_{rung.id[3:]}"
+            yield WarpladderError("the ladder has a gap, or a number twice", file=rung.path, remedy=remedy)
+            return
+
+
+def _starter(topic: Topic) -> Iterator[WarpladderError]:
+    """A learner starts from something that compiles; that it fails is for the judge to say."""
+    if topic.starter.is_file():
+        try:
+            starter = parse_rung(topic.starter, topic.signature)
+            compiler.compile_source(starter.source, file=starter.path, kernels=starter.kernels)
+            compiler.constants(starter.source, starter.constant_names, file=starter.path)
+        except WarpladderError as error:
+            yield error
+
+
+def _claims(topic: Topic) -> Iterator[WarpladderError]:
+    """Every rung is told apart by a claim of its own, and claims name sizes, facts and metrics."""
+    path = topic.folder / "topic.toml"
+    for rung in topic.rungs[1:]:
+        if not any(claim.rung == rung.id for claim in topic.claims):
+            remedy = "add a [[claim]] that it satisfies and the rung before it does not"
+            yield WarpladderError(f"rung {rung.id} claims nothing", file=path, remedy=remedy)
+    sizes = [size.name for size in topic.signature.sizes]
+    for claim in topic.claims:
+        for name in sorted(claim.expect.names - {*sizes, *CLAIM_FACTS}):
+            if not _METRIC.fullmatch(name):
+                yield WarpladderError(
+                    f"the claim names `{name}`{nearest(name, [*sizes, *CLAIM_FACTS])}",
+                    file=path,
+                    line=claim.line,
+                    remedy="sizes, Nsight Compute's metrics such as dram__bytes.sum, "
+                    + ", ".join(CLAIM_FACTS),
+                )
+
+
+def _reference(topic: Topic) -> Iterator[WarpladderError]:
+    """reference.py gives what the judge needs, at the smallest case and at a crooked one."""
+    path = topic.folder / "reference.py"
+    crooked = {size.name: 3 + 2 * number for number, size in enumerate(topic.signature.sizes)}
+    try:
+        for problem in (*topic.judge_cases[:1], crooked):
+            for complaint in _wrong_with_reference(topic, problem):
+                yield WarpladderError(f"{complaint}, where {problem}", file=path)
+    except WarpladderError as error:
+        yield error
+    except Exception as error:
+        yield WarpladderError(f"it fails with {type(error).__name__}: {error}", file=path)
+
+
+def _wrong_with_reference(topic: Topic, problem: dict[str, int]) -> Iterator[str]:
+    reference = topic.reference
+    outputs = [item.name for item in topic.signature.outputs]
+    for kind in ("exact", "real"):
+        inputs = reference.make_inputs(problem, np.random.default_rng(7), kind)
+        yield from _wrong_inputs(topic, inputs, kind)
+        again = reference.make_inputs(problem, np.random.default_rng(7), kind)
+        if any(not np.array_equal(inputs[name], again[name], equal_nan=True) for name in inputs):
+            yield f"make_inputs(…, {kind!r}) differs from call to call: draw from `rng` alone"
+        expected = reference.reference(inputs, problem)
+        magnitude = reference.magnitude(inputs, problem)
+        if sorted(expected) != sorted(outputs) or sorted(magnitude) != sorted(outputs):
+            yield f"reference() gives {sorted(expected)} and magnitude() {sorted(magnitude)}, not {outputs}"
+            continue
+        for name in outputs:
+            if expected[name].dtype != np.float64 or magnitude[name].dtype != np.float64:
+                yield f"`{name}` is not float64"
+            if expected[name].shape != magnitude[name].shape:
+                yield f"`{name}` has shape {expected[name].shape}, its magnitude {magnitude[name].shape}"
+            elif (np.abs(expected[name]) > magnitude[name] * (1 + 1e-9)).any():
+                yield f"the magnitude of `{name}` is below its value"
+    for function in (reference.min_flop, reference.min_bytes):
+        value = function(problem)
+        if type(value) is not int or value < 0:
+            yield f"{function.__name__}() gives {value!r}, not a whole number"
+
+
+def _wrong_inputs(topic: Topic, inputs: Arrays, kind: str) -> Iterator[str]:
+    wanted = {item.name: str(item.dtype) for item in topic.signature.inputs}
+    found = {name: str(array.dtype) for name, array in inputs.items()}
+    if found != wanted:
+        yield f"make_inputs(…, {kind!r}) gives {found}, not {wanted}"
+    for name, array in inputs.items():
+        if not array.flags.c_contiguous:
+            yield f"`{name}` is not contiguous"
+        if kind == "exact" and not np.array_equal(array, np.round(array)):
+            yield f"the exact `{name}` holds fractions"
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.parent.name != "__pycache__")

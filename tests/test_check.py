@@ -1,0 +1,122 @@
+"""The content linter: the repository's own content passes, and each kind of damage is named."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import little_topic
+import pytest
+
+from grader.check import check_content
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WARPLADDER_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return little_topic.write(tmp_path)
+
+
+def test_the_little_topic_has_no_problems(root: Path) -> None:
+    assert check_content(root) == []
+
+
+TOPIC, REFERENCE = "lessons/copy/topic.toml", "lessons/copy/reference.py"
+NAIVE, WIDE = "kernels/naive/copy.cu", "kernels/optimized/copy/01_wide.cu"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        (TOPIC, "order = 3", "order =", "not TOML"),
+        (TOPIC, "judge = [{ N = 1 }, { N = 33 }]", "judge = []", "`judge` has no cases"),
+        (TOPIC, "l1tex__t_requests", "l1tex_t_requests", "the claim names `l1tex_t_requests"),
+        (TOPIC, "cdiv(N, 128)", "block_thread", "did you mean `block_threads`"),
+        (TOPIC, 'rung = "01_wide"', 'rung = "00_naive"', "rung 01_wide claims nothing"),
+        (TOPIC, "sm_80", "sm_11", "sm_75 and later"),
+        (REFERENCE, "np.float64", "np.float32", "`out` is not float64"),
+        (REFERENCE, "astype(np.float32)", "astype(np.float64)", "gives {'in': 'float64'}"),
+        (REFERENCE, '"in": rng', '"inn": rng', "gives {'inn': 'float32'}"),
+        (REFERENCE, '{"out": inputs', '{"aus": inputs', "reference() gives ['aus']"),
+        (REFERENCE, "rng.integers", "np.random.default_rng().integers", "differs from call to call"),
+        (REFERENCE, "np.abs(", "-np.abs(", "magnitude of `out` is below its value"),
+        (REFERENCE, "rng.integers(-8, 8, ", "rng.normal(0, 8, ", "the exact `in` holds fractions"),
+        (REFERENCE, "8 * problem", "8.0 * problem", "min_bytes() gives"),
+        (REFERENCE, "8 * problem", "8 * problems", "NameError"),
+        (NAIVE, "// Copies.\n", "", "does not explain its idea"),
+        (NAIVE, "out[i] = in[i]", "out[i] = in[i]]", "expected a"),
+        (NAIVE, 'cdiv(N, THREADS)"', 'N // THREADS"', "is 0 where N=1"),
+        (WIDE, "constexpr int THREADS", "constexpr float THREADS", "uses `THREADS`"),
+        ("lessons/copy/starter.cu", "// ///\n", "", "not closed"),
+        ("lessons/copy/starter.cu", "{}", "{ oops }", '"oops" is undefined'),
+    ],
+)
+def test_damage_is_named_with_its_file(root: Path, file: str, old: str, new: str, said: str) -> None:
+    little_topic.edit(root / file, old, new)
+    problems = check_content(root)
+    assert said in "\n".join(map(str, problems))
+    assert {problem.file for problem in problems} & {str(root / file), str(root / TOPIC)} or "sm_11" in new
+
+
+def test_spills_are_named(root: Path) -> None:
+    source = """\
+extern "C" __global__ void __launch_bounds__(1024, 2) copy(const float* in, float* out, int N)
+{
+    float x[64];
+    for (int i = 0; i < 64; ++i) x[i] = in[(i * THREADS + threadIdx.x) % N];
+    for (int i = 0; i < 64; ++i) for (int j = 0; j < 64; ++j) x[i] += x[j] * x[(i + j) % 64];
+    for (int i = 0; i < 64; ++i) out[(i * THREADS + threadIdx.x) % N] = x[i];
+}
+"""
+    (root / NAIVE).write_text(little_topic.HEAD + source)
+    assert any(
+        "`copy` spills for sm_90a: with 32 registers" in str(problem) for problem in check_content(root)
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("lessons/notes/lesson.md", "belongs to no topic"),
+        ("lessons/copy/notes.txt", "nothing reads this file"),
+        ("kernels/naive/other.cu", "belongs to no topic"),
+        ("kernels/optimized/other/01_first.cu", "belongs to no topic"),
+        ("kernels/optimized/copy/notes.md", "belongs to no topic"),
+        ("kernels/copy.cu", "belongs to no topic"),
+    ],
+)
+def test_orphans(root: Path, file: str, said: str) -> None:
+    path = root / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("")
+    (problem,) = check_content(root)
+    assert said in problem.message
+    assert problem.file == str(path)
+
+
+def test_missing_files(root: Path) -> None:
+    (root / "lessons/copy/starter.cu").unlink()
+    (problem,) = check_content(root)
+    assert problem.message == "the topic lacks this file"
+
+
+def test_a_gap_in_the_ladder(root: Path) -> None:
+    (root / WIDE).rename(root / "kernels/optimized/copy/02_wide.cu")
+    little_topic.edit(root / TOPIC, "01_wide", "02_wide")
+    (problem,) = check_content(root)
+    assert "this is 01_wide" in str(problem)
+
+
+def test_one_broken_topic_does_not_hide_the_next(root: Path) -> None:
+    for name in ("first", "second"):
+        folder = root / "lessons" / name
+        folder.mkdir()
+        for file in ("reference.py", "starter.cu"):
+            (folder / file).write_text("")
+        (folder / "topic.toml").write_text("title =")
+    files = {problem.file for problem in check_content(root) if "not TOML" in problem.message}
+    assert files == {str(root / "lessons" / name / "topic.toml") for name in ("first", "second")}
