@@ -62,8 +62,8 @@ def _ladder(result: Climb) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("", width=1)
     table.add_column("rung", no_wrap=True, overflow="ellipsis", max_width=20)
-    against = "% lib" if library else "% bound"
-    for column in ("time", "× naive", against, "regs", "smem", "occ %", "ld", "st", "confl"):
+    against = "%lib" if library else "%bound"
+    for column in ("time", "×naive", against, "regs", "smem", "occ%", "ld", "st", "confl"):
         table.add_column(column, justify="right", no_wrap=True)
     for rung in result.rungs:
         table.add_row(
