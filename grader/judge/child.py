@@ -1,4 +1,4 @@
-"""The process that only launches: `python -m grader.judge.child DEVICE ARCH REQUESTS REPLIES MEMORY`.
+"""The process that only launches: `python -m grader.judge.child DEVICE ARCH THREADS REQUESTS REPLIES MEMORY`.
 
 It does what `grader.judge.protocol` lists through PyCUDA's driver API, which the emulator has too, and sends
 back raw bytes, times and launch records. It never sees an expected result, and the parent trusts nothing it
@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from grader import cuda
+from grader.emulator.driver.emulation import emulation
 from grader.judge.protocol import (
     Allocate,
     Copy,
@@ -134,11 +135,22 @@ class Executor:
         self.modules[op.module] = self.driver.module_from_buffer(op.image)
 
     def run(self, op: Run) -> list[Record]:
+        """Launch and wait. A launch that does not complete is no failure here: its record says why."""
         self.device.ext.instruction_budget(op.budget)
-        self.launch_all(op)
-        self.driver.Context.synchronize()
-        records = self.device.ext.launch_records(clear=True)
-        return [msgspec.convert(record, Record, from_attributes=True) for record in records]
+        try:
+            self.launch_all(op)
+            self.driver.Context.synchronize()
+        except Exception:
+            records = self.records()
+            if all(record.status == "completed" for record in records):
+                raise
+            return records
+        return self.records()
+
+    def records(self) -> list[Record]:
+        """The emulator's records of the launches since the last call."""
+        found = self.device.ext.launch_records(clear=True)
+        return [msgspec.convert(record, Record, from_attributes=True) for record in found]
 
     def launch_all(self, op: Run) -> None:
         """Enqueue a Run's launches and the clearing of buffers that belongs to them."""
@@ -237,14 +249,16 @@ def hello(device: cuda.Cuda) -> Hello:
 
 def main(arguments: list[str]) -> None:
     """Pick the device, say hello, serve."""
-    kind, arch, *descriptors = arguments
+    kind, arch, threads, *descriptors = arguments
     requests, replies, memory = map(int, descriptors)
     os.dup2(2, 1)
     try:
         device = cuda.select(kind, arch or None)
+        if device.kind == "emulator" and threads != "all":
+            emulation().threads = int(threads)
         greeting = hello(device)
     except Exception as error:
-        send(replies, Hello("", "", arch, {}, None, None, failure(0, error)))
+        send(replies, Hello("emulator", "", arch, {}, None, None, failure(0, error)))
         return
     send(replies, greeting)
     with contextlib.suppress(EOFError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -184,7 +184,7 @@ class Reply(Struct, frozen=True):
 class Hello(Struct, frozen=True):
     """The child's first message: what it found to launch on."""
 
-    kind: str  # "gpu" or "emulator"
+    kind: Literal["gpu", "emulator"]
     name: str
     arch: str
     limits: dict[str, int]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.judge.protocol import Hello, Operation, Reply, Request, receive, send
+from grader.judge.protocol import Hello, Message, Operation, Reply, Request, receive, send
 
 
 class ChildTimeout(Exception):
@@ -47,16 +47,13 @@ class Worker:
         child_requests, self._requests = os.pipe()
         self._replies, child_replies = os.pipe()
         descriptors = (child_requests, child_replies, self._memory)
-        environment = dict(os.environ)
-        if threads is not None:
-            environment["WARPLADDER_THREADS"] = str(threads)
+        arguments = [device, arch, "all" if threads is None else str(threads), *map(str, descriptors)]
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "grader.judge.child", device, arch, *map(str, descriptors)],
+            [sys.executable, "-m", "grader.judge.child", *arguments],
             stdin=subprocess.DEVNULL,
             stdout=self._errors,
             stderr=self._errors,
             pass_fds=descriptors,
-            env=environment,
         )
         os.close(child_requests)
         os.close(child_replies)
@@ -101,7 +98,7 @@ class Worker:
             self.close()
             raise ChildTimeout(f"no answer within {timeout_s:g} s")
 
-    def _receive(self, kind: type[Any]) -> Any:
+    def _receive(self, kind: type[Message]) -> Message:
         try:
             return receive(self._replies, kind)
         except EOFError as error:

@@ -1,0 +1,109 @@
+"""The inputs a submission is tried on.
+
+Every size of the topic comes as an *exact* case (small integers whose every partial sum is exact, compared
+for equality) and as a *real* one (random data with outliers, compared within the error bound). Their seed is
+public. A grade adds real cases from a secret seed, so that nothing can be right by knowing the data.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.judge.comparison import error_bound
+from grader.results import CaseKind
+from grader.topics import Topic
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+PUBLIC_SEED = 1
+"""The seed of the public cases, so that anybody can make the same inputs."""
+
+KINDS: tuple[CaseKind, ...] = ("exact", "real")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input: sizes, seed and kind."""
+
+    sizes: tuple[tuple[str, int], ...]
+    seed: int
+    kind: CaseKind
+    secret: bool = False
+
+    @property
+    def problem(self) -> dict[str, int]:
+        """Sizes by name."""
+        return dict(self.sizes)
+
+    def reproduce(self, topic: str, file: str) -> str:
+        """The command that runs this case again."""
+        sizes = " ".join(f"--set {name}={value}" for name, value in self.sizes)
+        return f"ladder grade {topic} {file} {sizes} --seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class CaseData:
+    """What a case's kernel is given, and what must come out; all by parameter name."""
+
+    inputs: dict[str, Array]  # read-only
+    expected: dict[str, Array]  # float64, in the outputs' shapes
+    allowed: dict[str, Array | None]  # absolute error an element, None for equality
+
+
+def make(problem: Mapping[str, int], kind: CaseKind, seed: int = PUBLIC_SEED, secret: bool = False) -> Case:
+    """A case of these sizes."""
+    return Case(tuple(problem.items()), seed, kind, secret)
+
+
+def public(topic: Topic, seed: int = PUBLIC_SEED) -> tuple[Case, ...]:
+    """Both kinds of every size the topic is judged at, smallest sizes first as the topic lists them."""
+    return tuple(make(problem, kind, seed) for problem in topic.judge_cases for kind in KINDS)
+
+
+def secret(topic: Topic, seed: int) -> tuple[Case, ...]:
+    """A real case of every size, from a seed drawn for this grade."""
+    return tuple(make(problem, "real", seed, secret=True) for problem in topic.judge_cases)
+
+
+def compute(topic: Topic, case: Case) -> CaseData:
+    """Inputs and reference of a case: the same for the same case, whatever was computed before."""
+    problem = case.problem
+    rng = np.random.default_rng([case.seed, KINDS.index(case.kind), *problem.values()])
+    inputs = topic.reference.make_inputs(problem, rng, case.kind)
+    for array in inputs.values():
+        array.flags.writeable = False
+    expected = topic.reference.reference(inputs, problem)
+    tolerance = topic.tolerance
+    allowed: dict[str, Array | None] = dict.fromkeys(expected)
+    if case.kind == "real" and tolerance.lambda_ > 0:
+        terms = float(tolerance.terms.evaluate(problem))
+        magnitude = topic.reference.magnitude(inputs, problem)
+        for name, sums in magnitude.items():
+            allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+    return CaseData(inputs, expected, allowed)
+
+
+class CaseStore:
+    """Case data computed once and shared by the rungs of a climb, from any thread."""
+
+    def __init__(self, topic: Topic) -> None:
+        self.topic = topic
+        self._known: dict[Case, CaseData] = {}
+        self._lock = threading.Lock()
+
+    def get(self, case: Case) -> CaseData:
+        """The data of a case."""
+        with self._lock:
+            if case not in self._known:
+                self._known[case] = compute(self.topic, case)
+            return self._known[case]
+
+    def forget(self, case: Case) -> None:
+        """Free the data of a case that will not be asked for again: those of the main size are large."""
+        with self._lock:
+            self._known.pop(case, None)

@@ -1,0 +1,251 @@
+"""Running a whole ladder: every rung judged, counted, and timed or its time modelled."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from grader.analysis.devices import board
+from grader.content import content_root
+from grader.judge import cases, counting, step, timing
+from grader.judge.bounds import bound, too_fast
+from grader.judge.cases import CaseStore
+from grader.judge.examination import Examiner
+from grader.judge.nvml import Watch
+from grader.judge.provenance import provenance
+from grader.judge.runner import Runner
+from grader.judge.scoring import claims_up_to
+from grader.judge.session import Session, greeting
+from grader.judge.statistics import Median, median
+from grader.judge.step import Step
+from grader.judge.timing import Candidate, Track
+from grader.results import Baseline, Climb, Provenance, RungResult
+from grader.rung import Rung
+from grader.topics import Problem, Topic
+
+Progress = Callable[[str, str], None]
+"""Called with a rung's id and what is being done with it: "compile", "judge", "count", "model", "time",
+"done". It is called from several threads, one call at a time for each rung."""
+
+
+def climb(
+    topic: Topic,
+    device: str = "auto",
+    problem_overrides: Problem | None = None,
+    progress: Progress | None = None,
+    jobs: int = 2,
+    arch: str | None = None,
+) -> Climb:
+    """Climb a topic's ladder.
+
+    `device` is "auto", "pycuda" or "emulator", `arch` the GPU that is emulated. Without a GPU, times are
+    modelled; with one, they are measured, and counters are still the emulator's. Sizes given in
+    `problem_overrides` are those of the times, and on the emulator those of the counters, too. `jobs` rungs
+    are emulated at a time; how many makes no difference to any number. Raises WarpladderError where the
+    device or a size is unusable.
+    """
+    main = topic.problem("main", problem_overrides)
+    with Session(device, arch, jobs) as session:
+        ladder = _Ladder(session, topic, main, problem_overrides, progress or (lambda rung, stage: None))
+        steps = session.spread(ladder.examine, topic.rungs)
+        gpu = session.gpu
+        measured = _Measured() if gpu is None else ladder.measure(gpu, steps)
+        return ladder.result(steps, measured)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Measured:
+    """What a GPU's clock said. Empty on the emulator."""
+
+    rungs: Mapping[str, Candidate] = dataclasses.field(default_factory=dict)
+    library: Candidate | None = None
+    copy: Candidate | None = None
+    watch: Watch | None = None
+    flush_bytes: int | None = None
+
+
+class _Ladder:
+    """One climb: what its rungs share."""
+
+    def __init__(
+        self,
+        session: Session,
+        topic: Topic,
+        main: dict[str, int],
+        overrides: Problem | None,
+        progress: Progress,
+    ) -> None:
+        self.session = session
+        self.topic = topic
+        self.main = main
+        self.on_gpu = session.gpu is not None
+        self.counted = topic.problem("count", None if self.on_gpu else overrides)
+        self.progress = progress
+        self.store = CaseStore(topic)
+
+    def examine(self, rung: Rung) -> Step:
+        """Take a rung as far as it gets: everything but measured times."""
+        current = Step(rung, _name_of(rung.path))
+        self.progress(rung.id, "compile")
+        step.compile_it(current, self.session.arch)
+        if self.on_gpu:
+            with self.session.judge() as runner:
+                self._judge(current, runner)
+            with self.session.emulator() as runner:
+                self._count(current, runner)
+        else:
+            with self.session.emulator() as runner:
+                self._judge(current, runner)
+                self._count(current, runner)
+                self.progress(rung.id, "model")
+                step.model(current, self._examiner(runner), self.counted, self.main)
+        self.progress(rung.id, "done")
+        return current
+
+    def _examiner(self, runner: Runner) -> Examiner:
+        return Examiner(self.topic, self.store, runner)
+
+    def _judge(self, current: Step, runner: Runner) -> None:
+        self.progress(current.rung.id, "judge")
+        step.try_cases(current, self._examiner(runner), cases.public(self.topic))
+
+    def _count(self, current: Step, runner: Runner) -> None:
+        self.progress(current.rung.id, "count")
+        step.count(current, self._examiner(runner), self.counted, self.on_gpu)
+        step.claim(current, claims_up_to(self.topic, current.rung.id), self.counted)
+
+    def measure(self, runner: Runner, steps: Sequence[Step]) -> _Measured:
+        """Time every rung that has passed so far, with the baselines in the same rounds."""
+        passed = [item for item in steps if item.refusal is None and item.kernel is not None]
+        hello = greeting(runner)
+        watch = Watch(hello.bus_id)
+        track = Track(runner, self.topic, self.store, self.main)
+        rungs: dict[str, Candidate] = {}
+        for item in passed:
+            self.progress(item.rung.id, "time")
+            assert item.kernel is not None
+            rungs[item.rung.id] = track.rung(item.kernel, item.kernel.plan(self.main, hello.limits))
+        library = None if self.topic.library is None else track.library(self.topic.library)
+        copy = track.copy()
+        everyone = [*rungs.values(), copy] if library is None else [*rungs.values(), library, copy]
+        timing.measure(track, everyone, watch, random.SystemRandom())
+        return _Measured(rungs, library, copy, watch, track.flush_bytes)
+
+    def result(self, steps: Sequence[Step], measured: _Measured) -> Climb:
+        """Everything put together."""
+        device = self.session.device
+        spec = board(device.name, device.arch)
+        for item in steps:
+            if (candidate := measured.rungs.get(item.rung.id)) is not None:
+                item.refusal = candidate.refusal or too_fast(
+                    self.topic, self.main, spec, median(candidate.samples).value
+                )
+        times = {item.rung.id: _time(item, measured.rungs.get(item.rung.id)) for item in steps}
+        library = None if measured.library is None else _baseline(measured.library)
+        copy = None if measured.copy is None else _baseline(measured.copy)
+        floor = bound(self.topic, self.main, spec, None if copy is None else copy.time_s)
+        naive = times[self.topic.rungs[0].id]
+        against = {
+            "vs_naive": None if naive is None else naive.seconds,
+            "vs_library": None if library is None else library.time_s,
+            "vs_bound": floor.time_s,
+        }
+        return Climb(
+            topic=self.topic.name,
+            device=device,
+            problem=self.main,
+            counted=self.counted,
+            provenance=_provenance(self.session, measured),
+            rungs=[rung_result(item, times[item.rung.id], against) for item in steps],
+            baselines=[item for item in (library, copy) if item is not None],
+            bound=floor,
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Time:
+    """A rung's time, and how it is known."""
+
+    seconds: float
+    interval: Median | None = None  # of measured times
+    samples: list[float] | None = None
+    limited_by: str | None = None  # of modelled times
+
+
+def _time(item: Step, candidate: Candidate | None) -> _Time | None:
+    if item.refusal is not None:
+        return None
+    if candidate is not None:
+        interval = median(candidate.samples)
+        return _Time(interval.value, interval, candidate.samples)
+    return (
+        None if item.modelled is None else _Time(item.modelled.seconds, limited_by=item.modelled.limited_by)
+    )
+
+
+def rung_result(item: Step, time: _Time | None, against: Mapping[str, float | None]) -> RungResult:
+    """A rung as results show it; `against` are the times it is compared with."""
+    counters, used = item.counters, item.resources
+    nbytes = None if item.records is None else counting.dram_bytes(item.records)
+    flop = None if counters is None else counting.flop(counters)
+    interval = None if time is None else time.interval
+    ratios = {
+        name: None if time is None or other is None else other / time.seconds
+        for name, other in against.items()
+    }
+    return RungResult(
+        id=item.rung.id,
+        file=item.file,
+        verdict="pass" if item.refusal is None else item.refusal.verdict,
+        reason=None if item.refusal is None else item.refusal.reason,
+        time_s=None if time is None else time.seconds,
+        time_source=None if time is None else "modelled" if interval is None else "measured",
+        time_low_s=None if interval is None else interval.low,
+        time_high_s=None if interval is None else interval.high,
+        time_limited_by=None if time is None else time.limited_by,
+        samples_s=None if time is None else time.samples,
+        **ratios,
+        registers=None if used is None else used.registers,
+        shared_bytes=None if used is None else used.shared_bytes,
+        spill_bytes=None if used is None else used.spill_bytes,
+        occupancy=None if used is None else used.occupancy.fraction,
+        occupancy_limited_by=None if used is None else used.occupancy.limited_by,
+        flop=flop,
+        dram_bytes=nbytes,
+        intensity=flop / nbytes if flop is not None and nbytes else None,
+        counters=counters,
+        counter_source=None if counters is None else "emulated",
+        claims=item.claims,
+        findings=item.findings,
+    )
+
+
+def _baseline(candidate: Candidate) -> Baseline | None:
+    """A baseline as results show it; None where it could not be run, such as a library without CuPy."""
+    if candidate.refusal is not None:
+        return None
+    interval = median(candidate.samples)
+    return Baseline(candidate.name, interval.value, interval.low, interval.high, candidate.samples)
+
+
+def _provenance(session: Session, measured: _Measured) -> Provenance:
+    gpu = session.gpu
+    made = provenance(None if gpu is None else gpu.hello().driver)
+    if measured.watch is None:
+        return made
+    return dataclasses.replace(
+        made,
+        rounds=timing.ROUNDS,
+        l2_flush_bytes=measured.flush_bytes,
+        power_w=measured.watch.power_w,
+        sm_clock_mhz=measured.watch.sm_clock_mhz,
+        throttle_reasons=measured.watch.reasons,
+    )
+
+
+def _name_of(path: Path) -> str:
+    """A path below the content root, which is the same on every machine; others by their name alone."""
+    root = content_root()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

@@ -1,0 +1,82 @@
+"""Trying a kernel on cases: the part of judging that climbs and grades share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.judge import trial
+from grader.judge.cases import Case, CaseStore
+from grader.judge.kernel import Kernel, Refused
+from grader.judge.runner import Runner
+from grader.judge.trial import Outcome, Trial
+from grader.judge.verdict import Refusal
+from grader.results import CaseResult
+from grader.topics import Problem, Topic
+
+GPU_SECONDS = 8.0
+"""After this long a case on a GPU is an endless loop: its longest honest relative takes milliseconds."""
+
+EMULATOR_SECONDS = 120.0
+EMULATOR_RATE = 50e6
+"""The last guard on the emulator, where the instruction budget has long spoken: these seconds, and one more
+for so many operations and bytes of the problem."""
+
+
+def instruction_budget(topic: Topic, problem: Problem) -> int:
+    """Warp instructions that one block may execute on the emulator before its loop is called endless.
+
+    A naive kernel needs about ten instructions a multiply-add or an element moved, shared among all its
+    threads. This is enough for a single thread to do the whole problem alone, and the same on every machine.
+    """
+    reference = topic.reference
+    return 1_000_000 + 16 * (reference.min_flop(problem) + reference.min_bytes(problem))
+
+
+def emulator_seconds(topic: Topic, problem: Problem) -> float:
+    """How long the emulator may take for a problem before its process is ended."""
+    work = topic.reference.min_flop(problem) + topic.reference.min_bytes(problem)
+    return EMULATOR_SECONDS + work / EMULATOR_RATE
+
+
+@dataclass(frozen=True)
+class Examiner:
+    """Tries kernels on a topic's cases, in one runner."""
+
+    topic: Topic
+    store: CaseStore
+    runner: Runner
+
+    def outcome(self, kernel: Kernel, case: Case) -> Outcome:
+        """Run one case and look at everything the kernel did."""
+        hello = self.runner.hello()
+        try:
+            planned = kernel.plan(case.problem, hello.limits)
+        except Refused as error:
+            return Outcome(Refusal("error", error.reason))
+        seconds = GPU_SECONDS if hello.kind == "gpu" else emulator_seconds(self.topic, case.problem)
+        attempt = Trial(kernel, planned, case, self.store.get(case))
+        return trial.run(self.runner, attempt, instruction_budget(self.topic, case.problem), seconds)
+
+    def outcomes(self, kernel: Kernel, cases: Sequence[Case]) -> Iterator[tuple[Case, Outcome]]:
+        """Each case's outcome, up to and including the first that is not a pass."""
+        for case in cases:
+            outcome = self.outcome(kernel, case)
+            yield case, outcome
+            if outcome.refusal is not None:
+                return
+
+
+def case_result(case: Case, outcome: Outcome, topic: str, file: str) -> CaseResult:
+    """A case as results show it."""
+    refusal, comparison = outcome.refusal, outcome.comparison
+    return CaseResult(
+        problem=case.problem,
+        seed=None if case.secret and refusal is None else case.seed,
+        verdict="pass" if refusal is None else refusal.verdict,
+        error=None if comparison is None else comparison.error,
+        first_mismatch=None if comparison is None else comparison.mismatch,
+        kind=case.kind,
+        reason=None if refusal is None else refusal.reason,
+        reproduce=None if refusal is None else case.reproduce(topic, file),
+    )

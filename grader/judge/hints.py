@@ -1,0 +1,42 @@
+"""What keeps a correct submission from the next rung, and what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from grader.results import ClaimResult, Hint
+from grader.topics import Topic
+
+
+def next_rung(topic: Topic, reached: str, claims: Iterable[ClaimResult]) -> list[Hint]:
+    """One hint for each claim of the next rung that does not hold; none at the top of the ladder."""
+    order = [rung.id for rung in topic.rungs]
+    above = order[order.index(reached) + 1 :]
+    if not above:
+        return []
+    following = above[0]
+    missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
+    idea = first_sentence(topic.rung(following).idea)
+    return [_hint(claim, idea) for claim in missing]
+
+
+def _hint(claim: ClaimResult, idea: str) -> Hint:
+    if claim.held is None:
+        text = f"Whether it reaches {claim.rung} is not known, because its counters are not."
+    else:
+        text = f"{claim.rung} needs: {claim.text}.{_found(claim)} The idea: {idea}"
+    return Hint(claim.rung, text, claim.text, claim.value, claim.limit)
+
+
+def _found(claim: ClaimResult) -> str:
+    """What was counted against what was asked for, where the claim is one comparison."""
+    if claim.value is None or claim.limit is None:
+        return ""
+    return f" Found {claim.value:,.6g}, against {claim.limit:,.6g}."
+
+
+def first_sentence(prose: str) -> str:
+    """The text up to the first full stop that ends a sentence, or to the end of the first paragraph."""
+    paragraph = prose.split("\n\n")[0]
+    end = paragraph.find(". ")
+    return paragraph if end < 0 else paragraph[: end + 1]

@@ -1,0 +1,46 @@
+"""What a result was made with. No machine paths, no host names."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+import grader
+from grader.content import content_root
+from grader.results import Provenance
+
+
+def provenance(driver: str | None = None) -> Provenance:
+    """Versions, commit and date of now; `driver` is the CUDA version of the GPU's driver."""
+    return Provenance(
+        warpladder=grader.__version__,
+        python=platform.python_version(),
+        numpy=np.__version__,
+        nvrtc=_installed("nvidia-cuda-nvrtc"),
+        driver=driver,
+        git_commit=_commit(content_root()),
+        date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    )
+
+
+def _installed(distribution: str) -> str | None:
+    try:
+        return importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _commit(folder: Path) -> str | None:
+    """The commit of a clone, with "-dirty" after it where tracked files are changed; None outside a clone."""
+    git = shutil.which("git")
+    if git is None or not (folder / ".git").exists():
+        return None
+    command = [git, "-C", str(folder), "describe", "--always", "--abbrev=40", "--match=", "--dirty"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None

@@ -1,0 +1,67 @@
+"""A modelled time at sizes too large to emulate: a few blocks are run, and stand for all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from grader.analysis.devices import DeviceSpec
+from grader.analysis.model import ModelledTime, launch_stats, modelled_time
+from grader.judge.counting import product
+from grader.judge.kernel import Kernel, Planned
+from grader.judge.protocol import Allocate, Launch, Pointer, Record, Release, Run
+from grader.judge.runner import Runner
+from grader.judge.trial import records_of
+from grader.judge.verdict import Refusal, of_failure, of_records
+from grader.topics import Problem, Topic
+
+BLOCKS = 8
+"""Blocks of each launch that are run, spread evenly over the grid: edges weigh no more than they do."""
+
+
+def sampled(launch: Launch) -> Launch:
+    """A launch reduced to a few of its blocks, or as it is where there are no more."""
+    blocks = product(launch.grid)
+    if blocks <= BLOCKS:
+        return launch
+    chosen = tuple((2 * i + 1) * blocks // (2 * BLOCKS) for i in range(BLOCKS))
+    return msgspec.structs.replace(launch, blocks=chosen)
+
+
+def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
+    """Bytes of all arrays of a problem together: inputs are read, outputs written, scratch goes both ways."""
+    scratch = sum(math.prod(item.shape) * item.dtype.itemsize for item in planned.scratch)
+    return topic.reference.min_bytes(problem) + scratch
+
+
+def sample(
+    runner: Runner, kernel: Kernel, planned: Planned, room: int, budget: int, timeout_s: float
+) -> tuple[Record, ...] | Refusal:
+    """The records of a few blocks of each launch, on arrays that hold nothing.
+
+    Every array is given `room` bytes, as much as all of them need: the emulator has no memory behind
+    addresses that are not touched. Kernels whose work depends on the data would need the data; those of dense
+    arrays do not.
+    """
+    launches = tuple(sampled(launch) for launch in planned.launches)
+    names = {item.buffer for launch in launches for item in launch.args if isinstance(item, Pointer)}
+    allocations = [Allocate(name, room) for name in sorted(names)]
+    run = Run(kernel.module, launches, budget)
+    reply = runner.ask([*allocations, run, Release()], timeout_s)
+    if isinstance(reply, Refusal):
+        return reply
+    records = records_of(reply)
+    refusal = of_records(records, budget)
+    if refusal is None and reply.failure is not None:
+        refusal = of_failure(reply.failure)
+    if refusal is not None:
+        runner.restart()
+        return refusal
+    return records
+
+
+def model(device: DeviceSpec, records: Sequence[Record], nbytes: int) -> ModelledTime:
+    """The modelled time of launches on a device; `nbytes` are all arrays of the problem together."""
+    return modelled_time(device, [launch_stats(record, nbytes) for record in records])

@@ -1,0 +1,115 @@
+"""The child processes of one climb, grade or profile: which there are, and work spread over them."""
+
+from __future__ import annotations
+
+import importlib.util
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TypeVar
+
+from grader import compiler
+from grader.errors import WarpladderError
+from grader.judge.protocol import Hello
+from grader.judge.runner import Runner
+from grader.judge.worker import ChildDied, ChildTimeout, ChildUnusable
+from grader.results import Device
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+REMEDY = "run `ladder doctor`, or use --device emulator"
+
+
+class Session:
+    """One GPU runner, where there is a GPU, and `jobs` emulator runners; all start at once and stop together.
+
+    Emulators share the machine's cores: with several, each runs its blocks on one thread.
+    """
+
+    def __init__(self, device: str = "auto", arch: str | None = None, jobs: int = 2) -> None:
+        self._wanted_arch = arch
+        threads = None if jobs == 1 else 1
+        self._first = None if _emulator_for_sure(device, arch) else Runner(device, arch or "")
+        self._gpu_in_use = threading.Lock()
+        self._emulators = [Runner("emulator", arch or "", threads) for _ in range(jobs)]
+        self._free: queue.Queue[Runner] = queue.Queue()
+        for runner in self._emulators:
+            self._free.put(runner)
+
+    @property
+    def gpu(self) -> Runner | None:
+        """The runner on the GPU; None on a machine without."""
+        if self._first is not None and greeting(self._first).kind == "emulator":
+            self._first.close()
+            self._first = None
+        return self._first
+
+    @property
+    def device(self) -> Device:
+        """The device that kernels are judged on."""
+        hello = greeting(self.gpu or self._emulators[0])
+        return Device(hello.kind, hello.name, hello.arch)
+
+    @property
+    def arch(self) -> str:
+        """What to compile for; known at once where the emulator is used for sure."""
+        if self._wanted_arch:
+            return self._wanted_arch
+        return self.device.arch if self._first is not None else compiler.DEFAULT_ARCH
+
+    @contextmanager
+    def emulator(self) -> Iterator[Runner]:
+        """An emulator of one's own, as soon as one is free."""
+        runner = self._free.get()
+        try:
+            greeting(runner)
+            yield runner
+        finally:
+            self._free.put(runner)
+
+    @contextmanager
+    def judge(self) -> Iterator[Runner]:
+        """The runner that correctness is judged on: the GPU, or an emulator."""
+        gpu = self.gpu
+        if gpu is None:
+            with self.emulator() as runner:
+                yield runner
+        else:
+            with self._gpu_in_use:
+                yield gpu
+
+    def spread(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """`work` done on all items, as many at a time as there are emulators; results in the items' order."""
+        with ThreadPoolExecutor(len(self._emulators)) as pool:
+            return list(pool.map(work, items))
+
+    def close(self) -> None:
+        """End every child."""
+        for runner in (self._first, *self._emulators):
+            if runner is not None:
+                runner.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+
+def greeting(runner: Runner) -> Hello:
+    """A runner's hello. Raises WarpladderError where its child cannot be used."""
+    try:
+        return runner.hello()
+    except (ChildUnusable, ChildDied, ChildTimeout) as error:
+        raise WarpladderError(f"there is no device to launch on: {error}", remedy=REMEDY) from None
+
+
+def _emulator_for_sure(device: str, arch: str | None) -> bool:
+    """Whether the answer is known before any driver is asked."""
+    if device != "auto":
+        return device == "emulator"
+    return arch is not None or importlib.util.find_spec("pycuda") is None

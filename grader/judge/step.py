@@ -1,0 +1,114 @@
+"""One kernel on its way through the judge: compiled, tried on cases, counted, its time modelled.
+
+Climbs and grades are made of these steps. Each takes up where the one before left off, and does nothing once
+there is a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from grader.analysis.devices import board
+from grader.analysis.model import ModelledTime
+from grader.judge import counting, sampling, scoring
+from grader.judge.cases import Case, make
+from grader.judge.counting import Resources
+from grader.judge.examination import Examiner, case_result, emulator_seconds, instruction_budget
+from grader.judge.kernel import Kernel, Refused, prepare
+from grader.judge.protocol import Record
+from grader.judge.verdict import Refusal
+from grader.results import CaseResult, ClaimResult, FindingResult
+from grader.rung import Rung
+from grader.topics import ClaimSpec, Problem
+
+
+@dataclass
+class Step:
+    """What is known of a kernel so far. `refusal` is why it went no further."""
+
+    rung: Rung
+    file: str  # as results name it
+    kernel: Kernel | None = None
+    refusal: Refusal | None = None
+    cases: list[CaseResult] = field(default_factory=list)
+    findings: list[FindingResult] = field(default_factory=list)
+    resources: Resources | None = None  # at the sizes that were counted
+    records: tuple[Record, ...] | None = None  # of the launches at those sizes; None: not counted
+    claims: list[ClaimResult] = field(default_factory=list)
+    modelled: ModelledTime | None = None
+
+    @property
+    def counters(self) -> dict[str, int] | None:
+        """Counters of all launches together; None: not counted."""
+        return None if self.records is None else counting.summed(self.records)
+
+
+def compile_it(step: Step, arch: str) -> None:
+    """Compile the file."""
+    try:
+        step.kernel = prepare(step.rung, arch)
+    except Refused as error:
+        step.refusal = Refusal("error", error.reason)
+
+
+def try_cases(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:
+    """Run the cases, up to the first that is not a pass."""
+    if step.kernel is None or step.refusal is not None:
+        return
+    for case, outcome in examiner.outcomes(step.kernel, cases):
+        step.cases.append(case_result(case, outcome, examiner.topic.name, step.file))
+        step.findings.extend(outcome.findings)
+        step.refusal = outcome.refusal
+
+
+def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool) -> None:
+    """Run the problem on an emulator, check the result there too, and keep what was counted.
+
+    An instruction that the emulator does not know is no fault of a kernel that a GPU has passed.
+    """
+    if step.kernel is None or step.refusal is not None:
+        return
+    case = make(problem, "exact")
+    outcome = examiner.outcome(step.kernel, case)
+    if outcome.refusal is None:
+        hello = examiner.runner.hello()
+        step.records = outcome.records
+        planned = step.kernel.plan(problem, hello.limits)
+        step.resources = counting.resources(step.kernel, planned, hello.arch)
+    elif not (passed_on_gpu and outcome.refusal.verdict == "error"):
+        step.refusal = outcome.refusal
+        step.findings.extend(outcome.findings)
+        step.cases.append(case_result(case, outcome, examiner.topic.name, step.file))
+
+
+def claim(step: Step, claims: Sequence[ClaimSpec], problem: Problem) -> None:
+    """Check claims on what was counted; without counters none of them is held or broken."""
+    if step.refusal is not None:
+        return
+    values = None
+    if step.records is not None and step.resources is not None:
+        values = counting.claim_values(counting.summed(step.records), step.resources, problem)
+    step.claims = [scoring.check(item, values) for item in claims]
+
+
+def model(step: Step, examiner: Examiner, counted: Problem, problem: Problem) -> None:
+    """Model the time at `problem`, from the counted launches if those are its own, else from a few blocks."""
+    if step.kernel is None or step.records is None:
+        return
+    hello = examiner.runner.hello()
+    try:
+        planned = step.kernel.plan(problem, hello.limits)
+    except Refused as error:
+        step.refusal = Refusal("error", error.reason)
+        return
+    room = sampling.array_bytes(examiner.topic, planned, problem)
+    records: tuple[Record, ...] | Refusal = step.records
+    if counted != problem:
+        budget = instruction_budget(examiner.topic, problem)
+        seconds = emulator_seconds(examiner.topic, problem)
+        records = sampling.sample(examiner.runner, step.kernel, planned, room, budget, seconds)
+    if isinstance(records, Refusal):
+        step.refusal = records
+    else:
+        step.modelled = sampling.model(board(hello.name, hello.arch), records, room)

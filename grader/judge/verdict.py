@@ -1,0 +1,247 @@
+"""From what a kernel did to a verdict, and a reason that tells a learner what to do.
+
+Every function looks at one kind of evidence and returns a Refusal or None. A pass is what remains when all of
+them have looked at a complete result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.judge.comparison import Comparison
+from grader.judge.guards import Damage
+from grader.judge.protocol import Failure, FindingRecord, Launch, Record
+from grader.results import FindingResult, Mismatch, Verdict
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why something did not pass: a verdict that is not "pass", and a reason."""
+
+    verdict: Verdict
+    reason: str
+
+
+ENDLESS = (
+    "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
+    "block never reach."
+)
+
+REMEDIES = {
+    "out_of_bounds": "Guard the access: threads beyond the last row or column must not touch memory.",
+    "misaligned": "A float4 needs an address that is a multiple of 16: take single floats where a row is not "
+    "a multiple of four floats long.",
+    "uninitialised_shared": "Shared memory holds nothing at the start: write every element before it is "
+    "read, also at the edges, and put a __syncthreads() between.",
+    "race": "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and "
+    "after it is read and before it is written again.",
+    "barrier": "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and "
+    "do not return before it.",
+    "assert": "The kernel's own assert() failed.",
+    "trap": "The kernel ended itself with a trap.",
+}
+"""What to do about each kind of finding."""
+
+Limits = Mapping[str, int]
+
+
+def of_limits(launch: Launch, static_shared: int, registers: int, limits: Limits) -> Refusal | None:
+    """Refuse a launch that the device cannot make, before the driver says "invalid argument"."""
+    threads = launch.block[0] * launch.block[1] * launch.block[2]
+    if threads > limits["max_threads_per_block"]:
+        return _cannot_launch(
+            f"a block of {_by(launch.block)} = {threads} threads, where the device takes at most "
+            f"{limits['max_threads_per_block']}",
+            "Make `block` smaller and let each thread compute more elements, or use more blocks.",
+        )
+    for axis, extent in zip("xyz", launch.block, strict=True):
+        if extent > limits[f"max_block_dim_{axis}"]:
+            most = limits[f"max_block_dim_{axis}"]
+            return _cannot_launch(
+                f"a block of {extent} threads in {axis}, where the device takes at most {most}",
+                "Put more of the block's threads in x.",
+            )
+    for axis, extent in zip("xyz", launch.grid, strict=True):
+        if extent > limits[f"max_grid_dim_{axis}"]:
+            most = limits[f"max_grid_dim_{axis}"]
+            return _cannot_launch(
+                f"a grid of {extent} blocks in {axis}, where the device takes at most {most}",
+                "Put the longer side of the grid in x, or let each block do more.",
+            )
+    return _of_resources(threads, static_shared, launch.shared_bytes, registers, limits)
+
+
+def _of_resources(
+    threads: int, static_shared: int, dynamic_shared: int, registers: int, limits: Limits
+) -> Refusal | None:
+    shared = static_shared + dynamic_shared
+    if shared > limits["max_shared_memory_per_block_optin"]:
+        return _cannot_launch(
+            f"{shared:,} bytes of shared memory a block ({static_shared:,} static, {dynamic_shared:,} "
+            f"dynamic), where the device has {limits['max_shared_memory_per_block_optin']:,}",
+            "Make the tiles smaller.",
+        )
+    # Registers are given to whole warps, in units of 256.
+    taken = -(-threads // 32) * -(-registers * 32 // 256) * 256
+    if taken > limits["max_registers_per_block"]:
+        return _cannot_launch(
+            f"{threads} threads of {registers} registers need {taken:,}, where a block has at most "
+            f"{limits['max_registers_per_block']:,}",
+            "Make the block smaller, or add __launch_bounds__(threads) to the kernel.",
+        )
+    return None
+
+
+def _cannot_launch(what: str, remedy: str) -> Refusal:
+    return Refusal("error", f"The kernel cannot be launched: {what}. {remedy}")
+
+
+def _by(extents: Sequence[int]) -> str:
+    return " × ".join(str(extent) for extent in extents)
+
+
+def of_failure(failure: Failure) -> Refusal:
+    """What the driver, or the emulator, refused to do."""
+    if failure.kind == "NotEmulated":
+        remedy = "Run it on a GPU (--device pycuda), or write this part without that instruction."
+        return Refusal("error", f"{_sentence(failure.message)} {remedy}")
+    if "memory" in failure.kind.lower() or "out of memory" in failure.message:
+        return Refusal("error", f"{_sentence(failure.message)} Choose smaller sizes with --set.")
+    return Refusal("error", f"The launch failed: {_sentence(failure.message)}")
+
+
+def of_clock(seconds: float) -> Refusal:
+    """The child was ended because it did not answer."""
+    return Refusal("timeout", f"The kernel had not ended after {seconds:g} s. {ENDLESS}")
+
+
+def of_death(message: str) -> Refusal:
+    """The child ended by itself."""
+    return Refusal("error", f"{_sentence(message)} If this happens again, please report it with the file.")
+
+
+def of_records(records: Sequence[Record], budget: int | None) -> Refusal | None:
+    """Launches that did not come to their end."""
+    for record in records:
+        if record.status == "budget exhausted":
+            return Refusal(
+                "timeout",
+                f"A block of `{record.kernel}` executed {budget:,} warp instructions and had not ended; this "
+                f"problem needs far fewer. {ENDLESS}",
+            )
+        if record.status == "deadlock":
+            return Refusal("timeout", f"`{record.kernel}` waits for ever at a barrier. {REMEDIES['barrier']}")
+        if record.status == "trap" and not record.findings:
+            return Refusal("fail", f"`{record.kernel}` stopped with a trap. {REMEDIES['trap']}")
+    return None
+
+
+def of_findings(findings: Sequence[FindingResult]) -> Refusal | None:
+    """Faults that the emulator saw: they fail a submission even where the output is right."""
+    if not findings:
+        return None
+    first = findings[0]
+    where = f"line {first.line}: " if first.line else ""
+    others = f" (and {len(findings) - 1} more findings)" if len(findings) > 1 else ""
+    what = _sentence(f"{where}{first.kind.replace('_', ' ')}: {first.message}".strip())
+    return Refusal("fail", f"{what[0].upper()}{what[1:]}{others} {REMEDIES.get(first.kind, '')}".strip())
+
+
+def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refusal | None:
+    """A buffer whose guard zones were written."""
+    if damage is None:
+        return None
+    element = damage.distance // itemsize + 1
+    edge = "end" if damage.side == "after" else "start"
+    return Refusal(
+        "fail",
+        f"The kernel wrote out of bounds: {damage.nbytes} bytes {damage.side} `{name}` changed, the nearest "
+        f"{element} element{'s' if element > 1 else ''} beyond its {edge}. {REMEDIES['out_of_bounds']}",
+    )
+
+
+def of_input(name: str, index: Sequence[int] | None, outputs: Sequence[str]) -> Refusal | None:
+    """An input that came back changed; `index` is the first changed element."""
+    if index is None:
+        return None
+    allowed = " and ".join(f"`{output}`" for output in outputs)
+    return Refusal(
+        "fail",
+        f"The kernel changed its input `{name}`, first at [{_list(index)}]. Inputs belong to the caller: "
+        f"write only to {allowed}, or declare a scratch array in the launch block.",
+    )
+
+
+def of_comparison(comparison: Comparison, exact: bool, problem: Mapping[str, int]) -> Refusal | None:
+    """An output that is not what it should be."""
+    mismatch = comparison.mismatch
+    if mismatch is None:
+        return None
+    sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
+    if comparison.first_unwritten is not None:
+        return Refusal(
+            "fail",
+            f"{comparison.unwritten} of {mismatch.elements} elements of `{mismatch.array}` were never "
+            f"written, the first at [{_list(comparison.first_unwritten)}], where {sizes}. Does the grid "
+            "cover sizes that are not multiples of the tile? cdiv(a, b) rounds up. Outputs do not start at "
+            "zero, either: assign to them, or name them in `zero`.",
+        )
+    return Refusal("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, exact)}")
+
+
+def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
+    within = f" within {mismatch.allowed:.3g}" if mismatch.allowed else ""
+    text = (
+        f"`{mismatch.array}`[{_list(mismatch.index)}] is {_number(mismatch.actual)}, expected "
+        f"{_number(mismatch.expected)}{within}, where {sizes}."
+    )
+    if mismatch.wrong == 1:
+        return f"{text} It is the only wrong one of {mismatch.elements} elements."
+    spans = " × ".join(f"{first}–{last}" for first, last in comparison.box or ())
+    return f"{text} {mismatch.wrong} of {mismatch.elements} elements are wrong, all within [{spans}]."
+
+
+def _advice(mismatch: Mismatch, exact: bool) -> str:
+    if mismatch.actual == "nan":
+        return (
+            "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before "
+            "it is read?"
+        )
+    if exact:
+        return (
+            "This case is exact, no rounding explains a difference: look for a term that is left out or "
+            "counted twice, at the tail of a loop or the edge of a tile."
+        )
+    return "That is more than rounding explains."
+
+
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.9g}"
+
+
+def _list(index: Sequence[int]) -> str:
+    return ", ".join(str(i) for i in index)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def finding(record: FindingRecord, kernel: str) -> FindingResult:
+    """A finding as results show it."""
+    return FindingResult(
+        kind=record.kind,
+        line=record.line or None,
+        message=record.message,
+        count=record.count,
+        kernel=kernel,
+        block=None if record.block is None else list(record.block),
+        thread=None if record.thread is None else list(record.thread),
+    )
+
+
+def findings(records: Sequence[Record]) -> list[FindingResult]:
+    """All findings of some launches, in the order of the launches."""
+    return [finding(item, record.kernel) for record in records for item in record.findings]
