@@ -1,0 +1,17 @@
+// Mistake: no launch block. The kernel is right, but nobody knows the grid and block it is meant
+// for.
+
+constexpr int BLOCK = 16;
+
+extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    const int row = blockIdx.y * BLOCK + threadIdx.y;
+    const int column = blockIdx.x * BLOCK + threadIdx.x;
+    if (row < M && column < N) {
+        float sum = 0.0f;
+        for (int k = 0; k < K; ++k) {
+            sum += A[row * K + k] * B[k * N + column];
+        }
+        C[row * N + column] = sum;
+    }
+}
