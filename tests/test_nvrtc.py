@@ -238,6 +238,17 @@ def test_many_errors_are_counted_and_kept_in_the_log() -> None:
     assert "missing5" in caught.value.log
 
 
+def test_file_names_may_hold_parentheses() -> None:
+    with pytest.raises(CompileFailed, match=r"mine \(2\)\.cu:2: identifier") as caught:
+        compiler.compile_source("\n__device__ int x = y;", file=Path("mine (2).cu"), kernels=[])
+    assert caught.value.line == 2
+
+
+def test_a_nul_character_is_refused() -> None:
+    with pytest.raises(CompileFailed, match="NUL character"):
+        compiler.compile_source("__device__ int x;\0oops", file=Path("k.cu"), kernels=[])
+
+
 def test_unknown_architecture() -> None:
     with pytest.raises(CompileFailed, match="sm_75 and later"):
         compiler.compile_source("", file=Path("k.cu"), kernels=[], arch="sm_11")

@@ -110,6 +110,8 @@ def build(
 
     Raises CompileError, and NvrtcNotFound where the wheels are missing.
     """
+    if "\0" in source:
+        raise _failure("the source holds a NUL character, where the compiler would stop reading")
     toolkit = find_toolkit()
     arguments = _arguments(toolkit, arch, options)
     request: dict[str, object] = {
@@ -273,10 +275,8 @@ def resources_of(log: str) -> dict[str, Resources]:
 
 
 _COMPILE_TIME = re.compile(r"^ptxas info\s*: Compile time = .*\n?", re.M)
-_MESSAGE = re.compile(
-    r"(?P<file>[^\s(][^(]*)\((?P<line>\d+)\): (?:catastrophic )?(?P<severity>\w+)[^:]*: (?P<text>.*)"
-)
-_OTHER = re.compile(r"(?P<file>nvrtc|ptxas)\b.*?(?:error|fatal)\s*: (?P<text>.*)")
+_MESSAGE = re.compile(r"(\S.*?)\((\d+)\): (?:catastrophic )?(error|warning|remark)[^:]*: (.*)")
+_OTHER = re.compile(r"(nvrtc|ptxas)\b.*?(?:error|fatal)\s*: (.*)")
 
 
 def _diagnostics(log: str) -> tuple[Diagnostic, ...]:
@@ -289,7 +289,7 @@ def _diagnostics(log: str) -> tuple[Diagnostic, ...]:
             file, line_number, severity, text = message.groups()
             found.append(Diagnostic(file, int(line_number), severity, text, excerpt))
         elif other := _OTHER.match(line):
-            found.append(Diagnostic(other["file"], 0, "error", other["text"], ""))
+            found.append(Diagnostic(other[1], 0, "error", other[2], ""))
     return tuple(found)
 
 
