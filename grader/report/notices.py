@@ -1,0 +1,133 @@
+"""Everything the command line says that is not a result of judging: errors, lists, diagnoses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from grader.errors import WarpladderError
+from grader.report import console as views
+from grader.report import units
+
+if TYPE_CHECKING:
+    from grader.topics import Topic
+
+
+def error(console: Console, problem: WarpladderError) -> None:
+    """Print what is wrong, where, and what to do about it. Lines of the message keep their own breaks."""
+    place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
+    text = Text.assemble(("error: ", "bold red"), (f"{place}: " if place else "", "bold"), problem.message)
+    console.print(text, soft_wrap="\n" in problem.message)
+    if problem.remedy:
+        console.print(Padding(Text.assemble(("→ ", "bold green"), problem.remedy), (0, 0, 0, 2)))
+
+
+def topics(found: Sequence[Topic]) -> RenderableType:
+    """Each topic with its rungs."""
+    parts: list[RenderableType] = []
+    for topic in found:
+        parts.append(Text.assemble((topic.name, "bold"), f"   {topic.title}"))
+        parts.append(Padding(Text(str(topic.signature), "dim"), (0, 0, 0, 2)))
+        for rung in topic.rungs:
+            parts.append(Padding(Text(rung.id), (0, 0, 0, 2)))
+        parts.append("")
+    parts.append(Text("ladder climb TOPIC runs a ladder, ladder new TOPIC starts your own kernel.", "dim"))
+    return Group(*parts)
+
+
+def topics_json(found: Sequence[Topic]) -> bytes:
+    """The same as JSON: a list of objects with name, title, rungs, sizes and the library's name."""
+    listed = [
+        {
+            "name": topic.name,
+            "title": topic.title,
+            "rungs": [rung.id for rung in topic.rungs],
+            "sizes": {"main": topic.sizes_main, "count": topic.sizes_count},
+            "library": topic.library,
+        }
+        for topic in found
+    ]
+    return msgspec.json.format(msgspec.json.encode(listed), indent=2) + b"\n"
+
+
+class _Check(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def state(self) -> str: ...
+    @property
+    def found(self) -> str: ...
+    @property
+    def needed_for(self) -> str: ...
+    @property
+    def required(self) -> bool: ...
+    @property
+    def remedy(self) -> str | None: ...
+
+
+class _Diagnosis(Protocol):
+    @property
+    def checks(self) -> Sequence[_Check]: ...
+    @property
+    def device(self) -> str: ...
+    @property
+    def usable(self) -> bool: ...
+
+
+def doctor(diagnosis: _Diagnosis) -> RenderableType:
+    """What was found, and what to type where something is missing."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(width=1)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for check in diagnosis.checks:
+        good = check.state == "ok"
+        text = Text(check.found)
+        if not good:
+            text.append(f"\nneeded for {check.needed_for}", "dim")
+        if check.remedy:
+            text.append(f"\n→ {check.remedy}", "green")
+        table.add_row(views.mark(True if good else False if check.required else None), check.name, text)
+    device = "the GPU" if diagnosis.device == "gpu" else "the emulator"
+    state = Text(f"Kernels run on {device}." if diagnosis.usable else "No kernel can run yet.", "bold")
+    return Group(table, "", state)
+
+
+class _Finding(Protocol):
+    @property
+    def kind(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def count(self) -> int: ...
+
+
+class _Launch(Protocol):
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def findings(self) -> Sequence[_Finding]: ...
+
+
+def emulation(console: Console, launches: Sequence[_Launch], failure: str | None, script: Path) -> None:
+    """What the emulator has to say after a script: its failure, and faults its kernels made."""
+    if failure is not None:
+        console.print(Text(failure.rstrip()), soft_wrap=True)
+    for number, launch in enumerate(launches):
+        for finding in launch.findings:
+            where = f"launch {number}, {launch.kernel}"
+            where += f", line {finding.line} of its source" if finding.line else ""
+            times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
+            kind = finding.kind.replace("_", " ")
+            console.print(Text.assemble((f"{where}: ", "bold"), (kind, "red"), f": {finding.message}{times}"))
+    faults = sum(len(launch.findings) for launch in launches)
+    console.print(Text(f"{script.name}: {len(launches)} launches emulated, {faults} findings", "dim"))

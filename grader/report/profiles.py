@@ -1,0 +1,83 @@
+"""A profile in the terminal: each launch, and which source lines its costs come from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from grader.report import console as views
+from grader.report import units
+from grader.results import LaunchProfile, Profile
+
+INSTRUCTIONS = "smsp__inst_executed.sum"
+LINES_SHOWN = 12
+
+
+def profile(result: Profile, source: Sequence[str]) -> RenderableType:
+    """Every launch of a submission; `source` are the submission's lines."""
+    where = result.device.name if result.device.kind == "gpu" else f"{result.device.name}, emulated"
+    head = Text.assemble((result.file, "bold"), f"   {units.problem(result.problem)}   on {where}")
+    parts: list[RenderableType] = [head]
+    if result.reason is not None:
+        parts.append(Text(result.reason, views.VERDICT_STYLES[result.verdict]))
+    for launch in result.launches:
+        parts += ["", _resources(launch), _counters(launch), "", _lines(launch)]
+        parts += views.findings(launch.findings, result.file, source)
+    return Group(*parts)
+
+
+def _resources(launch: LaunchProfile) -> Text:
+    limit = f" (limited by {launch.occupancy_limited_by})" if launch.occupancy_limited_by else ""
+    spills = f", {launch.spill_bytes} bytes spilled" if launch.spill_bytes else ""
+    return Text.assemble(
+        (launch.kernel, "bold"),
+        f"   grid {_by(launch.grid)}, block {_by(launch.block)}\n",
+        f"{launch.registers} registers{spills}, {units.kib(launch.shared_bytes)} of shared memory, ",
+        f"occupancy {units.percent(launch.occupancy)} %{limit}",
+    )
+
+
+def _by(extents: Sequence[int]) -> str:
+    shown = list(extents)
+    while len(shown) > 1 and shown[-1] == 1:
+        shown.pop()
+    return " × ".join(str(extent) for extent in shown)
+
+
+def _counters(launch: LaunchProfile) -> RenderableType:
+    """Every counter that is not zero, under Nsight Compute's name."""
+    if launch.counters is None:
+        return Text("Nothing was counted.", "dim")
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(overflow="fold")
+    table.add_column(justify="right", no_wrap=True)
+    for name, value in sorted(launch.counters.items()):
+        if value:
+            table.add_row(name, f"{value:,}")
+    if launch.dram_bytes is not None:
+        table.add_row("bytes to and from DRAM", f"{launch.dram_bytes:,}")
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _lines(launch: LaunchProfile) -> RenderableType:
+    """The lines that execute most instructions, in the order of the source."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("line", justify="right")
+    table.add_column("source", ratio=1, no_wrap=True, overflow="ellipsis")
+    for column in ("instr", "ld", "st", "confl"):
+        table.add_column(column, justify="right", no_wrap=True)
+    costly = sorted(launch.lines, key=lambda line: -line.counters.get(INSTRUCTIONS, 0))[:LINES_SHOWN]
+    for line in sorted(costly, key=lambda line: line.line):
+        table.add_row(
+            str(line.line),
+            Text(line.source.strip(), "cyan"),
+            units.count(line.counters.get(INSTRUCTIONS)),
+            views.sectors_a_request(line.counters, "ld"),
+            views.sectors_a_request(line.counters, "st"),
+            views.bank_conflicts(line.counters),
+        )
+    return table

@@ -1,0 +1,57 @@
+"""Progress bars on standard error; nothing is drawn where that is not a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+STAGES = {
+    "compile": "compiling",
+    "judge": "trying cases",
+    "count": "counting",
+    "model": "modelling",
+    "time": "timing",
+}
+
+
+@contextmanager
+def of_rungs(topic: str, rungs: Sequence[str]) -> Iterator[Callable[[str, str], None]]:
+    """A bar over the rungs of a ladder; yields what a climb calls with a rung and its stage."""
+    with _bars() as bars:
+        task = bars.add_task(topic, total=len(rungs), doing="")
+        doing: dict[str, str] = {}
+
+        def report(rung: str, stage: str) -> None:
+            doing.pop(rung, None)
+            if stage == "done":
+                bars.advance(task)
+            else:
+                doing[rung] = f"{rung}: {STAGES.get(stage, stage)}"
+            bars.update(task, doing=next(iter(doing.values()), ""))
+
+        yield report
+
+
+@contextmanager
+def of_stages(name: str) -> Iterator[Callable[[str, str], None]]:
+    """A spinner that says what is being done with one file."""
+    with _bars() as bars:
+        task = bars.add_task(name, total=None, doing="")
+        yield lambda _, stage: bars.update(task, doing=STAGES.get(stage, ""))
+
+
+def _bars() -> Progress:
+    console = Console(stderr=True)
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=20),
+        TimeElapsedColumn(),
+        TextColumn("[dim]{task.fields[doing]}"),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
