@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 from grader.emulator.kernel import KernelPlan, Site, access_shape
@@ -40,22 +41,29 @@ def _unravel(index: int, shape: Shape) -> Shape:
 def collect(
     plan: KernelPlan, workers: Sequence[Worker], allocations: Array, grid: Shape, block: Shape
 ) -> tuple[Finding, ...]:
-    """The findings of a launch, each with its first occurrence in the order of the blocks."""
-    found: list[tuple[int, int, Finding]] = []
+    """The findings of a launch, one a source line and kind, with its first occurrence in the order of the blocks."""
+    found = []
+    for (line, kind), notes in sorted(_notes(plan, workers).items()):
+        site, first = min(notes, key=lambda pair: int(pair[1][FINDING_BLOCK]))
+        count = sum(int(note[FINDING_COUNT]) for _, note in notes)
+        where = _unravel(int(first[FINDING_BLOCK]), grid), _unravel(int(first[FINDING_THREAD]), block)
+        message = _message(site, kind, first, allocations, block)
+        found.append(Finding(KINDS[kind], line, message, count, *where))
+    return (*found, *_barriers(plan, workers, grid))
+
+
+def _notes(plan: KernelPlan, workers: Sequence[Worker]) -> dict[tuple[int, int], list[tuple[Site, Array]]]:
+    """What the workers noted, by source line and kind; a line may be many instructions (unrolled loops)."""
+    notes: dict[tuple[int, int], list[tuple[Site, Array]]] = defaultdict(list)
+    tables = [worker.site_table() for worker in workers]
     for site in plan.sites:
         for kind in range(FINDING_KINDS):
             start = FINDINGS + kind * FINDING_SLOTS
-            notes = [w.site_table()[site.index][start : start + FINDING_SLOTS] for w in workers]
-            notes = [n for n in notes if n[FINDING_COUNT]]
-            if not notes:
-                continue
-            first = min(notes, key=lambda n: int(n[FINDING_BLOCK]))
-            count = sum(int(n[FINDING_COUNT]) for n in notes)
-            message = _message(site, kind, first, allocations, block)
-            where = _unravel(int(first[FINDING_BLOCK]), grid), _unravel(int(first[FINDING_THREAD]), block)
-            found.append((site.inst.source_line, kind, Finding(KINDS[kind], site.inst.source_line, message, count, *where)))
-    found.sort(key=lambda item: item[:2])
-    return tuple(item[2] for item in found) + _barriers(plan, workers, grid)
+            for table in tables:
+                note = table[site.index][start : start + FINDING_SLOTS]
+                if note[FINDING_COUNT]:
+                    notes[site.inst.source_line, kind].append((site, note))
+    return notes
 
 
 def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shape) -> str:

@@ -116,6 +116,16 @@ def _shadow_store(context, site, entry, lane, synchronised, address):
 
 
 @native
+def _shadow_atomic(context, site, entry, lane, address):
+    """Atomics never race with each other; what they update must have been written."""
+    c = pointer(context, int64)
+    e = pointer(entry, int64)
+    if e[SHADOW_WRITE] >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
+        note(context, site, UNINITIALISED, lane if lane != SEVERAL else int64(0), address, int64(0))
+        e[SHADOW_WRITE] = c[BLOCK_CLOCK] << ACCESSOR_BITS
+
+
+@native
 def _shadow(context, site, offset, width, lane, kind, synchronised):
     """Updates the entries of one access of `width` bytes at `offset`."""
     c = pointer(context, int64)
@@ -127,10 +137,43 @@ def _shadow(context, site, offset, width, lane, kind, synchronised):
         elif kind == STORE:
             _shadow_store(context, site, entry, lane, synchronised, offset)
         else:
+            _shadow_atomic(context, site, entry, lane, offset)
+
+
+@native
+def _shadow_pattern(context, site, pattern, first, width, kind):
+    """Updates the entries of a whole request.
+
+    Where the last accesses lie before the last barrier nothing can race, and there is little to do; only what is
+    not settled that way is looked at closely.
+    """
+    c = pointer(context, int64)
+    p = pointer(pattern, int64)
+    shift = c[SHADOW_SHIFT]
+    granules = max(width >> shift, int64(1))
+    settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
+    written = c[BLOCK_CLOCK] << ACCESSOR_BITS
+    me = (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6)
+    shadow = c[SHADOW]
+    synchronised = sync_clock(context)
+    for item in range(p[P_ITEMS]):
+        lane = p[P_ITEM_LANES + item]
+        offset = first + p[P_ITEM_OFFSETS + item]
+        entry = shadow + (offset >> shift) * SHADOW_ENTRY * 8
+        for granule in range(granules):
             e = pointer(entry, int64)
-            if e[SHADOW_WRITE] >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
-                note(context, site, UNINITIALISED, lane if lane != SEVERAL else int64(0), offset, int64(0))
-                e[SHADOW_WRITE] = c[BLOCK_CLOCK] << ACCESSOR_BITS
+            write = e[SHADOW_WRITE]
+            read = e[SHADOW_READ]
+            if kind == LOAD and written <= write < settled:
+                if read < settled:
+                    e[SHADOW_READ] = me | lane
+                elif read != me | lane and (read >> 6) & 1023 != ANY_WARP:
+                    _shadow_load(context, site, entry, lane, synchronised, offset)
+            elif kind == STORE and write < settled and read < settled and lane != SEVERAL:
+                e[SHADOW_WRITE] = me | lane
+            else:
+                _shadow(context, site, offset + (granule << shift), int64(1), lane, kind, synchronised)
+            entry += SHADOW_ENTRY * 8
 
 
 @native
@@ -181,10 +224,7 @@ def access_shared(context, site, addresses, mask, width, kind, scratch):
     if not inside or not p[P_ALIGNED] or first & (width - 1):
         allowed = _check_lanes(context, site, addresses, mask, width)
     if allowed == mask:
-        synchronised = sync_clock(context)
-        for i in range(p[P_ITEMS]):
-            offset = first + p[P_ITEM_OFFSETS + i]
-            _shadow(context, site, offset, width, p[P_ITEM_LANES + i], kind, synchronised)
+        _shadow_pattern(context, site, pattern, first, width, kind)
     else:
         _shadow_lanes(context, site, addresses, allowed, width, kind)
     host = c[SHARED_HOST]
