@@ -13,7 +13,7 @@ from grader.emulator.machine import LaunchRecord
 def launch_records(clear: bool = True) -> list[LaunchRecord]:
     """The records of the launches so far, oldest first; `clear` forgets them.
 
-    A launch that did not complete (status "trap", "deadlock", "budget exhausted") has a record too, though
+    A launch that did not complete (status "trap", "budget exhausted") has a record too, though
     its call raised; a launch that was refused has none.
     """
     found = emulation()

@@ -34,19 +34,21 @@ class _TwinFinder(MetaPathFinder):
         if fullname not in TWINS:
             emulated = ", ".join(name for name in TWINS if "." in name)
             raise ModuleNotFoundError(f"{fullname} is not emulated; emulated are {emulated}", name=fullname)
-        return ModuleSpec(fullname, _TwinLoader(), is_package=fullname == "pycuda")
+        if fullname in _RUN_ANEW:
+            twin_spec = importlib.util.find_spec(TWINS[fullname])
+            assert twin_spec is not None
+            spec = importlib.util.spec_from_file_location(fullname, twin_spec.origin)
+            assert spec is not None
+            spec.submodule_search_locations = [] if fullname == "pycuda" else None
+            return spec
+        return ModuleSpec(fullname, _TwinLoader())
 
 
 class _TwinLoader(Loader):
+    """Loads a name as the module that stands for it."""
+
     def exec_module(self, module: ModuleType) -> None:
-        twin = TWINS[module.__name__]
-        if module.__name__ not in _RUN_ANEW:
-            sys.modules[module.__name__] = importlib.import_module(twin)
-            return
-        source = importlib.util.find_spec(twin)
-        assert source is not None
-        assert source.loader is not None
-        source.loader.exec_module(module)
+        sys.modules[module.__name__] = importlib.import_module(TWINS[module.__name__])
 
 
 @contextmanager

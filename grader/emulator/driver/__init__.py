@@ -9,8 +9,7 @@ raises NotEmulated, or AttributeError for a name that is missing altogether. Dif
   (`grader.emulator.driver_ext.launch_records`). Only a kernel that traps, fails an assertion, hangs or
   exhausts its budget raises LaunchError or LogicError.
 - Events and `time_kernel` give the emulator's own running time, which says nothing about a GPU.
-- Textures, surfaces, arrays, structured copies, managed and mapped memory, IPC, peers, the linker and the
-  profiler are missing.
+- Textures, surfaces, arrays, structured copies, IPC, peers, the linker and the profiler are missing.
 """
 
 from __future__ import annotations
@@ -49,12 +48,17 @@ from grader.emulator.driver.host_memory import (
     AlignedHostAllocation,
     HostAllocation,
     HostPointer,
+    ManagedAllocation,
     PagelockedHostAllocation,
     RegisteredHostMemory,
     aligned_empty,
     aligned_empty_like,
     aligned_zeros,
     aligned_zeros_like,
+    managed_empty,
+    managed_empty_like,
+    managed_zeros,
+    managed_zeros_like,
     pagelocked_empty,
     pagelocked_empty_like,
     pagelocked_zeros,
@@ -103,6 +107,7 @@ __all__ = [
     "InOut",
     "LaunchError",
     "LogicError",
+    "ManagedAllocation",
     "MemoryError",
     "Module",
     "NotEmulated",
@@ -130,6 +135,10 @@ __all__ = [
     "init",
     "jit_option",
     "limit",
+    "managed_empty",
+    "managed_empty_like",
+    "managed_zeros",
+    "managed_zeros_like",
     "mem_alloc",
     "mem_alloc_like",
     "mem_alloc_pitch",

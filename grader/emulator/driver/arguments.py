@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from grader.emulator.driver.conversion import PointerHolderBase
+from grader.emulator.driver.host_memory import ManagedAllocation
 from grader.emulator.driver.memory import DeviceAllocation, mem_alloc_like, memcpy_dtoh, memcpy_htod
 from grader.emulator.driver.stream import Stream
 
@@ -26,19 +27,19 @@ _ITEM = re.compile(r"\s*(\d*)(\D)\s*")
 
 def pack(format: str, *values: Any) -> bytes:
     """The parameter buffer. Raises struct.error for a bad format, a wrong count or an unfit value."""
-    places = list(_layout(format))
-    taking = [place for place in places if place[0] != "x"]
-    if len(taking) != len(values):
-        raise struct.error(f"pack requires exactly {len(taking)} arguments")
-    buffer = bytearray(max((offset + size for _, offset, size in places), default=0))
-    for (code, offset, size), value in zip(taking, values, strict=True):
+    places, total = _layout(format)
+    if len(places) != len(values):
+        raise struct.error(f"pack requires exactly {len(places)} arguments")
+    buffer = bytearray(total)
+    for (code, offset, size), value in zip(places, values, strict=True):
         buffer[offset : offset + size] = _encode(code, size, value)
     return bytes(buffer)
 
 
-def _layout(format: str) -> Iterator[tuple[str, int, int]]:
-    """Code, offset and size of every value in a format string."""
+def _layout(format: str) -> tuple[list[tuple[str, int, int]], int]:
+    """Code, offset and size of every value in a format string, and the size of it all."""
     text, offset = format.removeprefix("@").strip(), 0
+    places = []
     if text and text[-1].isdigit():
         raise struct.error("repeat count given without format specifier")
     for repeat, code in _ITEM.findall(text):
@@ -50,9 +51,10 @@ def _layout(format: str) -> Iterator[tuple[str, int, int]]:
             offset = -(-offset // alignment) * alignment
         if code in "sp":
             count, size = 1, count
-        for _ in range(count):
-            yield code, offset, size
-            offset += size
+        if code != "x":
+            places += [(code, offset + i * size, size) for i in range(count)]
+        offset += count * size
+    return places, offset
 
 
 def _encode(code: str, size: int, value: Any) -> bytes:
@@ -152,6 +154,8 @@ def _describe(index: int, argument: Any) -> tuple[str, Any]:
     if isinstance(argument, ArgumentHandler):
         return "P", argument.get_device_alloc().get_pointer()
     if isinstance(argument, np.ndarray):
+        if isinstance(argument.base, ManagedAllocation):
+            return "P", argument.base.get_pointer()
         return f"{argument.nbytes}s", argument
     if isinstance(argument, np.void):
         return f"{argument.itemsize}s", argument.tobytes()

@@ -10,7 +10,6 @@ from grader.emulator.driver import constants
 from grader.emulator.driver.conversion import unsigned
 from grader.emulator.driver.emulation import Emulation, emulation, in_context, initialised
 from grader.emulator.driver.errors import Status, failure
-from grader.emulator.errors import MemoryFault
 
 _PCI_BUS_ID = "0000:00:00.0"
 _handles = itertools.count(0x1000, 0x10)
@@ -45,10 +44,7 @@ class ContextState:
     def free(self, address: int) -> None:
         """Free one allocation; memory of a dead context went with it."""
         if self.alive and self.allocations.pop(address, None) is not None:
-            try:
-                self.owner.machine.memory.free(address)
-            except MemoryFault as fault:
-                raise failure("cuMemFree", Status.INVALID_VALUE, str(fault)) from None
+            self.owner.machine.memory.free(address)
 
 
 def init(flags: int = 0) -> None:

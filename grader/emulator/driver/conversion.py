@@ -11,6 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from grader.emulator.driver.emulation import in_context
+from grader.emulator.driver.errors import faults_as_errors
+
 
 def _type_name(value: object) -> str:
     kind = type(value)
@@ -33,6 +36,12 @@ class PointerHolderBase:
 
     def get_pointer(self) -> int:
         raise NotImplementedError(f"{_type_name(self)}.get_pointer")
+
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        """`size` bytes of the memory itself. On a GPU the host may touch them only if they are managed."""
+        memory = in_context("as_buffer").machine.memory
+        with faults_as_errors("as_buffer"):
+            return memory.view(self.get_pointer() + unsigned(offset, "as_buffer: offset"), size).data
 
     def __int__(self) -> int:
         return self.get_pointer()

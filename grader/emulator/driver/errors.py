@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import Enum
+
+from grader.emulator.errors import MemoryFault
 
 
 class Error(Exception):
@@ -86,3 +89,12 @@ def failure(routine: str, status: Status, detail: str = "") -> Error:
     """The exception PyCUDA raises when `routine` returns `status`; `detail` is what the emulator adds."""
     text = f"{routine} failed: {status.value}"
     return _CLASSES.get(status, LogicError)(f"{text} - {detail}" if detail else text)
+
+
+@contextmanager
+def faults_as_errors(routine: str) -> Iterator[None]:
+    """Addresses that are no good in here are an invalid argument of `routine`."""
+    try:
+        yield
+    except MemoryFault as fault:
+        raise failure(routine, Status.INVALID_VALUE, str(fault)) from None

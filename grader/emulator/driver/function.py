@@ -17,12 +17,11 @@ from grader.emulator.driver.conversion import unsigned
 from grader.emulator.driver.emulation import Emulation, emulation, in_context
 from grader.emulator.driver.errors import NotEmulated, Status, failure
 from grader.emulator.driver.stream import Event, Stream, in_order
-from grader.emulator.errors import LaunchRefused
+from grader.emulator.errors import LaunchRefused, UnsupportedPtx
 from grader.emulator.machine import Kernel, LaunchRecord
 
 _NOT_COMPLETED = {
     "trap": (Status.LAUNCH_FAILED, "the kernel trapped"),
-    "deadlock": (Status.LAUNCH_TIMEOUT, "threads wait for each other for ever"),
     "budget exhausted": (
         Status.LAUNCH_TIMEOUT,
         "the kernel used up its instruction budget: an endless loop?",
@@ -39,8 +38,9 @@ class Function:
     arg_format: str
     texrefs: Sequence[Any]
 
-    def __init__(self, kernel: Kernel, *, version: int, constant_bytes: int) -> None:
+    def __init__(self, kernel: Kernel, module: object, *, version: int, constant_bytes: int) -> None:
         self._kernel = kernel
+        self._module = module  # its variables must live as long as the kernel can run
         static = emulation().device.attributes["max_shared_memory_per_block"] - kernel.static_shared_bytes
         self._attributes = {
             function_attribute.MAX_THREADS_PER_BLOCK: _most_threads(kernel),
@@ -241,6 +241,8 @@ def _launch(
     except LaunchRefused as error:
         status = Status.LAUNCH_OUT_OF_RESOURCES if "register" in str(error) else Status.INVALID_VALUE
         raise failure("cuLaunchKernel", status, str(error)) from None
+    except UnsupportedPtx as error:
+        raise NotEmulated(f"{kernel.name}: {error}") from None
     return record
 
 
@@ -252,9 +254,9 @@ def _not_completed(record: LaunchRecord) -> tuple[Status, str]:
 
 
 def _most_threads(kernel: Kernel) -> int:
-    """The largest block whose registers one multiprocessor has, in steps of four warps."""
+    """The largest block its launch bounds and its registers allow, the latter in steps of four warps."""
     device = emulation().device
-    most = device.attributes["max_threads_per_block"]
+    most = kernel.max_threads or device.attributes["max_threads_per_block"]
     return next(
         (
             threads

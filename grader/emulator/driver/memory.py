@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import weakref
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,12 +13,14 @@ import numpy.typing as npt
 from grader.emulator.driver.context import ContextState, current_state
 from grader.emulator.driver.conversion import PointerHolderBase, address, host_bytes, unsigned
 from grader.emulator.driver.emulation import in_context
-from grader.emulator.driver.errors import NotEmulated, Status, failure
+from grader.emulator.driver.errors import Status, failure, faults_as_errors
 from grader.emulator.driver.stream import Stream, in_order
 from grader.emulator.errors import MemoryFault
+from grader.emulator.memory import Memory
 
 Shape = int | Sequence[int]
 HostArray = npt.NDArray[Any]
+Allocation = TypeVar("Allocation", bound="DeviceAllocation")
 
 
 class DeviceAllocation(PointerHolderBase):
@@ -38,25 +39,23 @@ class DeviceAllocation(PointerHolderBase):
             raise failure("device_allocation::free", Status.INVALID_HANDLE, "freed before")
         self._release()
 
-    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
-        raise NotEmulated(
-            "DeviceAllocation.as_buffer is not emulated: device memory has no host address; use memcpy_dtoh"
-        )
-
 
 def mem_alloc(bytes: int) -> DeviceAllocation:
     """`bytes` bytes of device memory, aligned to 256. Raises MemoryError when there is not enough."""
-    size = unsigned(bytes, "mem_alloc: bytes")
-    state = current_state("cuMemAlloc")
+    return allocate("cuMemAlloc", unsigned(bytes, "mem_alloc: bytes"), DeviceAllocation)
+
+
+def allocate(routine: str, size: int, kind: Callable[[int, ContextState], Allocation]) -> Allocation:
+    """`size` bytes of device memory in the current context; `routine` is the CUDA call to blame."""
+    state = current_state(routine)
     if size == 0:
-        raise failure("cuMemAlloc", Status.INVALID_VALUE, "0 bytes were asked for")
-    pointer = _allocate(state, size)
+        raise failure(routine, Status.INVALID_VALUE, "0 bytes were asked for")
+    pointer = _find_room(routine, state.owner.machine.memory, size)
     state.allocations[pointer] = size
-    return DeviceAllocation(pointer, state)
+    return kind(pointer, state)
 
 
-def _allocate(state: ContextState, size: int) -> int:
-    memory = state.owner.machine.memory
+def _find_room(routine: str, memory: Memory, size: int) -> int:
     try:
         return memory.alloc(size)
     except MemoryFault:
@@ -64,7 +63,7 @@ def _allocate(state: ContextState, size: int) -> int:
     try:
         return memory.alloc(size)
     except MemoryFault as fault:
-        raise failure("cuMemAlloc", Status.OUT_OF_MEMORY, str(fault)) from None
+        raise failure(routine, Status.OUT_OF_MEMORY, str(fault)) from None
 
 
 def mem_alloc_like(ary: HostArray) -> DeviceAllocation:
@@ -94,14 +93,6 @@ def mem_get_address_range(ptr: Any) -> tuple[int, int]:
     raise failure("cuMemGetAddressRange", Status.NOT_FOUND, f"no allocation holds {pointer:#x}")
 
 
-@contextlib.contextmanager
-def _faults_as_errors(routine: str) -> Iterator[None]:
-    try:
-        yield
-    except MemoryFault as fault:
-        raise failure(routine, Status.INVALID_VALUE, str(fault)) from None
-
-
 def memcpy_htod(dest: Any, src: Any) -> None:
     """Copy a contiguous host buffer to device address `dest`."""
     _htod("cuMemcpyHtoD", dest, src, None)
@@ -114,7 +105,7 @@ def memcpy_htod_async(dest: Any, src: Any, stream: Stream | None = None) -> None
 def _htod(routine: str, dest: Any, src: Any, stream: Stream | None) -> None:
     target, data = address(dest, "dest"), host_bytes(src)
     memory = in_context(routine).machine.memory
-    with _faults_as_errors(routine):
+    with faults_as_errors(routine):
         in_order(stream, lambda: memory.write(target, data))
 
 
@@ -132,9 +123,9 @@ def _dtoh(routine: str, dest: Any, src: Any, stream: Stream | None) -> None:
     memory = in_context(routine).machine.memory
 
     def copy() -> None:
-        data[:] = np.frombuffer(memory.read(source, data.size), np.uint8)
+        data[:] = memory.view(source, data.size)
 
-    with _faults_as_errors(routine):
+    with faults_as_errors(routine):
         in_order(stream, copy)
 
 
@@ -150,7 +141,7 @@ def memcpy_dtod_async(dest: Any, src: Any, size: int, stream: Stream | None = No
 def _dtod(routine: str, dest: Any, src: Any, size: int, stream: Stream | None) -> None:
     target, source, count = address(dest, "dest"), address(src, "src"), unsigned(size, "size")
     memory = in_context(routine).machine.memory
-    with _faults_as_errors(routine):
+    with faults_as_errors(routine):
         in_order(stream, lambda: memory.copy(target, source, count))
 
 
@@ -187,7 +178,7 @@ def _memset(routine: str, width: int, dest: Any, data: int, size: int, stream: S
     memory = in_context(routine).machine.memory
     if target % width:
         raise failure(routine, Status.INVALID_VALUE, f"the address must be a multiple of {width}")
-    with _faults_as_errors(routine):
+    with faults_as_errors(routine):
         in_order(stream, lambda: memory.fill(target, pattern, count))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,9 @@ class Module:
     """Code on the device, from `module_from_buffer`, `module_from_file` or `SourceModule`."""
 
     def __init__(self, loaded: LoadedModule, image: bytes) -> None:
-        context_for(self)
+        machine = context_for(self).owner.machine
         self._loaded = loaded
+        weakref.finalize(self, machine.unload, loaded).atexit = False
         target = _TARGET.search(image)
         self._version = int(target[1]) if target else 0  # ten times the compute capability
         self._constant_bytes = sum(int(bits) // 8 * int(n or 1) for bits, n in _CONSTANT.findall(image))
@@ -34,7 +36,7 @@ class Module:
         kernel = self._loaded.kernels.get(name)
         if kernel is None:
             raise _not_found("cuModuleGetFunction", "kernel", name, self._loaded.kernels)
-        return Function(kernel, version=self._version, constant_bytes=self._constant_bytes)
+        return Function(kernel, self, version=self._version, constant_bytes=self._constant_bytes)
 
     def get_global(self, name: str) -> tuple[int, int]:
         """Address and size in bytes of a `__device__` or `__constant__` variable."""

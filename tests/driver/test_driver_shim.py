@@ -1,0 +1,75 @@
+"""The twins in PyCUDA's place."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from grader.emulator import driver
+from grader.emulator.driver.emulation import reset
+from grader.emulator.shim import TWINS, twins_installed
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    reset()
+
+
+def test_imports_give_the_twins() -> None:
+    with twins_installed():
+        import pycuda.autoinit
+        import pycuda.compiler
+        import pycuda.driver
+
+        assert pycuda.driver is driver
+        assert pycuda.VERSION == (2026, 1)
+        assert pycuda.compiler.SourceModule.__module__ == "grader.emulator.compiler"
+        assert driver.Context.get_current() is pycuda.autoinit.context
+        assert pycuda.autoinit.device == driver.Device(0)
+    assert not [name for name in sys.modules if name.startswith("pycuda")]
+
+
+def test_autoinit_makes_a_context_each_time() -> None:
+    for name in ("pycuda.autoinit", "pycuda.autoprimaryctx"):
+        for _ in range(2):
+            reset()
+            with twins_installed():
+                importlib.import_module(name)
+                assert driver.Context.get_current() is not None
+
+
+def test_every_twin_imports() -> None:
+    with twins_installed():
+        for name in TWINS:
+            importlib.import_module(name)
+
+
+def test_what_has_no_twin_is_refused_by_name() -> None:
+    with (
+        twins_installed(),
+        pytest.raises(
+            ModuleNotFoundError, match=r"pycuda\.curandom is not emulated; emulated are .*pycuda\.driver"
+        ),
+    ):
+        importlib.import_module("pycuda.curandom")
+
+
+def test_tools() -> None:
+    with twins_installed():
+        import pycuda.autoinit  # noqa: F401
+        from pycuda.tools import context_dependent_memoize, dtype_to_ctype
+
+        calls = []
+
+        @context_dependent_memoize
+        def remembered(x: int) -> int:
+            calls.append(x)
+            return 2 * x
+
+        assert remembered(2) == remembered(2) == 4
+        assert calls == [2]
+        assert dtype_to_ctype("float32") == "float"
+        with pytest.raises(ValueError, match="float16"):
+            dtype_to_ctype("float16")
