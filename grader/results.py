@@ -216,7 +216,7 @@ class Grade:
 class LineProfile:
     """What one source line cost in one launch."""
 
-    line: int  # in the learner's file
+    line: int  # in the learner's file; 0: code that the compiler gives no line
     source: str  # the line's text
     counters: dict[str, int]  # Nsight Compute's metrics for that line
 
@@ -249,7 +249,7 @@ class Profile:
     file: str
     device: Device
     problem: dict[str, int]
-    verdict: Verdict  # whether it ran to its end; profiling does not compare outputs
+    verdict: Verdict  # of this one run, its outputs compared
     reason: str | None
     launches: list[LaunchProfile]
     provenance: Provenance

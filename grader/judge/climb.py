@@ -113,8 +113,9 @@ class _Ladder:
 
     def _count(self, current: Step, runner: Runner) -> None:
         self.progress(current.rung.id, "count")
-        step.count(current, self._examiner(runner), self.counted, self.on_gpu)
-        step.claim(current, claims_up_to(self.topic, current.rung.id), self.counted)
+        examiner = self._examiner(runner)
+        step.count(current, examiner, self.counted, self.on_gpu)
+        step.claim(current, examiner, claims_up_to(self.topic, current.rung.id), self.counted)
 
     def measure(self, runner: Runner, steps: Sequence[Step]) -> _Measured:
         """Time every rung that has passed so far, with the baselines in the same rounds."""

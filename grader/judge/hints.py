@@ -32,7 +32,12 @@ def _found(claim: ClaimResult) -> str:
     """What was counted against what was asked for, where the claim is one comparison."""
     if claim.value is None or claim.limit is None:
         return ""
-    return f" Found {claim.value:,.6g}, against {claim.limit:,.6g}."
+    return f" Found {_number(claim.value)}, against {_number(claim.limit)}."
+
+
+def _number(value: float) -> str:
+    """Whole numbers in full, others to four digits."""
+    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
 
 
 def first_sentence(prose: str) -> str:

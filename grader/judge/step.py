@@ -6,11 +6,14 @@ there is a refusal.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from grader.analysis.devices import board
 from grader.analysis.model import ModelledTime
+from grader.errors import WarpladderError
+from grader.expressions import ExpressionError, Number
 from grader.judge import counting, sampling, scoring
 from grader.judge.cases import Case, make
 from grader.judge.counting import Resources
@@ -62,6 +65,20 @@ def try_cases(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:
         step.refusal = outcome.refusal
 
 
+def look_for_faults(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:
+    """Run cases that a GPU has passed on an emulator, which sees races and accesses that a GPU does not.
+
+    An instruction that the emulator does not know is no fault of the kernel, and ends the search.
+    """
+    if step.kernel is None or step.refusal is not None:
+        return
+    for case, outcome in examiner.outcomes(step.kernel, cases):
+        if outcome.refusal is not None and outcome.refusal.verdict != "error":
+            step.refusal = outcome.refusal
+            step.findings.extend(outcome.findings)
+            step.cases.append(case_result(case, outcome, examiner.topic.name, step.file))
+
+
 def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool) -> None:
     """Run the problem on an emulator, check the result there too, and keep what was counted.
 
@@ -82,14 +99,22 @@ def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool)
         step.cases.append(case_result(case, outcome, examiner.topic.name, step.file))
 
 
-def claim(step: Step, claims: Sequence[ClaimSpec], problem: Problem) -> None:
+def claim(step: Step, examiner: Examiner, claims: Sequence[ClaimSpec], problem: Problem) -> None:
     """Check claims on what was counted; without counters none of them is held or broken."""
     if step.refusal is not None:
         return
     values = None
     if step.records is not None and step.resources is not None:
         values = counting.claim_values(counting.summed(step.records), step.resources, problem)
-    step.claims = [scoring.check(item, values) for item in claims]
+    step.claims = [_checked(item, values, examiner.topic.folder / "topic.toml") for item in claims]
+
+
+def _checked(claim: ClaimSpec, values: Mapping[str, Number] | None, file: Path) -> ClaimResult:
+    """Check one claim; one that names what is not counted is a fault of the topic, not of the kernel."""
+    try:
+        return scoring.check(claim, values)
+    except ExpressionError as error:
+        raise WarpladderError(f"expect: {error}", file=file, line=claim.line) from None
 
 
 def model(step: Step, examiner: Examiner, counted: Problem, problem: Problem) -> None:

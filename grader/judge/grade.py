@@ -1,0 +1,132 @@
+"""What a learner's kernel is worth: right or wrong, which rung it reaches, and why not the next."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.errors import WarpladderError
+from grader.judge import cases, hints, scoring, step
+from grader.judge.cases import Case, CaseStore
+from grader.judge.examination import Examiner
+from grader.judge.provenance import provenance
+from grader.judge.session import Session
+from grader.judge.step import Step
+from grader.results import Grade, Hint
+from grader.rung import parse_rung
+from grader.topics import Problem, Topic
+
+
+def grade(
+    topic: Topic,
+    file: Path,
+    device: str = "auto",
+    seed: int | None = None,
+    problem_overrides: Problem | None = None,
+    arch: str | None = None,
+) -> Grade:
+    """Grade a submission in child processes of its own.
+
+    It is tried on every size of the topic, with a public seed and with a secret one, then counted at the
+    `count` sizes. With `seed`, that is the only one; with `problem_overrides`, only those sizes are tried,
+    and neither rung nor points are given: that is how a failing case is run again. Raises WarpladderError for
+    a file that cannot be read, or a device or size that is unusable.
+    """
+    tried = _cases(topic, seed, problem_overrides)
+    if not file.is_file():
+        raise WarpladderError(
+            "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"
+        )
+    try:
+        rung = parse_rung(file, topic.signature)
+    except WarpladderError as error:
+        return _unusable(topic, file, str(error))
+    with Session(device, arch, jobs=1) as session:
+        current = Step(rung, str(file))
+        step.compile_it(current, session.arch)
+        _judge(session, current, CaseStore(topic), tried, whole=problem_overrides is None)
+        return _result(session, topic, current, whole=problem_overrides is None)
+
+
+def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
+    if overrides is not None:
+        problem = topic.problem("count", overrides)
+        return tuple(cases.make(problem, kind, seed or cases.PUBLIC_SEED) for kind in cases.KINDS)
+    if seed is not None:
+        return cases.public(topic, seed)
+    return (*cases.public(topic), *cases.secret(topic, secrets.randbelow(2**31)))
+
+
+def _judge(session: Session, current: Step, store: CaseStore, tried: Sequence[Case], whole: bool) -> None:
+    """Cases on the device; then, for a whole grade, faults and counters on an emulator."""
+    topic = store.topic
+    with session.judge() as runner:
+        step.try_cases(current, Examiner(topic, store, runner), tried)
+    if not whole:
+        return
+    on_gpu = session.gpu is not None
+    with session.emulator() as runner:
+        examiner = Examiner(topic, store, runner)
+        if on_gpu:
+            step.look_for_faults(current, examiner, [case for case in tried if case.kind == "exact"])
+        step.count(current, examiner, topic.sizes_count, on_gpu)
+        step.claim(current, examiner, topic.claims, topic.sizes_count)
+
+
+def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade:
+    refusal, counters = current.refusal, current.counters
+    gpu = session.gpu
+    order = [rung.id for rung in topic.rungs]
+    reached = scoring.reached(order, current.claims) if refusal is None and counters is not None else None
+    return Grade(
+        topic=topic.name,
+        file=current.file,
+        verdict="pass" if refusal is None else refusal.verdict,
+        reason=None if refusal is None else refusal.reason,
+        rung_reached=reached,
+        points=0 if reached is None else scoring.points(order, reached, current.claims),
+        max_points=topic.max_points,
+        cases=current.cases,
+        findings=current.findings,
+        claims=current.claims,
+        hints=_hints(topic, current, reached, whole),
+        device=session.device,
+        counted=None if counters is None else topic.sizes_count,
+        counters=counters,
+        counter_source=None if counters is None else "emulated",
+        provenance=provenance(None if gpu is None else gpu.hello().driver),
+    )
+
+
+def _hints(topic: Topic, current: Step, reached: str | None, whole: bool) -> list[Hint]:
+    if current.refusal is not None:
+        return []
+    if reached is not None:
+        return hints.next_rung(topic, reached, current.claims)
+    first = topic.rungs[0].id
+    if not whole:
+        return [
+            Hint(first, "Only the sizes of this call were tried; grade without --set for rung and points.")
+        ]
+    return [
+        Hint(first, "The result is right, but the emulator could not count it, so its rung is not known.")
+    ]
+
+
+def _unusable(topic: Topic, file: Path, reason: str) -> Grade:
+    """A file that is not even a submission."""
+    return Grade(
+        topic=topic.name,
+        file=str(file),
+        verdict="error",
+        reason=reason,
+        rung_reached=None,
+        points=0,
+        max_points=topic.max_points,
+        cases=[],
+        findings=[],
+        claims=[],
+        hints=[],
+        provenance=provenance(),
+    )
