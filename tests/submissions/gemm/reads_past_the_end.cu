@@ -1,31 +1,34 @@
-// Mistake: the operands of the next step are fetched ahead, in the last step too, where there is no
-// next one: the fetches run past the end of A and B. The result is right. On a GPU the reads mostly
-// go unnoticed, until the matrix ends where mapped memory ends.
+// Mistake: whole tiles are loaded, and only the part of them that lies inside is used. The result is
+// right, but the loads run past the end of A and B. On a GPU they mostly go unnoticed, until a
+// matrix ends where mapped memory ends.
 //
 // /// launch
 // [[launch]]
 // kernel = "gemm"
-// grid = ["cdiv(N, BLOCK)", "cdiv(M, BLOCK)"]
-// block = ["BLOCK", "BLOCK"]
+// grid = ["cdiv(N, TILE)", "cdiv(M, TILE)"]
+// block = ["TILE", "TILE"]
 // ///
 
-constexpr int BLOCK = 16;
+constexpr int TILE = 16;
 
 extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
 {
-    const int row = blockIdx.y * BLOCK + threadIdx.y;
-    const int column = blockIdx.x * BLOCK + threadIdx.x;
-    if (row < M && column < N) {
-        float a = A[row * K];
-        float b = B[column];
-        float sum = 0.0f;
-        for (int k = 0; k < K; ++k) {
-            const float next_a = A[row * K + k + 1];
-            const float next_b = B[(k + 1) * N + column];
-            sum += a * b;
-            a = next_a;
-            b = next_b;
+    __shared__ float a_tile[TILE][TILE];
+    __shared__ float b_tile[TILE][TILE];
+    const int row = blockIdx.y * TILE + threadIdx.y;
+    const int column = blockIdx.x * TILE + threadIdx.x;
+
+    float sum = 0.0f;
+    for (int k_start = 0; k_start < K; k_start += TILE) {
+        a_tile[threadIdx.y][threadIdx.x] = A[row * K + k_start + threadIdx.x];
+        b_tile[threadIdx.y][threadIdx.x] = B[(k_start + threadIdx.y) * N + column];
+        __syncthreads();
+        for (int k = 0; k < TILE && k_start + k < K; ++k) {
+            sum += a_tile[threadIdx.y][k] * b_tile[k][threadIdx.x];
         }
+        __syncthreads();
+    }
+    if (row < M && column < N) {
         C[row * N + column] = sum;
     }
 }

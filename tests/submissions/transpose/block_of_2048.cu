@@ -5,7 +5,7 @@
 // [[launch]]
 // kernel = "transpose"
 // grid = ["cdiv(N, TILE)", "cdiv(M, TILE)"]
-// block = ["TILE * TILE / 2"]
+// block = ["TILE * TILE // 2"]
 // ///
 
 constexpr int TILE = 64;
