@@ -1,0 +1,3 @@
+"""Imported by arguments.py."""
+
+greeting = "hello from beside"

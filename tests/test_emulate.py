@@ -1,0 +1,137 @@
+"""Ordinary PyCUDA scripts, unchanged, on a machine without a GPU."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grader import emulate
+from grader.errors import WarpladderError
+
+SCRIPTS = Path(__file__).parent / "scripts"
+
+
+def test_the_tutorials_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    profile = tmp_path / "out.json"
+    outcome = emulate.run(SCRIPTS / "doublify.py", profile=profile)
+    assert outcome.failure is None
+    assert outcome.exit_code == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "doubled True on NVIDIA H200 (emulated)",
+        "doubled again True",
+    ]
+    launches = json.loads(profile.read_text())
+    assert [set(launch) for launch in launches] == 2 * [
+        {"kernel", "grid", "block", "shared_bytes", "registers", "counters", "findings"}
+    ]
+    first = launches[0]
+    assert (first["kernel"], first["grid"], first["block"]) == ("doublify", [1, 1, 1], [4, 4, 1])
+    assert first["counters"]["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 2
+    assert first["counters"]["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"] == 1
+    assert first["registers"] > 0
+    assert first["findings"] == []
+
+
+def test_streams_events_and_prepared_calls(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = emulate.run(SCRIPTS / "streams.py", arch="sm_80")
+    assert outcome.failure is None
+    assert [launch.kernel for launch in outcome.launches] == ["blur", "blur"]
+    assert capsys.readouterr().out.splitlines() == 2 * ["blurred True taking time True"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "failure"),
+    [
+        (["one"], None),
+        (["one", "0"], None),
+        (["one", "3"], "the script ended with exit status 3\n"),
+    ],
+)
+def test_arguments_imports_and_exit_status(
+    arguments: list[str], failure: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = list(sys.argv), list(sys.path)
+    outcome = emulate.run(SCRIPTS / "arguments.py", arguments)
+    assert outcome.failure == failure
+    assert outcome.exit_code == (failure is not None)
+    assert capsys.readouterr().out == f"hello from beside __main__ {arguments}\n"
+    assert (sys.argv, sys.path) == before
+    sys.modules.pop("helper_beside")
+
+
+def test_findings_are_reported_and_the_traceback_starts_in_the_script(tmp_path: Path) -> None:
+    profile = tmp_path / "out.json"
+    script = SCRIPTS / "one_too_far.py"
+    outcome = emulate.run(script, profile=profile)
+    assert outcome.exit_code == 1
+    assert outcome.failure is not None
+    lines = outcome.failure.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert re.fullmatch(rf'  File "{script}", line \d+, in <module>', lines[1])
+    assert lines[2] == "    check(a)"
+    assert lines[-1] == "ValueError: stopped after 45"
+    assert "runpy" not in outcome.failure
+    assert "grader" not in outcome.failure
+    first, second = json.loads(profile.read_text())
+    assert [finding["kind"] for finding in first["findings"]] == ["out_of_bounds"]
+    assert first["findings"][0]["line"] == 6
+    assert first["findings"][0]["count"] == 1
+    assert first["findings"][0]["thread"] == [10, 0, 0]
+    assert second["findings"] == []
+
+
+def test_findings_alone_make_the_exit_status(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text((SCRIPTS / "one_too_far.py").read_text().replace("check(a)\n", ""))
+    outcome = emulate.run(script)
+    assert outcome.failure is None
+    assert outcome.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "last_line"),
+    [
+        ("def f(:\n", "SyntaxError"),
+        ("import pycuda.curandom", "ModuleNotFoundError: pycuda.curandom is not emulated; emulated are"),
+        ("from pycuda.driver import Memcpy2D", "ImportError: cannot import name 'Memcpy2D'"),
+        ("import pycuda.driver as d; d.Array", "AttributeError: pycuda.driver.Array is not emulated"),
+        ("import sys; sys.exit('no luck')", "no luck"),
+        ("import pycuda.driver as d; d.mem_alloc(4)", "LogicError: cuMemAlloc failed: initialization error"),
+    ],
+)
+def test_scripts_that_fail(source: str, last_line: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(source)
+    outcome = emulate.run(script)
+    assert outcome.exit_code == 1
+    assert outcome.failure is not None
+    assert last_line in outcome.failure.splitlines()[-1]
+
+
+def test_what_cannot_be_run_at_all(tmp_path: Path) -> None:
+    with pytest.raises(WarpladderError, match="no such script"):
+        emulate.run(tmp_path / "none.py")
+    with pytest.raises(WarpladderError, match="no such folder"):
+        emulate.run(SCRIPTS / "doublify.py", profile=tmp_path / "none" / "out.json")
+    with pytest.raises(WarpladderError, match="no emulated GPU of architecture 'sm_30'"):
+        emulate.run(SCRIPTS / "doublify.py", arch="sm_30")
+
+
+def test_counters_do_not_change_from_process_to_process(tmp_path: Path) -> None:
+    def profile_of_a_fresh_process(name: str) -> Any:
+        profile = tmp_path / name
+        code = (
+            "import sys; from pathlib import Path; from grader import emulate; "
+            "emulate.run(Path(sys.argv[1]), profile=Path(sys.argv[2]))"
+        )
+        command = [sys.executable, "-c", code, str(SCRIPTS / "streams.py"), str(profile)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        return json.loads(profile.read_text())
+
+    assert profile_of_a_fresh_process("one") == profile_of_a_fresh_process("two")
