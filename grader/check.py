@@ -16,6 +16,8 @@ from grader.content import content_root
 from grader.emulator.nvrtc import Build
 from grader.errors import WarpladderError
 from grader.expressions import nearest
+from grader.judge.grade import grade
+from grader.results import Grade
 from grader.rung import Rung, parse_rung, plan
 from grader.topics import Arrays, Topic, load
 
@@ -28,7 +30,7 @@ _PLANNED_SMS = 132  # of an H200; plans have to work for any number
 
 
 def check_content(root: Path | None = None) -> list[WarpladderError]:
-    """Every problem that shows without running a kernel, of all topics under `root`."""
+    """Every problem that shows without running a kernel, of all topics under `root` (default: installed)."""
     root = root or content_root()
     problems = list(orphans(root))
     for name in topic_names(root):
@@ -37,6 +39,24 @@ def check_content(root: Path | None = None) -> list[WarpladderError]:
         except WarpladderError as error:
             problems.append(error)
     return problems
+
+
+def check_ladder(topic: Topic) -> Iterator[WarpladderError]:
+    """Problems that show when the kernels run, on the emulator: about a second for each rung.
+
+    Graded like a submission, every rung passes and reaches itself, and the starter fails.
+    """
+    for rung in topic.rungs:
+        result = grade(topic, rung.path, device="emulator")
+        if result.verdict != "pass":
+            yield WarpladderError(f"the rung does not pass: {result.reason}", file=rung.path)
+        elif result.rung_reached != rung.id:
+            yield _misplaced(topic, rung, result)
+    if topic.starter.is_file():
+        result = grade(topic, topic.starter, device="emulator")
+        if result.verdict != "fail":
+            message = f"the starter has to run and fail; its verdict is {result.verdict}"
+            yield WarpladderError(message, file=topic.starter, remedy=result.reason)
 
 
 def topic_names(root: Path) -> list[str]:
@@ -199,6 +219,22 @@ def _wrong_inputs(topic: Topic, inputs: Arrays, kind: str) -> Iterator[str]:
             yield f"`{name}` is not contiguous"
         if kind == "exact" and not np.array_equal(array, np.round(array)):
             yield f"the exact `{name}` holds fractions"
+
+
+def _misplaced(topic: Topic, rung: Rung, result: Grade) -> WarpladderError:
+    ids = [item.id for item in topic.rungs]
+    own = ids.index(rung.id)
+    for claim in result.claims:
+        if ids.index(claim.rung) <= own and not claim.held:
+            message = f"rung {rung.id} breaks the claim of {claim.rung}: {claim.text} ({claim.expect})"
+            return WarpladderError(
+                message, file=rung.path, remedy=f"found {claim.value}, allowed {claim.limit}"
+            )
+    return WarpladderError(
+        f"graded as a submission, rung {rung.id} reaches {result.rung_reached}",
+        file=topic.folder / "topic.toml",
+        remedy=f"give {ids[own + 1]} a claim that {rung.id} does not satisfy",
+    )
 
 
 def _files(folder: Path) -> list[Path]:

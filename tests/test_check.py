@@ -1,19 +1,12 @@
 """The content linter: the repository's own content passes, and each kind of damage is named."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import little_topic
 import pytest
 
-from grader.check import check_content
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WARPLADDER_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+from grader.check import check_content, check_ladder
+from grader.topics import load
 
 
 @pytest.fixture
@@ -23,6 +16,37 @@ def root(tmp_path: Path) -> Path:
 
 def test_the_little_topic_has_no_problems(root: Path) -> None:
     assert check_content(root) == []
+
+
+BOUND = "<= cdiv(N, 128)"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        (None, "", "", None),
+        (
+            "lessons/copy/starter.cu",
+            "{}",
+            "{ if (threadIdx.x < N) out[threadIdx.x] = in[threadIdx.x]; }",
+            None,
+        ),
+        (
+            "lessons/copy/starter.cu",
+            "{}",
+            "{ for (int i = 0; i < N; ++i) out[i] = in[i]; }",
+            "its verdict is pass",
+        ),
+        ("kernels/optimized/copy/01_wide.cu", "i < N; ++i", "i < N - 1; ++i", "the rung does not pass"),
+        ("lessons/copy/topic.toml", BOUND, "<= N", "00_naive reaches 01_wide"),
+        ("lessons/copy/topic.toml", BOUND, "<= N / 1024", "01_wide breaks the claim of 01_wide"),
+    ],
+)
+def test_ladders_are_run(root: Path, file: str | None, old: str, new: str, said: str | None) -> None:
+    if file is not None:
+        little_topic.edit(root / file, old, new)
+    problems = list(check_ladder(load("copy", root)))
+    assert [said in str(problem) for problem in problems] == ([True] if said else [])
 
 
 TOPIC, REFERENCE = "lessons/copy/topic.toml", "lessons/copy/reference.py"
