@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader.judge.comparison import error_bound
+from grader.judge.verdict import MORE_THAN_ROUNDING, NOTHING_IS_COMPUTED, SUMS_ARE_EXACT
 from grader.results import CaseKind
 from grader.topics import Topic
 
@@ -53,6 +54,7 @@ class CaseData:
     inputs: dict[str, Array]  # read-only
     expected: dict[str, Array]  # float64, in the outputs' shapes
     allowed: dict[str, Array | None]  # absolute error an element, None for equality
+    advice: str  # what to look at when an output is wrong
 
 
 def make(problem: Mapping[str, int], kind: CaseKind, seed: int = PUBLIC_SEED, secret: bool = False) -> Case:
@@ -85,7 +87,13 @@ def compute(topic: Topic, case: Case) -> CaseData:
         magnitude = topic.reference.magnitude(inputs, problem)
         for name, sums in magnitude.items():
             allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
-    return CaseData(inputs, expected, allowed)
+    return CaseData(inputs, expected, allowed, _advice(tolerance.lambda_, case.kind))
+
+
+def _advice(lambda_: float, kind: CaseKind) -> str:
+    if lambda_ == 0:
+        return NOTHING_IS_COMPUTED
+    return SUMS_ARE_EXACT if kind == "exact" else MORE_THAN_ROUNDING
 
 
 class CaseStore:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.analysis.devices import board
@@ -17,17 +17,13 @@ from grader.judge.nvml import Watch
 from grader.judge.provenance import provenance
 from grader.judge.runner import Runner
 from grader.judge.scoring import claims_up_to
-from grader.judge.session import Session, greeting
+from grader.judge.session import Progress, Session, greeting, silent
 from grader.judge.statistics import Median, median
 from grader.judge.step import Step
 from grader.judge.timing import Candidate, Track
 from grader.results import Baseline, Climb, Provenance, RungResult
 from grader.rung import Rung
 from grader.topics import Problem, Topic
-
-Progress = Callable[[str, str], None]
-"""Called with a rung's id and what is being done with it: "compile", "judge", "count", "model", "time",
-"done". It is called from several threads, one call at a time for each rung."""
 
 
 def climb(
@@ -48,7 +44,7 @@ def climb(
     """
     main = topic.problem("main", problem_overrides)
     with Session(device, arch, jobs) as session:
-        ladder = _Ladder(session, topic, main, problem_overrides, progress or (lambda rung, stage: None))
+        ladder = _Ladder(session, topic, main, problem_overrides or None, progress or silent)
         steps = session.spread(ladder.examine, topic.rungs)
         gpu = session.gpu
         measured = _Measured() if gpu is None else ladder.measure(gpu, steps)

@@ -23,20 +23,23 @@ EMULATOR_RATE = 50e6
 for so many operations and bytes of the problem."""
 
 
+def work(topic: Topic, problem: Problem) -> int:
+    """A measure of how much there is to do: the operations and bytes that no algorithm can do without."""
+    return topic.reference.min_flop(problem) + topic.reference.min_bytes(problem)
+
+
 def instruction_budget(topic: Topic, problem: Problem) -> int:
     """Warp instructions that one block may execute on the emulator before its loop is called endless.
 
     A naive kernel needs about ten instructions a multiply-add or an element moved, shared among all its
     threads. This is enough for a single thread to do the whole problem alone, and the same on every machine.
     """
-    reference = topic.reference
-    return 1_000_000 + 16 * (reference.min_flop(problem) + reference.min_bytes(problem))
+    return 1_000_000 + 16 * work(topic, problem)
 
 
 def emulator_seconds(topic: Topic, problem: Problem) -> float:
     """How long the emulator may take for a problem before its process is ended."""
-    work = topic.reference.min_flop(problem) + topic.reference.min_bytes(problem)
-    return EMULATOR_SECONDS + work / EMULATOR_RATE
+    return EMULATOR_SECONDS + work(topic, problem) / EMULATOR_RATE
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from grader.judge import cases, hints, scoring, step
 from grader.judge.cases import Case, CaseStore
 from grader.judge.examination import Examiner
 from grader.judge.provenance import provenance
-from grader.judge.session import Session
+from grader.judge.session import Progress, Session, silent
 from grader.judge.step import Step
 from grader.results import Grade, Hint
 from grader.rung import parse_rung
@@ -24,6 +24,7 @@ def grade(
     device: str = "auto",
     seed: int | None = None,
     problem_overrides: Problem | None = None,
+    progress: Progress | None = None,
     arch: str | None = None,
 ) -> Grade:
     """Grade a submission in child processes of its own.
@@ -42,15 +43,23 @@ def grade(
         rung = parse_rung(file, topic.signature)
     except WarpladderError as error:
         return _unusable(topic, file, str(error))
+    report = progress or silent
     with Session(device, arch, jobs=1) as session:
         current = Step(rung, str(file))
+        report(rung.id, "compile")
         step.compile_it(current, session.arch)
-        _judge(session, current, CaseStore(topic), tried, whole=problem_overrides is None)
-        return _result(session, topic, current, whole=problem_overrides is None)
+        store = CaseStore(topic)
+        report(rung.id, "judge")
+        _judge(session, current, store, tried)
+        if not problem_overrides:
+            report(rung.id, "count")
+            _count(session, current, store, tried)
+        report(rung.id, "done")
+        return _result(session, topic, current, whole=not problem_overrides)
 
 
 def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
-    if overrides is not None:
+    if overrides:
         problem = topic.problem("count", overrides)
         return tuple(cases.make(problem, kind, seed or cases.PUBLIC_SEED) for kind in cases.KINDS)
     if seed is not None:
@@ -58,14 +67,15 @@ def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[C
     return (*cases.public(topic), *cases.secret(topic, secrets.randbelow(2**31)))
 
 
-def _judge(session: Session, current: Step, store: CaseStore, tried: Sequence[Case], whole: bool) -> None:
-    """Cases on the device; then, for a whole grade, faults and counters on an emulator."""
-    topic = store.topic
+def _judge(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
+    """The cases, on the device."""
     with session.judge() as runner:
-        step.try_cases(current, Examiner(topic, store, runner), tried)
-    if not whole:
-        return
-    on_gpu = session.gpu is not None
+        step.try_cases(current, Examiner(store.topic, store, runner), tried)
+
+
+def _count(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
+    """Counters and claims, from an emulator; where the cases ran on a GPU, it looks for faults as well."""
+    topic, on_gpu = store.topic, session.gpu is not None
     with session.emulator() as runner:
         examiner = Examiner(topic, store, runner)
         if on_gpu:

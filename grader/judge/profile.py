@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.errors import WarpladderError
 from grader.judge import cases, counting
 from grader.judge.cases import CaseStore
 from grader.judge.counting import launch_occupancy, shared_bytes
@@ -11,7 +12,7 @@ from grader.judge.examination import Examiner
 from grader.judge.kernel import Kernel, Planned, Refused, prepare
 from grader.judge.protocol import Launch, Record
 from grader.judge.provenance import provenance
-from grader.judge.session import Session, greeting
+from grader.judge.session import Progress, Session, greeting, silent
 from grader.judge.verdict import Refusal, finding
 from grader.results import LaunchProfile, LineProfile, Profile
 from grader.rung import parse_rung
@@ -19,16 +20,26 @@ from grader.topics import Problem, Topic
 
 
 def profile(
-    topic: Topic, file: Path, problem_overrides: Problem | None = None, arch: str | None = None
+    topic: Topic,
+    file: Path,
+    device: str = "auto",
+    problem_overrides: Problem | None = None,
+    progress: Progress | None = None,
+    arch: str | None = None,
 ) -> Profile:
     """Run a submission once on the emulator, at the `count` sizes unless some are given, and say what it did.
 
-    The result is compared as well. Raises WarpladderError for a file that is not a submission, or a size that
-    is unusable.
+    The result is compared as well. A GPU keeps no counters, so `device` is "auto" or "emulator". Raises
+    WarpladderError for another device, a file that is not a submission, or a size that is unusable.
     """
+    if device == "pycuda":
+        remedy = "leave --device out; on a GPU, use Nsight Compute"
+        raise WarpladderError("a GPU keeps no counters: the emulator counts", remedy=remedy)
     problem = topic.problem("count", problem_overrides)
     rung = parse_rung(file, topic.signature)
+    report = progress or silent
     with Session("emulator", arch, jobs=1) as session, session.emulator() as runner:
+        report(rung.id, "compile")
         launches: list[LaunchProfile] = []
         try:
             kernel = prepare(rung, session.arch)
@@ -36,10 +47,12 @@ def profile(
         except Refused as error:
             refusal: Refusal | None = Refusal("error", error.reason)
         else:
+            report(rung.id, "count")
             case = cases.make(problem, "exact")
             outcome = Examiner(topic, CaseStore(topic), runner).outcome(kernel, case)
             refusal = outcome.refusal
             launches = _launches(kernel, planned, outcome.records, session.arch)
+        report(rung.id, "done")
         return Profile(
             topic=topic.name,
             file=str(file),

@@ -17,16 +17,28 @@ from grader.judge.trial import records_of
 from grader.judge.verdict import Refusal, of_failure, of_records
 from grader.topics import Problem, Topic
 
-BLOCKS = 8
-"""Blocks of each launch that are run, spread evenly over the grid: edges weigh no more than they do."""
+FEWEST_BLOCKS, MOST_BLOCKS = 2, 8
+INSTRUCTIONS = 8_000_000
+"""Blocks of each launch that are run: as many as take about so many warp instructions, within these limits.
+They are spread evenly over the grid, so that edges weigh no more than they do."""
+
+WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 
 
-def sampled(launch: Launch) -> Launch:
-    """A launch reduced to a few of its blocks, or as it is where there are no more."""
+def blocks_to_run(counted: Sequence[Record], planned: Planned, growth: float) -> int:
+    """How many blocks of each launch to run at a size with `growth` times the work of the counted one."""
+    executed = sum(record.counters[WARP_INSTRUCTIONS] for record in counted) * growth
+    blocks = sum(product(launch.grid) for launch in planned.launches)
+    affordable = INSTRUCTIONS * blocks / max(executed, 1.0)
+    return int(max(FEWEST_BLOCKS, min(MOST_BLOCKS, affordable)))
+
+
+def sampled(launch: Launch, count: int) -> Launch:
+    """A launch reduced to `count` of its blocks, or as it is where there are no more."""
     blocks = product(launch.grid)
-    if blocks <= BLOCKS:
+    if blocks <= count:
         return launch
-    chosen = tuple((2 * i + 1) * blocks // (2 * BLOCKS) for i in range(BLOCKS))
+    chosen = tuple((2 * i + 1) * blocks // (2 * count) for i in range(count))
     return msgspec.structs.replace(launch, blocks=chosen)
 
 
@@ -37,18 +49,17 @@ def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
 
 
 def sample(
-    runner: Runner, kernel: Kernel, planned: Planned, room: int, budget: int, timeout_s: float
+    runner: Runner, kernel: Kernel, launches: Sequence[Launch], room: int, budget: int, timeout_s: float
 ) -> tuple[Record, ...] | Refusal:
-    """The records of a few blocks of each launch, on arrays that hold nothing.
+    """The records of launches of a few blocks each, on arrays that hold nothing.
 
     Every array is given `room` bytes, as much as all of them need: the emulator has no memory behind
     addresses that are not touched. Kernels whose work depends on the data would need the data; those of dense
     arrays do not.
     """
-    launches = tuple(sampled(launch) for launch in planned.launches)
     names = {item.buffer for launch in launches for item in launch.args if isinstance(item, Pointer)}
     allocations = [Allocate(name, room) for name in sorted(names)]
-    run = Run(kernel.module, launches, budget)
+    run = Run(kernel.module, tuple(launches), budget)
     reply = runner.ask([*allocations, run, Release()], timeout_s)
     if isinstance(reply, Refusal):
         return reply

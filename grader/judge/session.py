@@ -21,6 +21,10 @@ from grader.results import Device
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+Progress = Callable[[str, str], None]
+"""Called with a rung's id and what is done with it: "compile", "judge", "count", "model", "time" or "done".
+It may be called from several threads."""
+
 REMEDY = "run `ladder doctor`, or use --device emulator"
 
 
@@ -106,6 +110,10 @@ def greeting(runner: Runner) -> Hello:
         return runner.hello()
     except (ChildUnusable, ChildDied, ChildTimeout) as error:
         raise WarpladderError(f"there is no device to launch on: {error}", remedy=REMEDY) from None
+
+
+def silent(rung: str, stage: str) -> None:
+    """Reports no progress."""
 
 
 def _emulator_for_sure(device: str, arch: str | None) -> bool:

@@ -17,7 +17,7 @@ from grader.expressions import ExpressionError, Number
 from grader.judge import counting, sampling, scoring
 from grader.judge.cases import Case, make
 from grader.judge.counting import Resources
-from grader.judge.examination import Examiner, case_result, emulator_seconds, instruction_budget
+from grader.judge.examination import Examiner, case_result, emulator_seconds, instruction_budget, work
 from grader.judge.kernel import Kernel, Refused, prepare
 from grader.judge.protocol import Record
 from grader.judge.verdict import Refusal
@@ -121,18 +121,19 @@ def model(step: Step, examiner: Examiner, counted: Problem, problem: Problem) ->
     """Model the time at `problem`, from the counted launches if those are its own, else from a few blocks."""
     if step.kernel is None or step.records is None:
         return
-    hello = examiner.runner.hello()
+    hello, topic = examiner.runner.hello(), examiner.topic
     try:
         planned = step.kernel.plan(problem, hello.limits)
     except Refused as error:
         step.refusal = Refusal("error", error.reason)
         return
-    room = sampling.array_bytes(examiner.topic, planned, problem)
+    room = sampling.array_bytes(topic, planned, problem)
     records: tuple[Record, ...] | Refusal = step.records
     if counted != problem:
-        budget = instruction_budget(examiner.topic, problem)
-        seconds = emulator_seconds(examiner.topic, problem)
-        records = sampling.sample(examiner.runner, step.kernel, planned, room, budget, seconds)
+        blocks = sampling.blocks_to_run(step.records, planned, work(topic, problem) / work(topic, counted))
+        launches = [sampling.sampled(launch, blocks) for launch in planned.launches]
+        budget, seconds = instruction_budget(topic, problem), emulator_seconds(topic, problem)
+        records = sampling.sample(examiner.runner, step.kernel, launches, room, budget, seconds)
     if isinstance(records, Refusal):
         step.refusal = records
     else:

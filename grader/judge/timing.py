@@ -195,7 +195,7 @@ class Track:
             candidate.refusal = (
                 candidate.refusal
                 or of_guards(item.name, around, item.dtype.itemsize)
-                or of_comparison(comparison, data.allowed[item.name] is None, case.problem)
+                or of_comparison(comparison, data.advice, case.problem)
             )
 
 

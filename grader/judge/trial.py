@@ -84,7 +84,11 @@ def run(runner: Runner, trial: Trial, budget: int | None, timeout_s: float) -> O
         runner.restart()  # the context of a failed launch is of no more use
         return Outcome(of_findings(seen) or refusal, records, tuple(seen))
     comparison = compare_outputs(runner, trial, regions)
-    refusal = of_findings(seen) or _of_arrays(runner, trial, regions) or _of_outputs(trial, comparison)
+    refusal = (
+        of_findings(seen)
+        or _of_arrays(runner, trial, regions)
+        or of_comparison(comparison, trial.data.advice, trial.case.problem)
+    )
     return Outcome(refusal, records, tuple(seen), comparison)
 
 
@@ -127,11 +131,6 @@ def compare_outputs(runner: Runner, trial: Trial, regions: Sequence[Region]) -> 
             found.append(compare(region.name, actual, expected, trial.data.allowed[region.name]))
     wrong = [comparison for comparison in found if not comparison.right]
     return wrong[0] if wrong else max(found, key=lambda comparison: comparison.error or 0.0)
-
-
-def _of_outputs(trial: Trial, comparison: Comparison) -> Refusal | None:
-    exact = all(limit is None for limit in trial.data.allowed.values())
-    return of_comparison(comparison, exact, trial.case.problem)
 
 
 def _of_arrays(runner: Runner, trial: Trial, regions: Sequence[Region]) -> Refusal | None:

@@ -43,6 +43,14 @@ REMEDIES = {
 }
 """What to do about each kind of finding."""
 
+SUMS_ARE_EXACT = (
+    "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
+    "twice, at the tail of a loop or the edge of a tile."
+)
+MORE_THAN_ROUNDING = "That is more than rounding explains."
+NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, above all where sizes differ."
+"""What to look at when an output is wrong, by kind of case."""
+
 Limits = Mapping[str, int]
 
 
@@ -173,8 +181,8 @@ def of_input(name: str, index: Sequence[int] | None, outputs: Sequence[str]) -> 
     )
 
 
-def of_comparison(comparison: Comparison, exact: bool, problem: Mapping[str, int]) -> Refusal | None:
-    """An output that is not what it should be."""
+def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int]) -> Refusal | None:
+    """An output that is not what it should be; `advice` is what to look at in a case of this kind."""
     mismatch = comparison.mismatch
     if mismatch is None:
         return None
@@ -187,7 +195,7 @@ def of_comparison(comparison: Comparison, exact: bool, problem: Mapping[str, int
             "cover sizes that are not multiples of the tile? cdiv(a, b) rounds up. Outputs do not start at "
             "zero, either: assign to them, or name them in `zero`.",
         )
-    return Refusal("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, exact)}")
+    return Refusal("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, advice)}")
 
 
 def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
@@ -202,18 +210,13 @@ def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
     return f"{text} {mismatch.wrong} of {mismatch.elements} elements are wrong, all within [{spans}]."
 
 
-def _advice(mismatch: Mismatch, exact: bool) -> str:
+def _advice(mismatch: Mismatch, usual: str) -> str:
     if mismatch.actual == "nan":
         return (
             "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before "
             "it is read?"
         )
-    if exact:
-        return (
-            "This case is exact, no rounding explains a difference: look for a term that is left out or "
-            "counted twice, at the tail of a loop or the edge of a tile."
-        )
-    return "That is more than rounding explains."
+    return usual
 
 
 def _number(value: float | str) -> str:
