@@ -29,9 +29,18 @@ _METRIC = re.compile(r"(sm|smsp|l1tex|lts|dram|gpu|gpc|sys)__\w+\.(sum|avg|min|m
 _PLANNED_SMS = 132  # of an H200; plans have to work for any number
 
 
-def check_content(root: Path | None = None) -> list[WarpladderError]:
-    """Every problem that shows without running a kernel, of all topics under `root` (default: installed)."""
+def check(root: Path | None = None) -> list[WarpladderError]:
+    """Every problem of the topics under `root` (default: installed); ladders run once all else is right."""
     root = root or content_root()
+    problems = check_content(root)
+    if not problems:
+        for name in topic_names(root):
+            problems += check_ladder(load(name, root))
+    return problems
+
+
+def check_content(root: Path) -> list[WarpladderError]:
+    """The problems that show without running a kernel."""
     problems = list(orphans(root))
     for name in topic_names(root):
         try:

@@ -209,9 +209,7 @@ def profile(
 @app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
 def emulate(
     script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A Python script that uses PyCUDA.")],
-    arguments: Annotated[
-        list[str] | None, typer.Argument(metavar="ARGS", help="The script's own.")
-    ] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="The script's own.")] = None,
     profile: Annotated[
         Path | None, typer.Option("--profile", metavar="OUT.json", help="Write each launch's counters.")
     ] = None,
@@ -263,14 +261,15 @@ def new(
 def check() -> None:
     """Lint the lessons and kernels.
 
-    Every topic is complete, every rung compiles and can be launched, every claim is well formed.
+    Every topic is complete, every rung compiles without spills, passes and reaches itself when graded, and
+    every starter compiles and fails. It takes about a second for each rung.
 
     Example: ladder check
     """
-    from grader.check import check_content
+    from grader.check import check as problems_of_content
     from grader.report import notices
 
-    problems = check_content()
+    problems = problems_of_content()
     for problem in problems:
         notices.error(_console(stderr=True), problem)
     _console().print(f"{len(problems)} problems" if problems else "No problems", highlight=False)
