@@ -119,7 +119,9 @@ def climb(
         console = _console(json == "-")
         with progress.of_rungs(item.name, [rung.id for rung in item.rungs]) as report:
             result = run(item, device, problem, report, jobs, arch)
-        console.print("" if number else None, views.climb(result, item.title), sep="")
+        if number:
+            console.print()
+        console.print(views.climb(result, item.title))
         _keep_climb(result, json, record, plot)
         passed = passed and all(rung.verdict == "pass" for rung in result.rungs)
     raise typer.Exit(PASSED if passed else NOT_PASSED)

@@ -38,7 +38,8 @@ class DeviceSpec:
     peak_dram: float  # of the datasheet: nothing beats it
     dram_read: float  # what a good kernel gets that only reads
     dram_copy: float  # bytes read plus bytes written, where a kernel does both alike
-    l2_rate: float
+    l2_rate: float  # where whole lines are touched
+    l2_scattered: float  # where each sector lies in a line of its own
     l1_latency: float
     l2_latency: float
     dram_latency: float

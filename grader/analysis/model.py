@@ -3,10 +3,10 @@
 Each term is the time that one part of the device is busy, as if it worked alone:
 
     dram     bytes to and from DRAM
-    l2       bytes between the L2 cache and the SMs: loads that miss the L1 cache, and every store, which L1
-             passes on sector by sector
-    l1       turns of the L1 cache and shared memory, one a clock a SM: bank conflicts and scattered
-             accesses take more of them
+    l2       sectors between the L2 cache and the SMs: those of loads that miss the L1 cache, and those of
+             every store, which L1 passes on; a sector alone in its line costs more than one of four
+    l1       turns of the L1 cache and shared memory, one a clock a SM: bank conflicts, scattered accesses
+             and what has to be brought in from L2 take more of them
     issue    instructions, four warps' a clock a SM
     fma      FP32 arithmetic
     latency  memory latencies that a warp waits for, shared among the warps that are resident (Little's law)
@@ -27,6 +27,7 @@ from grader.analysis.occupancy import WARP, occupancy
 
 SECTOR = 32  # bytes
 SECTORS_A_LINE = 4
+SECTORS_A_FILL = 2  # neighbours that come into L1 from L2 in one clock
 ISSUE_A_CLOCK = 4  # warp instructions a SM
 LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
 OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
@@ -74,7 +75,8 @@ class LaunchStats:
     registers: int  # a thread
     shared_bytes: int  # a block, static and dynamic
     counters: Mapping[str, float]  # Nsight Compute's metrics
-    l1_turns: float  # of global loads and stores, see `global_turns`
+    load_lines: float  # lines of 128 bytes that global loads look up, one by one, see `lines`
+    store_lines: float
     dram_read: float  # bytes
     dram_write: float  # bytes
     l2_read: float  # bytes that miss an L1 cache
@@ -109,27 +111,24 @@ def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
         registers=record.registers,
         shared_bytes=record.shared_bytes,
         counters={name: value * scale for name, value in record.counters.items()},
-        l1_turns=sum(global_turns(line) for line in record.line_counters.values()) * scale,
+        load_lines=sum(lines(line, "ld") for line in record.line_counters.values()) * scale,
+        store_lines=sum(lines(line, "st") for line in record.line_counters.values()) * scale,
         dram_read=min(record.dram_read_bytes * scale, array_bytes),
         dram_write=min(record.dram_write_bytes * scale, array_bytes),
         l2_read=record.l2_read_bytes * scale,
     )
 
 
-def global_turns(counters: Mapping[str, int]) -> float:
-    """Turns that the L1 cache takes for the global loads and stores of one source line.
+def lines(counters: Mapping[str, int], kind: str) -> float:
+    """Lines of 128 bytes that the loads ("ld") or stores ("st") of one source line look up, one by one.
 
-    A turn looks up one line of 128 bytes. Up to 16 sectors a request fit whole lines, four sectors to each
-    (16 bytes a lane is the widest access there is); more are scattered, and each has its own line. A source
-    line is the finest that is counted; one that mixes kinds of access counts as their average.
+    Up to 16 sectors a request fit whole lines, four sectors to each (16 bytes a lane is the widest access
+    there is); more are scattered, and each has its own line. A source line is the finest that is counted; one
+    that mixes kinds of access counts as their average.
     """
-    turns = 0.0
-    for kind in ("ld", "st"):
-        requests = counters.get(REQUESTS.format(kind), 0)
-        sectors = counters.get(SECTORS.format(kind), 0)
-        scattered = sectors > 16 * requests
-        turns += sectors if scattered else max(requests, sectors / SECTORS_A_LINE)
-    return turns
+    requests = counters.get(REQUESTS.format(kind), 0)
+    sectors = counters.get(SECTORS.format(kind), 0)
+    return sectors if sectors > 16 * requests else max(requests, sectors / SECTORS_A_LINE)
 
 
 def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> ModelledTime:
@@ -156,7 +155,7 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
     busiest = ceil(launch.blocks / device.sms) / launch.blocks / device.clock_hz
     return {
         "dram": _dram(device, launch),
-        "l2": (launch.l2_read + _stored_bytes(launch)) / device.l2_rate,
+        "l2": _l2(device, launch),
         "l1": _l1_clocks(device, launch) * busiest,
         "issue": launch.counters.get(WARP_INSTRUCTIONS, 0) / ISSUE_A_CLOCK * busiest,
         "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
@@ -171,9 +170,22 @@ def _dram(device: DeviceSpec, launch: LaunchStats) -> float:
     return launch.dram_read * per_read + launch.dram_write * per_write
 
 
-def _stored_bytes(launch: LaunchStats) -> float:
-    """Bytes that stores and atomics send to L2: whole sectors, however little of each is written."""
-    return SECTOR * sum(launch.counters.get(SECTORS.format(kind), 0) for kind in ("st", "red", "atom"))
+def _l2(device: DeviceSpec, launch: LaunchStats) -> float:
+    """Seconds of L2: loads that miss L1; stores and atomics in whole sectors, however little is written."""
+    reads = launch.l2_read / SECTOR
+    stores = launch.counters.get(SECTORS.format("st"), 0)
+    atomics = sum(launch.counters.get(SECTORS.format(kind), 0) for kind in ("red", "atom"))
+    alone = reads / _neighbours(launch, "ld") + stores / _neighbours(launch, "st") + atomics
+    # One sector of a whole line costs 1 / l2_rate a byte, one alone in its line 1 / l2_scattered.
+    share = SECTOR / (1 - 1 / SECTORS_A_LINE) * (1 / device.l2_scattered - 1 / device.l2_rate)
+    return (reads + stores + atomics) * (SECTOR / device.l2_scattered - share) + alone * share
+
+
+def _neighbours(launch: LaunchStats, kind: str) -> float:
+    """Sectors that an access touches in one line: 1 where it is scattered, 4 where it is coalesced."""
+    touched = launch.load_lines if kind == "ld" else launch.store_lines
+    sectors = launch.counters.get(SECTORS.format(kind), 0)
+    return min(SECTORS_A_LINE, max(1.0, sectors / touched)) if touched else SECTORS_A_LINE
 
 
 def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
@@ -181,7 +193,8 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
     counters = launch.counters
     instruction = WARP / device.capability.ldst_lanes
     accesses = sum(counters.get(REQUESTS.format(kind), 0) for kind in ("ld", "st"))
-    clocks = max(launch.l1_turns, accesses * instruction)
+    clocks = max(launch.load_lines + launch.store_lines, accesses * instruction)
+    clocks += launch.l2_read / SECTOR / min(SECTORS_A_FILL, _neighbours(launch, "ld"))
     for kind in ("ld", "st"):
         shared = counters.get(SHARED_INSTRUCTIONS.format(kind), 0) * instruction
         clocks += max(counters.get(SHARED_WAVEFRONTS.format(kind), 0), shared)
@@ -192,18 +205,20 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
 def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
     """Seconds that the slots for warps are taken by waiting: for a block to begin, and for loads.
 
-    A warp keeps some loads in flight; a load waits for the level of memory that its data came from, levels
-    weighted with the bytes each had to supply. Writing is not waited for.
+    A warp keeps some loads in flight. A load waits for the level of memory that its data came from; the share
+    of loads that go to a level is what that level had to supply. Writing is not waited for.
     """
-    requests = launch.counters.get(REQUESTS.format("ld"), 0) / launch.warps
-    sectors = launch.counters.get(SECTORS.format("ld"), 0)
-    from_l2 = min(1.0, launch.l2_read / (sectors * SECTOR)) if sectors else 0.0
-    from_dram = min(from_l2, launch.dram_read / (sectors * SECTOR)) if sectors else 0.0
-    a_load = (
-        device.l1_latency
-        + from_l2 * (device.l2_latency - device.l1_latency)
-        + from_dram * (device.dram_latency - device.l2_latency)
-    )
+    requests = launch.counters.get(REQUESTS.format("ld"), 0)
     waves = max(1.0, launch.blocks / (resident * device.sms))
-    loads_in_turn = max(1.0, requests / LOADS_IN_FLIGHT) if requests else 0.0
-    return waves * (device.block_clocks + loads_in_turn * a_load) / device.clock_hz
+    clocks = device.block_clocks
+    if requests:
+        sectors = min(SECTORS_A_LINE, launch.counters.get(SECTORS.format("ld"), 0) / requests)
+        to_l2 = min(1.0, launch.l2_read / SECTOR / (requests * sectors))
+        to_dram = min(to_l2, launch.dram_read / SECTOR / (requests * sectors))
+        a_load = (
+            device.l1_latency
+            + to_l2 * (device.l2_latency - device.l1_latency)
+            + to_dram * (device.dram_latency - device.l2_latency)
+        )
+        clocks += max(1.0, requests / launch.warps / LOADS_IN_FLIGHT) * a_load
+    return waves * clocks / device.clock_hz

@@ -52,9 +52,7 @@ def climb(result: Climb, title: str) -> RenderableType:
 
 
 def _heading(result: Climb, title: str) -> Text:
-    device = result.device
-    where = device.name if device.kind == "gpu" else f"{device.name}, emulated"
-    return Text.assemble((title, "bold"), f"   {units.problem(result.problem)}   on {where}")
+    return Text.assemble((title, "bold"), f"   {units.problem(result.problem)}   on {result.device.name}")
 
 
 def _ladder(result: Climb) -> Table:

@@ -19,8 +19,9 @@ LINES_SHOWN = 12
 
 def profile(result: Profile, source: Sequence[str]) -> RenderableType:
     """Every launch of a submission; `source` are the submission's lines."""
-    where = result.device.name if result.device.kind == "gpu" else f"{result.device.name}, emulated"
-    head = Text.assemble((result.file, "bold"), f"   {units.problem(result.problem)}   on {where}")
+    head = Text.assemble(
+        (result.file, "bold"), f"   {units.problem(result.problem)}   on {result.device.name}"
+    )
     parts: list[RenderableType] = [head]
     if result.reason is not None:
         parts.append(Text(result.reason, views.VERDICT_STYLES[result.verdict]))

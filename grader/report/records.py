@@ -22,6 +22,6 @@ def save(result: Climb, folder: Path) -> Path:
 
 def gpu_folder(device: Device) -> str:
     """ "NVIDIA GeForce RTX 4090" → "rtx-4090"; what was emulated never lies among what was measured."""
-    bare = re.sub(r"(?i)\b(nvidia|geforce|tesla)\b|[^A-Za-z0-9]+", " ", device.name)
+    bare = re.sub(r"(?i)\b(nvidia|geforce|tesla|emulated)\b|[^A-Za-z0-9]+", " ", device.name)
     name = "-".join(bare.lower().split())
     return name if device.kind == "gpu" else f"emulated-{name}"
