@@ -35,8 +35,8 @@ OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect ov
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 SHARED_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-SHARED_INSTRUCTIONS = "smsp__inst_executed_op_shared_{}.sum"
-LOCAL_INSTRUCTIONS = "smsp__inst_executed_op_local_{}.sum"
+SHARED_INSTRUCTIONS = "smsp__sass_inst_executed_op_shared_{}.sum"
+LOCAL_INSTRUCTIONS = "smsp__sass_inst_executed_op_local_{}.sum"
 WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 FP32 = tuple(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum" for op in ("ffma", "fadd", "fmul"))
 

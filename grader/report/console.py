@@ -137,7 +137,9 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     parts: list[RenderableType] = [_verdict(result), *_cases(result.cases)]
     if result.reason is not None:
         parts += ["", Text(result.reason)]
-    parts += list(findings(result.findings, result.file, source))
+        # The reason tells of the first finding; its line is shown below, and the others follow.
+        parts += [_quoted(finding, source) for finding in result.findings[:1]]
+    parts += list(findings(result.findings[1:], result.file, source))
     if result.verdict == "pass":
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.claims:
@@ -192,5 +194,11 @@ def findings(items: Sequence[FindingResult], file: str, source: Sequence[str]) -
         text = Text.assemble((f"{where}: ", "bold"), (finding.kind.replace("_", " "), "red"), ": ")
         text.append(f"{finding.message}{times}")
         yield Padding(text, (1, 0, 0, 2))
-        if finding.line and finding.line <= len(source):
-            yield Padding(Text(source[finding.line - 1].strip(), "cyan"), (0, 0, 0, 6))
+        yield _quoted(finding, source)
+
+
+def _quoted(finding: FindingResult, source: Sequence[str]) -> RenderableType:
+    """The source line of a finding, where there is one."""
+    if not finding.line or finding.line > len(source):
+        return Group()
+    return Padding(Text(source[finding.line - 1].strip(), "cyan"), (0, 0, 0, 6))

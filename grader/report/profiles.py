@@ -15,6 +15,7 @@ from grader.results import LaunchProfile, Profile
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 LINES_SHOWN = 12
+SOURCE_WIDTH = 48  # what 80 columns leave
 
 
 def profile(result: Profile, source: Sequence[str]) -> RenderableType:
@@ -68,7 +69,7 @@ def _lines(launch: LaunchProfile) -> RenderableType:
     """The lines that execute most instructions, in the order of the source."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("line", justify="right")
-    table.add_column("source", ratio=1, no_wrap=True, overflow="ellipsis")
+    table.add_column("source", no_wrap=True, overflow="ellipsis", max_width=SOURCE_WIDTH)
     for column in ("instr", "ld", "st", "confl"):
         table.add_column(column, justify="right", no_wrap=True)
     costly = sorted(launch.lines, key=lambda line: -line.counters.get(INSTRUCTIONS, 0))[:LINES_SHOWN]
