@@ -144,6 +144,8 @@ def max_active_blocks(device: EmulatedDevice, threads: int, registers: int, shar
     (256 before compute capability 8), plus what CUDA keeps for itself in each block.
     """
     has = device.attributes
+    if threads > has["max_threads_per_block"] or shared_bytes > has["max_shared_memory_per_block_optin"]:
+        return 0
     warps = -(-threads // has["warp_size"])
     fits = [
         has["max_blocks_per_multiprocessor"],
