@@ -140,7 +140,7 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
         # The reason tells of the first finding; its line is shown below, and the others follow.
         parts += [_quoted(finding, source) for finding in result.findings[:1]]
     parts += list(findings(result.findings[1:], result.file, source))
-    if result.verdict == "pass":
+    if result.rung_reached is not None:
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.claims:
         parts += ["", claims(result.claims, points=True)]
@@ -176,9 +176,9 @@ def _failed_case(case: CaseResult) -> RenderableType:
     return Group(*lines)
 
 
-def _reached(reached: str | None, rungs: Sequence[str]) -> Text:
+def _reached(reached: str, rungs: Sequence[str]) -> Text:
     text = Text("Ladder: ")
-    below = reached is not None
+    below = True
     for position, rung in enumerate(rungs):
         text.append(" → " if position else "")
         text.append(rung, "bold green" if rung == reached else "green" if below else "dim")
