@@ -1,0 +1,101 @@
+"""Grading what is right: every rung as a submission, and the ways a grade can be asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader import topics
+from grader.content import content_root
+from grader.errors import WarpladderError
+from grader.judge.grade import grade
+from grader.judge.profile import profile
+from grader.results import Grade, Profile, from_json, to_json
+
+TOPICS = topics.discover()
+RUNGS = [(name, rung.id) for name, topic in TOPICS.items() for rung in topic.rungs]
+SUBMISSIONS = Path(__file__).parent / "submissions"
+
+
+@pytest.mark.parametrize(("name", "rung"), RUNGS)
+def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
+    topic = TOPICS[name]
+    result = grade(topic, topic.rung(rung).path, "emulator")
+    assert (result.verdict, result.rung_reached) == ("pass", rung), result.reason
+    top = rung == topic.rungs[-1].id
+    assert (result.points == result.max_points) == top
+    assert bool(result.hints) != top
+    assert {case.kind for case in result.cases} == {"exact", "real"}
+    assert all(case.verdict == "pass" for case in result.cases)
+    assert any(case.seed is None for case in result.cases), "the secret seed stays secret when nothing is wrong"
+
+
+def test_every_starter_runs_and_fails() -> None:
+    for name, topic in TOPICS.items():
+        assert grade(topic, topic.starter, "emulator").verdict == "fail", name
+
+
+def test_a_failing_case_is_reproduced_by_its_command() -> None:
+    topic = TOPICS["gemm"]
+    file = SUBMISSIONS / "gemm" / "drops_one_term.cu"
+    failed = grade(topic, file, "emulator").cases[-1]
+    assert failed.reproduce is not None
+    words = failed.reproduce.split()
+    assert words[:4] == ["ladder", "grade", "gemm", str(file)]
+    sizes = dict(word.split("=") for word in words if "=" in word)
+    again = grade(topic, file, "emulator", failed.seed, {name: int(value) for name, value in sizes.items()})
+    assert again.cases[-1] == failed
+
+
+def test_chosen_sizes_alone_give_neither_rung_nor_points() -> None:
+    topic = TOPICS["transpose"]
+    result = grade(topic, topic.rungs[0].path, "emulator", None, {"M": 33, "N": 31})
+    assert result.verdict == "pass"
+    assert [case.problem for case in result.cases] == [{"M": 33, "N": 31}] * 2
+    assert (result.rung_reached, result.points, result.counters) == (None, 0, None)
+    assert "--set" in result.hints[0].text
+
+
+def test_a_file_that_is_not_there_is_an_unusable_call(tmp_path: Path) -> None:
+    with pytest.raises(WarpladderError, match="no such file"):
+        grade(TOPICS["gemm"], tmp_path / "mine.cu", "emulator")
+
+
+def test_a_size_that_the_topic_does_not_have_is_an_unusable_call() -> None:
+    topic = TOPICS["transpose"]
+    with pytest.raises(WarpladderError, match="no size `K`"):
+        grade(topic, topic.rungs[0].path, "emulator", None, {"K": 3})
+
+
+def test_a_grade_survives_json() -> None:
+    topic = TOPICS["gemm"]
+    result = grade(topic, SUBMISSIONS / "gemm" / "returns_nan.cu", "emulator")
+    assert result.cases[-1].first_mismatch is not None
+    assert result.cases[-1].first_mismatch.actual == "nan"
+    assert from_json(to_json(result), Grade) == result
+
+
+def test_a_profile_tells_lines_apart() -> None:
+    topic = TOPICS["transpose"]
+    result = profile(topic, topic.rung("02_shared_tile").path, problem_overrides={"M": 64, "N": 64})
+    assert (result.verdict, result.problem) == ("pass", {"M": 64, "N": 64})
+    (launch,) = result.launches
+    assert launch.counters is not None
+    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
+    guilty = [line for line in launch.lines if line.counters.get(conflicts)]
+    assert [line.counters[conflicts] for line in guilty] == [launch.counters[conflicts]]
+    source = topic.rung("02_shared_tile").source.splitlines()
+    assert guilty[0].source == source[guilty[0].line - 1].strip()
+    assert from_json(to_json(result), Profile) == result
+
+
+def test_a_profile_of_a_wrong_kernel_has_its_findings() -> None:
+    result = profile(TOPICS["gemm"], SUBMISSIONS / "gemm" / "out_of_bounds_by_one.cu")
+    assert result.verdict == "fail"
+    assert result.launches[0].findings[0].kind == "out_of_bounds"
+
+
+def test_profiles_come_from_the_emulator() -> None:
+    with pytest.raises(WarpladderError, match="a GPU keeps no counters"):
+        profile(TOPICS["gemm"], content_root() / "kernels" / "naive" / "gemm.cu", "pycuda")
