@@ -10,15 +10,17 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
+import grader.emulator
 from grader.emulator import driver_ext
 from grader.emulator.devices import DEFAULT_ARCH
 from grader.emulator.driver import emulation
 from grader.emulator.machine import LaunchRecord
 from grader.emulator.shim import twins_installed
 from grader.errors import WarpladderError
+
+_EMULATOR = str(Path(grader.emulator.__file__).parent)
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,7 @@ def _run_script(script: Path, arguments: Sequence[str]) -> str | None:
         except SystemExit as end:
             return _exit_failure(end.code)
         except Exception as error:
-            frames = _inside(script, error.__traceback__)
-            return "".join(traceback.format_exception(type(error), error, frames))
+            return _as_python_prints_it(error, script)
     return None
 
 
@@ -90,11 +91,21 @@ def _exit_failure(code: str | int | None) -> str | None:
     return f"the script ended with exit status {code}\n" if isinstance(code, int) else f"{code}\n"
 
 
-def _inside(script: Path, frames: TracebackType | None) -> TracebackType | None:
-    """The part of a traceback from the script's first frame on; nothing where the script never started."""
-    while frames is not None and frames.tb_frame.f_code.co_filename != str(script):
-        frames = frames.tb_next
-    return frames
+def _as_python_prints_it(error: Exception, script: Path) -> str:
+    """The traceback from the script's first frame on, without the emulator's own frames."""
+    told = traceback.TracebackException.from_exception(error)
+    _leave_scripts_frames(told, str(script))
+    return "".join(told.format())
+
+
+def _leave_scripts_frames(told: traceback.TracebackException, script: str) -> None:
+    names = [frame.filename for frame in told.stack]
+    start = names.index(script) if script in names else len(names)
+    kept = [frame for frame in told.stack[start:] if not frame.filename.startswith(_EMULATOR)]
+    told.stack = traceback.StackSummary.from_list(kept)
+    for earlier in (told.__cause__, told.__context__):
+        if earlier is not None:
+            _leave_scripts_frames(earlier, script)
 
 
 def _as_json(launch: LaunchRecord) -> dict[str, Any]:

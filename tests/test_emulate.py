@@ -86,6 +86,18 @@ def test_findings_are_reported_and_the_traceback_starts_in_the_script(tmp_path: 
     assert second["findings"] == []
 
 
+def test_the_traceback_names_errors_as_pycuda_does_and_skips_the_emulator(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pycuda.autoinit, pycuda.driver as d\n"
+        "try:\n    d.mem_alloc(0)\nexcept d.LogicError as e:\n    raise KeyError('x') from e\n"
+    )
+    failure = emulate.run(script).failure
+    assert failure is not None
+    assert "\npycuda._driver.LogicError: cuMemAlloc failed: invalid argument" in failure
+    assert failure.count('  File "') == failure.count(f'  File "{script}"') == 2
+
+
 def test_findings_alone_make_the_exit_status(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text((SCRIPTS / "one_too_far.py").read_text().replace("check(a)\n", ""))

@@ -29,10 +29,6 @@ class RuntimeError(Error):
     """Something outside the program is missing: a device, a file, code for this architecture."""
 
 
-class NotEmulated(Error, NotImplementedError):
-    """PyCUDA can do it, the emulator cannot; the message names it."""
-
-
 class CompileError(Error):
     """The compiler refused the source. `stderr` is what it said."""
 
@@ -54,6 +50,16 @@ class CompileError(Error):
         if self.stderr:
             text += f"\n[stderr:\n{self.stderr}]"
         return text
+
+
+# Tracebacks shall read as PyCUDA's do.
+for _class in (Error, MemoryError, LogicError, LaunchError, RuntimeError):
+    _class.__module__ = "pycuda._driver"
+CompileError.__module__ = "pycuda.driver"
+
+
+class NotEmulated(Error, NotImplementedError):
+    """PyCUDA can do it, the emulator cannot; the message names it."""
 
 
 class Status(Enum):
