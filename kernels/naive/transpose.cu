@@ -29,8 +29,7 @@ extern "C" __global__ void transpose(const float* __restrict__ in, float* __rest
 
     const int column = tile_column + threadIdx.x;
     for (int step = 0; step < TILE; step += ROWS) {
-        const int y = threadIdx.y + step;
-        const int row = tile_row + y;
+        const int row = tile_row + threadIdx.y + step;
         if (row < M && column < N) {
             // Indices are formed in 64 bits (size_t): 65,536² elements no longer fit an int.
             out[size_t(column) * M + row] = in[size_t(row) * N + column];

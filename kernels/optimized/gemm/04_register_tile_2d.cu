@@ -31,9 +31,8 @@ constexpr int THREADS = THREADS_M * THREADS_N;
 constexpr int A_LOADS = BM * BK / THREADS;  // floats of a tile of A that a thread brings in: 4
 constexpr int B_LOADS = BK * BN / THREADS;  // and of a tile of B: 4
 
-// The 2 asks for two blocks on a multiprocessor, that is for at most 65,536 / 512 = 128 registers a
-// thread: one block computes while the other waits for global memory.
 // C = A · B, all row-major: A is M × K, B is K × N, C is M × N.
+// Two blocks on a multiprocessor again, which now is at most 65,536 / 512 = 128 registers a thread.
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
 gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
      int M, int N, int K)
@@ -53,7 +52,7 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
     for (int k_start = 0; k_start < K; k_start += BK) {
         // Consecutive threads take consecutive floats of a tile, row after row; zeros beyond the
         // edges.
-#pragma unroll
+        #pragma unroll
         for (int load = 0; load < A_LOADS; ++load) {
             const int row = (threadIdx.x + load * THREADS) / BK;
             const int k = (threadIdx.x + load * THREADS) % BK;
@@ -61,7 +60,7 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
                                  ? A[size_t(block_row + row) * K + k_start + k]
                                  : 0.0f;
         }
-#pragma unroll
+        #pragma unroll
         for (int load = 0; load < B_LOADS; ++load) {
             const int k = (threadIdx.x + load * THREADS) / BN;
             const int column = (threadIdx.x + load * THREADS) % BN;
@@ -71,21 +70,21 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
         }
         __syncthreads();  // both tiles are complete
 
-#pragma unroll
+        #pragma unroll
         for (int k = 0; k < BK; ++k) {
             float a[TM];
             float b[TN];
-#pragma unroll
+            #pragma unroll
             for (int i = 0; i < TM; ++i) {
                 a[i] = a_tile[thread_row + i * THREADS_M][k];
             }
-#pragma unroll
+            #pragma unroll
             for (int j = 0; j < TN; ++j) {
                 b[j] = b_tile[k][thread_column + j * THREADS_N];
             }
-#pragma unroll
+            #pragma unroll
             for (int i = 0; i < TM; ++i) {
-#pragma unroll
+                #pragma unroll
                 for (int j = 0; j < TN; ++j) {
                     sum[i][j] += a[i] * b[j];
                 }
@@ -94,9 +93,9 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
         __syncthreads();  // both tiles have been read
     }
 
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < TM; ++i) {
-#pragma unroll
+        #pragma unroll
         for (int j = 0; j < TN; ++j) {
             const int row = block_row + thread_row + i * THREADS_M;
             const int column = block_column + thread_column + j * THREADS_N;

@@ -127,7 +127,7 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
         *reinterpret_cast<float4*>(&b_tile[b_row][b_column]) = b_four;
         __syncthreads();  // both tiles are complete
 
-#pragma unroll
+        #pragma unroll
         for (int k = 0; k < BK; ++k) {
             const auto a_fours = reinterpret_cast<const float4*>(&a_tile[k][thread_row]);
             const auto b_fours = reinterpret_cast<const float4*>(&b_tile[k][thread_column]);
@@ -139,9 +139,9 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
                                  lower.x, lower.y, lower.z, lower.w};
             const float b[TN] = {left.x, left.y, left.z, left.w,
                                  right.x, right.y, right.z, right.w};
-#pragma unroll
+            #pragma unroll
             for (int i = 0; i < TM; ++i) {
-#pragma unroll
+                #pragma unroll
                 for (int j = 0; j < TN; ++j) {
                     sum[i][j] += a[i] * b[j];
                 }
@@ -150,7 +150,7 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
         __syncthreads();  // both tiles have been read
     }
 
-#pragma unroll
+    #pragma unroll
     for (int i = 0; i < TM; ++i) {
         const int row = block_row + thread_row + i % V + i / V * (BM / 2);
         if (row < M) {

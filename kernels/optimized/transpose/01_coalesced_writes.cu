@@ -27,8 +27,7 @@ extern "C" __global__ void transpose(const float* __restrict__ in, float* __rest
 
     const int row = tile_row + threadIdx.x;
     for (int step = 0; step < TILE; step += ROWS) {
-        const int y = threadIdx.y + step;
-        const int column = tile_column + y;
+        const int column = tile_column + threadIdx.y + step;
         if (row < M && column < N) {
             out[size_t(column) * M + row] = in[size_t(row) * N + column];
         }

@@ -58,7 +58,7 @@ transpose(const float* __restrict__ in, float* __restrict__ out, int M, int N)
 
     // Neighbouring threads read neighbouring packs of a row. As M and N are multiples of WIDTH, a
     // patch lies either wholly inside the matrix or wholly outside.
-#pragma unroll
+    #pragma unroll
     for (int first = 0; first < PATCHES; first += THREADS) {
         const int patch = first + threadIdx.x;
         const int x = patch % PACKS;
@@ -67,14 +67,14 @@ transpose(const float* __restrict__ in, float* __restrict__ out, int M, int N)
         const int column = tile_column + x * WIDTH;
         if (row < M && column < N) {
             Pack<WIDTH> rows[WIDTH];
-#pragma unroll
+            #pragma unroll
             for (int i = 0; i < WIDTH; ++i) {
                 rows[i] = *reinterpret_cast<const Pack<WIDTH>*>(in + size_t(row + i) * N + column);
             }
-#pragma unroll
+            #pragma unroll
             for (int j = 0; j < WIDTH; ++j) {
                 Pack<WIDTH> turned;
-#pragma unroll
+                #pragma unroll
                 for (int i = 0; i < WIDTH; ++i) {
                     turned.lane[i] = rows[i].lane[j];
                 }
@@ -85,7 +85,7 @@ transpose(const float* __restrict__ in, float* __restrict__ out, int M, int N)
     __syncthreads();  // the tile is complete
 
     // Neighbouring threads write neighbouring packs of a row of `out`: x and y have changed places.
-#pragma unroll
+    #pragma unroll
     for (int first = 0; first < PATCHES; first += THREADS) {
         const int patch = first + threadIdx.x;
         const int x = patch % PACKS;
@@ -93,7 +93,7 @@ transpose(const float* __restrict__ in, float* __restrict__ out, int M, int N)
         const int row = tile_row + x * WIDTH;
         const int column = tile_column + y * WIDTH;
         if (row < M && column < N) {
-#pragma unroll
+            #pragma unroll
             for (int i = 0; i < WIDTH; ++i) {
                 *reinterpret_cast<Pack<WIDTH>*>(out + size_t(column + i) * M + row) =
                     tile[y * WIDTH + i][x ^ y];
