@@ -28,7 +28,9 @@ def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
     assert bool(result.hints) != top
     assert {case.kind for case in result.cases} == {"exact", "real"}
     assert all(case.verdict == "pass" for case in result.cases)
-    assert any(case.seed is None for case in result.cases), "the secret seed stays secret when nothing is wrong"
+    assert any(case.seed is None for case in result.cases), (
+        "a secret seed stays secret where nothing is wrong"
+    )
 
 
 def test_every_starter_runs_and_fails() -> None:

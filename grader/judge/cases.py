@@ -110,8 +110,3 @@ class CaseStore:
             if case not in self._known:
                 self._known[case] = compute(self.topic, case)
             return self._known[case]
-
-    def forget(self, case: Case) -> None:
-        """Free the data of a case that will not be asked for again: those of the main size are large."""
-        with self._lock:
-            self._known.pop(case, None)

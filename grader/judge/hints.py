@@ -36,8 +36,8 @@ def _found(claim: ClaimResult) -> str:
 
 
 def _number(value: float) -> str:
-    """Whole numbers in full, others to four digits."""
-    return f"{value:,.0f}" if value == int(value) else f"{value:,.4g}"
+    """Large and whole numbers without a fraction, others to four digits."""
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 
 def first_sentence(prose: str) -> str:

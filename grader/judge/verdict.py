@@ -149,11 +149,11 @@ def of_findings(findings: Sequence[FindingResult]) -> Refusal | None:
     """Faults that the emulator saw: they fail a submission even where the output is right."""
     if not findings:
         return None
-    first = findings[0]
+    first, others = findings[0], len(findings) - 1
     where = f"line {first.line}: " if first.line else ""
-    others = f" (and {len(findings) - 1} more findings)" if len(findings) > 1 else ""
-    what = _sentence(f"{where}{first.kind.replace('_', ' ')}: {first.message}".strip())
-    return Refusal("fail", f"{what[0].upper()}{what[1:]}{others} {REMEDIES.get(first.kind, '')}".strip())
+    what = f"{where}{first.kind.replace('_', ' ')}: {first.message.rstrip('.')}"
+    more = f" (and {others} more finding{'s' if others > 1 else ''})" if others else ""
+    return Refusal("fail", f"{what[0].upper()}{what[1:]}{more}. {REMEDIES.get(first.kind, '')}".strip())
 
 
 def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refusal | None:

@@ -1,0 +1,97 @@
+"""Claims, the rung they reach, points and hints, on counters that no kernel made."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import topics
+from grader.expressions import ExpressionError, parse
+from grader.judge import hints, scoring
+from grader.judge.counting import flop
+from grader.results import ClaimResult
+from grader.topics import ClaimSpec
+
+TOPIC = topics.load("transpose")
+ORDER = ("a", "b", "c", "d")
+
+
+def spec(expect: str) -> ClaimSpec:
+    return ClaimSpec("a", "text", parse(expect), 5, 1)
+
+
+def claims(**held: bool | None) -> list[ClaimResult]:
+    return [ClaimResult("text", value, None, rung, 10) for rung, value in held.items()]
+
+
+@pytest.mark.parametrize(
+    ("expect", "held", "value", "limit"),
+    [
+        ("x.sum <= 2 * N", True, 6.0, 8.0),
+        ("x.sum + 3 <= 2 * N", False, 9.0, 8.0),
+        ("x.sum / N > 1.5", False, 1.5, 1.5),
+        ("x.sum == 6 and N == 5", False, 6.0, None),
+    ],
+)
+def test_a_claim_shows_both_sides(expect: str, held: bool, value: float, limit: float | None) -> None:
+    result = scoring.check(spec(expect), {"x.sum": 6, "N": 4})
+    assert (result.held, result.value, result.limit) == (held, value, limit)
+    assert (result.points, result.rung, result.expect) == (5, "a", expect)
+
+
+def test_without_counters_a_claim_is_neither_held_nor_broken() -> None:
+    assert scoring.check(spec("x <= 1"), None).held is None
+
+
+def test_a_claim_on_what_is_not_counted_is_an_error() -> None:
+    with pytest.raises(ExpressionError, match="no value"):
+        scoring.check(spec("y <= 1"), {"x": 1})
+
+
+@pytest.mark.parametrize(
+    ("given", "rung", "points"),
+    [
+        (claims(), "d", 0),
+        (claims(a=True, b=True, c=True, d=True), "d", 40),
+        (claims(a=True, b=False, c=True, d=True), "a", 10),
+        (claims(b=True, c=None, d=True), "b", 10),
+        (claims(d=False), "c", 0),
+        (claims(a=False, b=True), "a", 0),
+        ([*claims(b=True), *claims(b=False)], "a", 0),
+    ],
+)
+def test_the_reached_rung_is_the_last_below_a_broken_claim(
+    given: list[ClaimResult], rung: str, points: int
+) -> None:
+    assert scoring.reached(ORDER, given) == rung
+    assert scoring.points(ORDER, rung, given) == points
+
+
+def test_a_rung_answers_for_the_claims_of_those_before_it() -> None:
+    first, second, *_ = [rung.id for rung in TOPIC.rungs]
+    assert {claim.rung for claim in scoring.claims_up_to(TOPIC, first)} == {first}
+    assert {claim.rung for claim in scoring.claims_up_to(TOPIC, second)} == {first, second}
+    assert scoring.claims_up_to(TOPIC, TOPIC.rungs[-1].id) == tuple(
+        claim for rung in TOPIC.rungs for claim in TOPIC.claims if claim.rung == rung.id
+    )
+
+
+def test_a_hint_names_the_next_rungs_claim_and_idea() -> None:
+    first, second, *_ = [rung.id for rung in TOPIC.rungs]
+    missing = ClaimResult("writes are coalesced", False, 1_048_576.0, second, 15, "", 144_179.2)
+    (hint,) = hints.next_rung(TOPIC, first, [missing])
+    assert hint.rung == second
+    assert "writes are coalesced. Found 1,048,576, against 144,179." in hint.text
+    assert hints.first_sentence(TOPIC.rung(second).idea) in hint.text
+
+
+def test_there_is_nothing_above_the_last_rung() -> None:
+    assert hints.next_rung(TOPIC, TOPIC.rungs[-1].id, []) == []
+
+
+def test_a_fused_multiply_add_is_two_operations() -> None:
+    metric = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+    executed = {"ffma": 10, "dadd": 1, "hmul": 1}
+    assert (
+        flop({metric.format("ffma"): 10, metric.format("dadd"): 1, metric.format("hmul"): 1, "other": 9})
+        == 22
+    )

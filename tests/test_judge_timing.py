@@ -1,0 +1,152 @@
+"""The rounds of a measurement, run on the emulator.
+
+Its times mean nothing here, but who takes part, on which data, and what is checked is the same as on a GPU.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from grader import topics
+from grader.analysis.devices import board
+from grader.judge import timing
+from grader.judge.bounds import bound, too_fast
+from grader.judge.cases import CaseStore
+from grader.judge.kernel import Kernel, prepare
+from grader.judge.nvml import Watch
+from grader.judge.protocol import Copy, Run
+from grader.judge.runner import Runner
+from grader.judge.timing import Candidate, Track, measure
+
+ROUNDS = 6
+PROBLEM = {"M": 40, "N": 72}
+TOPIC = topics.load("transpose")
+
+
+class GuardedRunner(Runner):
+    """An emulator that lays guard zones as a GPU's runner does."""
+
+    guard = 4096
+
+
+@pytest.fixture
+def runner() -> Iterator[Runner]:
+    found = GuardedRunner("emulator", threads=1)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def track(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Track:
+    monkeypatch.setattr(timing, "ROUNDS", ROUNDS)
+    monkeypatch.setattr(timing, "FEWEST_ROUNDS", 2)
+    monkeypatch.setattr(timing, "FLUSH_BYTES", 4096)
+    runner.hello().limits["l2_cache_size"] = 1024
+    return Track(runner, TOPIC, CaseStore(TOPIC), PROBLEM)
+
+
+def kernel(rung: str, old: str = "", new: str = "") -> Kernel:
+    found = TOPIC.rung(rung)
+    assert old in found.source
+    return prepare(dataclasses.replace(found, source=found.source.replace(old, new)), "sm_90a")
+
+
+def candidate(track: Track, made: Kernel) -> Candidate:
+    return track.rung(made, made.plan(PROBLEM, track.runner.hello().limits))
+
+
+def test_rungs_and_the_copy_are_timed_in_every_round(track: Track) -> None:
+    everyone = [
+        candidate(track, kernel("00_naive")),
+        candidate(track, kernel("03_padded_tile")),
+        track.copy(),
+    ]
+    measure(track, everyone, Watch(None), random.Random(1))
+    for item in everyone:
+        assert item.refusal is None
+        assert len(item.samples) == ROUNDS + 1  # one more pass is the one that is checked
+        assert all(seconds > 0 for seconds in item.samples)
+
+
+def test_a_library_that_is_not_there_drops_out(track: Track) -> None:
+    library = track.library("cupy.transpose")
+    measure(track, [library], Watch(None), random.Random(1))
+    assert library.refusal is not None
+    assert library.samples == []
+
+
+def test_input_sets_take_turns(track: Track) -> None:
+    item = candidate(track, kernel("00_naive"))
+    first, second = item.actions
+    assert isinstance(first, Run)
+    assert isinstance(second, Run)
+    assert first.launches[0].args[0] != second.launches[0].args[0]
+    assert first.launches[0].args[1] == second.launches[0].args[1]
+
+
+def test_a_wrong_result_is_found_in_the_warm_up(track: Track) -> None:
+    item = candidate(track, kernel("00_naive", "row < M", "row < M - 1"))
+    measure(track, [item], Watch(None), random.Random(1))
+    assert item.refusal is not None
+    assert "never written" in item.refusal.reason
+
+
+def test_a_result_that_goes_wrong_later_is_found_too(track: Track) -> None:
+    """A kernel that does its work in the first launches only, so that the warm-up finds nothing."""
+    source = TOPIC.rungs[0].source
+    for old, new in (
+        ('extern "C" __global__ void', '__device__ int launches = 0;\nextern "C" __global__ void'),
+        ("if (row < M", "if (launches < 4 && row < M"),
+    ):
+        assert old in source
+        source = source.replace(old, new)
+    count = "if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(&launches, 1);"
+    source = f"{source.rstrip().removesuffix('}')}    {count}\n}}\n"
+    item = candidate(track, prepare(dataclasses.replace(TOPIC.rungs[0], source=source), "sm_90a"))
+    measure(track, [item], Watch(None), random.Random(1))
+    assert item.refusal is not None
+    assert "never written" in item.refusal.reason
+    assert len(item.samples) > 2
+
+
+def test_damage_around_an_output_is_found(track: Track) -> None:
+    reaches = "out[size_t(M) * N] = 1.0f; out["
+    item = candidate(track, kernel("00_naive", "out[", reaches))
+    measure(track, [item], Watch(None), random.Random(1))
+    assert item.refusal is not None
+    assert "out of bounds" in item.refusal.reason
+
+
+def test_slow_candidates_take_part_in_fewer_rounds_spread_over_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "ROUNDS", 30)
+    slow = Candidate("slow", (Copy("a", "b", 1),), checked=False, rounds=5)
+    assert [number for number in range(30) if slow.takes_part(number)] == [0, 6, 12, 18, 24]
+
+
+H200 = board("NVIDIA H200", "sm_90a")
+
+
+def test_the_bound_is_the_slower_of_arithmetic_and_memory() -> None:
+    gemm = topics.load("gemm")
+    cube = {"M": 4096, "N": 4096, "K": 4096}
+    floor = bound(gemm, cube, H200)
+    assert floor.by == "arithmetic"
+    assert floor.time_s == pytest.approx(2 * 4096**3 / 64.9e12, rel=0.01)
+    thin = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200)
+    assert (thin.by, thin.source) == ("memory", "modelled")
+    copied = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200, copy_s=1.0)
+    assert (copied.by, copied.source, copied.time_s) == ("copy", "measured", 1.0)
+
+
+def test_a_time_below_what_the_hardware_can_do_is_refused() -> None:
+    large, small = {"M": 16384, "N": 16384}, {"M": 1024, "N": 1024}
+    nbytes = TOPIC.reference.min_bytes(large)
+    assert too_fast(TOPIC, large, H200, nbytes / 4.5e12) is None
+    refusal = too_fast(TOPIC, large, H200, nbytes / 5e12)
+    assert refusal is not None
+    assert "cannot" in refusal.reason
+    assert too_fast(TOPIC, small, H200, 1e-9) is None, "what fits into L2 need not come from memory"

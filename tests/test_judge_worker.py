@@ -1,0 +1,157 @@
+"""The child process: what it does for its parent, and what happens when it does not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.emulator import nvrtc
+from grader.judge.guards import POISON
+from grader.judge.protocol import (
+    Allocate,
+    Download,
+    Fill,
+    Launch,
+    Load,
+    Operation,
+    Pointer,
+    Release,
+    Run,
+    Scalar,
+    Timed,
+    Upload,
+)
+from grader.judge.runner import Runner
+from grader.judge.verdict import Refusal
+from grader.judge.worker import ChildDied, ChildTimeout, ChildUnusable, Worker
+
+SOURCE = """
+#include <cstdio>
+extern "C" __global__ void twice(int* a, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i == 0) printf("not a reply\\n");
+    if (i < n) a[i] *= 2;
+}
+extern "C" __global__ void forever(volatile int* a, int n) { while (a[0] >= 0) { } }
+"""
+
+
+@pytest.fixture(scope="module")
+def image() -> bytes:
+    return nvrtc.build(SOURCE).image("emulator")
+
+
+@pytest.fixture
+def worker() -> Iterator[Worker]:
+    with Worker("emulator", threads=1) as found:
+        yield found
+
+
+def launch(symbol: str, n: int, blocks: tuple[int, ...] | None = None) -> Launch:
+    return Launch(symbol, (2, 1, 1), (32, 1, 1), 0, (Pointer("a"), Scalar("int32", n)), blocks=blocks)
+
+
+def test_buffers_travel_there_and_back(worker: Worker, image: bytes) -> None:
+    worker.reserve(256)
+    worker.view(0, 256).view(np.int32)[:] = np.arange(64)
+    operations: list[Operation] = [
+        Load("m", image),
+        Allocate("a", 256),
+        Upload("a", 0),
+        Run("m", (launch("twice", 40),)),
+        Download("a", 0),
+        Release(),
+    ]
+    reply = worker.ask(operations, 60)
+    assert reply.failure is None
+    (record,) = reply.values[3]
+    assert (record.kernel, record.status, record.blocks_run) == ("twice", "completed", 2)
+    expected = np.arange(64) * np.where(np.arange(64) < 40, 2, 1)
+    assert np.array_equal(worker.view(0, 256).view(np.int32), expected)
+
+
+def test_guards_lie_around_the_pointer(worker: Worker, image: bytes) -> None:
+    worker.reserve(1024)
+    region = worker.view(0, 256 + 2 * 128)
+    region[:] = 1
+    operations = [Load("m", image), Allocate("a", 256, 128), Upload("a", 0), Run("m", (launch("twice", 64),))]
+    worker.ask([*operations, Download("a", 0)], 60)
+    assert set(region[:128]) == {1}
+    assert set(region[128:384]) == {2}
+    assert set(region[384:]) == {1}
+
+
+def test_only_sampled_blocks_run(worker: Worker, image: bytes) -> None:
+    worker.reserve(256)
+    worker.view(0, 256).view(np.int32)[:] = 1
+    run = Run("m", (launch("twice", 64, blocks=(1,)),))
+    worker.ask([Load("m", image), Allocate("a", 256), Upload("a", 0), run, Download("a", 0)], 60)
+    assert list(worker.view(0, 256).view(np.int32)[[0, 31, 32, 63]]) == [1, 1, 2, 2]
+
+
+def test_fill_covers_odd_sizes(worker: Worker) -> None:
+    worker.reserve(16)
+    reply = worker.ask([Allocate("a", 7), Fill("a", POISON), Download("a", 0)], 60)
+    assert reply.failure is None
+    assert worker.view(0, 7).tobytes() == (POISON.to_bytes(4, "little") * 2)[:7]
+
+
+def test_a_timed_pass_gives_seconds(worker: Worker, image: bytes) -> None:
+    timed = Timed(Run("m", (launch("twice", 64),)), "flush")
+    reply = worker.ask([Load("m", image), Allocate("a", 256), Allocate("flush", 4096), timed], 60)
+    assert reply.failure is None
+    assert isinstance(reply.values[-1], float)
+
+
+def test_the_budget_ends_an_endless_loop_with_a_record(worker: Worker, image: bytes) -> None:
+    run = Run("m", (launch("forever", 1),), budget=10_000)
+    reply = worker.ask([Load("m", image), Allocate("a", 256), Fill("a", 0), run], 60)
+    (record,) = reply.values[3]
+    assert record.status == "budget exhausted"
+
+
+def test_the_clock_ends_what_has_no_budget(worker: Worker, image: bytes) -> None:
+    worker.ask([Load("m", image), Allocate("a", 256), Fill("a", 0)], 60)
+    with pytest.raises(ChildTimeout):
+        worker.ask([Run("m", (launch("forever", 1),))], 1.0)
+
+
+def test_a_failure_names_its_operation_and_keeps_the_child(worker: Worker) -> None:
+    reply = worker.ask([Allocate("a", 16), Run("no such module", (launch("twice", 1),))], 60)
+    assert reply.failure is not None
+    assert reply.failure.operation == 1
+    assert worker.ask([Release()], 60).failure is None
+
+
+def test_a_child_that_dies_says_how(worker: Worker) -> None:
+    worker.hello()
+    worker._process.kill()
+    with pytest.raises(ChildDied, match="SIGKILL"):
+        worker.ask([Release()], 60)
+
+
+def test_no_device_no_hello() -> None:
+    with Worker("emulator", "sm_1") as worker, pytest.raises(ChildUnusable, match="sm_1"):
+        worker.hello()
+
+
+def test_a_runner_replaces_its_child(image: bytes) -> None:
+    runner = Runner("emulator", threads=1)
+    try:
+        refusal = runner.ask(
+            [Load("m", image), Allocate("a", 256), Fill("a", 0), Run("m", (launch("forever", 1),))], 3.0
+        )
+        assert isinstance(refusal, Refusal)
+        assert refusal.verdict == "timeout"
+        assert not isinstance(runner.ask([Release()], 60), Refusal)
+    finally:
+        runner.close()
+
+
+def test_the_child_imports_nothing_heavy() -> None:
+    """A cold child has to be ready soon: only what launches may be imported."""
+    text = (Path(__file__).parents[1] / "grader" / "judge" / "child.py").read_text("utf-8")
+    assert not any(f"import {name}" in text for name in ("rich", "scipy", "matplotlib", "typer"))
