@@ -90,8 +90,5 @@ def test_there_is_nothing_above_the_last_rung() -> None:
 
 def test_a_fused_multiply_add_is_two_operations() -> None:
     metric = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
-    executed = {"ffma": 10, "dadd": 1, "hmul": 1}
-    assert (
-        flop({metric.format("ffma"): 10, metric.format("dadd"): 1, metric.format("hmul"): 1, "other": 9})
-        == 22
-    )
+    executed = {metric.format(name): count for name, count in (("ffma", 10), ("dadd", 1), ("hmul", 1))}
+    assert flop(executed | {"other": 9}) == 22
