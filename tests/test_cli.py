@@ -1,0 +1,214 @@
+"""The command line: its exit codes, its JSON, its errors, and that it fits 80 columns."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from grader import cli, topics
+from grader.content import content_root
+
+COMMANDS = ("topics", "climb", "grade", "profile", "emulate", "new", "check", "doctor")
+LD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+LD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+ST_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Ladder = Callable[..., Done]
+
+
+@pytest.fixture
+def ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Ladder:
+    """Runs `ladder ARGUMENTS…` in an empty folder, 80 columns wide."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["ladder", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return Done(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def fits(text: str) -> bool:
+    return all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_help_needs_none_of_the_machinery() -> None:
+    heavy = {"numpy", "numba", "llvmlite", "matplotlib", "grader.judge.climb", "grader.topics"}
+    code = f"import sys, grader.cli; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_teaches_by_an_example(ladder: Ladder, command: str) -> None:
+    done = ladder(command, "--help")
+    assert done.code == 0
+    assert f"ladder {command}" in done.out.partition("Example")[2]
+    assert fits(done.out)
+
+
+def test_topics_names_every_rung(ladder: Ladder) -> None:
+    done = ladder("topics")
+    assert done.code == 0
+    assert fits(done.out)
+    for topic in topics.discover().values():
+        assert topic.name in done.out
+        for rung in topic.rungs:
+            assert rung.id in done.out
+
+
+@pytest.fixture(scope="module")
+def climbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
+    """A climb of the transpose in a process of its own, with its record."""
+    folder = tmp_path_factory.mktemp("climb")
+    command = [sys.executable, "-m", "grader", "climb", "transpose", "--device", "emulator"]
+    command += [
+        "--set",
+        "M=1024",
+        "--set",
+        "N=1024",
+        "--json",
+        "-",
+        "--record",
+        "records",
+        "--plot",
+        "plot.png",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return Done(done.returncode, done.stdout, done.stderr), folder
+
+
+def test_climb_writes_nothing_but_json_to_standard_output(climbed: tuple[Done, Path]) -> None:
+    done, folder = climbed
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["topic"] == "transpose"
+    assert found["problem"] == {"M": 1024, "N": 1024}
+    assert "03_padded_tile" in done.err
+    (record,) = (folder / "records").rglob("*.json")
+    assert record.relative_to(folder).as_posix() == "records/emulated-h200/transpose.json"
+    assert json.loads(record.read_text()) == found
+    assert (folder / "plot.png").stat().st_size > 1000
+
+
+def test_climb_labels_what_was_modelled_and_what_was_emulated(climbed: tuple[Done, Path]) -> None:
+    done, _ = climbed
+    for rung in json.loads(done.out)["rungs"]:
+        assert (rung["verdict"], rung["time_source"], rung["counter_source"]) == (
+            "pass",
+            "modelled",
+            "emulated",
+        )
+        assert rung["samples_s"] is None
+        assert all(claim["held"] for claim in rung["claims"])
+    assert "≈" in done.err
+
+
+def test_climb_counts_what_nsight_compute_counts(climbed: tuple[Done, Path]) -> None:
+    done, _ = climbed
+    counters: dict[str, dict[str, Any]] = {
+        rung["id"]: rung["counters"] for rung in json.loads(done.out)["rungs"]
+    }
+    naive, tile, padded = (counters[name] for name in ("00_naive", "02_shared_tile", "03_padded_tile"))
+    assert (naive[LD_SECTORS], naive[LD_REQUESTS], naive[ST_SECTORS]) == (131_072, 32_768, 1_048_576)
+    assert sorted(tile[CONFLICTS.format(kind)] for kind in ("ld", "st")) == [0, 1_015_808]
+    assert [padded[CONFLICTS.format(kind)] for kind in ("ld", "st")] == [0, 0]
+
+
+def test_grade_passes_a_rung_and_names_it(ladder: Ladder) -> None:
+    rung = content_root() / "kernels/optimized/transpose/03_padded_tile.cu"
+    done = ladder("grade", "transpose", str(rung), "--device", "emulator", "--json", "grade.json")
+    assert done.code == 0, done.out
+    assert "PASS" in done.out
+    found = json.loads(Path("grade.json").read_text())
+    assert (found["verdict"], found["rung_reached"]) == ("pass", "03_padded_tile")
+
+
+def test_grade_fails_the_starter(ladder: Ladder) -> None:
+    assert ladder("new", "transpose", "mine.cu").code == 0
+    done = ladder("grade", "transpose", "mine.cu", "--device", "emulator")
+    assert done.code == 1, done.out
+    assert "FAIL" in done.out
+    assert "again: ladder grade transpose mine.cu --set M=" in done.out
+
+
+def test_a_file_that_does_not_compile_is_unusable(ladder: Ladder) -> None:
+    ladder("new", "transpose", "mine.cu")
+    Path("mine.cu").write_text(Path("mine.cu").read_text() + "\nint x = y;\n")
+    done = ladder("grade", "transpose", "mine.cu", "--device", "emulator")
+    assert done.code == 2
+    assert 'identifier "y" is undefined' in " ".join(done.out.split())
+
+
+def test_profile_shows_lines(ladder: Ladder) -> None:
+    rung = content_root() / "kernels/optimized/transpose/02_shared_tile.cu"
+    sizes = ("--set", "M=64", "--set", "N=64")
+    done = ladder("profile", "transpose", str(rung), "--device", "emulator", *sizes, "--json", "profile.json")
+    assert done.code == 0, done.out
+    assert fits(done.out.partition("\n")[2])  # the first line has the file's name
+    assert "tile[y][x] = in[" in done.out
+    (launch,) = json.loads(Path("profile.json").read_text())["launches"]
+    assert launch["counters"][LD_SECTORS] == 64 * 64 // 8
+
+
+def test_new_never_overwrites_unless_told(ladder: Ladder) -> None:
+    starter = topics.load("gemm").starter.read_text()
+    assert ladder("new", "gemm").code == 0
+    assert Path("gemm.cu").read_text() == starter
+    Path("gemm.cu").write_text("my work")
+    done = ladder("new", "gemm")
+    assert (done.code, Path("gemm.cu").read_text()) == (2, "my work")
+    assert "--force" in done.err
+    assert ladder("new", "gemm", "--force").code == 0
+    assert Path("gemm.cu").read_text() == starter
+
+
+def test_emulate_hands_over_the_scripts_own_options(ladder: Ladder) -> None:
+    Path("script.py").write_text(
+        "import sys, pycuda.driver\nprint(sys.argv[1:])\nsys.exit(len(sys.argv) - 3)\n"
+    )
+    done = ladder("emulate", "script.py", "--json", "1")
+    assert (done.code, done.out) == (0, "['--json', '1']\n")
+    assert ladder("emulate", "script.py", "--json", "1", "2").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("climb", "transposs"), "did you mean `transpose`?"),
+        (("climb", "transpose", "--set", "Q=3"), "no size `Q`"),
+        (("climb", "transpose", "--set", "M=many"), "write it as --set N=1024"),
+        (("climb", "transpose", "gemm", "--json", "-"), "take one topic"),
+        (("grade", "transpose", "absent.cu"), "`ladder new transpose` makes one"),
+        (("emulate", "absent.py"), "no such script"),
+        (("new", "transpose", "no/such/folder.cu"), "it cannot be written"),
+    ],
+)
+def test_an_unusable_call_says_what_to_do(ladder: Ladder, arguments: tuple[str, ...], said: str) -> None:
+    done = ladder(*arguments)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())
+    assert fits(done.err)
+    assert not done.out
+
+
+def test_doctor_finds_the_emulator_usable(ladder: Ladder) -> None:
+    done = ladder("doctor")
+    assert done.code == 0
+    assert fits(done.out)
+    assert "Kernels run on" in done.out
