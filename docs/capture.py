@@ -1,6 +1,6 @@
 """Writes terminal captures into a Markdown file: `python docs/capture.py README.md`.
 
-Between `<!-- capture: COMMAND -->` and `<!-- end -->` stands what COMMAND printed, in 80 columns without colour.
+Between `<!-- capture: COMMAND -->` and `<!-- end -->` stands what COMMAND printed: 80 columns, no colour.
 Numbers in the prose come from there and are never typed by hand.
 """
 
