@@ -28,6 +28,8 @@ setup: .venv/.stamp
 	  || { echo "Warpladder needs Python 3.11 or later: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable '.[dev$(GPU)]'
+	@echo "Compiling the emulator's runtime (once, some 15 seconds) ..."
+	$(BIN)/python -m grader.emulator.runtime.build
 	touch $@
 
 readme: setup            # writes the terminal capture into README.md

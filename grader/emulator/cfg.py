@@ -23,7 +23,20 @@ _NO_DESTINATION = frozenset(
      "prefetchu", "cp", "nanosleep", "discard", "stmatrix", "griddepcontrol", "pmevent", "applypriority")
 )  # fmt: skip
 _LANE_DEPENDENT = frozenset(
-    ("shfl", "atom", "vote", "match", "activemask", "elect", "redux", "ldmatrix", "mma", "wmma", "wgmma", "call")
+    (
+        "shfl",
+        "atom",
+        "vote",
+        "match",
+        "activemask",
+        "elect",
+        "redux",
+        "ldmatrix",
+        "mma",
+        "wmma",
+        "wgmma",
+        "call",
+    )
 )
 """Opcodes whose result depends on the lanes that execute them, whatever their operands are."""
 
@@ -213,9 +226,7 @@ def _divergence(
 ) -> tuple[set[str], set[str]]:
     """The uniform and the contested registers; a fixed point, since each kind of divergence feeds the other."""
     post = _PostDominators(blocks)
-    defined = [
-        {name for inst in block.instructions for name in destinations(inst)} for block in blocks
-    ]
+    defined = [{name for inst in block.instructions for name in destinations(inst)} for block in blocks]
     varying: set[str] = set()
     contested: set[str] = set()
     split: set[int] = set()

@@ -24,7 +24,20 @@ from grader.emulator.ptx import Imm, Instruction, Mem, Not, Operand, Reg, Sym
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.build import PREFIX
 from grader.emulator.runtime.layout import LANES
-from grader.emulator.values import F32, F64, I1, I8, I32, I64, element_of, is_vector, scalar_type, shaped, suffix, width_of
+from grader.emulator.values import (
+    F32,
+    F64,
+    I1,
+    I8,
+    I32,
+    I64,
+    element_of,
+    is_vector,
+    scalar_type,
+    shaped,
+    suffix,
+    width_of,
+)
 
 
 def generate(plan: KernelPlan) -> str:
@@ -77,7 +90,9 @@ class Emitter:
     def _entry(self) -> None:
         self.context, self.warp = self.function.args
         self.mask_slot = self.b.alloca(I64, name="mask")
-        self.words = [self.b.alloca(I64, name=f"pending{i}") for i in range((len(self.flow.blocks) + 63) // 64)]
+        self.words = [
+            self.b.alloca(I64, name=f"pending{i}") for i in range((len(self.flow.blocks) + 63) // 64)
+        ]
         self.address_buffer = self.b.ptrtoint(self._buffer(LANES * 8), I64)
         self.value_buffer = self.b.ptrtoint(self._buffer(LANES * 64), I64)
         self.second_buffer = self.b.ptrtoint(self._buffer(LANES * 8), I64)

@@ -19,16 +19,26 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 _PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h"}
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
-_ALWAYS = tuple(
-    [f"l1tex__t_{what}_pipe_lsu_mem_global_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st", "red", "atom")]
-    + [f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum" for what in ("requests", "sectors") for op in ("ld", "st")]
-    + [f"l1tex__data_{what}_pipe_lsu{mid}_mem_shared_op_{op}.sum"
-       for what, mid in (("bank_conflicts", ""),) for op in ("ld", "st")]
-    + [f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")]
-    + [f"smsp__sass_inst_executed_op_{space}_{op}.sum" for space in ("global", "local", "shared") for op in ("ld", "st")]
-    + [f"smsp__sass_thread_inst_executed_op_{p}{a}_pred_on.sum" for p in "fdh" for a in ("fma", "add", "mul")]
-    + ["smsp__inst_executed.sum", "smsp__thread_inst_executed.sum"]
-)  # fmt: skip
+_ALWAYS = (
+    *(f"l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "red", "atom")),
+    *(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "red", "atom")),
+    *(
+        f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum"
+        for what in ("requests", "sectors")
+        for op in ("ld", "st")
+    ),
+    *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
+    *(f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")),
+    *(
+        f"smsp__sass_inst_executed_op_{where}_{op}.sum"
+        for where in ("global", "local", "shared")
+        for op in ("ld", "st")
+    ),
+    *(f"smsp__sass_thread_inst_executed_op_{p}{a}_pred_on.sum" for p in "fdh" for a in ("fma", "add", "mul")),
+    "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed.sum",
+)
+"""Reported also where they are zero: that something does not happen is worth a claim."""
 
 
 def metric_of(inst: Instruction) -> str | None:

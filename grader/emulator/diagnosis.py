@@ -122,7 +122,10 @@ def _barriers(plan: KernelPlan, workers: Sequence[Worker], grid: Shape) -> tuple
     if not splits:
         return ()
     first = min(splits, key=lambda c: int(c[layout.BARRIER_SPLIT_BLOCK]))
-    lines = sorted(_line_before(plan, int(first[slot])) for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER))
+    lines = sorted(
+        _line_before(plan, int(first[slot]))
+        for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER)
+    )
     message = (
         f"threads of one block wait at different barriers (lines {lines[0]} and {lines[1]}): "
         "__syncthreads() must be reached by all threads of the block together"

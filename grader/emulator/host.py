@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -33,18 +33,22 @@ class HostCalls:
     def _call(self, function: int, context: int, values: int, mask: int) -> int:
         """Non-zero stops the launch."""
         slots = (ctypes.c_int64 * layout.CONTEXT_SLOTS).from_address(context)
-        arguments = np.frombuffer((ctypes.c_int64 * (8 * LANES)).from_address(values), np.int64).reshape(8, LANES)
+        arguments = np.ctypeslib.as_array((ctypes.c_int64 * (8 * LANES)).from_address(values)).reshape(
+            8, LANES
+        )
         lanes = [lane for lane in range(LANES) if mask >> lane & 1]
         if function == VPRINTF:
             for lane in lanes:
-                local = slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
+                local = (
+                    slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
+                )
                 print(self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), local), end="")
             return 0
         self._assertion(slots, [int(column[lanes[0]]) for column in arguments[:4]], lanes[0])
         return 1
 
     def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:
-        text, file, line, function = values
+        text, _, line, function = values
         thread = slots[layout.WARP] * LANES + lane
         where = (thread % self.block[0], thread // self.block[0] % self.block[1],
                  thread // (self.block[0] * self.block[1]))  # fmt: skip
@@ -78,8 +82,7 @@ class HostCalls:
             return ctypes.string_at(local + address - LOCAL_WINDOW, nbytes)
         return self.memory.read(address, nbytes).tobytes()
 
-    def _pieces(self, text: str, take: object) -> Iterator[str]:
-        assert callable(take)
+    def _pieces(self, text: str, take: Callable[[int], bytes]) -> Iterator[str]:
         end = 0
         for match in _CONVERSION.finditer(text):
             yield text[end : match.start()]
@@ -95,19 +98,17 @@ class HostCalls:
             yield self._converted(spec, length or "", kind, take)
         yield text[end:]
 
-    def _converted(self, spec: str, length: str, kind: str, take: object) -> str:
-        assert callable(take)
-        if kind in "fFeEgG":
-            return (spec + kind) % struct.unpack("<d", take(8))[0]
+    def _converted(self, spec: str, length: str, kind: str, take: Callable[[int], bytes]) -> str:
         if kind == "s":
-            return (spec + "s") % self._string(struct.unpack("<Q", take(8))[0])
+            return str((spec + "s") % self._string(struct.unpack("<Q", take(8))[0]))
         if kind == "p":
-            return (spec + "s") % hex(struct.unpack("<Q", take(8))[0])
+            return str((spec + "s") % hex(struct.unpack("<Q", take(8))[0]))
         if kind == "c":
-            return (spec + "c") % chr(struct.unpack("<i", take(4))[0] & 255)
-        if kind in "aA":
-            return struct.unpack("<d", take(8))[0].hex()
+            return str((spec + "c") % chr(struct.unpack("<i", take(4))[0] & 255))
+        if kind in "fFeEgGaA":
+            number: float = struct.unpack("<d", take(8))[0]
+            return number.hex() if kind in "aA" else str((spec + kind) % number)
         wide = length in ("l", "ll", "z", "t")
-        signed = kind in "di"
-        code = ("q" if signed else "Q") if wide else ("i" if signed else "I")
-        return (spec + ("d" if kind in "diu" else kind)) % struct.unpack("<" + code, take(8 if wide else 4))[0]
+        code = "q" if wide else "i"
+        value = struct.unpack("<" + (code if kind in "di" else code.upper()), take(8 if wide else 4))[0]
+        return str((spec + ("d" if kind in "diu" else kind)) % value)

@@ -50,7 +50,12 @@ class _Inliner:
         return self.out
 
     def copy_body(
-        self, fn: Function, names: dict[str, str], stack: tuple[str, ...], return_label: str | None, entry: bool
+        self,
+        fn: Function,
+        names: dict[str, str],
+        stack: tuple[str, ...],
+        return_label: str | None,
+        entry: bool,
     ) -> None:
         for item in fn.body:
             if isinstance(item, Label):
@@ -115,7 +120,9 @@ class _Inliner:
     ) -> None:
         """Arguments are .param variables, one 64- or 32-bit value each, at offset 0."""
         widths = {"vprintf": ["b64", "b64"], "__assertfail": ["b64", "b64", "b32", "b64", "b64"]}[name]
-        values = [self.slot(a.name, 0, w) for a, w in zip(arguments, widths, strict=True) if isinstance(a, Sym)]
+        values = [
+            self.slot(a.name, 0, w) for a, w in zip(arguments, widths, strict=True) if isinstance(a, Sym)
+        ]
         outputs = [self.slot(r.name, 0, "b32") for r in results if isinstance(r, Sym)]
         operands = (Vec(tuple(outputs)), Sym(name), Vec(tuple(values)))
         self.out.body.append(replace(inst, opcode="call", operands=operands))
@@ -126,7 +133,9 @@ class _Inliner:
     ) -> None:  # fmt: skip
         self.serial += 1
         suffix = f"${self.serial}"
-        names = {name: name + suffix for name in [*callee.registers, *callee.variables, *callee.branch_targets]}
+        names = {
+            name: name + suffix for name in [*callee.registers, *callee.variables, *callee.branch_targets]
+        }
         names |= {item.name: item.name + suffix for item in callee.body if isinstance(item, Label)}
         for formal, actual in zip([*callee.returns, *callee.params], [*results, *arguments], strict=True):
             assert isinstance(actual, Sym)

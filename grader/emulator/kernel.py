@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from grader.emulator.cfg import ControlFlow, analyse
+from grader.emulator.cfg import ControlFlow, analyse, destinations, sources
 from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.inline import inline_calls
 from grader.emulator.ptx import (
@@ -143,7 +143,9 @@ def _may_spin(instructions: list[Instruction]) -> bool:
 
 
 def _sites(flow: ControlFlow) -> list[Site]:
+    """The memory instructions, numbered. An atom whose result nobody reads is a reduction, as in SASS."""
     found: list[Site] = []
+    used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
     for block in flow.blocks:
         for inst in block.instructions:
             name = inst.parts[0]
@@ -152,15 +154,10 @@ def _sites(flow: ControlFlow) -> list[Site]:
             if name not in ("ld", "st", "atom", "red"):
                 continue
             space = decode_space(inst)
-            if name == "atom" and _sinks(inst):
+            if name == "atom" and not any(register in used for register in destinations(inst)):
                 name = "red"
             found.append(Site(len(found), inst, name, space, block.index))
     return found
-
-
-def _sinks(inst: Instruction) -> bool:
-    """atom with `_` as its destination is a reduction."""
-    return getattr(inst.operands[0], "name", "") == "_"
 
 
 def _guarded(flow: ControlFlow) -> dict[int, int]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from mmap import MADV_DONTNEED, PAGESIZE, mmap
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ class Launch:
         with ThreadPoolExecutor(len(workers)) as pool:
             return max(pool.map(work, workers))
 
-    def _held(self) -> dict[str, Array]:
+    def _held(self) -> dict[str, np.ndarray[Any, Any]]:
         """Arrays that native code reads; kept alive by the caller."""
         addresses = [self.variables[name][0] for name in self.plan.symbols]
         size = max(self.plan.param_bytes, len(self.params), 1)
@@ -80,7 +81,7 @@ class Launch:
             "tids": thread_indices(self.block),
         }
 
-    def _slots(self, held: dict[str, Array]) -> dict[str, int]:
+    def _slots(self, held: dict[str, np.ndarray[Any, Any]]) -> dict[str, int]:
         """The context slots that are the same for all workers."""
         self.arrays = held
         return {
@@ -126,7 +127,9 @@ class Launch:
     def _trap(self, workers: Sequence[Worker], status: int) -> tuple[Finding, ...]:
         if status != layout.TRAPPED:
             return ()
-        return (self.calls.failure or Finding("trap", 0, "the kernel executed a trap", 1, (0, 0, 0), (0, 0, 0)),)
+        return (
+            self.calls.failure or Finding("trap", 0, "the kernel executed a trap", 1, (0, 0, 0), (0, 0, 0)),
+        )
 
     def _touched_sectors(self, area: mmap) -> int:
         """How many sectors were touched; clears the marks."""
@@ -147,7 +150,7 @@ class Launch:
         return total
 
 
-def thread_indices(block: Shape) -> Array:
+def thread_indices(block: Shape) -> np.ndarray[Any, np.dtype[np.int32]]:
     """tid.x, tid.y, tid.z of every lane: int32 of shape (warps, 3, 32)."""
     threads = math.prod(block)
     number = np.arange(-(-threads // LANES) * LANES)

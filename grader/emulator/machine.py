@@ -164,7 +164,9 @@ class Machine:
             most = limits["max_threads_per_block"]
             raise LaunchRefused(f"a block of {threads} threads; the device allows {most}")
         if kernel.max_threads and threads > kernel.max_threads:
-            raise LaunchRefused(f"a block of {threads} threads; __launch_bounds__ allows {kernel.max_threads}")
+            raise LaunchRefused(
+                f"a block of {threads} threads; __launch_bounds__ allows {kernel.max_threads}"
+            )
         most = limits["max_shared_memory_per_block_optin"]
         if shared_bytes > most:
             raise LaunchRefused(f"{shared_bytes} bytes of shared memory a block; the device has {most}")

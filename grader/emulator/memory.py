@@ -71,7 +71,9 @@ class Memory:
                 return self._take(index, start, nbytes)
             start = self._align(taken + self._sizes[taken] + GAP)
         if start + nbytes + GAP > GLOBAL_BASE + self.capacity:
-            raise MemoryFault(f"out of memory: {nbytes} bytes asked for, {self.info()[0]} of {self.nbytes} free")
+            raise MemoryFault(
+                f"out of memory: {nbytes} bytes asked for, {self.info()[0]} of {self.nbytes} free"
+            )
         return self._take(len(self._starts), start, nbytes)
 
     @staticmethod

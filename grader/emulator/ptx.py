@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass, field
-from typing import Union
+from typing import TypeAlias
 
 from grader.emulator.errors import PtxSyntaxError, UnsupportedPtx
 
@@ -70,7 +70,7 @@ class Not:
     reg: Reg
 
 
-Operand = Union[Reg, Imm, Sym, Mem, Vec, Pair, Not]
+Operand: TypeAlias = "Reg | Imm | Sym | Mem | Vec | Pair | Not"
 
 
 @dataclass
@@ -174,7 +174,7 @@ def _tokenize(text: str) -> list[_Token]:
         while position < len(line):
             match = _TOKEN.match(line, position)
             if match is None:
-                raise PtxSyntaxError(f"PTX line {number}: cannot read {line[position:position + 20]!r}")
+                raise PtxSyntaxError(f"PTX line {number}: cannot read {line[position : position + 20]!r}")
             position = match.end()
             if match.lastgroup != "space":
                 tokens.append(_Token(str(match.lastgroup), match.group(), number))
@@ -296,7 +296,8 @@ class _Parser:
         align, element = self.align_and_type()
         name_token = self.next()
         count, unsized = self.dimensions()
-        initial, pointers = None, ()
+        initial: bytes | None = None
+        pointers: tuple[tuple[int, str, int], ...] = ()
         if self.accept("="):
             initial, pointers = self.initialiser(element, count)
         self.expect(";")
@@ -472,7 +473,8 @@ class _Parser:
                 item.name = labels[item.name]
             elif labels:
                 item.operands = tuple(
-                    Sym(labels[o.name]) if isinstance(o, Sym) and o.name in labels else o for o in item.operands
+                    Sym(labels[o.name]) if isinstance(o, Sym) and o.name in labels else o
+                    for o in item.operands
                 )
 
     def rename(self, name: str) -> str:

@@ -9,4 +9,15 @@ from __future__ import annotations
 from grader.emulator.ops import arithmetic, compare, control, convert, floating, half, logic, memory, warp
 from grader.emulator.ops.registry import handle
 
-__all__ = ["arithmetic", "compare", "control", "convert", "floating", "half", "handle", "logic", "memory", "warp"]
+__all__ = [
+    "arithmetic",
+    "compare",
+    "control",
+    "convert",
+    "floating",
+    "half",
+    "handle",
+    "logic",
+    "memory",
+    "warp",
+]

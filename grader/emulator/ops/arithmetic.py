@@ -234,5 +234,3 @@ def dp4a(e: Emitter, o: Op) -> None:
 def _lane_byte(e: Emitter, value: Any, byte: int, signed: bool) -> Any:
     small = e.b.trunc(e.b.lshr(value, constant(value, 8 * byte)), shaped(I8, value))
     return extend(e, small, 32, signed)
-
-

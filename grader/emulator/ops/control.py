@@ -39,7 +39,9 @@ def hint(e: Emitter, o: Op) -> None:
 def system_call(e: Emitter, o: Op) -> None:
     """printf and assert: the host is called with each lane's arguments, and returns whether to go on."""
     outputs, name, arguments = e.inst.operands
-    assert isinstance(outputs, Vec) and isinstance(name, Sym) and isinstance(arguments, Vec)
+    assert isinstance(name, Sym)
+    assert isinstance(outputs, Vec)
+    assert isinstance(arguments, Vec)
     number = SYSTEM_CALLS.index(name.name)
     values = [e.read(argument, "b64", vector=True) for argument in arguments.items]
     with e.where_active() as mask:

@@ -82,7 +82,7 @@ _ROUNDINGS = ("rn", "rz", "rni", "rzi", "rmi", "rpi", "rna", "sat", "ftz", "relu
 @op("cvt", allow=_ROUNDINGS)
 def cvt(e: Emitter, o: Op) -> None:
     to, source = o.types
-    if o.has("satfinite") or o.has("rna") and to != "tf32":
+    if o.has("satfinite") or (o.has("rna") and to != "tf32"):
         raise e.unsupported()
     if to in ("f16x2", "bf16x2"):
         high, low = (from_float(e, _limited(e, o, e.read(i, "f32")), to) for i in (1, 2))
@@ -117,7 +117,9 @@ def _clamped(e: Emitter, value: Any, source: str, to: str) -> Any:
     lowest, highest = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
     wide = e.b.sext(value, shaped(ir.IntType(128), value)) if source[0] == "s" else \
         e.b.zext(value, shaped(ir.IntType(128), value))  # fmt: skip
-    wide = e.intrinsic("llvm.smin", e.intrinsic("llvm.smax", wide, constant(wide, lowest)), constant(wide, highest))
+    wide = e.intrinsic(
+        "llvm.smin", e.intrinsic("llvm.smax", wide, constant(wide, lowest)), constant(wide, highest)
+    )
     return e.b.trunc(wide, shaped(scalar_type(to), value))
 
 
@@ -163,7 +165,7 @@ def _float_to_float(e: Emitter, o: Op, value: Any, source: str, to: str) -> None
     if name is not None:
         value = e.intrinsic(name, value)
     narrower = TYPE_BYTES[to] < TYPE_BYTES[source]
-    if narrower and (o.has("rz") or source == "f64" and to != "f32"):
+    if narrower and (o.has("rz") or (source == "f64" and to != "f32")):
         raise e.unsupported()
     have = element_of(value.type)
     if to == "f64" and have == F32:
@@ -189,5 +191,3 @@ def _to_tf32(e: Emitter, value: Any) -> Any:
     bits = e.convert_bits(value, scalar_type("b32"))
     rounded = e.b.add(bits, constant(bits, 0x1000))
     return e.b.and_(rounded, constant(bits, -0x2000 & 0xFFFFFFFF))
-
-

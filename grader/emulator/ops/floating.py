@@ -2,7 +2,8 @@
 
 Approximate forms (sin.approx, rcp.approx, div.full …) give the correctly rounded or the C library's result, which
 is inside the error PTX allows but need not be the hardware's last bit. Rounding is to nearest even; the directed
-modes of add, mul, fma and div are refused.
+modes (.rz, .rm, .rp) exist for single-precision add, sub, mul and fma, as the range reductions of CUDA's math
+functions need them, and are refused elsewhere.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from llvmlite import ir
 
 from grader.emulator.ops.registry import Op, op
-from grader.emulator.values import F32, I32, I64, constant, element_of, shaped
+from grader.emulator.values import F32, F64, I32, I64, constant, element_of, shaped
 
 if TYPE_CHECKING:
     from grader.emulator.codegen import Emitter
@@ -52,6 +53,57 @@ def add_sub_mul(e: Emitter, o: Op) -> None:
 @op("fma", "mad", allow=_OUT, types=FLOATS)
 def fma(e: Emitter, o: Op) -> None:
     result(e, o, e.intrinsic("llvm.fma", *(operand(e, o, i) for i in (1, 2, 3))))
+
+
+_DIRECTED = ("rz", "rm", "rp")
+
+
+@op("add", "sub", "mul", "fma", allow=(*_DIRECTED, "ftz", "sat"), types=("f32",))
+def directed(e: Emitter, o: Op) -> None:
+    """Through double precision, where products of singles are exact and what a sum loses can be computed."""
+    kind = shaped(F64, e.read(1, "f32"))
+    values = [e.b.fpext(operand(e, o, i), kind) for i in range(1, len(e.inst.operands))]
+    if o.name in ("mul", "fma"):
+        first = e.b.fmul(values[0], values[1])
+        second = values[2] if o.name == "fma" else constant(first, 0.0)
+    else:
+        first, second = values[0], values[1] if o.name == "add" else e.b.fneg(values[1])
+    total, lost = two_sum(e, first, second)
+    result(e, o, round_towards(e, next(m for m in o.modifiers if m in _DIRECTED), total, lost))
+
+
+def two_sum(e: Emitter, a: Any, b: Any) -> tuple[Any, Any]:
+    """a + b rounded, and the rounding error, exactly (Knuth's TwoSum)."""
+    total = e.b.fadd(a, b)
+    part = e.b.fsub(total, a)
+    return total, e.b.fadd(e.b.fsub(a, e.b.fsub(total, part)), e.b.fsub(b, part))
+
+
+def round_towards(e: Emitter, mode: str, total: Any, lost: Any) -> Any:
+    """The single next to total + lost in the direction of `mode`: the nearest, moved by one where it overshot."""
+    nearest = e.b.fptrunc(total, shaped(F32, total))
+    back = e.b.fpext(nearest, total.type)
+    zero = constant(total, 0.0)
+    same = e.b.fcmp_ordered("==", back, total)
+    above = e.b.or_(e.b.fcmp_ordered(">", back, total), e.b.and_(same, e.b.fcmp_ordered("<", lost, zero)))
+    below = e.b.or_(e.b.fcmp_ordered("<", back, total), e.b.and_(same, e.b.fcmp_ordered(">", lost, zero)))
+    positive = e.b.fcmp_ordered(">", total, zero)
+    down = {"rm": above, "rp": None, "rz": e.b.and_(above, positive)}[mode]
+    up = {"rm": None, "rp": below, "rz": e.b.and_(below, e.b.not_(positive))}[mode]
+    for move, step in ((down, -1), (up, 1)):
+        if move is not None:
+            nearest = e.b.select(move, neighbour(e, nearest, step), nearest)
+    return nearest
+
+
+def neighbour(e: Emitter, value: Any, step: int) -> Any:
+    """The next single above (step 1) or below (step -1)."""
+    bits = as_bits(e, value)
+    towards_zero = e.b.fcmp_ordered("<" if step > 0 else ">", value, constant(value, 0.0))
+    moved = e.b.select(towards_zero, e.b.sub(bits, constant(bits, 1)), e.b.add(bits, constant(bits, 1)))
+    smallest = constant(bits, 1 if step > 0 else -0x7FFFFFFF)
+    is_zero = e.b.fcmp_ordered("==", value, constant(value, 0.0))
+    return e.b.bitcast(e.b.select(is_zero, smallest, moved), value.type)
 
 
 @op("div", allow=("rn", "ftz", "approx", "full"), types=FLOATS)
@@ -94,7 +146,9 @@ def min_max(e: Emitter, o: Op) -> None:
     a, b = operand(e, o, 1), operand(e, o, 2)
     smaller = e.intrinsic(f"llvm.{o.name}imum", a, b)
     if not o.has("NaN"):
-        smaller = e.b.select(e.b.fcmp_unordered("uno", a, a), b, e.b.select(e.b.fcmp_unordered("uno", b, b), a, smaller))
+        smaller = e.b.select(
+            e.b.fcmp_unordered("uno", a, a), b, e.b.select(e.b.fcmp_unordered("uno", b, b), a, smaller)
+        )
     e.write(0, smaller, o.type)
 
 
@@ -115,7 +169,9 @@ def testp(e: Emitter, o: Op) -> None:
         "infinite": lambda: e.b.fcmp_ordered("==", size, infinity),
         "number": lambda: e.b.fcmp_ordered("ord", a, a),
         "notanumber": lambda: e.b.fcmp_unordered("uno", a, a),
-        "normal": lambda: e.b.and_(e.b.fcmp_ordered(">=", size, least), e.b.fcmp_ordered("<", size, infinity)),
+        "normal": lambda: e.b.and_(
+            e.b.fcmp_ordered(">=", size, least), e.b.fcmp_ordered("<", size, infinity)
+        ),
         "subnormal": lambda: e.b.and_(
             e.b.fcmp_ordered("<", size, least), e.b.fcmp_ordered(">", size, constant(a, 0.0))
         ),

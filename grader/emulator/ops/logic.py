@@ -59,12 +59,11 @@ def funnel(e: Emitter, o: Op) -> None:
         amount = e.b.and_(amount, constant(amount, 31))
     else:
         amount = e.intrinsic("llvm.umin", amount, constant(amount, 32))
-    both = e.b.or_(e.b.shl(extend(e, b, 64, False), constant(extend(e, b, 64, False), 32)), extend(e, a, 64, False))
+    both = e.b.or_(
+        e.b.shl(extend(e, b, 64, False), constant(extend(e, b, 64, False), 32)), extend(e, a, 64, False)
+    )
     wide = extend(e, amount, 64, False)
-    if o.has("l"):
-        moved = e.b.lshr(e.b.shl(both, wide), constant(both, 32))
-    else:
-        moved = e.b.lshr(both, wide)
+    moved = e.b.lshr(e.b.shl(both, wide), constant(both, 32)) if o.has("l") else e.b.lshr(both, wide)
     e.write(0, e.b.trunc(moved, a.type), "b32")
 
 
@@ -100,5 +99,3 @@ def prmt(e: Emitter, o: Op) -> None:
         value = e.b.select(replicate, spread, value)
         result = e.b.or_(result, e.b.shl(value, constant(value, 8 * byte)))
     e.write(0, result, "b32")
-
-

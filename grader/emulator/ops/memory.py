@@ -51,7 +51,7 @@ def allowed_lanes(e: Emitter, site: Site, width: int, kind: int, mask: Any) -> A
     common = (e.context, where, e.address_buffer, mask, I64(width))
     match site.space:
         case "global" | "const":
-            return e.call("access_global", *common, I64(int(kind != LOAD)))
+            return e.call("access_global", *common, I64(kind))
         case "shared":
             return e.call("access_shared", *common, I64(kind), e.scratch)
         case "local":
@@ -144,8 +144,8 @@ def store(e: Emitter, o: Op) -> None:
 
 
 _OPERATIONS = {
-    "add": layout.ATOM_ADD, "and": layout.ATOM_AND, "or": layout.ATOM_OR, "xor": layout.ATOM_XOR, "exch": layout.ATOM_EXCH,
-    "cas": layout.ATOM_CAS, "inc": layout.ATOM_INC, "dec": layout.ATOM_DEC,
+    "add": layout.ATOM_ADD, "and": layout.ATOM_AND, "or": layout.ATOM_OR, "xor": layout.ATOM_XOR,
+    "exch": layout.ATOM_EXCH, "cas": layout.ATOM_CAS, "inc": layout.ATOM_INC, "dec": layout.ATOM_DEC,
 }  # fmt: skip
 
 

@@ -56,7 +56,9 @@ def decode(inst: Instruction) -> Op:
     return Op(name, types, tuple(p for p in rest if p not in types))
 
 
-def op(*names: str, allow: Iterable[str] = (), types: Iterable[str] | None = None) -> Callable[[Handler], Handler]:
+def op(
+    *names: str, allow: Iterable[str] = (), types: Iterable[str] | None = None
+) -> Callable[[Handler], Handler]:
     """Registers a handler for opcodes, with the modifiers (and types, where limited) it understands."""
 
     def register(handler: Handler) -> Handler:

@@ -136,5 +136,3 @@ def redux(e: Emitter, o: Op) -> None:
     value = e.b.select(e.lanes(e.active_mask()), value, constant(value, neutral))
     name = f"{'s' if signed else 'u'}{how}" if how in ("min", "max") else how
     e.write(0, e.reduce(f"llvm.vector.reduce.{name}", value), o.type)
-
-

@@ -9,11 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import float32, int32, int64, uint8, uint16, uint32, uint64
+from numba import float32, int32, int64, uint16, uint32, uint64
 
 from grader.emulator.runtime.layout import (
-    ATOM_ADD, ATOM_AND, ATOM_CAS, ATOM_DEC, ATOM_EXCH, ATOM_INC, ATOM_MAX_S, ATOM_MAX_U, ATOM_MIN_S, ATOM_MIN_U,
-    ATOM_OR, ATOM_XOR, LANES,
+    ATOM_ADD,
+    ATOM_ADD_F,
+    ATOM_AND,
+    ATOM_CAS,
+    ATOM_DEC,
+    ATOM_EXCH,
+    ATOM_INC,
+    ATOM_MAX_U,
+    ATOM_MIN_S,
+    ATOM_MIN_U,
+    ATOM_OR,
+    ATOM_XOR,
+    LANES,
 )  # fmt: skip
 from grader.emulator.runtime.native import (
     bits_to_double,
@@ -26,17 +37,17 @@ from grader.emulator.runtime.options import native
 
 
 @native
-def _add_float32(a, b):
+def _add_float32(a: int, b: int) -> int:
     return float_to_bits(float32(bits_to_float(a) + bits_to_float(b)))
 
 
 @native
-def _add_float64(a, b):
+def _add_float64(a: int, b: int) -> int:
     return double_to_bits(bits_to_double(a) + bits_to_double(b))
 
 
 @native
-def _no_float16(a, b):
+def _no_float16(a: int, b: int) -> int:
     return a
 
 
@@ -44,15 +55,43 @@ _ADD_FLOAT = {uint16: _no_float16, uint32: _add_float32, uint64: _add_float64}
 _SIGNED = {uint16: np.int16, uint32: int32, uint64: int64}
 
 
-def make_atomic(element: Any) -> Any:
-    """The atomic of one width: old values to `out`; `second` is the swap value of a compare-and-swap."""
-    add_float = _ADD_FLOAT[element]
+def make_extreme(element: Any) -> Any:
+    """Minimum and maximum of one width, signed or not."""
     signed = _SIGNED[element]
 
     @native
-    def combine(operation, old, value, second):
-        if operation == ATOM_ADD:
-            return element(old + value)
+    def extreme(operation: int, old: int, value: int) -> int:
+        if operation == ATOM_MIN_U:
+            return min(old, value)
+        if operation == ATOM_MAX_U:
+            return max(old, value)
+        if operation == ATOM_MIN_S:
+            return old if signed(old) < signed(value) else value
+        return old if signed(old) > signed(value) else value
+
+    return extreme
+
+
+def make_count(element: Any) -> Any:
+    """atomicInc and atomicDec, which wrap around at `value`, and the sum."""
+
+    @native
+    def count(operation: int, old: int, value: int) -> int:
+        if operation == ATOM_INC:
+            return element(0) if old >= value else element(old + 1)
+        if operation == ATOM_DEC:
+            return value if old == 0 or old > value else element(old - 1)
+        return element(old + value)
+
+    return count
+
+
+def make_combine(element: Any) -> Any:
+    """What one lane leaves in memory."""
+    add_float, extreme, count = _ADD_FLOAT[element], make_extreme(element), make_count(element)
+
+    @native
+    def combine(operation: int, old: int, value: int, second: int) -> int:
         if operation == ATOM_AND:
             return old & value
         if operation == ATOM_OR:
@@ -63,22 +102,21 @@ def make_atomic(element: Any) -> Any:
             return value
         if operation == ATOM_CAS:
             return second if old == value else old
-        if operation == ATOM_INC:
-            return element(0) if old >= value else element(old + 1)
-        if operation == ATOM_DEC:
-            return value if old == 0 or old > value else element(old - 1)
-        if operation == ATOM_MIN_U:
-            return min(old, value)
-        if operation == ATOM_MAX_U:
-            return max(old, value)
-        if operation == ATOM_MIN_S:
-            return old if signed(old) < signed(value) else value
-        if operation == ATOM_MAX_S:
-            return old if signed(old) > signed(value) else value
-        return add_float(old, value)
+        if operation == ATOM_ADD_F:
+            return add_float(old, value)
+        if operation in (ATOM_ADD, ATOM_INC, ATOM_DEC):
+            return count(operation, old, value)
+        return extreme(operation, old, value)
+
+    return combine
+
+
+def make_atomic(element: Any) -> Any:
+    """The atomic of one width: old values to `out`; `second` is the swap value of a compare-and-swap."""
+    combine = make_combine(element)
 
     @native
-    def atomic(addresses, values, seconds, out, mask, operation):
+    def atomic(addresses: int, values: int, seconds: int, out: int, mask: int, operation: int) -> None:
         a = pointer(addresses, int64)
         v = pointer(values, element)
         w = pointer(seconds, element)
@@ -91,22 +129,3 @@ def make_atomic(element: Any) -> Any:
                 o[lane] = old
 
     return atomic
-
-
-@native
-def distinct_addresses(addresses, mask, scratch):
-    """The mask of the first lane of each distinct address: what a warp-aggregated reduction touches."""
-    a = pointer(addresses, int64)
-    seen = pointer(scratch, uint8)
-    kept = int64(0)
-    for lane in range(LANES):
-        seen[lane] = 0
-        if not (mask >> lane) & 1:
-            continue
-        first = True
-        for other in range(lane):
-            if (mask >> other) & 1 and a[other] == a[lane]:
-                first = False
-        if first:
-            kept |= int64(1) << lane
-    return kept

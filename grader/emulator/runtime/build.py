@@ -37,7 +37,7 @@ PREFIX = "warp_"
 NAMES = (
     "access_global", "access_global_uniform", "access_shared", "access_shared_uniform", "access_local", "access_param",
     "access_generic", "gather1", "gather2", "gather4", "gather8", "scatter1", "scatter2", "scatter4", "scatter8",
-    "atomic2", "atomic4", "atomic8", "distinct_addresses", "run_blocks",
+    "atomic2", "atomic4", "atomic8", "run_blocks",
 )  # fmt: skip
 
 
@@ -114,7 +114,6 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("access_local", othermem.access_local, 5),
         ("access_param", othermem.access_param, 5),
         ("access_generic", othermem.access_generic, 7),
-        ("distinct_addresses", atomics.distinct_addresses, 3),
         ("run_blocks", scheduler.run_blocks, 4),
     ]
     for nbytes, element in movers.ELEMENTS.items():
@@ -133,4 +132,8 @@ def _llvm_of(name: str, function: Any, arguments: int) -> str:
     function.compile(signature)
     symbol = function.overloads[signature].fndesc.llvm_func_name
     text = function.inspect_llvm(signature)
-    return re.sub(rf'(?<![\w.]){re.escape(symbol)}(?![\w.])', PREFIX + name, text)
+    return re.sub(rf"(?<![\w.]){re.escape(symbol)}(?![\w.])", PREFIX + name, text)
+
+
+if __name__ == "__main__":
+    load()

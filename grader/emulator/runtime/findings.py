@@ -21,7 +21,7 @@ from grader.emulator.runtime.options import native
 
 
 @native
-def note(context, site, kind, lane, address, other):
+def note(context: int, site: int, kind: int, lane: int, address: int, other: int) -> None:
     """`other` says more about the kind: the other thread of a race, the size of an access."""
     c = pointer(context, int64)
     f = pointer(site + (FINDINGS + kind * FINDING_SLOTS) * 8, int64)

@@ -9,12 +9,14 @@ from grader.emulator.runtime.layout import (
     ACCESS_LANES,
     ALLOCATION_COUNT,
     ALLOCATIONS,
+    ATOMIC,
     BLOCK_SERIAL,
     BOUND_HIGH,
     BOUND_LOW,
     GLOBAL_BASE,
     HOST_DELTA,
     LANES,
+    LOAD,
     MISALIGNED,
     NEW_SECTORS,
     OUT_OF_BOUNDS,
@@ -36,7 +38,7 @@ from grader.emulator.runtime.patterns import describe_global, fill_inactive, fin
 
 
 @native
-def find_allocation(context, site, address, width):
+def find_allocation(context: int, site: int, address: int, width: int) -> bool:
     """Remembers in the site the live allocation around an address; False where there is none."""
     c = pointer(context, int64)
     table = pointer(c[ALLOCATIONS], int64)
@@ -57,7 +59,7 @@ def find_allocation(context, site, address, width):
 
 
 @native
-def check_address(context, site, address, width, lane):
+def check_address(context: int, site: int, address: int, width: int, lane: int) -> bool:
     """Whether one lane may access `width` bytes here; a finding where it may not."""
     if address & (width - 1):
         note(context, site, MISALIGNED, lane, address, width)
@@ -72,7 +74,7 @@ def check_address(context, site, address, width, lane):
 
 
 @native
-def _check_lanes(context, site, addresses, mask, width):
+def _check_lanes(context: int, site: int, addresses: int, mask: int, width: int) -> int:
     """The lanes of the mask that may access memory where they want to."""
     a = pointer(addresses, int64)
     allowed = int64(0)
@@ -83,7 +85,7 @@ def _check_lanes(context, site, addresses, mask, width):
 
 
 @native
-def _count_sectors(context, site, pattern, first, store):
+def _count_sectors(context: int, site: int, pattern: int, first: int, store: int) -> None:
     """Marks the sectors of one request; loads also count those new to the block."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
@@ -109,8 +111,40 @@ def _count_sectors(context, site, pattern, first, store):
 
 
 @native
-def access_global(context, site, addresses, mask, width, store):
-    """One warp instruction on global memory.
+def _atomic_sectors(addresses: int, mask: int) -> int:
+    """Sectors of an atomic: lanes with one address are served one after the other, each round with its own sectors.
+
+    One address for the whole warp is the exception: the compiler lets one lane act for all.
+    """
+    a = pointer(addresses, int64)
+    sectors = int64(0)
+    left = mask
+    first = a[trailing_zeros(mask)]
+    alone = True
+    while left:
+        served = int64(0)
+        for lane in range(LANES):
+            if not (left >> lane) & 1:
+                continue
+            alone = alone and a[lane] == first
+            same_address = False
+            same_sector = False
+            for other in range(lane):
+                if (served >> other) & 1:
+                    same_address = same_address or a[other] == a[lane]
+                    same_sector = same_sector or a[other] >> 5 == a[lane] >> 5
+            if not same_address:
+                served |= int64(1) << lane
+                sectors += 0 if same_sector else 1
+        if alone:
+            return int64(1)
+        left &= ~served
+    return sectors
+
+
+@native
+def access_global(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
+    """One warp instruction on global memory; `kind` is LOAD, STORE or ATOMIC.
 
     Counts it, checks every lane, turns the device addresses into host addresses in place, and returns the mask
     of the lanes that may go on.
@@ -126,13 +160,13 @@ def access_global(context, site, addresses, mask, width, store):
     p = pointer(pattern, int64)
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
-    s[SECTORS] += p[P_SECTORS]
+    s[SECTORS] += p[P_SECTORS] if kind != ATOMIC else _atomic_sectors(addresses, mask)
     allowed = mask
     inside = first + p[P_LOWEST] >= s[BOUND_LOW] and first + p[P_HIGHEST] + width <= s[BOUND_HIGH]
     if not inside or not p[P_ALIGNED] or first & (width - 1):
         allowed = _check_lanes(context, site, addresses, mask, width)
     if allowed == mask:
-        _count_sectors(context, site, pattern, first, store)
+        _count_sectors(context, site, pattern, first, kind != LOAD)
     delta = c[HOST_DELTA]
     for lane in range(LANES):
         a[lane] += delta
@@ -140,7 +174,7 @@ def access_global(context, site, addresses, mask, width, store):
 
 
 @native
-def access_global_uniform(context, site, address, mask, width):
+def access_global_uniform(context: int, site: int, address: int, mask: int, width: int) -> int:
     """A load in which all lanes of the mask have one address. Returns the host address, 0 where not allowed."""
     c = pointer(context, int64)
     s = pointer(site, int64)

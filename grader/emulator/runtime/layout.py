@@ -113,6 +113,7 @@ PATTERN_ENTRY = P_ITEM_LANES + LANES
 PATTERN_TABLE = 256  # entries; a power of two
 
 SEVERAL = 33  # more than one lane of the warp
+STORE_PHASE = 4  # shared: added to the phase of a store
 
 # -- shadow of shared memory ------------------------------------------------------------------------------------------
 # Two int64 an entry: last write and last read, each as clock << 16 | warp << 6 | lane.

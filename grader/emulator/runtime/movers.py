@@ -20,7 +20,7 @@ def make_gather(element: Any, nbytes: int) -> Any:
     """Loads `count` elements a lane; lanes outside the mask get zeros."""
 
     @native
-    def gather(addresses, out, mask, count):
+    def gather(addresses: int, out: int, mask: int, count: int) -> None:
         a = pointer(addresses, int64)
         o = pointer(out, element)
         for k in range(count):
@@ -42,7 +42,7 @@ def make_scatter(element: Any) -> Any:
     """Stores `count` elements a lane; where two lanes have one address, the higher lane wins."""
 
     @native
-    def scatter(addresses, values, mask, count):
+    def scatter(addresses: int, values: int, mask: int, count: int) -> None:
         a = pointer(addresses, int64)
         v = pointer(values, element)
         for lane in range(LANES):

@@ -30,7 +30,7 @@ from grader.emulator.runtime.sharedmem import access_shared
 
 
 @native
-def _within(context, site, offset, width, nbytes, lane):
+def _within(context: int, site: int, offset: int, width: int, nbytes: int, lane: int) -> bool:
     """Whether an access lies inside its space of `nbytes` bytes; a finding where it does not."""
     if offset & (width - 1):
         note(context, site, MISALIGNED, lane, offset, width)
@@ -42,7 +42,7 @@ def _within(context, site, offset, width, nbytes, lane):
 
 
 @native
-def _local_sectors(addresses, mask, width):
+def _local_sectors(addresses: int, mask: int, width: int) -> int:
     """Local memory interleaves the lanes word by word: one word of eight neighbouring lanes is a sector."""
     a = pointer(addresses, int64)
     words = max(width >> 2, 1)
@@ -59,7 +59,7 @@ def _local_sectors(addresses, mask, width):
 
 
 @native
-def access_local(context, site, addresses, mask, width):
+def access_local(context: int, site: int, addresses: int, mask: int, width: int) -> int:
     """One warp instruction on local memory; addresses are offsets in each thread's own space."""
     c = pointer(context, int64)
     s = pointer(site, int64)
@@ -77,7 +77,7 @@ def access_local(context, site, addresses, mask, width):
 
 
 @native
-def access_param(context, site, addresses, mask, width):
+def access_param(context: int, site: int, addresses: int, mask: int, width: int) -> int:
     """Kernel parameters, read through a computed address."""
     c = pointer(context, int64)
     a = pointer(addresses, int64)
@@ -90,7 +90,7 @@ def access_param(context, site, addresses, mask, width):
 
 
 @native
-def _lanes_in(addresses, mask, window):
+def _lanes_in(addresses: int, mask: int, window: int) -> int:
     a = pointer(addresses, int64)
     found = int64(0)
     for lane in range(LANES):
@@ -100,7 +100,7 @@ def _lanes_in(addresses, mask, window):
 
 
 @native
-def _shift(addresses, mask, distance):
+def _shift(addresses: int, mask: int, distance: int) -> None:
     a = pointer(addresses, int64)
     for lane in range(LANES):
         if (mask >> lane) & 1:
@@ -108,7 +108,9 @@ def _shift(addresses, mask, distance):
 
 
 @native
-def access_generic(context, site, addresses, mask, width, kind, scratch):
+def access_generic(
+    context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int
+) -> int:
     """Sorts the lanes by space; `scratch` has room for 32 bytes and a second set of 32 addresses."""
     a = pointer(addresses, int64)
     in_shared = _lanes_in(addresses, mask, SHARED_WINDOW)

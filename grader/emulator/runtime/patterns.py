@@ -5,11 +5,13 @@ the first active lane, mask, width, phase) is therefore worked out once and kept
 
 Sectors: distinct 32-byte pieces of memory, whatever the lanes' order. Wavefronts of shared memory, as an H200
 counts them: accesses up to 4 bytes a lane take as many wavefronts as the most distinct words in one of the
-32 banks; 8-byte accesses serve each half-warp by itself and 16-byte ones each quarter-warp, and neighbouring
-groups are served together where every lane i has the address of lane i^1, or every lane that of i^2.
+32 banks; 8-byte accesses serve each half-warp by itself and 16-byte ones each quarter-warp. Neighbouring groups
+of a load are served together where every lane i has the address of lane i^1, or every lane that of i^2.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from numba import int64, uint8
 
@@ -31,13 +33,14 @@ from grader.emulator.runtime.layout import (
     PATTERN_ENTRY,
     PATTERN_TABLE,
     SEVERAL,
+    STORE_PHASE,
 )  # fmt: skip
 from grader.emulator.runtime.native import pointer, trailing_zeros
 from grader.emulator.runtime.options import native
 
 
 @native
-def fill_inactive(addresses, mask):
+def fill_inactive(addresses: int, mask: int) -> int:
     """Gives lanes outside the mask the first active lane's address, so that they never matter."""
     a = pointer(addresses, int64)
     first = a[trailing_zeros(mask)]
@@ -49,7 +52,9 @@ def fill_inactive(addresses, mask):
 
 
 @native
-def find_pattern(table, addresses, first, mask, width, phase):
+def find_pattern(
+    table: int, addresses: int, first: int, mask: int, width: int, phase: int
+) -> tuple[int, bool]:
     """The table's entry for this shape, and whether it already holds it."""
     a = pointer(addresses, int64)
     key = (a[1] - first) * 0x9E3779B1 + (a[16] - first) * 0x85EBCA6B + (a[31] - first) * 0xC2B2AE35
@@ -64,7 +69,7 @@ def find_pattern(table, addresses, first, mask, width, phase):
 
 
 @native
-def _describe(entry, addresses, first, mask, width, phase):
+def _describe(entry: int, addresses: int, first: int, mask: int, width: int, phase: int) -> None:
     """What sectors and wavefronts have in common: the key, the extent, the alignment."""
     a = pointer(addresses, int64)
     e = pointer(entry, int64)
@@ -86,7 +91,7 @@ def _describe(entry, addresses, first, mask, width, phase):
 
 
 @native
-def describe_global(entry, addresses, first, mask, width, phase):
+def describe_global(entry: int, addresses: int, first: int, mask: int, width: int, phase: int) -> None:
     """Works out the distinct sectors of a shape; sector 0 is the one the first active lane begins in."""
     _describe(entry, addresses, first, mask, width, phase)
     e = pointer(entry, int64)
@@ -109,9 +114,16 @@ def describe_global(entry, addresses, first, mask, width, phase):
 
 
 @native
-def describe_shared(entry, addresses, first, mask, width, phase, scratch):
-    """Works out the distinct offsets and the wavefronts of a shape. `scratch`: 32 bytes."""
+def describe_shared(
+    entry: int, addresses: int, first: int, mask: int, width: int, phase: int, scratch: int
+) -> None:
+    """Works out the distinct offsets and the wavefronts of a shape. `scratch`: 32 bytes.
+
+    `phase` is the first address modulo 4, plus STORE_PHASE for stores.
+    """
     _describe(entry, addresses, first, mask, width, phase)
+    is_load = phase & STORE_PHASE == 0
+    phase &= 3
     e = pointer(entry, int64)
     count = int64(0)
     for lane in range(LANES):
@@ -130,7 +142,7 @@ def describe_shared(entry, addresses, first, mask, width, phase, scratch):
             count += 1
     e[P_ITEMS] = count
     lanes_a_group = LANES if width <= 4 else LANES * 4 // width
-    if width > 4 and (_paired(e, mask, 1) or _paired(e, mask, 2)):
+    if width > 4 and is_load and (_paired(e, mask, 1) or _paired(e, mask, 2)):
         lanes_a_group *= 2
     wavefronts = int64(0)
     groups = int64(0)
@@ -143,7 +155,7 @@ def describe_shared(entry, addresses, first, mask, width, phase, scratch):
 
 
 @native
-def _paired(e, mask, distance):
+def _paired(e: Any, mask: int, distance: int) -> bool:
     """Whether every active lane i has the address of lane i ^ distance."""
     for lane in range(LANES):
         other = lane ^ distance
@@ -153,7 +165,7 @@ def _paired(e, mask, distance):
 
 
 @native
-def _group_wavefronts(e, mask, width, phase, start, stop, scratch):
+def _group_wavefronts(e: Any, mask: int, width: int, phase: int, start: int, stop: int, scratch: int) -> int:
     """The most distinct words in one bank, over the lanes start … stop - 1."""
     banks = pointer(scratch, uint8)
     for bank in range(32):
@@ -173,11 +185,11 @@ def _group_wavefronts(e, mask, width, phase, start, stop, scratch):
 
 
 @native
-def _seen_before(e, mask, phase, start, lane, width):
+def _seen_before(e: Any, mask: int, phase: int, start: int, lane: int, width: int) -> bool:
     """Whether an earlier lane of the group accesses the same word (up to 4 bytes) or the same vector."""
     shift = 2 if width <= 4 else 0
     word = (phase + e[P_OFFSETS + lane]) >> shift
+    seen = False
     for other in range(start, lane):
-        if (mask >> other) & 1 and (phase + e[P_OFFSETS + other]) >> shift == word:
-            return True
-    return False
+        seen = seen or bool((mask >> other) & 1 and (phase + e[P_OFFSETS + other]) >> shift == word)
+    return seen

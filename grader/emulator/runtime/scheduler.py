@@ -49,7 +49,7 @@ from grader.emulator.runtime.options import native
 
 
 @native
-def _begin_block(context, linear):
+def _begin_block(context: int, linear: int) -> None:
     c = pointer(context, int64)
     c[BLOCK_LINEAR] = linear
     c[BLOCK_X] = linear % c[GRID_X]
@@ -73,7 +73,7 @@ def _begin_block(context, linear):
 
 
 @native
-def _open_barrier(context):
+def _open_barrier(context: int) -> None:
     """Lets every waiting lane go on, and notes threads that waited at different barriers."""
     c = pointer(context, int64)
     c[CLOCK] += 1
@@ -101,7 +101,7 @@ def _open_barrier(context):
 
 
 @native
-def run_block(context, kernel, linear):
+def run_block(context: int, kernel: int, linear: int) -> int:
     """Runs one block to its end. Returns DONE, BUDGET_SPENT or TRAPPED."""
     c = pointer(context, int64)
     _begin_block(context, linear)
@@ -127,7 +127,7 @@ def run_block(context, kernel, linear):
 
 
 @native
-def run_blocks(context, kernel, linears, count):
+def run_blocks(context: int, kernel: int, linears: int, count: int) -> int:
     """Runs the blocks in the list (a pointer to int64), in its order; stops at the first that fails."""
     ids = pointer(linears, int64)
     for i in range(count):

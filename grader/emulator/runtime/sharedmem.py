@@ -44,6 +44,7 @@ from grader.emulator.runtime.layout import (
     SHARED_BYTES,
     SHARED_HOST,
     STORE,
+    STORE_PHASE,
     UNINITIALISED,
     W_SYNC_CLOCK,
     WARP,
@@ -54,8 +55,9 @@ from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
 
+
 @native
-def sync_clock(context):
+def sync_clock(context: int) -> int:
     """When the running warp's lanes were last ordered among themselves."""
     c = pointer(context, int64)
     w = pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)
@@ -63,7 +65,7 @@ def sync_clock(context):
 
 
 @native
-def _unordered(context, record, warp, lane, synchronised):
+def _unordered(context: int, record: int, warp: int, lane: int, synchronised: int) -> bool:
     """Whether an earlier access may run at the same time as one of `warp` and `lane` now."""
     c = pointer(context, int64)
     when = record >> ACCESSOR_BITS
@@ -75,12 +77,12 @@ def _unordered(context, record, warp, lane, synchronised):
 
 
 @native
-def _thread_of(record):
+def _thread_of(record: int) -> int:
     return ((record >> 6) & 1023) * LANES + (record & 63)
 
 
 @native
-def _shadow_load(context, site, entry, lane, synchronised, address):
+def _shadow_load(context: int, site: int, entry: int, lane: int, synchronised: int, address: int) -> None:
     c = pointer(context, int64)
     e = pointer(entry, int64)
     warp = c[WARP]
@@ -103,7 +105,7 @@ def _shadow_load(context, site, entry, lane, synchronised, address):
 
 
 @native
-def _shadow_store(context, site, entry, lane, synchronised, address):
+def _shadow_store(context: int, site: int, entry: int, lane: int, synchronised: int, address: int) -> None:
     c = pointer(context, int64)
     e = pointer(entry, int64)
     warp = c[WARP]
@@ -116,7 +118,7 @@ def _shadow_store(context, site, entry, lane, synchronised, address):
 
 
 @native
-def _shadow_atomic(context, site, entry, lane, address):
+def _shadow_atomic(context: int, site: int, entry: int, lane: int, address: int) -> None:
     """Atomics never race with each other; what they update must have been written."""
     c = pointer(context, int64)
     e = pointer(entry, int64)
@@ -126,7 +128,9 @@ def _shadow_atomic(context, site, entry, lane, address):
 
 
 @native
-def _shadow(context, site, offset, width, lane, kind, synchronised):
+def _shadow(
+    context: int, site: int, offset: int, width: int, lane: int, kind: int, synchronised: int
+) -> None:
     """Updates the entries of one access of `width` bytes at `offset`."""
     c = pointer(context, int64)
     shift = c[SHADOW_SHIFT]
@@ -141,7 +145,7 @@ def _shadow(context, site, offset, width, lane, kind, synchronised):
 
 
 @native
-def _shadow_pattern(context, site, pattern, first, width, kind):
+def _shadow_pattern(context: int, site: int, pattern: int, first: int, width: int, kind: int) -> None:
     """Updates the entries of a whole request.
 
     Where the last accesses lie before the last barrier nothing can race, and there is little to do; only what is
@@ -177,7 +181,7 @@ def _shadow_pattern(context, site, pattern, first, width, kind):
 
 
 @native
-def _check_lanes(context, site, addresses, mask, width):
+def _check_lanes(context: int, site: int, addresses: int, mask: int, width: int) -> int:
     c = pointer(context, int64)
     a = pointer(addresses, int64)
     allowed = int64(0)
@@ -194,7 +198,7 @@ def _check_lanes(context, site, addresses, mask, width):
 
 
 @native
-def _shadow_lanes(context, site, addresses, mask, width, kind):
+def _shadow_lanes(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> None:
     """The slow way, lane by lane: for a request of which some lanes were refused."""
     a = pointer(addresses, int64)
     synchronised = sync_clock(context)
@@ -204,13 +208,15 @@ def _shadow_lanes(context, site, addresses, mask, width, kind):
 
 
 @native
-def access_shared(context, site, addresses, mask, width, kind, scratch):
+def access_shared(
+    context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int
+) -> int:
     """One warp instruction on shared memory, as `access_global` is on global memory; addresses are offsets."""
     c = pointer(context, int64)
     s = pointer(site, int64)
     a = pointer(addresses, int64)
     first = fill_inactive(addresses, mask)
-    phase = first & 3
+    phase = (first & 3) + (STORE_PHASE if kind == STORE else 0)
     pattern, known = find_pattern(c[PATTERNS_SHARED], addresses, first, mask, width, phase)
     if not known:
         describe_shared(pattern, addresses, first, mask, width, phase, scratch)
@@ -234,7 +240,7 @@ def access_shared(context, site, addresses, mask, width, kind, scratch):
 
 
 @native
-def access_shared_uniform(context, site, offset, mask, width):
+def access_shared_uniform(context: int, site: int, offset: int, mask: int, width: int) -> int:
     """A load in which all lanes have one offset. Returns the host address, 0 where not allowed."""
     c = pointer(context, int64)
     s = pointer(site, int64)
