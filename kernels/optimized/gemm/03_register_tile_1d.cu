@@ -24,9 +24,7 @@ constexpr int THREADS = (BM / TM) * BN;
 static_assert(THREADS == BM * BK && THREADS == BK * BN, "one float of each tile a thread");
 
 // C = A · B, all row-major: A is M × K, B is K × N, C is M × N.
-// The 2 asks for two blocks on a multiprocessor, that is for at most 65,536 / 1024 = 64 registers a
-// thread: one block computes while the other waits for global memory.
-extern "C" __global__ void __launch_bounds__(THREADS, 2)
+extern "C" __global__ void __launch_bounds__(THREADS)
 gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
      int M, int N, int K)
 {
@@ -49,16 +47,19 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
     const int b_row = threadIdx.x / BN;
     const int b_column = threadIdx.x % BN;
 
+    // Where the floats that this thread brings in lie at k_start = 0.
+    const float* const a_source = A + size_t(block_row + a_row) * K + a_column;
+    const float* const b_source = B + size_t(b_row) * N + block_column + b_column;
+    const bool a_inside = block_row + a_row < M;
+    const bool b_inside = block_column + b_column < N;
+
     // Every loop over the sums is unrolled: registers have no addresses, so an index that is known
     // only at run time would push the array out into memory.
     float sum[TM] = {};
     for (int k_start = 0; k_start < K; k_start += BK) {
-        a_tile[a_row][a_column] = block_row + a_row < M && k_start + a_column < K
-                                      ? A[size_t(block_row + a_row) * K + k_start + a_column]
-                                      : 0.0f;
-        b_tile[b_row][b_column] = k_start + b_row < K && block_column + b_column < N
-                                      ? B[size_t(k_start + b_row) * N + block_column + b_column]
-                                      : 0.0f;
+        a_tile[a_row][a_column] = a_inside && k_start + a_column < K ? a_source[k_start] : 0.0f;
+        b_tile[b_row][b_column] =
+            b_inside && k_start + b_row < K ? b_source[size_t(k_start) * N] : 0.0f;
         __syncthreads();  // both tiles are complete
 
         #pragma unroll

@@ -32,7 +32,8 @@ constexpr int A_LOADS = BM * BK / THREADS;  // floats of a tile of A that a thre
 constexpr int B_LOADS = BK * BN / THREADS;  // and of a tile of B: 4
 
 // C = A · B, all row-major: A is M × K, B is K × N, C is M × N.
-// Two blocks on a multiprocessor again, which now is at most 65,536 / 512 = 128 registers a thread.
+// The 2 asks for two blocks on a multiprocessor, that is for at most 65,536 / 512 = 128 registers a
+// thread: one block computes while the other waits for global memory.
 extern "C" __global__ void __launch_bounds__(THREADS, 2)
 gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
      int M, int N, int K)
