@@ -1,0 +1,163 @@
+"""Views of results, from results made up here: everything fits 80 columns and says how it is known."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console, RenderableType
+
+from grader.report import console, plots, records, units
+from grader.results import (
+    Baseline,
+    Bound,
+    CaseResult,
+    ClaimResult,
+    Climb,
+    Device,
+    FindingResult,
+    Grade,
+    Hint,
+    Provenance,
+    RungResult,
+)
+
+NAIVE = RungResult(
+    "00_naive",
+    "kernels/naive/gemm.cu",
+    "pass",
+    time_s=0.2843,
+    time_source="measured",
+    time_low_s=0.28,
+    time_high_s=0.29,
+    vs_naive=1.0,
+    vs_library=0.0087,
+    vs_bound=0.0075,
+    registers=128,
+    shared_bytes=227 * 1024,
+    occupancy=0.125,
+    counters={
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 16_500_000,
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1_000_000,
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 1_015_808,
+    },
+    counter_source="emulated",
+    claims=[ClaimResult("loads are coalesced", False, 16.5e6, "00_naive", 10, "ld <= 4", 4e6)],
+)
+BROKEN = RungResult(
+    "03_register_tile_one_dimension", "x.cu", "fail", "`C`[3, 4] is 12, expected 13. " + "Look again. " * 20
+)
+LIBRARY = Baseline("cupy.matmul (cuBLAS)", 0.0027)
+BOUND = Bound(0.00212, "arithmetic", source="modelled")
+CLIMB = Climb(
+    "gemm",
+    Device("gpu", "NVIDIA H200", "sm_90a"),
+    {"M": 4096, "N": 4096, "K": 4096},
+    {"M": 512, "N": 512, "K": 512},
+    Provenance("0.1.0", "3.12.1", "2.4.0"),
+    [NAIVE, BROKEN],
+    [LIBRARY],
+    BOUND,
+)
+
+
+def shown(view: RenderableType) -> str:
+    """What a terminal of 80 columns without colour would show."""
+    terminal = Console(width=80, color_system=None, highlight=False)
+    with terminal.capture() as capture:
+        terminal.print(view)
+    text = capture.get()
+    assert all(len(line) <= 80 for line in text.splitlines()), text
+    return " ".join(text.split())
+
+
+def test_a_measured_climb() -> None:
+    text = shown(console.climb(CLIMB, "Matrix product, FP32"))
+    for part in ("284 ms", "%lib", "0.87", "227K", "1.02M", "16.5", "fail", "expected 13", "cuBLAS): 2.7 ms"):
+        assert part in text
+    assert "✗ loads are coalesced (found 16.5M, asked 4M)" in text
+    assert "≈284" not in text
+    assert "No version can take less than ≈2.12 ms" in text
+
+
+def test_a_modelled_climb_says_so() -> None:
+    modelled = replace(NAIVE, time_source="modelled", vs_library=None)
+    text = shown(console.climb(replace(CLIMB, rungs=[modelled], baselines=[]), "Matrix product"))
+    assert "≈284 ms" in text
+    assert "%bound" in text
+    assert "Not measured." in text
+
+
+def test_a_grade_that_failed_quotes_the_line_once() -> None:
+    finding = FindingResult("race", 2, "thread (0, 1, 0) reads what thread (1, 0, 0) writes", 126)
+    again = "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1"
+    cases = [
+        CaseResult({"M": 1, "N": 1, "K": 1}, 1, "pass", 0.0, None),
+        CaseResult({"M": 33, "N": 31, "K": 7}, 1, "fail", None, None, "exact", "wrong", again),
+    ]
+    grade = Grade("gemm", "mine.cu", "fail", "Line 2: race.", None, 0, 100, cases, [finding], [], [])
+    text = shown(console.grade(grade, ["00_naive"], ["a", "  total += tile[x];", "b"]))
+    assert "FAIL mine.cu 0 of 100 points 1 of 2 cases right" in text
+    assert again in text
+    assert text.count("total += tile[x];") == 1
+    assert "Ladder" not in text
+
+
+def test_a_grade_that_passed_shows_the_ladder() -> None:
+    hint = Hint("01_tile", "Every float is read from global memory 32 times.")
+    grade = Grade("gemm", "mine.cu", "pass", None, "00_naive", 5, 20, [], [], NAIVE.claims, [hint])
+    text = shown(console.grade(grade, ["00_naive", "01_tile"], []))
+    assert "Ladder: 00_naive → 01_tile" in text
+    assert "0/10" in text
+    assert "Next: Every float" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.2843, "284 ms"),
+        (1.5e-6, "1.5 µs"),
+        (2.0, "2 s"),
+        (999.7e-6, "1000 µs"),
+        (None, "–"),
+        (3e-10, "0.3 ns"),
+    ],
+)
+def test_seconds(value: float | None, text: str) -> None:
+    assert units.seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (31, "31"), (1_015_808, "1.02M"), (32_768, "32.8k"), (None, "–")]
+)
+def test_counts(value: int | None, text: str) -> None:
+    assert units.count(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.0, "100"), (0.0075, "0.75"), (0.0999, "10"), (1.23, "123")])
+def test_percent(value: float, text: str) -> None:
+    assert units.percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("device", "folder"),
+    [
+        (Device("gpu", "NVIDIA H200", "sm_90a"), "h200"),
+        (Device("gpu", "NVIDIA GeForce RTX 4090", "sm_89"), "rtx-4090"),
+        (Device("gpu", "Tesla T4", "sm_75"), "t4"),
+        (Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"), "emulated-h200"),
+    ],
+)
+def test_records_of_each_gpu_lie_in_a_folder_of_their_own(device: Device, folder: str) -> None:
+    assert records.gpu_folder(device) == folder
+
+
+def test_a_plot_has_every_timed_rung_and_every_line(tmp_path: Path) -> None:
+    figure = plots.ladder(CLIMB)
+    (axes,) = figure.axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["00_naive"]
+    assert axes.get_legend_handles_labels()[1] == [
+        "cupy.matmul (cuBLAS): 2.7 ms",
+        "arithmetic bound: ≈2.12 ms",
+    ]
+    plots.save_ladder(CLIMB, tmp_path / "ladder.svg")
+    assert (tmp_path / "ladder.svg").read_text().startswith("<?xml")
