@@ -110,7 +110,7 @@ def test_findings_alone_make_the_exit_status(tmp_path: Path) -> None:
     ("source", "last_line"),
     [
         ("def f(:\n", "SyntaxError"),
-        ("import pycuda.curandom", "ModuleNotFoundError: pycuda.curandom is not emulated; emulated are"),
+        ("import pycuda.scan", "ModuleNotFoundError: pycuda.scan is not emulated; emulated are"),
         ("from pycuda.driver import Memcpy2D", "ImportError: cannot import name 'Memcpy2D'"),
         ("import pycuda.driver as d; d.Array", "AttributeError: pycuda.driver.Array is not emulated"),
         ("import sys; sys.exit('no luck')", "no luck"),

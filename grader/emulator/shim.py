@@ -16,6 +16,11 @@ TWINS = {
     "pycuda.driver": "grader.emulator.driver",
     "pycuda.compiler": "grader.emulator.compiler",
     "pycuda.tools": "grader.emulator.tools",
+    "pycuda.gpuarray": "grader.emulator.gpuarray",
+    "pycuda.elementwise": "grader.emulator.elementwise",
+    "pycuda.reduction": "grader.emulator.reduction",
+    "pycuda.cumath": "grader.emulator.cumath",
+    "pycuda.curandom": "grader.emulator.curandom",
     "pycuda.autoinit": "grader.emulator.autoinit",
     "pycuda.autoprimaryctx": "grader.emulator.autoprimaryctx",
 }

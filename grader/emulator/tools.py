@@ -82,6 +82,31 @@ def dtype_to_ctype(dtype: npt.DTypeLike) -> str:
     return _C_TYPES[name]
 
 
+_MORE_C_TYPES = {
+    "char": "int8",
+    "unsigned int": "uint32",
+    "signed int": "int32",
+    "signed": "int32",
+    "long int": "int64",
+    "unsigned long int": "uint64",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "size_t": "uint64",
+    "ptrdiff_t": "int64",
+    **{f"{name}_t": name for name in _C_TYPES if "int" in name},
+}
+_DTYPES = {ctype: name for name, ctype in _C_TYPES.items()} | _MORE_C_TYPES
+
+
+def ctype_to_dtype(ctype: str) -> np.dtype[Any]:
+    """The NumPy type of a C type: float32 for "float". Raises ValueError where it is not known."""
+    if ctype not in _DTYPES:
+        raise ValueError(
+            f"unknown type {ctype!r} of a kernel argument; known are {', '.join(sorted(_DTYPES))}"
+        )
+    return np.dtype(_DTYPES[ctype])
+
+
 def __getattr__(name: str) -> Any:
     emulated = "make_default_context, context_dependent_memoize, clear_context_caches, dtype_to_ctype"
     raise AttributeError(f"pycuda.tools.{name} is not emulated; emulated are {emulated}")

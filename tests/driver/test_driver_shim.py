@@ -50,10 +50,10 @@ def test_what_has_no_twin_is_refused_by_name() -> None:
     with (
         twins_installed(),
         pytest.raises(
-            ModuleNotFoundError, match=r"pycuda\.curandom is not emulated; emulated are .*pycuda\.driver"
+            ModuleNotFoundError, match=r"pycuda\.scan is not emulated; emulated are .*pycuda\.driver"
         ),
     ):
-        importlib.import_module("pycuda.curandom")
+        importlib.import_module("pycuda.scan")
 
 
 def test_tools() -> None:
