@@ -97,6 +97,8 @@ class Emitter:
         self.value_buffer = self.b.ptrtoint(self._buffer(LANES * 64), I64)
         self.second_buffer = self.b.ptrtoint(self._buffer(LANES * 8), I64)
         self.scratch = self.b.ptrtoint(self._buffer(32 + LANES * 8), I64)
+        self.fragment_buffer = self.b.ptrtoint(self._buffer(4 * 8 * LANES * 4), I64)
+        self.tensor_scratch = self.b.ptrtoint(self._buffer((256 + 128 + 8) * 8), I64)
         self.result_slot = self.b.alloca(I64, name="result")
         self.sites_base = self.context_slot(layout.SITES)
         self.counts_base = self.context_slot(layout.BLOCK_COUNTS)

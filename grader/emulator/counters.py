@@ -35,6 +35,7 @@ _ALWAYS = (
         for op in ("ld", "st")
     ),
     *(f"smsp__sass_thread_inst_executed_op_{p}{a}_pred_on.sum" for p in "fdh" for a in ("fma", "add", "mul")),
+    "sm__inst_executed_pipe_tensor_op_hmma.sum",
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
 )
@@ -48,6 +49,17 @@ def metric_of(inst: Instruction) -> str | None:
     if name is None or precision is None:
         return None
     return f"smsp__sass_thread_inst_executed_op_{precision}{name}_pred_on.sum"
+
+
+TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.sum"
+"""Warp instructions on Tensor Cores."""
+
+
+def _products(inst: Instruction) -> int:
+    """How many HMMA instructions it becomes: wmma's 16 × 16 result is two of 16 × 8."""
+    if inst.parts[0] == "mma":
+        return 1
+    return 2 if inst.parts[:2] == ["wmma", "mma"] else 0
 
 
 class Tally:
@@ -72,6 +84,7 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
         for inst in [*block.instructions, *end]:
             result.add("smsp__inst_executed.sum", inst.source_line, executions)
             result.add("smsp__thread_inst_executed.sum", inst.source_line, threads)
+            result.add(TENSOR, inst.source_line, executions * _products(inst))
             metric = metric_of(inst)
             if metric:
                 guard = plan.guarded.get(id(inst))
@@ -86,8 +99,10 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
-    if operation in ("ld", "st") and site.space in ("global", "local", "shared"):
-        yield f"smsp__sass_inst_executed_op_{site.space}_{operation}.sum", executions
+    if site.is_matrix:
+        yield "smsp__inst_executed_op_ldsm.sum", executions
+    elif operation in ("ld", "st") and site.space in ("global", "local", "shared"):
+        yield f"smsp__sass_inst_executed_op_{site.space}_{operation}.sum", executions * site.accesses
     if site.space in ("global", "local", "generic"):
         space = "local" if site.space == "local" else "global"
         yield f"l1tex__t_requests_pipe_lsu_mem_{space}_op_{operation}.sum", requests

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from grader.emulator.kernel import KernelPlan, Site, access_shape
-from grader.emulator.ptx import TYPE_BYTES
+from grader.emulator.kernel import KernelPlan, Site
 from grader.emulator.records import Finding
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import (
@@ -67,8 +66,7 @@ def _notes(plan: KernelPlan, workers: Sequence[Worker]) -> dict[tuple[int, int],
 
 
 def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shape) -> str:
-    element, count = access_shape(site.inst)
-    width = TYPE_BYTES[element] * count
+    width = int(note[FINDING_OTHER])
     verb = {"ld": "reads", "st": "writes"}.get(site.operation, "updates")
     address = int(note[FINDING_ADDRESS])
     space = {"generic": "memory"}.get(site.space, f"{site.space} memory")

@@ -38,6 +38,10 @@ class Site:
     space: str
     """One of SPACES, or "generic"."""
     block: int
+    accesses: int = 1
+    """How many machine instructions it is: wmma loads and stores of accumulators are several."""
+    is_matrix: bool = False
+    """The machine instruction is LDSM or STSM."""
 
 
 @dataclass
@@ -148,16 +152,41 @@ def _sites(flow: ControlFlow) -> list[Site]:
     used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
     for block in flow.blocks:
         for inst in block.instructions:
-            name = inst.parts[0]
-            if name == "ldu":
-                name = "ld"
-            if name not in ("ld", "st", "atom", "red"):
-                continue
-            space = decode_space(inst)
-            if name == "atom" and not any(register in used for register in destinations(inst)):
-                name = "red"
-            found.append(Site(len(found), inst, name, space, block.index))
+            operation = _operation(inst, used)
+            if operation:
+                space = decode_space(inst)
+                accesses, is_matrix = _machine_accesses(inst, space)
+                found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
     return found
+
+
+def _operation(inst: Instruction, used: set[str]) -> str | None:
+    """What kind of access an instruction is, None where it is none."""
+    name = inst.parts[0]
+    if name == "wmma":
+        return {"load": "ld", "store": "st"}.get(inst.parts[1])
+    if name == "atom" and not any(register in used for register in destinations(inst)):
+        return "red"
+    return {
+        "ld": "ld",
+        "ldu": "ld",
+        "st": "st",
+        "atom": "atom",
+        "red": "red",
+        "ldmatrix": "ld",
+        "stmatrix": "st",
+    }.get(name)
+
+
+def _machine_accesses(inst: Instruction, space: str) -> tuple[int, bool]:
+    """Machine instructions an access becomes, and whether they are LDSM or STSM."""
+    if inst.parts[0] in ("ldmatrix", "stmatrix"):
+        return 1, True
+    if inst.parts[0] != "wmma":
+        return 1, False
+    if inst.parts[2] in ("a", "b"):
+        return (1, True) if space == "shared" else (4, False)
+    return (8, False) if "col" in inst.parts else (4, False)
 
 
 def _guarded(flow: ControlFlow) -> dict[int, int]:

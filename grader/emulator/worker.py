@@ -32,7 +32,7 @@ class Worker:
         self.stamps = reserve(capacity // 32 * 4)
         table = layout.PATTERN_TABLE * layout.PATTERN_ENTRY * 8
         self.patterns = [aligned(table), aligned(table)]
-        self.shadow: Array = aligned(8)
+        self.shadows: list[Array] = [aligned(8), aligned(8)]
         self.shared = aligned(128, np.uint8)
         self.local = aligned(128, np.uint8)
         self.states = aligned(128, np.uint8)
@@ -54,14 +54,15 @@ class Worker:
         self.local = _room(self.local, local_bytes * warps * LANES, np.uint8)
         self.states = _room(self.states, state_bytes * warps, np.uint8)
         entries = (shared_bytes >> plan.shadow_shift) + 1
-        self.shadow = _room(self.shadow, entries * layout.SHADOW_ENTRY * 8, np.int64)
+        self.shadows = [_room(shadow, entries * 8, np.int64) for shadow in self.shadows]
         self.sites: Array = aligned(max(len(plan.sites), 1) * layout.SITE_SLOTS * 8)
         self.blocks: Array = aligned(len(plan.flow.blocks) * 16)
         self.lanes: Array = aligned(max(len(plan.guarded), 1) * 8)
         self._set(
             SHARED_HOST=self.shared.ctypes.data, SHARED_BYTES=shared_bytes, LOCAL_HOST=self.local.ctypes.data,
             LOCAL_BYTES=local_bytes, WARP_STATES=self.states.ctypes.data, WARP_BYTES=state_bytes,
-            SHADOW=self.shadow.ctypes.data, SHADOW_SHIFT=plan.shadow_shift, SITES=self.sites.ctypes.data,
+            SHADOW_WRITES=self.shadows[0].ctypes.data,
+            SHADOW_READS=self.shadows[1].ctypes.data, SHADOW_SHIFT=plan.shadow_shift, SITES=self.sites.ctypes.data,
             BLOCK_COUNTS=self.blocks.ctypes.data, LANE_COUNTS=self.lanes.ctypes.data, WARPS=warps,
             BARRIER_SPLITS=0, BLOCKS=len(plan.flow.blocks), **launch,
         )  # fmt: skip

@@ -6,7 +6,18 @@ modifiers it understands; an instruction with any other modifier is refused by n
 
 from __future__ import annotations
 
-from grader.emulator.ops import arithmetic, compare, control, convert, floating, half, logic, memory, warp
+from grader.emulator.ops import (
+    arithmetic,
+    compare,
+    control,
+    convert,
+    floating,
+    half,
+    logic,
+    memory,
+    tensor,
+    warp,
+)
 from grader.emulator.ops.registry import handle
 
 __all__ = [
@@ -19,5 +30,6 @@ __all__ = [
     "handle",
     "logic",
     "memory",
+    "tensor",
     "warp",
 ]

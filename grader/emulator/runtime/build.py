@@ -35,9 +35,29 @@ PREFIX = "warp_"
 """Before each function's name in the object file."""
 
 NAMES = (
-    "access_global", "access_global_uniform", "access_shared", "access_shared_uniform", "access_local", "access_param",
-    "access_generic", "gather1", "gather2", "gather4", "gather8", "scatter1", "scatter2", "scatter4", "scatter8",
-    "atomic2", "atomic4", "atomic8", "run_blocks",
+    "access_global",
+    "access_global_uniform",
+    "access_shared",
+    "access_shared_uniform",
+    "access_local",
+    "access_param",
+    "access_generic",
+    "gather1",
+    "gather2",
+    "gather4",
+    "gather8",
+    "scatter1",
+    "scatter2",
+    "scatter4",
+    "scatter8",
+    "atomic2",
+    "atomic4",
+    "atomic8",
+    "run_blocks",
+    "mma",
+    "wmma",
+    "matrix_load",
+    "matrix_store",
 )  # fmt: skip
 
 
@@ -104,7 +124,7 @@ def _functions() -> list[tuple[str, Any, int]]:
     """(name, Numba function, how many int64 arguments it takes)."""
     from numba import uint16, uint32, uint64
 
-    from grader.emulator.runtime import atomics, globalmem, movers, othermem, scheduler, sharedmem
+    from grader.emulator.runtime import atomics, globalmem, movers, othermem, scheduler, sharedmem, tensor
 
     found: list[tuple[str, Any, int]] = [
         ("access_global", globalmem.access_global, 6),
@@ -115,6 +135,10 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("access_param", othermem.access_param, 5),
         ("access_generic", othermem.access_generic, 7),
         ("run_blocks", scheduler.run_blocks, 4),
+        ("mma", tensor.mma, 9),
+        ("wmma", tensor.wmma, 10),
+        ("matrix_load", tensor.matrix_load, 5),
+        ("matrix_store", tensor.matrix_store, 5),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

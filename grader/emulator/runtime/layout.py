@@ -46,7 +46,8 @@ GLOBAL_BASE = 0x7000_0000_0000
     BLOCK_SERIAL,
     TOUCHED_READ,  # pointer to uint8 per sector: loaded in this launch
     TOUCHED_WRITE,  # likewise: stored
-    SHADOW,  # pointer to the shadow of shared memory, SHADOW_ENTRY int64 an entry
+    SHADOW_WRITES,  # pointers to the shadow of shared memory: an int64 a granule for the last write,
+    SHADOW_READS,  # and one for the last read
     SHADOW_SHIFT,  # log2 of the bytes an entry stands for
     CLOCK,  # grows with every barrier of the block, every __syncwarp and every block
     BLOCK_CLOCK,  # CLOCK when the block began
@@ -71,7 +72,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     FAILED_BLOCK,  # the block that spent its budget or trapped
     FAILED_WARP,
     CONTEXT_SLOTS,
-) = range(52)
+) = range(53)
 
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
@@ -105,8 +106,9 @@ SITE_SLOTS = FINDINGS + FINDING_KINDS * FINDING_SLOTS + 4  # padded to whole cac
     P_SECTORS,  # global: sectors; shared: wavefronts
     P_GROUPS,
     P_ITEMS,  # how many entries of the item list are valid
+    P_RUN,  # shared: 1 where the lanes' offsets are one run without gaps, in the order of the lanes
     P_OFFSETS,  # 32 lane offsets
-) = range(10)
+) = range(11)
 P_ITEM_OFFSETS = P_OFFSETS + LANES  # global: sector numbers; shared: distinct lane offsets in bytes
 P_ITEM_LANES = P_ITEM_OFFSETS + LANES  # shared: the lane that has the offset, or SEVERAL
 PATTERN_ENTRY = P_ITEM_LANES + LANES
@@ -116,9 +118,7 @@ SEVERAL = 33  # more than one lane of the warp
 STORE_PHASE = 4  # shared: added to the phase of a store
 
 # -- shadow of shared memory ------------------------------------------------------------------------------------------
-# Two int64 an entry: last write and last read, each as clock << 16 | warp << 6 | lane.
-SHADOW_WRITE, SHADOW_READ = range(2)
-SHADOW_ENTRY = 2
+# An int64 for the last write and one for the last read of a granule, each clock << 16 | warp << 6 | lane.
 ACCESSOR_BITS = 16
 ANY_WARP = 1023  # the warp field when several warps have read
 
@@ -139,6 +139,9 @@ LOAD, STORE, ATOMIC = range(3)
     ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC, ATOM_MIN_U, ATOM_MAX_U,
     ATOM_MIN_S, ATOM_MAX_S, ATOM_ADD_F,
 ) = range(13)  # fmt: skip
+
+# operand types of Tensor Core products
+OPERAND_F16, OPERAND_BF16, OPERAND_TF32 = range(3)
 
 # what the kernel function returns, and W_STATUS
 RUNNING, WAITING, DONE, BUDGET_SPENT, TRAPPED = range(5)

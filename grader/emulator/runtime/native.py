@@ -90,3 +90,23 @@ def double_to_bits(typing: Any, value: Any) -> Any:
         return builder.bitcast(args[0], ir.IntType(64))
 
     return types.uint64(types.float64), generate
+
+
+@intrinsic
+def half_to_float(typing: Any, value: Any) -> Any:
+    """The half whose bits are in a uint16, as float32."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fpext(builder.bitcast(args[0], ir.HalfType()), ir.FloatType())
+
+    return types.float32(types.uint16), generate
+
+
+@intrinsic
+def float_to_half(typing: Any, value: Any) -> Any:
+    """The float32 rounded to nearest half, as its bits in a uint16."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(builder.fptrunc(args[0], ir.HalfType()), ir.IntType(16))
+
+    return types.uint16(types.float32), generate

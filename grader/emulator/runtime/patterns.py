@@ -28,6 +28,7 @@ from grader.emulator.runtime.layout import (
     P_MASK,
     P_OFFSETS,
     P_PHASE,
+    P_RUN,
     P_SECTORS,
     P_WIDTH,
     PATTERN_ENTRY,
@@ -141,6 +142,7 @@ def describe_shared(
             e[P_ITEM_LANES + count] = lane
             count += 1
     e[P_ITEMS] = count
+    e[P_RUN] = 1 if _is_run(e, count, width) else 0
     lanes_a_group = LANES if width <= 4 else LANES * 4 // width
     if width > 4 and is_load and (_paired(e, mask, 1) or _paired(e, mask, 2)):
         lanes_a_group *= 2
@@ -152,6 +154,14 @@ def describe_shared(
         groups += 1 if taken else 0
     e[P_SECTORS] = wavefronts
     e[P_GROUPS] = groups
+
+
+@native
+def _is_run(e: Any, count: int, width: int) -> bool:
+    run = True
+    for i in range(count):
+        run = run and e[P_ITEM_OFFSETS + i] == i * width and e[P_ITEM_LANES + i] == i
+    return run
 
 
 @native

@@ -14,7 +14,6 @@ from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import (
     ACCESS_LANES,
     ACCESSOR_BITS,
-    ANY_WARP,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     CLOCK,
@@ -30,17 +29,16 @@ from grader.emulator.runtime.layout import (
     P_ITEM_OFFSETS,
     P_ITEMS,
     P_LOWEST,
+    P_RUN,
     P_SECTORS,
     PATTERNS_SHARED,
     RACE,
     REQUESTS,
     SECTORS,
     SEVERAL,
-    SHADOW,
-    SHADOW_ENTRY,
-    SHADOW_READ,
+    SHADOW_READS,
     SHADOW_SHIFT,
-    SHADOW_WRITE,
+    SHADOW_WRITES,
     SHARED_BYTES,
     SHARED_HOST,
     STORE,
@@ -82,71 +80,126 @@ def _thread_of(record: int) -> int:
 
 
 @native
-def _shadow_load(context: int, site: int, entry: int, lane: int, synchronised: int, address: int) -> None:
+def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: int, address: int) -> None:
+    """One granule that is read: who may be writing it at the same time?"""
     c = pointer(context, int64)
-    e = pointer(entry, int64)
-    warp = c[WARP]
-    write = e[SHADOW_WRITE]
+    writes = pointer(c[SHADOW_WRITES], int64)
+    reads = pointer(c[SHADOW_READS], int64)
+    write = writes[index]
     thread_lane = lane if lane != SEVERAL else int64(0)
     if write >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
         note(context, site, UNINITIALISED, thread_lane, address, int64(0))
-        e[SHADOW_WRITE] = c[BLOCK_CLOCK] << ACCESSOR_BITS  # reported once
-    elif _unordered(context, write, warp, lane, synchronised):
+        writes[index] = c[BLOCK_CLOCK] << ACCESSOR_BITS  # reported once
+    elif _unordered(context, write, c[WARP], lane, synchronised):
         note(context, site, RACE, thread_lane, address, _thread_of(write))
-    read = e[SHADOW_READ]
-    reader_warp = warp
-    reader_lane = lane
-    if read >> ACCESSOR_BITS >= c[BARRIER_CLOCK]:
-        if (read >> 6) & 1023 != warp:
-            reader_warp = int64(ANY_WARP)
-        elif read & 63 != lane and read >> ACCESSOR_BITS >= synchronised:
-            reader_lane = int64(SEVERAL)
-    e[SHADOW_READ] = (c[CLOCK] << ACCESSOR_BITS) | (reader_warp << 6) | reader_lane
+    reads[index] = _reader(
+        reads[index],
+        (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6),
+        lane,
+        c[BARRIER_CLOCK] << ACCESSOR_BITS,
+        synchronised << ACCESSOR_BITS,
+    )
 
 
 @native
-def _shadow_store(context: int, site: int, entry: int, lane: int, synchronised: int, address: int) -> None:
+def _reader(read: int, me: int, lane: int, settled: int, synced: int) -> int:
+    """The record of the last read after one more by `me` (clock and warp) and `lane`.
+
+    Readers that a later write could race with are kept apart only as far as it matters: one lane, several lanes
+    of one warp, several warps.
+    """
+    if read < settled:
+        return me | lane
+    if (read ^ me) & (1023 << 6):
+        return (me | (1023 << 6)) | SEVERAL
+    if read < synced or read & 63 == lane:
+        return me | lane
+    return me | SEVERAL
+
+
+@native
+def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: int, address: int) -> None:
+    """One granule that is written: who may be reading or writing it at the same time?"""
     c = pointer(context, int64)
-    e = pointer(entry, int64)
+    writes = pointer(c[SHADOW_WRITES], int64)
+    read = pointer(c[SHADOW_READS], int64)[index]
     warp = c[WARP]
     one = lane if lane != SEVERAL else int64(0)
-    if _unordered(context, e[SHADOW_WRITE], warp, one, synchronised):
-        note(context, site, RACE, one, address, _thread_of(e[SHADOW_WRITE]))
-    elif _unordered(context, e[SHADOW_READ], warp, one, synchronised):
-        note(context, site, RACE, one, address, _thread_of(e[SHADOW_READ]))
-    e[SHADOW_WRITE] = (c[CLOCK] << ACCESSOR_BITS) | (warp << 6) | one
+    if _unordered(context, writes[index], warp, one, synchronised):
+        note(context, site, RACE, one, address, _thread_of(writes[index]))
+    elif _unordered(context, read, warp, one, synchronised):
+        note(context, site, RACE, one, address, _thread_of(read))
+    writes[index] = (c[CLOCK] << ACCESSOR_BITS) | (warp << 6) | one
 
 
 @native
-def _shadow_atomic(context: int, site: int, entry: int, lane: int, address: int) -> None:
+def _shadow_atomic(context: int, site: int, index: int, lane: int, address: int) -> None:
     """Atomics never race with each other; what they update must have been written."""
     c = pointer(context, int64)
-    e = pointer(entry, int64)
-    if e[SHADOW_WRITE] >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
+    writes = pointer(c[SHADOW_WRITES], int64)
+    if writes[index] >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
         note(context, site, UNINITIALISED, lane if lane != SEVERAL else int64(0), address, int64(0))
-        e[SHADOW_WRITE] = c[BLOCK_CLOCK] << ACCESSOR_BITS
+        writes[index] = c[BLOCK_CLOCK] << ACCESSOR_BITS
 
 
 @native
 def _shadow(
     context: int, site: int, offset: int, width: int, lane: int, kind: int, synchronised: int
 ) -> None:
-    """Updates the entries of one access of `width` bytes at `offset`."""
-    c = pointer(context, int64)
-    shift = c[SHADOW_SHIFT]
+    """Updates the records of one access of `width` bytes at `offset`."""
+    shift = pointer(context, int64)[SHADOW_SHIFT]
     for index in range(offset >> shift, (offset + width - 1 >> shift) + 1):
-        entry = c[SHADOW] + index * SHADOW_ENTRY * 8
         if kind == LOAD:
-            _shadow_load(context, site, entry, lane, synchronised, offset)
+            _shadow_load(context, site, index, lane, synchronised, offset)
         elif kind == STORE:
-            _shadow_store(context, site, entry, lane, synchronised, offset)
+            _shadow_store(context, site, index, lane, synchronised, offset)
         else:
-            _shadow_atomic(context, site, entry, lane, offset)
+            _shadow_atomic(context, site, index, lane, offset)
+
+
+@native
+def _run_of_loads(context: int, first: int, count: int, lane_shift: int, synchronised: int) -> bool:
+    """Loads of `count` granules in a row, if none of them needs a closer look; lanes follow each other."""
+    c = pointer(context, int64)
+    start = first >> c[SHADOW_SHIFT]
+    writes = pointer(c[SHADOW_WRITES] + start * 8, int64)
+    reads = pointer(c[SHADOW_READS] + start * 8, int64)
+    settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
+    written = c[BLOCK_CLOCK] << ACCESSOR_BITS
+    synced = synchronised << ACCESSOR_BITS
+    me = (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6)
+    doubtful = int64(0)
+    for i in range(count):
+        doubtful |= (writes[i] - written) | (settled - 1 - writes[i])
+    if doubtful < 0:
+        return False
+    for i in range(count):
+        reads[i] = _reader(reads[i], me, i >> lane_shift, settled, synced)
+    return True
+
+
+@native
+def _run_of_stores(context: int, first: int, count: int, lane_shift: int) -> bool:
+    """Stores of `count` granules in a row, if none of them needs a closer look."""
+    c = pointer(context, int64)
+    start = first >> c[SHADOW_SHIFT]
+    writes = pointer(c[SHADOW_WRITES] + start * 8, int64)
+    reads = pointer(c[SHADOW_READS] + start * 8, int64)
+    settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
+    me = (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6)
+    doubtful = int64(0)
+    for i in range(count):
+        doubtful |= (settled - 1 - writes[i]) | (settled - 1 - reads[i])
+    if doubtful < 0:
+        return False
+    for i in range(count):
+        writes[i] = me | (i >> lane_shift)
+    return True
 
 
 @native
 def _shadow_pattern(context: int, site: int, pattern: int, first: int, width: int, kind: int) -> None:
-    """Updates the entries of a whole request.
+    """Updates the records of a whole request.
 
     Where the last accesses lie before the last barrier nothing can race, and there is little to do; only what is
     not settled that way is looked at closely.
@@ -155,29 +208,30 @@ def _shadow_pattern(context: int, site: int, pattern: int, first: int, width: in
     p = pointer(pattern, int64)
     shift = c[SHADOW_SHIFT]
     granules = max(width >> shift, int64(1))
+    synchronised = sync_clock(context)
+    if p[P_RUN]:
+        lane_shift = trailing_zeros(granules)
+        count = p[P_ITEMS] * granules
+        if kind == LOAD and _run_of_loads(context, first, count, lane_shift, synchronised):
+            return
+        if kind == STORE and _run_of_stores(context, first, count, lane_shift):
+            return
     settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
     written = c[BLOCK_CLOCK] << ACCESSOR_BITS
+    synced = synchronised << ACCESSOR_BITS
     me = (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6)
-    shadow = c[SHADOW]
-    synchronised = sync_clock(context)
+    writes = pointer(c[SHADOW_WRITES], int64)
+    reads = pointer(c[SHADOW_READS], int64)
     for item in range(p[P_ITEMS]):
         lane = p[P_ITEM_LANES + item]
         offset = first + p[P_ITEM_OFFSETS + item]
-        entry = shadow + (offset >> shift) * SHADOW_ENTRY * 8
-        for granule in range(granules):
-            e = pointer(entry, int64)
-            write = e[SHADOW_WRITE]
-            read = e[SHADOW_READ]
-            if kind == LOAD and written <= write < settled:
-                if read < settled:
-                    e[SHADOW_READ] = me | lane
-                elif read != me | lane and (read >> 6) & 1023 != ANY_WARP:
-                    _shadow_load(context, site, entry, lane, synchronised, offset)
-            elif kind == STORE and write < settled and read < settled and lane != SEVERAL:
-                e[SHADOW_WRITE] = me | lane
+        for index in range(offset >> shift, (offset >> shift) + granules):
+            if kind == LOAD and written <= writes[index] < settled:
+                reads[index] = _reader(reads[index], me, lane, settled, synced)
+            elif kind == STORE and writes[index] < settled and reads[index] < settled and lane != SEVERAL:
+                writes[index] = me | lane
             else:
-                _shadow(context, site, offset + (granule << shift), int64(1), lane, kind, synchronised)
-            entry += SHADOW_ENTRY * 8
+                _shadow(context, site, index << shift, int64(1), lane, kind, synchronised)
 
 
 @native
