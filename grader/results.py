@@ -174,7 +174,7 @@ class Climb:
     provenance: Provenance
     rungs: list[RungResult]
     baselines: list[Baseline]  # empty on the emulator
-    bound: Bound | None
+    bound: Bound | None  # null where the device's rate for the topic's types is not known
     schema: str = CLIMB_SCHEMA
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+import msgspec
 import pytest
 
 from grader import topics
+from grader.judge import session, timing
 from grader.judge.climb import climb
+from grader.judge.protocol import Hello
+from grader.judge.runner import Runner
 from grader.results import Climb, RungResult, from_json, to_json
 
 LD, ST = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_{}_pipe_lsu_mem_global_op_st.sum"
@@ -121,3 +125,42 @@ def test_a_broken_rung_does_not_stop_the_others(broken: topics.Topic) -> None:
     assert (uncompiled.verdict, uncompiled.registers) == ("error", None)
     assert uncompiled.reason is not None
     assert "compiler" in uncompiled.reason
+
+
+class StandIn(Runner):
+    """An emulator in the place of a GPU: with guard zones, and a cache that small problems exceed."""
+
+    guard = 4096
+
+    def hello(self) -> Hello:
+        found = super().hello()
+        return msgspec.structs.replace(found, limits=found.limits | {"l2_cache_size": 1024})
+
+
+def test_the_way_through_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a GPU adds: times in rounds with the baselines, the bound from the copy, the checks afterwards."""
+    monkeypatch.setattr(session, "_emulator_for_sure", lambda device, arch: False)
+    monkeypatch.setattr(session, "_gpu", lambda device, arch: StandIn("emulator", threads=1))
+    monkeypatch.setattr(timing, "ROUNDS", 6)
+    monkeypatch.setattr(timing, "FLUSH_BYTES", 4096)
+    topic = topics.load("transpose")
+    topic = dataclasses.replace(
+        topic, rungs=topic.rungs[:3], judge_cases=topic.judge_cases[5:7], sizes_count={"M": 64, "N": 64}
+    )
+    result = climb(topic, "auto", {"M": 48, "N": 80})
+    assert (result.problem, result.counted) == ({"M": 48, "N": 80}, {"M": 64, "N": 64})
+    assert [item.name for item in result.baselines] == ["device copy"]  # the library needs CuPy
+    assert result.bound is not None
+    assert (result.bound.by, result.bound.source) == ("copy", "measured")
+    assert (result.provenance.rounds, result.provenance.l2_flush_bytes) == (6, 4096)
+    for item in result.rungs:
+        assert (item.verdict, item.reason, item.time_source) == ("pass", None, "measured")
+        assert item.samples_s is not None
+        assert item.time_low_s is not None
+        assert item.time_s is not None
+        assert item.time_high_s is not None
+        assert item.time_low_s <= item.time_s <= item.time_high_s
+        assert len(item.samples_s) >= 5
+        assert item.counter_source == "emulated"
+        assert all(claim.held for claim in item.claims)
+        assert item.vs_bound == result.bound.time_s / item.time_s

@@ -134,11 +134,14 @@ def test_the_bound_is_the_slower_of_arithmetic_and_memory() -> None:
     gemm = topics.load("gemm")
     cube = {"M": 4096, "N": 4096, "K": 4096}
     floor = bound(gemm, cube, H200)
+    assert floor is not None
     assert floor.by == "arithmetic"
     assert floor.time_s == pytest.approx(2 * 4096**3 / 64.9e12, rel=0.01)
     thin = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200)
+    assert thin is not None
     assert (thin.by, thin.source) == ("memory", "modelled")
     copied = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200, copy_s=1.0)
+    assert copied is not None
     assert (copied.by, copied.source, copied.time_s) == ("copy", "measured", 1.0)
 
 

@@ -128,6 +128,13 @@ def test_memory_that_is_not_there_asks_for_smaller_sizes() -> None:
     assert "--set" in reason(verdict.of_failure(Failure(0, "MemoryError", "cuMemAlloc failed")), "error")
 
 
+def test_a_fault_that_a_gpu_reports_is_the_kernels() -> None:
+    failure = Failure(3, "LogicError", "cuCtxSynchronize failed: an illegal memory access was encountered")
+    text = reason(verdict.of_failure(failure))
+    assert "Guard the access" in text
+    assert "--device emulator" in text
+
+
 def test_clock_and_death() -> None:
     assert "8 s" in reason(verdict.of_clock(8.0), "timeout")
     assert "SIGSEGV" in reason(verdict.of_death("ended with signal SIGSEGV"), "error")

@@ -52,7 +52,7 @@ class CaseData:
     """What a case's kernel is given, and what must come out; all by parameter name."""
 
     inputs: dict[str, Array]  # read-only
-    expected: dict[str, Array]  # float64, in the outputs' shapes
+    expected: dict[str, Array]  # in float64; in the output's own type where equality is asked for
     allowed: dict[str, Array | None]  # absolute error an element, None for equality
     advice: str  # what to look at when an output is wrong
 
@@ -79,7 +79,7 @@ def compute(topic: Topic, case: Case) -> CaseData:
     inputs = topic.reference.make_inputs(problem, rng, case.kind)
     for array in inputs.values():
         array.flags.writeable = False
-    expected = topic.reference.reference(inputs, problem)
+    expected: dict[str, Array] = dict(topic.reference.reference(inputs, problem))
     tolerance = topic.tolerance
     allowed: dict[str, Array | None] = dict.fromkeys(expected)
     if case.kind == "real" and tolerance.lambda_ > 0:
@@ -87,6 +87,9 @@ def compute(topic: Topic, case: Case) -> CaseData:
         magnitude = topic.reference.magnitude(inputs, problem)
         for name, sums in magnitude.items():
             allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+    for name, limit in allowed.items():
+        if limit is None:
+            expected[name] = expected[name].astype(topic.signature[name].dtype)
     return CaseData(inputs, expected, allowed, _advice(tolerance.lambda_, case.kind))
 
 

@@ -147,7 +147,7 @@ class _Ladder:
         against = {
             "vs_naive": None if naive is None else naive.seconds,
             "vs_library": None if library is None else library.time_s,
-            "vs_bound": floor.time_s,
+            "vs_bound": None if floor is None else floor.time_s,
         }
         return Climb(
             topic=self.topic.name,

@@ -17,7 +17,7 @@ from grader.topics import Problem, Topic
 GPU_SECONDS = 8.0
 """After this long a case on a GPU is an endless loop: its longest honest relative takes milliseconds."""
 
-EMULATOR_SECONDS = 120.0
+EMULATOR_SECONDS = 300.0
 EMULATOR_RATE = 50e6
 """The last guard on the emulator, where the instruction budget has long spoken: these seconds, and one more
 for so many operations and bytes of the problem."""

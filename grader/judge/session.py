@@ -29,41 +29,27 @@ REMEDY = "run `ladder doctor`, or use --device emulator"
 
 
 class Session:
-    """One GPU runner, where there is a GPU, and `jobs` emulator runners; all start at once and stop together.
+    """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture.
 
-    Emulators share the machine's cores: with several, each runs its blocks on one thread.
+    Emulators share the machine's cores: with several, each runs its blocks on one thread. Where the emulator is
+    used for sure, nothing waits for a child until it is needed.
     """
 
     def __init__(self, device: str = "auto", arch: str | None = None, jobs: int = 2) -> None:
-        self._wanted_arch = arch
-        threads = None if jobs == 1 else 1
-        self._first = None if _emulator_for_sure(device, arch) else Runner(device, arch or "")
+        self.gpu = None if _emulator_for_sure(device, arch) else _gpu(device, arch)
+        self.arch = arch or compiler.DEFAULT_ARCH if self.gpu is None else self.gpu.hello().arch
         self._gpu_in_use = threading.Lock()
-        self._emulators = [Runner("emulator", arch or "", threads) for _ in range(jobs)]
+        threads = None if jobs == 1 else 1
+        self._emulators = [Runner("emulator", self.arch, threads) for _ in range(jobs)]
         self._free: queue.Queue[Runner] = queue.Queue()
         for runner in self._emulators:
             self._free.put(runner)
-
-    @property
-    def gpu(self) -> Runner | None:
-        """The runner on the GPU; None on a machine without."""
-        if self._first is not None and greeting(self._first).kind == "emulator":
-            self._first.close()
-            self._first = None
-        return self._first
 
     @property
     def device(self) -> Device:
         """The device that kernels are judged on."""
         hello = greeting(self.gpu or self._emulators[0])
         return Device(hello.kind, hello.name, hello.arch)
-
-    @property
-    def arch(self) -> str:
-        """What to compile for; known at once where the emulator is used for sure."""
-        if self._wanted_arch:
-            return self._wanted_arch
-        return self.device.arch if self._first is not None else compiler.DEFAULT_ARCH
 
     @contextmanager
     def emulator(self) -> Iterator[Runner]:
@@ -78,13 +64,12 @@ class Session:
     @contextmanager
     def judge(self) -> Iterator[Runner]:
         """The runner that correctness is judged on: the GPU, or an emulator."""
-        gpu = self.gpu
-        if gpu is None:
+        if self.gpu is None:
             with self.emulator() as runner:
                 yield runner
         else:
             with self._gpu_in_use:
-                yield gpu
+                yield self.gpu
 
     def spread(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """`work` done on all items, as many at a time as there are emulators; results in the items' order."""
@@ -93,7 +78,7 @@ class Session:
 
     def close(self) -> None:
         """End every child."""
-        for runner in (self._first, *self._emulators):
+        for runner in (self.gpu, *self._emulators):
             if runner is not None:
                 runner.close()
 
@@ -110,6 +95,20 @@ def greeting(runner: Runner) -> Hello:
         return runner.hello()
     except (ChildUnusable, ChildDied, ChildTimeout) as error:
         raise WarpladderError(f"there is no device to launch on: {error}", remedy=REMEDY) from None
+
+
+def _gpu(device: str, arch: str | None) -> Runner | None:
+    """A runner on the GPU; None where "auto" finds none. Raises WarpladderError where "pycuda" does."""
+    runner = Runner(device, arch or "")
+    try:
+        kind = greeting(runner).kind
+    except WarpladderError:
+        runner.close()
+        raise
+    if kind == "gpu":
+        return runner
+    runner.close()
+    return None
 
 
 def silent(rung: str, stage: str) -> None:

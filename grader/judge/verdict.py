@@ -109,14 +109,23 @@ def _by(extents: Sequence[int]) -> str:
     return " × ".join(str(extent) for extent in extents)
 
 
+FAULTS = {"illegal memory access": "out_of_bounds", "misaligned address": "misaligned"}
+"""What a GPU's driver says when it has stopped a kernel, and the kind of finding that this is."""
+
+
 def of_failure(failure: Failure) -> Refusal:
     """What the driver, or the emulator, refused to do."""
+    message = _sentence(failure.message)
     if failure.kind == "NotEmulated":
         remedy = "Run it on a GPU (--device pycuda), or write this part without that instruction."
-        return Refusal("error", f"{_sentence(failure.message)} {remedy}")
-    if "memory" in failure.kind.lower() or "out of memory" in failure.message:
-        return Refusal("error", f"{_sentence(failure.message)} Choose smaller sizes with --set.")
-    return Refusal("error", f"The launch failed: {_sentence(failure.message)}")
+        return Refusal("error", f"{message} {remedy}")
+    for sign, kind in FAULTS.items():
+        if sign in message:
+            remedy = f"{REMEDIES[kind]} `--device emulator` shows the line."
+            return Refusal("fail", f"The GPU stopped the kernel: {message} {remedy}")
+    if "memory" in failure.kind.lower() or "out of memory" in message:
+        return Refusal("error", f"{message} Choose smaller sizes with --set.")
+    return Refusal("error", f"The launch failed: {message}")
 
 
 def of_clock(seconds: float) -> Refusal:
