@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 import sys
+import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -63,7 +64,7 @@ def run(
 
 def _run_script(script: Path, arguments: Sequence[str]) -> str | None:
     """The script's failure, if it has one."""
-    with twins_installed(), _started_as(script, arguments):
+    with twins_installed(), _started_as(script, arguments), _its_threads_joined():
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as end:
@@ -83,6 +84,16 @@ def _started_as(script: Path, arguments: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         sys.argv, sys.path = argv, path
+
+
+@contextmanager
+def _its_threads_joined() -> Iterator[None]:
+    """Python ends when the threads a script has started have ended."""
+    before = threading.enumerate()
+    yield
+    for thread in threading.enumerate():
+        if thread not in before and not thread.daemon:
+            thread.join()
 
 
 def _exit_failure(code: str | int | None) -> str | None:

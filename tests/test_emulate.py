@@ -98,6 +98,30 @@ def test_the_traceback_names_errors_as_pycuda_does_and_skips_the_emulator(tmp_pa
     assert failure.count('  File "') == failure.count(f'  File "{script}"') == 2
 
 
+def test_threads_have_contexts_of_their_own_and_are_waited_for(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import threading, time\n"
+        "import numpy as np\n"
+        "import pycuda.driver as d\n"
+        "from pycuda.compiler import SourceModule\n"
+        "d.init()\n"
+        "def work(number):\n"
+        "    time.sleep(0.05)\n"
+        "    context = d.Device(0).make_context()\n"
+        "    module = SourceModule('__global__ void set(int *x, int to) { x[threadIdx.x] = to; }')\n"
+        "    x = np.zeros(32, np.int32)\n"
+        "    module.get_function('set')(d.Out(x), np.int32(number), block=(32, 1, 1))\n"
+        "    assert (x == number).all()\n"
+        "    context.pop()\n"
+        "for number in range(4):\n"
+        "    threading.Thread(target=work, args=(number,)).start()\n"
+    )
+    outcome = emulate.run(script)
+    assert outcome.failure is None
+    assert [launch.kernel for launch in outcome.launches] == ["set"] * 4
+
+
 def test_findings_alone_make_the_exit_status(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text((SCRIPTS / "one_too_far.py").read_text().replace("check(a)\n", ""))

@@ -112,7 +112,7 @@ def test_packs_what_pycuda_packs(format: str, values: tuple[Any, ...], expected:
         ("i", (3.5,), "required argument is not an integer"),
         ("i", (1 << 40,), "requires -2147483648 <= number"),
         ("I", (-1,), None),
-        ("b", (200,), "byte format requires"),
+        ("b", (200,), "format requires"),
         ("l", (1 << 70,), None),
         ("P", (1 << 70,), None),
         ("f", ("x",), "required argument is not a float"),
