@@ -36,9 +36,12 @@ _LANE_DEPENDENT = frozenset(
         "wmma",
         "wgmma",
         "call",
+        "addc",
+        "subc",
+        "madc",
     )
 )
-"""Opcodes whose result depends on the lanes that execute them, whatever their operands are."""
+"""Opcodes whose result depends on the lanes that execute them, or on the carry flag, whatever their operands are."""
 
 EXIT = -1
 """The successor of a block that ends the threads."""

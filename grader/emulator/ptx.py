@@ -232,7 +232,7 @@ class _Parser:
         token = self.next()
         if token.kind != "int":
             raise PtxSyntaxError(f"PTX line {token.line}: expected a number, found {token.text!r}")
-        value = int(token.text.rstrip("U"), 0)
+        value = _integer(token.text)
         return -value if negative else value
 
     # -- module level ---------------------------------------------------------------------------------------
@@ -423,7 +423,7 @@ class _Parser:
             numbers = []
             while self.tokens[self.at].kind in ("int", "string"):
                 token = self.next()
-                numbers.append(int(token.text.rstrip("U"), 0) if token.kind == "int" else 0)
+                numbers.append(_integer(token.text) if token.kind == "int" else 0)
                 if not self.accept(","):
                     break
             if word in (".maxntid", ".reqntid"):
@@ -602,7 +602,7 @@ class _Parser:
         token = self.next()
         if token.kind == "float":
             return Imm(-_float_constant(token.text))
-        value = int(token.text.rstrip("U"), 0)
+        value = _integer(token.text)
         return Imm(-value if negative else value)
 
     def vector_operand(self, closing: str) -> Vec:
@@ -629,6 +629,12 @@ class _Parser:
             raise UnsupportedPtx("texture and tensor addresses", token.line, self.source_line)
         self.expect("]")
         return Mem(base, offset)
+
+
+def _integer(text: str) -> int:
+    """A number as PTX writes it: decimal, 0x…, 0b… or, with a leading zero, octal."""
+    digits = text.rstrip("U")
+    return int(digits, 8 if digits[0] == "0" and digits.isdigit() else 0)
 
 
 def _float_immediate(text: str) -> Imm:

@@ -158,7 +158,7 @@ def mad_cc(e: Emitter, o: Op) -> None:
 @op("popc", "clz", types=("b32", "b64"))
 def count_bits(e: Emitter, o: Op) -> None:
     a = e.read(1, o.type)
-    count = e.b.ctpop(a) if o.name == "popc" else e.leading_zeros(a)
+    count = e.intrinsic("llvm.ctpop", a) if o.name == "popc" else e.leading_zeros(a)
     e.write(0, e.convert_bits(count, I32), "u32")
 
 

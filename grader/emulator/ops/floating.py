@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from grader.emulator.codegen import Emitter
 
 FLOATS = ("f32", "f64")
-_SMALLEST_NORMAL = 2.0**-126
 _OUT = ("rn", "ftz", "sat")
 
 
@@ -27,8 +26,12 @@ def flushed(e: Emitter, o: Op, value: Any) -> Any:
     """With .ftz, subnormal numbers count as zero of their sign."""
     if not o.has("ftz"):
         return value
-    small = e.b.fcmp_ordered("<", e.intrinsic("llvm.fabs", value), constant(value, _SMALLEST_NORMAL))
+    small = e.b.fcmp_ordered("<", e.intrinsic("llvm.fabs", value), smallest_normal(value))
     return e.b.select(small, e.intrinsic("llvm.copysign", constant(value, 0.0), value), value)
+
+
+def smallest_normal(like: Any) -> Any:
+    return constant(like, 2.0**-126 if element_of(like.type) == F32 else 2.0**-1022)
 
 
 def operand(e: Emitter, o: Op, index: int) -> Any:
@@ -63,20 +66,28 @@ def directed(e: Emitter, o: Op) -> None:
     """Through double precision, where products of singles are exact and what a sum loses can be computed."""
     kind = shaped(F64, e.read(1, "f32"))
     values = [e.b.fpext(operand(e, o, i), kind) for i in range(1, len(e.inst.operands))]
-    if o.name in ("mul", "fma"):
-        first = e.b.fmul(values[0], values[1])
-        second = values[2] if o.name == "fma" else constant(first, 0.0)
+    mode = next(m for m in o.modifiers if m in _DIRECTED)
+    if o.name == "mul":
+        total = e.b.fmul(values[0], values[1])
+        lost = constant(total, 0.0)
+    elif o.name == "fma":
+        total, lost = two_sum(e, e.b.fmul(values[0], values[1]), values[2], mode)
     else:
-        first, second = values[0], values[1] if o.name == "add" else e.b.fneg(values[1])
-    total, lost = two_sum(e, first, second)
-    result(e, o, round_towards(e, next(m for m in o.modifiers if m in _DIRECTED), total, lost))
+        total, lost = two_sum(e, values[0], values[1] if o.name == "add" else e.b.fneg(values[1]), mode)
+    result(e, o, round_towards(e, mode, total, lost))
 
 
-def two_sum(e: Emitter, a: Any, b: Any) -> tuple[Any, Any]:
-    """a + b rounded, and the rounding error, exactly (Knuth's TwoSum)."""
+def two_sum(e: Emitter, a: Any, b: Any, mode: str) -> tuple[Any, Any]:
+    """a + b rounded, and the rounding error, exactly (Knuth's TwoSum). Rounding down, x - x is -0."""
     total = e.b.fadd(a, b)
     part = e.b.fsub(total, a)
-    return total, e.b.fadd(e.b.fsub(a, e.b.fsub(total, part)), e.b.fsub(b, part))
+    lost = e.b.fadd(e.b.fsub(a, e.b.fsub(total, part)), e.b.fsub(b, part))
+    if mode == "rm":
+        signs = e.b.or_(as_bits(e, a), as_bits(e, b))
+        negative = e.b.icmp_signed("<", signs, constant(signs, 0))
+        vanished = e.b.and_(negative, e.b.fcmp_ordered("==", total, constant(total, 0.0)))
+        total = e.b.select(vanished, constant(total, -0.0), total)
+    return total, lost
 
 
 def round_towards(e: Emitter, mode: str, total: Any, lost: Any) -> Any:
@@ -163,7 +174,7 @@ def testp(e: Emitter, o: Op) -> None:
     a = e.read(1, o.type)
     size = e.intrinsic("llvm.fabs", a)
     infinity = constant(a, float("inf"))
-    least = constant(a, _SMALLEST_NORMAL if element_of(a.type) == F32 else 2.0**-1022)
+    least = smallest_normal(a)
     tests = {
         "finite": lambda: e.b.fcmp_ordered("<", size, infinity),
         "infinite": lambda: e.b.fcmp_ordered("==", size, infinity),
