@@ -23,7 +23,7 @@ from grader.topics import Arrays, Topic, load
 
 TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "lesson.md", "interview.toml")
 REQUIRED_FILES = TOPIC_FILES[:3]
-CLAIM_FACTS = ("registers", "shared_bytes", "occupancy", "grid_blocks", "block_threads")
+CLAIM_FACTS = ("registers", "shared_bytes", "occupancy", "grid_blocks", "block_threads", "launches")
 
 _METRIC = re.compile(r"(sm|smsp|l1tex|lts|dram|gpu|gpc|sys)__\w+\.(sum|avg|min|max)(\.\w+)*")
 _PLANNED_SMS = 132  # of an H200; plans have to work for any number

@@ -139,6 +139,7 @@ class RungResult:
     counter_source: CounterSource | None = None  # null exactly where counters is
     claims: list[ClaimResult] = field(default_factory=list)  # its own and every earlier rung's
     findings: list[FindingResult] = field(default_factory=list)  # empty where the emulator saw no fault
+    side_step: bool = False  # an idea worth knowing that need not be faster than the rung before
 
 
 @dataclass(frozen=True)

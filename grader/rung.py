@@ -22,7 +22,7 @@ import numpy as np
 
 from grader.compiler import declared_kernels
 from grader.errors import WarpladderError
-from grader.expressions import Expression, ExpressionError, nearest
+from grader.expressions import Expression, ExpressionError, nearest, parse
 from grader.signature import Signature
 from grader.tables import Table, read
 
@@ -32,7 +32,13 @@ SM_COUNT = "SMS"
 _OPENING = re.compile(r"//\s*///\s*launch\s*")
 _CLOSING = re.compile(r"//\s*///\s*")
 _LAUNCH_KEYS = ("kernel", "when", "args", "grid", "block", "shared", "zero", "cooperative", "cluster")
+_LARGEST_INT = 2**31 - 1
 _SCRATCH_DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32")
+
+
+Argument = str | Expression
+"""What a kernel is passed: a parameter of the signature or a scratch array by name, or the value of an expression
+as an int, such as how many elements a scratch array holds."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Launch:
     """One `[[launch]]`: a kernel and the expressions of its configuration."""
 
     kernel: str  # a C++ name expression: "gemm", "gemm<128>"
-    args: tuple[str, ...]  # names of parameters of the signature and of scratch arrays, in the kernel's order
+    args: tuple[Argument, ...]  # in the kernel's order
     grid: tuple[Expression, Expression, Expression]
     block: tuple[Expression, Expression, Expression]
     shared: Expression  # bytes of dynamic shared memory
@@ -70,6 +76,7 @@ class Rung:
     signature: Signature
     launches: tuple[Launch, ...]
     scratch: tuple[Scratch, ...]
+    side_step: bool = False  # an idea worth knowing that need not be faster than the rung before
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -89,7 +96,7 @@ class PlannedLaunch:
     """One launch with its numbers."""
 
     kernel: str
-    args: tuple[str, ...]
+    args: tuple[str | int, ...]  # an array or a size by name, or a number
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
@@ -130,7 +137,7 @@ def parse_source(source: str, signature: Signature, path: Path) -> Rung:
     opening, closing = _find_block(lines, source, signature, path)
     toml = [re.sub(r"^\s*// ?", "", line) for line in lines[opening + 1 : closing]]
     block = read(toml, path, first_line=opening + 2)
-    block.allow("launch", "scratch")
+    block.allow("launch", "scratch", "side_step")
     scratch = tuple(_scratch(table, signature) for table in block.tables("scratch"))
     arrays = [item.name for item in scratch]
     if len(set(arrays)) < len(arrays):
@@ -146,6 +153,7 @@ def parse_source(source: str, signature: Signature, path: Path) -> Rung:
         signature=signature,
         launches=launches,
         scratch=scratch,
+        side_step=block.get("side_step", bool, False),
     )
 
 
@@ -172,6 +180,15 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
             )
         return value
 
+    def argument(item: Argument, line: int) -> str | int:
+        if isinstance(item, str):
+            return item
+        value = evaluate(item, "an argument", line, 0)
+        if value > _LARGEST_INT:
+            message = f"the argument `{item.text}` is {value} where {at}, more than an int holds"
+            raise WarpladderError(message, file=rung.path, line=line)
+        return value
+
     def three(expressions: Sequence[Expression], what: str, line: int) -> tuple[int, int, int]:
         x, y, z = (evaluate(item, f"{what}[{axis}]", line, 1) for axis, item in enumerate(expressions))
         return x, y, z
@@ -179,7 +196,7 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
     launches = tuple(
         PlannedLaunch(
             kernel=launch.kernel,
-            args=launch.args,
+            args=tuple(argument(item, launch.line) for item in launch.args),
             grid=three(launch.grid, "grid", launch.line),
             block=three(launch.block, "block", launch.line),
             shared_bytes=evaluate(launch.shared, "shared", launch.line, 0),
@@ -213,6 +230,7 @@ def _expressions(rung: Rung) -> Iterator[Expression]:
     """Every expression of the launch block."""
     for launch in rung.launches:
         yield from (*launch.grid, *launch.block, launch.shared)
+        yield from (item for item in launch.args if isinstance(item, Expression))
         if launch.when:
             yield launch.when
     for item in rung.scratch:
@@ -283,14 +301,13 @@ def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
     table.allow(*_LAUNCH_KEYS)
     _refuse_unsupported(table)
     parameters = tuple(item.name for item in signature.params)
-    args = table.names("args") or parameters
-    _known(table, "args", args, [*parameters, *scratch])
+    args = tuple(_argument(table, text, [*parameters, *scratch]) for text in table.names("args"))
     writable = [*(item.name for item in signature.outputs), *scratch]
     zero = table.names("zero")
     _known(table, "zero", zero, writable)
     return Launch(
         kernel=table.get("kernel", str),
-        args=args,
+        args=args or parameters,
         grid=_dimensions(table, "grid"),
         block=_dimensions(table, "block"),
         shared=table.expression("shared", 0),
@@ -298,6 +315,17 @@ def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
         zero=zero,
         line=table.line(),
     )
+
+
+def _argument(table: Table, text: str, known: Sequence[str]) -> Argument:
+    """One of `args`: what is no name by itself is an expression."""
+    if text.isidentifier():
+        _known(table, "args", [text], known)
+        return text
+    try:
+        return parse(text)
+    except ExpressionError as error:
+        raise table.error(f"`args`: {error}", "args") from None
 
 
 def _refuse_unsupported(table: Table) -> None:

@@ -66,7 +66,7 @@ class ClaimSpec:
 
     rung: str
     text: str
-    expect: Expression  # over sizes, counters, registers, shared_bytes, occupancy, grid_blocks, block_threads
+    expect: Expression  # over sizes, counters and the facts that counting.claim_values lists
     points: int
     line: int  # of topic.toml
 

@@ -222,3 +222,30 @@ def test_signature() -> None:
 def test_wrong_signature(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         parse_signature(text)
+
+
+def test_arguments_may_be_numbers() -> None:
+    source = head(
+        "side_step = true",
+        "[[scratch]]",
+        'name = "sums"',
+        'dtype = "float32"',
+        'shape = ["cdiv(N, T)"]',
+        "[[launch]]",
+        'kernel = "add"',
+        'args = ["sums", "out", "cdiv(N, T)"]',
+        "grid = [1]",
+        "block = [32]",
+    )
+    rung = parse_source(source, COPY, Path("mine.cu"))
+    assert rung.side_step
+    assert rung.constant_names == ("T",)
+    assert plan(rung, {"N": 65}, {"T": 32}, 132).launches[0].args == ("sums", "out", 3)
+    with pytest.raises(WarpladderError, match="more than an int holds"):
+        plan(rung, {"N": 2**40}, {"T": 32}, 132)
+
+
+@pytest.mark.parametrize("args", ['["A", "BB"]', '["cdiv(M,"]'])
+def test_arguments_that_are_neither_known_nor_numbers(args: str) -> None:
+    error = refused(head("[[launch]]", 'kernel = "k"', f"args = {args}", "grid = [1]", "block = [1]"))
+    assert error.line == 4

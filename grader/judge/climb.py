@@ -216,6 +216,7 @@ def rung_result(item: Step, time: _Time | None, against: Mapping[str, float | No
         counter_source=None if counters is None else "emulated",
         claims=item.claims,
         findings=item.findings,
+        side_step=item.rung.side_step,
     )
 
 

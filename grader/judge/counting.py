@@ -33,6 +33,7 @@ class Resources:
     occupancy: Occupancy
     grid_blocks: int  # of all launches together
     block_threads: int  # of the largest block
+    launches: int
 
 
 def resources(kernel: Kernel, planned: Planned, arch: str) -> Resources:
@@ -48,6 +49,7 @@ def resources(kernel: Kernel, planned: Planned, arch: str) -> Resources:
         ),
         grid_blocks=sum(product(launch.grid) for launch in planned.launches),
         block_threads=max(product(launch.block) for launch in planned.launches),
+        launches=len(planned.launches),
     )
 
 
@@ -96,4 +98,5 @@ def claim_values(counters: dict[str, int], used: Resources, problem: Problem) ->
         "occupancy": used.occupancy.fraction,
         "grid_blocks": used.grid_blocks,
         "block_threads": used.block_threads,
+        "launches": used.launches,
     }

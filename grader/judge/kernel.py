@@ -78,14 +78,16 @@ class Kernel:
             grid=item.grid,
             block=item.block,
             shared_bytes=item.shared_bytes,
-            args=tuple(self._argument(name, problem) for name in item.args),
+            args=tuple(self._argument(argument, problem) for argument in item.args),
             zero=item.zero,
         )
 
-    def _argument(self, name: str, problem: Mapping[str, int]) -> Pointer | Scalar:
-        if name not in problem:
-            return Pointer(name)
-        return Scalar(str(self.rung.signature[name].dtype), problem[name])
+    def _argument(self, item: str | int, problem: Mapping[str, int]) -> Pointer | Scalar:
+        if isinstance(item, int):
+            return Scalar("int32", item)
+        if item not in problem:
+            return Pointer(item)
+        return Scalar(str(self.rung.signature[item].dtype), problem[item])
 
 
 def _kernels(planned: LaunchPlan) -> tuple[str, ...]:
@@ -118,11 +120,12 @@ def _check_parameters(kernel: Kernel) -> None:
     for launch in kernel.rung.launches:
         declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])
         sizes = {size.name: size.nbytes for size in kernel.rung.signature.sizes}
-        passed = tuple(sizes.get(name, 8) for name in launch.args)
+        passed = tuple(sizes.get(item, 8) if isinstance(item, str) else 4 for item in launch.args)
         if declared != passed:
+            names = ", ".join(item if isinstance(item, str) else item.text for item in launch.args)
             raise Refused(
                 f"{kernel.rung.path.name}:{launch.line}: `{launch.kernel}` takes {len(declared)} parameters "
-                f"({_list(declared)} bytes) and is passed {', '.join(launch.args)} ({_list(passed)} bytes). "
+                f"({_list(declared)} bytes) and is passed {names} ({_list(passed)} bytes). "
                 f"Give it the topic's parameters, {kernel.rung.signature}, or say in `args` what it takes."
             )
 

@@ -16,6 +16,8 @@ SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 
+SIDE_STEP = "†"
+
 VERDICT_STYLES = {"pass": "green", "fail": "red", "error": "red", "timeout": "red", "skip": "yellow"}
 
 
@@ -66,7 +68,7 @@ def _ladder(result: Climb) -> Table:
     for rung in result.rungs:
         table.add_row(
             mark(rung.verdict == "pass"),
-            rung.id,
+            f"{rung.id} {SIDE_STEP}" if rung.side_step else rung.id,
             units.seconds(rung.time_s, rung.time_source) if rung.verdict == "pass" else rung.verdict,
             units.ratio(rung.vs_naive),
             units.percent(rung.vs_library if library else rung.vs_bound),
@@ -120,6 +122,8 @@ def _footnotes(result: Climb) -> Iterable[Text]:
         yield Text(
             "≈ modelled: from what the emulator counted, for a device like this one. Not measured.", "dim"
         )
+    if any(rung.side_step for rung in result.rungs):
+        yield Text(f"{SIDE_STEP} a side step: an idea worth knowing that need not be faster here.", "dim")
     counted = result.counted and units.problem(result.counted)
     at = f" at {counted}" if counted and result.counted != result.problem else ""
     yield Text(
