@@ -3,6 +3,7 @@ buffers."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,8 +11,7 @@ TITLES = {
     "cupy.matmul": "cuBLAS (cupy.matmul)",
     "cupy.transpose": "CuPy (out[...] = in.T)",
 }
-"""What tables call each library that a topic.toml may name. FP32 products are FP32: CuPy uses TF32 only on
-request."""
+"""What tables call each library that a topic.toml may name."""
 
 
 def _matmul(cupy: Any, a: Any, b: Any, c: Any) -> None:
@@ -31,6 +31,7 @@ def call(name: str, arrays: Mapping[str, tuple[int, str, tuple[int, ...]]]) -> N
     `arrays` are address, dtype and shape by parameter name, inputs then outputs, in the signature's order.
     Raises ImportError without CuPy, KeyError for a library of another name.
     """
+    os.environ["CUPY_TF32"] = "0"  # FP32 means FP32, whatever the user's environment asks for
     import cupy
 
     _ROUTINES[name](cupy, *(_array(cupy, *place) for place in arrays.values()))

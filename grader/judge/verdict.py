@@ -39,7 +39,8 @@ REMEDIES = {
     "barrier": "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and "
     "do not return before it.",
     "assert": "The kernel's own assert() failed.",
-    "trap": "The kernel ended itself with a trap.",
+    "trap": "The compiler puts a trap where code has no meaning, such as an access through a null pointer; "
+    "__trap() is one as well.",
 }
 """What to do about each kind of finding."""
 
