@@ -328,6 +328,10 @@ class Emitter:
             value = self.b.zext(value, shaped(target, value))
         return value if target == kind else self.b.bitcast(value, shaped(kind, value))
 
+    def lane_type(self, bits: int) -> Any:
+        """A vector of 32 integers of so many bits."""
+        return ir.VectorType(ir.IntType(bits), LANES)
+
     def splat(self, value: Any) -> Any:
         """A scalar in all lanes."""
         if is_vector(value):

@@ -101,6 +101,8 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     operation = site.operation
     if site.is_matrix:
         yield "smsp__inst_executed_op_ldsm.sum", executions
+    elif site.inst.parts[0] == "cp":
+        yield "smsp__inst_executed_op_ldgsts.sum", executions
     elif operation in ("ld", "st") and site.space in ("global", "local", "shared"):
         yield f"smsp__sass_inst_executed_op_{site.space}_{operation}.sum", executions * site.accesses
     if site.space in ("global", "local", "generic"):

@@ -20,6 +20,7 @@ from grader.emulator.runtime.layout import (
     MISALIGNED,
     OUT_OF_BOUNDS,
     RACE,
+    UNFINISHED,
     UNINITIALISED,
 )
 from grader.emulator.worker import Array, Worker
@@ -29,6 +30,7 @@ KINDS = {
     MISALIGNED: "misaligned",
     UNINITIALISED: "uninitialised_shared",
     RACE: "race",
+    UNFINISHED: "unfinished_copy",
 }
 Shape = tuple[int, int, int]
 
@@ -80,6 +82,11 @@ def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shap
         )
     if kind == UNINITIALISED:
         return f"thread {thread} {verb} shared memory at byte {address}, which no thread of the block has written"
+    if kind == UNFINISHED:
+        return (
+            f"thread {thread} {verb} shared memory at byte {address} while a cp.async to it has not arrived: "
+            "wait for its group (cp.async.wait_group, __pipeline_wait_prior) and then for the other threads"
+        )
     other = _unravel(_thread(int(note[FINDING_OTHER])), block)
     return (
         f"thread {thread} {verb} shared memory at byte {address}, which thread {other} accesses too with no "

@@ -154,7 +154,7 @@ def _sites(flow: ControlFlow) -> list[Site]:
         for inst in block.instructions:
             operation = _operation(inst, used)
             if operation:
-                space = decode_space(inst)
+                space = "global" if inst.parts[0] == "cp" else decode_space(inst)
                 accesses, is_matrix = _machine_accesses(inst, space)
                 found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
     return found
@@ -163,6 +163,8 @@ def _sites(flow: ControlFlow) -> list[Site]:
 def _operation(inst: Instruction, used: set[str]) -> str | None:
     """What kind of access an instruction is, None where it is none."""
     name = inst.parts[0]
+    if inst.opcode.startswith("cp.async.c"):
+        return "ld"
     if name == "wmma":
         return {"load": "ld", "store": "st"}.get(inst.parts[1])
     if name == "atom" and not any(register in used for register in destinations(inst)):

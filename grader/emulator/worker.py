@@ -36,6 +36,7 @@ class Worker:
         self.shared = aligned(128, np.uint8)
         self.local = aligned(128, np.uint8)
         self.states = aligned(128, np.uint8)
+        self.queues = aligned(128, np.uint8)
         self.result = ctypes.c_int64()
         self._run = _RUN_BLOCKS(runtime.addresses["run_blocks"])
         self._set(STAMPS=host_address(self.stamps), PATTERNS_GLOBAL=self.patterns[0].ctypes.data,
@@ -53,6 +54,8 @@ class Worker:
         self.shared = _room(self.shared, shared_bytes, np.uint8)
         self.local = _room(self.local, local_bytes * warps * LANES, np.uint8)
         self.states = _room(self.states, state_bytes * warps, np.uint8)
+        if "cp" in plan.uses:
+            self.queues = _room(self.queues, warps * layout.ASYNC_WARP_BYTES, np.uint8)
         entries = (shared_bytes >> plan.shadow_shift) + 1
         self.shadows = [_room(shadow, entries * 8, np.int64) for shadow in self.shadows]
         self.sites: Array = aligned(max(len(plan.sites), 1) * layout.SITE_SLOTS * 8)
@@ -64,6 +67,7 @@ class Worker:
             SHADOW_WRITES=self.shadows[0].ctypes.data,
             SHADOW_READS=self.shadows[1].ctypes.data, SHADOW_SHIFT=plan.shadow_shift, SITES=self.sites.ctypes.data,
             BLOCK_COUNTS=self.blocks.ctypes.data, LANE_COUNTS=self.lanes.ctypes.data, WARPS=warps,
+            ASYNC=self.queues.ctypes.data if "cp" in plan.uses else 0,
             BARRIER_SPLITS=0, BLOCKS=len(plan.flow.blocks), **launch,
         )  # fmt: skip
 

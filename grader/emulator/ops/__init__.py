@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from grader.emulator.ops import (
     arithmetic,
+    async_copy,
     compare,
     control,
     convert,
@@ -22,6 +23,7 @@ from grader.emulator.ops.registry import handle
 
 __all__ = [
     "arithmetic",
+    "async_copy",
     "compare",
     "control",
     "convert",

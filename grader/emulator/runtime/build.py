@@ -58,6 +58,9 @@ NAMES = (
     "wmma",
     "matrix_load",
     "matrix_store",
+    "async_copy",
+    "async_commit",
+    "async_wait",
 )  # fmt: skip
 
 
@@ -124,7 +127,16 @@ def _functions() -> list[tuple[str, Any, int]]:
     """(name, Numba function, how many int64 arguments it takes)."""
     from numba import uint16, uint32, uint64
 
-    from grader.emulator.runtime import atomics, globalmem, movers, othermem, scheduler, sharedmem, tensor
+    from grader.emulator.runtime import (
+        async_copy,
+        atomics,
+        globalmem,
+        movers,
+        othermem,
+        scheduler,
+        sharedmem,
+        tensor,
+    )
 
     found: list[tuple[str, Any, int]] = [
         ("access_global", globalmem.access_global, 6),
@@ -139,6 +151,9 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("wmma", tensor.wmma, 10),
         ("matrix_load", tensor.matrix_load, 5),
         ("matrix_store", tensor.matrix_store, 5),
+        ("async_copy", async_copy.async_copy, 7),
+        ("async_commit", async_copy.async_commit, 1),
+        ("async_wait", async_copy.async_wait, 2),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

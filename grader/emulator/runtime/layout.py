@@ -62,6 +62,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WARP_BYTES,  # size of one state
     BLOCKS,  # how many basic blocks the kernel has
     SM_COUNT,
+    ASYNC,  # pointer to the warps' queues of cp.async, ASYNC_WARP_BYTES each; 0 where the kernel has none
     SYMBOLS,  # pointer to the addresses of the global variables the kernel names
     HOST_CALL,  # address of the callback behind printf and assert: int64 f(int64 function, int64 values, int64 mask)
     BLOCK_BUDGET,  # what BUDGET is set to when a block begins
@@ -72,7 +73,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     FAILED_BLOCK,  # the block that spent its budget or trapped
     FAILED_WARP,
     CONTEXT_SLOTS,
-) = range(53)
+) = range(54)
 
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
@@ -87,11 +88,11 @@ GLOBAL_BASE = 0x7000_0000_0000
 ) = range(8)
 
 # kinds of finding, in the order of their slots
-OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE = range(4)
-FINDING_KINDS = 4
+OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED = range(5)
+FINDING_KINDS = 5
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
 FINDING_SLOTS = 5
-SITE_SLOTS = FINDINGS + FINDING_KINDS * FINDING_SLOTS + 4  # padded to whole cache lines
+SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole cache lines
 
 # -- address patterns -----------------------------------------------------------------------------------------------
 # Lanes of a warp mostly access memory in the same shape again and again, only elsewhere. The shape (lane
@@ -121,6 +122,19 @@ STORE_PHASE = 4  # shared: added to the phase of a store
 # An int64 for the last write and one for the last read of a granule, each clock << 16 | warp << 6 | lane.
 ACCESSOR_BITS = 16
 ANY_WARP = 1023  # the warp field when several warps have read
+
+IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
+NEVER = 1 << 45  # plus the block's clock, its clock: later than any barrier
+
+# -- queues of cp.async -------------------------------------------------------------------------------------------
+# A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.
+Q_FIRST, Q_NEXT, Q_GROUPS, Q_ENTRIES = range(4)
+E_GROUP, E_WIDTH, E_LANES, E_DESTINATIONS = range(4)
+E_SOURCES = E_DESTINATIONS + LANES
+E_SIZES = E_SOURCES + LANES
+ENTRY_BYTES = (E_SIZES + LANES) * 8
+ASYNC_QUEUE = 64  # instructions a warp may have under way; the oldest arrives early when there are more
+ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
 
 # -- warp state -------------------------------------------------------------------------------------------------------
 (

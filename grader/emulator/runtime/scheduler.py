@@ -9,6 +9,8 @@ from __future__ import annotations
 from numba import int64
 
 from grader.emulator.runtime.layout import (
+    ASYNC,
+    ASYNC_WARP_BYTES,
     BARRIER_CLOCK,
     BARRIER_SPLIT_BLOCK,
     BARRIER_SPLIT_ONE,
@@ -31,6 +33,9 @@ from grader.emulator.runtime.layout import (
     GRID_X,
     GRID_Y,
     LANES,
+    Q_FIRST,
+    Q_GROUPS,
+    Q_NEXT,
     RUNNING,
     THREADS,
     W_LIVE,
@@ -70,6 +75,9 @@ def _begin_block(context: int, linear: int) -> None:
         for i in range(2 * c[BLOCKS]):
             w[W_MASKS + i] = 0
         w[W_MASKS] = w[W_LIVE]
+        if c[ASYNC]:
+            queue = pointer(c[ASYNC] + warp * ASYNC_WARP_BYTES, int64)
+            queue[Q_FIRST] = queue[Q_NEXT] = queue[Q_GROUPS] = 0
 
 
 @native

@@ -18,9 +18,11 @@ from grader.emulator.runtime.layout import (
     BLOCK_CLOCK,
     CLOCK,
     GROUPS,
+    IN_FLIGHT,
     LANES,
     LOAD,
     MISALIGNED,
+    NEVER,
     OUT_OF_BOUNDS,
     P_ALIGNED,
     P_GROUPS,
@@ -43,6 +45,7 @@ from grader.emulator.runtime.layout import (
     SHARED_HOST,
     STORE,
     STORE_PHASE,
+    UNFINISHED,
     UNINITIALISED,
     W_SYNC_CLOCK,
     WARP,
@@ -80,6 +83,12 @@ def _thread_of(record: int) -> int:
 
 
 @native
+def _in_flight(context: int, write: int) -> bool:
+    """Whether a cp.async of this block is still on its way; what an earlier block never waited for is forgotten."""
+    return write & 63 == IN_FLIGHT and write >> ACCESSOR_BITS == NEVER + pointer(context, int64)[BLOCK_CLOCK]
+
+
+@native
 def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: int, address: int) -> None:
     """One granule that is read: who may be writing it at the same time?"""
     c = pointer(context, int64)
@@ -87,7 +96,9 @@ def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: i
     reads = pointer(c[SHADOW_READS], int64)
     write = writes[index]
     thread_lane = lane if lane != SEVERAL else int64(0)
-    if write >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
+    if _in_flight(context, write):
+        note(context, site, UNFINISHED, thread_lane, address, int64(0))
+    elif write >> ACCESSOR_BITS < c[BLOCK_CLOCK] or write & 63 == IN_FLIGHT:
         note(context, site, UNINITIALISED, thread_lane, address, int64(0))
         writes[index] = c[BLOCK_CLOCK] << ACCESSOR_BITS  # reported once
     elif _unordered(context, write, c[WARP], lane, synchronised):
@@ -125,7 +136,10 @@ def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: 
     read = pointer(c[SHADOW_READS], int64)[index]
     warp = c[WARP]
     one = lane if lane != SEVERAL else int64(0)
-    if _unordered(context, writes[index], warp, one, synchronised):
+    write = writes[index] if writes[index] & 63 != IN_FLIGHT else int64(0)
+    if _in_flight(context, writes[index]):
+        note(context, site, UNFINISHED, one, address, int64(0))
+    elif _unordered(context, write, warp, one, synchronised):
         note(context, site, RACE, one, address, _thread_of(writes[index]))
     elif _unordered(context, read, warp, one, synchronised):
         note(context, site, RACE, one, address, _thread_of(read))

@@ -1,0 +1,155 @@
+"""cp.async: copies from global to shared memory that complete when the warp waits for them.
+
+A copy is checked and counted when it is issued, and queued. Its data arrives at the wait that covers its group, and
+not before, so that a missing wait shows: until then the destination's shadow says that it is in flight.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint8
+
+from grader.emulator.runtime.findings import note
+from grader.emulator.runtime.globalmem import access_global
+from grader.emulator.runtime.layout import (
+    ACCESSOR_BITS,
+    ASYNC,
+    ASYNC_QUEUE,
+    ASYNC_WARP_BYTES,
+    BLOCK_CLOCK,
+    CLOCK,
+    E_DESTINATIONS,
+    E_GROUP,
+    E_LANES,
+    E_SIZES,
+    E_SOURCES,
+    E_WIDTH,
+    ENTRY_BYTES,
+    IN_FLIGHT,
+    LANES,
+    LOAD,
+    MISALIGNED,
+    NEVER,
+    OUT_OF_BOUNDS,
+    Q_ENTRIES,
+    Q_FIRST,
+    Q_GROUPS,
+    Q_NEXT,
+    SHADOW_SHIFT,
+    SHADOW_WRITES,
+    SHARED_BYTES,
+    SHARED_HOST,
+    STORE,
+    WARP,
+)
+from grader.emulator.runtime.native import pointer
+from grader.emulator.runtime.options import native
+from grader.emulator.runtime.sharedmem import _shadow, sync_clock
+
+
+@native
+def _queue(context: int) -> int:
+    """The running warp's queue of copies."""
+    c = pointer(context, int64)
+    return c[ASYNC] + c[WARP] * ASYNC_WARP_BYTES
+
+
+@native
+def _entry(queue: int, number: int) -> int:
+    return queue + Q_ENTRIES * 8 + number % ASYNC_QUEUE * ENTRY_BYTES
+
+
+@native
+def _destination_ok(context: int, site: int, offset: int, width: int, lane: int) -> bool:
+    c = pointer(context, int64)
+    if offset & (width - 1):
+        note(context, site, MISALIGNED, lane, offset, width)
+        return False
+    if offset < 0 or offset + width > c[SHARED_BYTES]:
+        note(context, site, OUT_OF_BOUNDS, lane, offset, width)
+        return False
+    return True
+
+
+@native
+def _mark(context: int, offset: int, width: int, record: int) -> None:
+    """Sets the write records of a destination."""
+    c = pointer(context, int64)
+    writes = pointer(c[SHADOW_WRITES], int64)
+    for index in range(offset >> c[SHADOW_SHIFT], (offset + width - 1 >> c[SHADOW_SHIFT]) + 1):
+        writes[index] = record
+
+
+@native
+def _complete(context: int, entry: int) -> None:
+    """The data of one queued instruction arrives; bytes beyond the source size are zeros."""
+    c = pointer(context, int64)
+    e = pointer(entry, int64)
+    width = e[E_WIDTH]
+    for lane in range(LANES):
+        if not (e[E_LANES] >> lane) & 1:
+            continue
+        offset = e[E_DESTINATIONS + lane]
+        target = pointer(c[SHARED_HOST] + offset, uint8)
+        source = pointer(e[E_SOURCES + lane], uint8)
+        for byte in range(width):
+            target[byte] = source[byte] if byte < e[E_SIZES + lane] else 0
+        _mark(context, offset, width, (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6) | lane)
+
+
+@native
+def async_copy(
+    context: int, site: int, destinations: int, sources: int, sizes: int, mask: int, width: int
+) -> None:
+    """Issues one cp.async of `width` bytes a lane; `sizes` are the bytes each lane reads, 0 to width."""
+    c = pointer(context, int64)
+    d = pointer(destinations, int64)
+    z = pointer(sizes, int64)
+    reading = int64(0)
+    for lane in range(LANES):
+        if (mask >> lane) & 1 and z[lane] > 0:
+            reading |= int64(1) << lane
+    allowed = mask & ~reading
+    if reading:
+        allowed |= access_global(context, site, sources, reading, width, LOAD)
+    queue = _queue(context)
+    q = pointer(queue, int64)
+    if q[Q_NEXT] - q[Q_FIRST] == ASYNC_QUEUE:
+        _complete(context, _entry(queue, q[Q_FIRST]))
+        q[Q_FIRST] += 1
+    entry = _entry(queue, q[Q_NEXT])
+    q[Q_NEXT] += 1
+    e = pointer(entry, int64)
+    s = pointer(sources, int64)
+    e[E_GROUP] = q[Q_GROUPS]
+    e[E_WIDTH] = width
+    synchronised = sync_clock(context)
+    lanes = int64(0)
+    for lane in range(LANES):
+        if not (allowed >> lane) & 1 or not _destination_ok(context, site, d[lane], width, lane):
+            continue
+        lanes |= int64(1) << lane
+        e[E_DESTINATIONS + lane] = d[lane]
+        e[E_SOURCES + lane] = s[lane]
+        e[E_SIZES + lane] = z[lane]
+        _shadow(context, site, d[lane], width, int64(lane), STORE, synchronised)
+        _mark(context, d[lane], width, (NEVER + c[BLOCK_CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6) | IN_FLIGHT)
+    e[E_LANES] = lanes
+
+
+@native
+def async_commit(context: int) -> None:
+    """Closes the group of the copies issued since the last commit."""
+    pointer(_queue(context), int64)[Q_GROUPS] += 1
+
+
+@native
+def async_wait(context: int, pending: int) -> None:
+    """Completes all groups but the last `pending`; a negative number completes everything, committed or not."""
+    queue = _queue(context)
+    q = pointer(queue, int64)
+    while q[Q_FIRST] < q[Q_NEXT]:
+        entry = _entry(queue, q[Q_FIRST])
+        if pending >= 0 and pointer(entry, int64)[E_GROUP] >= q[Q_GROUPS] - pending:
+            return
+        _complete(context, entry)
+        q[Q_FIRST] += 1
