@@ -108,6 +108,17 @@ class CaseResult:
     kind: CaseKind = "real"  # exact: small integers and equality; real: random data and a bound
     reason: str | None = None  # what is wrong, and what to do about it; null for a pass
     reproduce: str | None = None  # the command that runs this one case again; null for a pass
+    yardstick_error: float | None = None  # `error` of the topic's yardstick on the same data
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """The largest error of a kernel's real cases, beside that of a careful method on the same data."""
+
+    problem: dict[str, int]  # sizes of that case by name
+    error: float  # over what is allowed
+    yardstick: str  # the careful method, of the same precision, such as "pairwise summation"
+    yardstick_error: float  # over what is allowed
 
 
 @dataclass(frozen=True)
@@ -140,6 +151,7 @@ class RungResult:
     claims: list[ClaimResult] = field(default_factory=list)  # its own and every earlier rung's
     findings: list[FindingResult] = field(default_factory=list)  # empty where the emulator saw no fault
     side_step: bool = False  # an idea worth knowing that need not be faster than the rung before
+    accuracy: Accuracy | None = None  # at `problem` where that was measured; null: the topic has no yardstick
 
 
 @dataclass(frozen=True)
@@ -210,6 +222,7 @@ class Grade:
     counters: dict[str, int] | None = None  # Nsight Compute's metrics, summed over launches
     counter_source: CounterSource | None = None
     provenance: Provenance | None = None
+    accuracy: Accuracy | None = None  # null: nothing was compared, or the topic has no yardstick
     schema: str = GRADE_SCHEMA
 
 

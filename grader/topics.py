@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -51,13 +51,30 @@ class Reference(Protocol):
         """Bytes that have to cross DRAM whatever the algorithm."""
 
 
+class Accurate(Protocol):
+    """What reference.py defines as well where topic.toml names a yardstick of accuracy."""
+
+    def yardstick(self, inputs: Arrays, problem: Problem) -> Arrays:
+        """Outputs as a careful method computes them in the precision that kernels have."""
+
+
+class ReadsMore(Protocol):
+    """What reference.py defines as well where fewer bytes are written than read."""
+
+    def written_bytes(self, problem: Problem) -> int:
+        """How many of min_bytes are written."""
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """|error| <= lambda_ · √terms · u(unit) · magnitude; lambda_ = 0 asks for equality."""
 
     lambda_: float
-    terms: Expression  # of the problem's sizes: how many products an output sums
+    terms: Mapping[str, Expression]  # by output, of the problem's sizes: how many roundings follow each other
     unit: str  # the type whose rounding counts, such as "float32"
+    yardstick: str | None = (
+        None  # the careful method that reference.yardstick() is, such as "pairwise summation"
+    )
 
 
 @dataclass(frozen=True)
@@ -102,7 +119,20 @@ class Topic:
     @cached_property
     def reference(self) -> Reference:
         """The module reference.py; raises WarpladderError where a function is missing."""
-        return _load_reference(self.folder / "reference.py", self.name)
+        needed = (*_REFERENCE_FUNCTIONS, *(["yardstick"] if self.tolerance.yardstick else []))
+        return _load_reference(self.folder / "reference.py", self.name, needed)
+
+    def yardstick(self, inputs: Arrays, problem: Problem) -> Arrays:
+        """Outputs as the topic's yardstick of accuracy computes them; {} for a topic without one."""
+        if self.tolerance.yardstick is None:
+            return {}
+        return cast(Accurate, self.reference).yardstick(inputs, problem)
+
+    def written_bytes(self, problem: Problem) -> int:
+        """How many of the bytes that have to cross DRAM are written: half, if reference.py does not say."""
+        if hasattr(self.reference, "written_bytes"):
+            return cast(ReadsMore, self.reference).written_bytes(problem)
+        return self.reference.min_bytes(problem) // 2
 
     def rung(self, rung_id: str) -> Rung:
         """The rung with that id; raises WarpladderError."""
@@ -202,14 +232,28 @@ def _sizes(table: Table, key: str, given: object, signature: Signature) -> dict[
 
 
 def _tolerance(table: Table, signature: Signature) -> Tolerance:
-    table.allow("lambda", "terms", "unit")
-    tolerance = Tolerance(
-        table.get("lambda", float), table.expression("terms", 1), table.get("unit", str, "float32")
-    )
-    unknown = tolerance.terms.names - {size.name for size in signature.sizes}
+    table.allow("lambda", "terms", "unit", "yardstick")
+    terms = _terms(table, [item.name for item in signature.outputs])
+    unknown = {name for item in terms.values() for name in item.names} - {
+        size.name for size in signature.sizes
+    }
     if unknown:
         raise table.error(f"`terms` names {', '.join(sorted(unknown))}, not a size", "terms")
-    return tolerance
+    return Tolerance(
+        table.get("lambda", float),
+        terms,
+        table.get("unit", str, "float32"),
+        table.get("yardstick", str, "") or None,
+    )
+
+
+def _terms(table: Table, outputs: list[str]) -> dict[str, Expression]:
+    """`terms` by output: one expression for all of them, or a table of an expression each."""
+    if not isinstance(table.values.get("terms"), dict):
+        return dict.fromkeys(outputs, table.expression("terms", 1))
+    each = table.table("terms")
+    each.allow(*outputs)
+    return {name: each.expression(name) for name in outputs}
 
 
 def _claim(table: Table, rungs: list[str]) -> ClaimSpec:
@@ -224,7 +268,7 @@ def _claim(table: Table, rungs: list[str]) -> ClaimSpec:
     return ClaimSpec(rung, table.get("text", str), expect, table.get("points", int), table.line())
 
 
-def _load_reference(path: Path, topic: str) -> Reference:
+def _load_reference(path: Path, topic: str, needed: Iterable[str]) -> Reference:
     spec = importlib.util.spec_from_file_location(f"reference_of_{topic}", path)
     if not path.is_file() or spec is None or spec.loader is None:
         raise WarpladderError("the topic has no reference.py", file=path)
@@ -233,7 +277,7 @@ def _load_reference(path: Path, topic: str) -> Reference:
         spec.loader.exec_module(module)
     except Exception as error:
         raise WarpladderError(f"it does not load: {type(error).__name__}: {error}", file=path) from error
-    for function in _REFERENCE_FUNCTIONS:
+    for function in needed:
         if not callable(getattr(module, function, None)):
             raise WarpladderError(f"`{function}` is missing", file=path, remedy=f"define {function}(…)")
     return cast(Reference, module)

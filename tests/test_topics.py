@@ -20,7 +20,7 @@ def test_a_topic_is_read_whole(root: Path) -> None:
     assert (topic.title, topic.order, topic.library) == ("Copy", 3, "cupy.copy")
     assert [rung.id for rung in topic.rungs] == ["00_naive", "01_wide"]
     assert topic.judge_cases == ({"N": 1}, {"N": 33})
-    assert (topic.tolerance.lambda_, topic.tolerance.terms.evaluate({"N": 9})) == (6.0, 9)
+    assert (topic.tolerance.lambda_, topic.tolerance.terms["out"].evaluate({"N": 9})) == (6.0, 9)
     assert topic.max_points == 10
     assert topic.claims[0].line == 17
     assert topic.rung("01_wide").path == root / "kernels/optimized/copy/01_wide.cu"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.judge.comparison import error_bound
+from grader.judge.comparison import compare, error_bound
 from grader.judge.verdict import MORE_THAN_ROUNDING, NOTHING_IS_COMPUTED, SUMS_ARE_EXACT
 from grader.results import CaseKind
 from grader.topics import Topic
@@ -83,9 +83,9 @@ def compute(topic: Topic, case: Case) -> CaseData:
     tolerance = topic.tolerance
     allowed: dict[str, Array | None] = dict.fromkeys(expected)
     if case.kind == "real" and tolerance.lambda_ > 0:
-        terms = float(tolerance.terms.evaluate(problem))
         magnitude = topic.reference.magnitude(inputs, problem)
         for name, sums in magnitude.items():
+            terms = float(tolerance.terms[name].evaluate(problem))
             allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
     for name, limit in allowed.items():
         if limit is None:
@@ -99,12 +99,24 @@ def _advice(lambda_: float, kind: CaseKind) -> str:
     return SUMS_ARE_EXACT if kind == "exact" else MORE_THAN_ROUNDING
 
 
+def yardstick_error(topic: Topic, case: Case, data: CaseData) -> float | None:
+    """The largest error of the topic's yardstick over what is allowed; None where nothing is measured by it."""
+    outputs = topic.yardstick(data.inputs, case.problem)
+    errors = [
+        compare(name, outputs[name], data.expected[name], limit).error
+        for name, limit in data.allowed.items()
+        if name in outputs and limit is not None
+    ]
+    return max((error for error in errors if error is not None), default=None)
+
+
 class CaseStore:
     """Case data computed once and shared by the rungs of a climb, from any thread."""
 
     def __init__(self, topic: Topic) -> None:
         self.topic = topic
         self._known: dict[Case, CaseData] = {}
+        self._yardsticks: dict[Case, float | None] = {}
         self._lock = threading.Lock()
 
     def get(self, case: Case) -> CaseData:
@@ -113,3 +125,11 @@ class CaseStore:
             if case not in self._known:
                 self._known[case] = compute(self.topic, case)
             return self._known[case]
+
+    def yardstick_error(self, case: Case) -> float | None:
+        """The error of the topic's yardstick on a case, see `yardstick_error`."""
+        data = self.get(case)
+        with self._lock:
+            if case not in self._yardsticks:
+                self._yardsticks[case] = yardstick_error(self.topic, case, data)
+            return self._yardsticks[case]

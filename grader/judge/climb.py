@@ -12,7 +12,7 @@ from grader.content import content_root
 from grader.judge import cases, counting, step, timing
 from grader.judge.bounds import bound, too_fast
 from grader.judge.cases import CaseStore
-from grader.judge.examination import Examiner
+from grader.judge.examination import Examiner, accuracy
 from grader.judge.nvml import Watch
 from grader.judge.provenance import provenance
 from grader.judge.runner import Runner
@@ -21,7 +21,7 @@ from grader.judge.session import Progress, Session, greeting, silent
 from grader.judge.statistics import Median, median
 from grader.judge.step import Step
 from grader.judge.timing import Candidate, Track
-from grader.results import Baseline, Climb, Provenance, RungResult
+from grader.results import Accuracy, Baseline, Climb, Provenance, RungResult
 from grader.rung import Rung
 from grader.topics import Problem, Topic
 
@@ -155,10 +155,18 @@ class _Ladder:
             problem=self.main,
             counted=self.counted,
             provenance=_provenance(self.session, measured),
-            rungs=[rung_result(item, times[item.rung.id], against) for item in steps],
+            rungs=[
+                rung_result(item, times[item.rung.id], against, self._accuracy(item, measured))
+                for item in steps
+            ],
             baselines=[item for item in (library, copy) if item is not None],
             bound=floor,
         )
+
+    def _accuracy(self, item: Step, measured: _Measured) -> Accuracy | None:
+        """At the sizes that were timed, or else the worst of the cases."""
+        candidate = measured.rungs.get(item.rung.id)
+        return accuracy(self.topic, item.cases) if candidate is None else candidate.accuracy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,7 +190,9 @@ def _time(item: Step, candidate: Candidate | None) -> _Time | None:
     )
 
 
-def rung_result(item: Step, time: _Time | None, against: Mapping[str, float | None]) -> RungResult:
+def rung_result(
+    item: Step, time: _Time | None, against: Mapping[str, float | None], accuracy: Accuracy | None = None
+) -> RungResult:
     """A rung as results show it; `against` are the times it is compared with."""
     counters, used = item.counters, item.resources
     nbytes = None if item.records is None else counting.dram_bytes(item.records)
@@ -217,6 +227,7 @@ def rung_result(item: Step, time: _Time | None, against: Mapping[str, float | No
         claims=item.claims,
         findings=item.findings,
         side_step=item.rung.side_step,
+        accuracy=accuracy,
     )
 
 

@@ -11,7 +11,7 @@ from grader.judge.kernel import Kernel, Refused
 from grader.judge.runner import Runner
 from grader.judge.trial import Outcome, Trial
 from grader.judge.verdict import Refusal
-from grader.results import CaseResult
+from grader.results import Accuracy, CaseResult
 from grader.topics import Problem, Topic
 
 GPU_SECONDS = 8.0
@@ -70,7 +70,7 @@ class Examiner:
                 return
 
 
-def case_result(case: Case, outcome: Outcome, topic: str, file: str) -> CaseResult:
+def case_result(case: Case, outcome: Outcome, examiner: Examiner, file: str) -> CaseResult:
     """A case as results show it."""
     refusal, comparison = outcome.refusal, outcome.comparison
     return CaseResult(
@@ -81,5 +81,18 @@ def case_result(case: Case, outcome: Outcome, topic: str, file: str) -> CaseResu
         first_mismatch=None if comparison is None else comparison.mismatch,
         kind=case.kind,
         reason=None if refusal is None else refusal.reason,
-        reproduce=None if refusal is None else case.reproduce(topic, file),
+        reproduce=None if refusal is None else case.reproduce(examiner.topic.name, file),
+        yardstick_error=None if comparison is None else examiner.store.yardstick_error(case),
     )
+
+
+def accuracy(topic: Topic, cases: Sequence[CaseResult]) -> Accuracy | None:
+    """The case with the largest error, among those that the topic's yardstick was applied to."""
+    found = [
+        Accuracy(case.problem, case.error, topic.tolerance.yardstick, case.yardstick_error)
+        for case in cases
+        if topic.tolerance.yardstick is not None
+        and case.error is not None
+        and case.yardstick_error is not None
+    ]
+    return max(found, key=lambda item: item.error, default=None)

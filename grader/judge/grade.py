@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.errors import WarpladderError
 from grader.judge import cases, hints, scoring, step
 from grader.judge.cases import Case, CaseStore
-from grader.judge.examination import Examiner
+from grader.judge.examination import Examiner, accuracy
 from grader.judge.provenance import provenance
 from grader.judge.session import Progress, Session, silent
 from grader.judge.step import Step
@@ -106,6 +106,7 @@ def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade
         counters=counters,
         counter_source=None if counters is None else "emulated",
         provenance=provenance(None if gpu is None else gpu.hello().driver),
+        accuracy=accuracy(topic, current.cases),
     )
 
 

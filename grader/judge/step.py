@@ -60,7 +60,7 @@ def try_cases(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:
     if step.kernel is None or step.refusal is not None:
         return
     for case, outcome in examiner.outcomes(step.kernel, cases):
-        step.cases.append(case_result(case, outcome, examiner.topic.name, step.file))
+        step.cases.append(case_result(case, outcome, examiner, step.file))
         step.findings.extend(outcome.findings)
         step.refusal = outcome.refusal
 
@@ -76,7 +76,7 @@ def look_for_faults(step: Step, examiner: Examiner, cases: Sequence[Case]) -> No
         if outcome.refusal is not None and outcome.refusal.verdict != "error":
             step.refusal = outcome.refusal
             step.findings.extend(outcome.findings)
-            step.cases.append(case_result(case, outcome, examiner.topic.name, step.file))
+            step.cases.append(case_result(case, outcome, examiner, step.file))
 
 
 def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool) -> None:
@@ -96,7 +96,7 @@ def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool)
     elif not (passed_on_gpu and outcome.refusal.verdict == "error"):
         step.refusal = outcome.refusal
         step.findings.extend(outcome.findings)
-        step.cases.append(case_result(case, outcome, examiner.topic.name, step.file))
+        step.cases.append(case_result(case, outcome, examiner, step.file))
 
 
 def claim(step: Step, examiner: Examiner, claims: Sequence[ClaimSpec], problem: Problem) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from grader.errors import WarpladderError
 from grader.judge.baselines import TITLES
-from grader.judge.cases import PUBLIC_SEED, CaseStore, make
+from grader.judge.cases import PUBLIC_SEED, Case, CaseStore, make
 from grader.judge.comparison import compare
 from grader.judge.guards import POISON, damage, frame
 from grader.judge.kernel import Kernel, Planned
@@ -43,6 +43,7 @@ from grader.judge.protocol import (
 from grader.judge.runner import Runner
 from grader.judge.trial import as_bytes
 from grader.judge.verdict import Refusal, of_comparison, of_failure, of_guards
+from grader.results import Accuracy
 from grader.topics import Problem, Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -75,6 +76,7 @@ class Candidate:
     samples: list[float] = field(default_factory=list)  # seconds, by round
     rounds: int = ROUNDS
     refusal: Refusal | None = None  # why it dropped out
+    accuracy: Accuracy | None = None  # the largest error found, where the topic has a yardstick
 
     def takes_part(self, number: int) -> bool:
         """Whether it is timed in a round: the slow ones in fewer, spread over all of them."""
@@ -197,6 +199,15 @@ class Track:
                 or of_guards(item.name, around, item.dtype.itemsize)
                 or of_comparison(comparison, data.advice, case.problem)
             )
+            self._note_error(candidate, case, comparison.error)
+
+    def _note_error(self, candidate: Candidate, case: Case, error: float | None) -> None:
+        """Keep the largest error, and the yardstick's on the same data."""
+        yardstick, beside = self.topic.tolerance.yardstick, self.store.yardstick_error(case)
+        if yardstick is None or beside is None or error is None:
+            return
+        if candidate.accuracy is None or error > candidate.accuracy.error:
+            candidate.accuracy = Accuracy(case.problem, error, yardstick, beside)
 
 
 def renamed(launch: Launch, names: Mapping[str, str]) -> Launch:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.report import units
-from grader.results import CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
+from grader.results import Accuracy, CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
 
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
@@ -86,7 +86,7 @@ def _ladder(result: Climb) -> Table:
 def _explanation(rung: RungResult) -> Iterable[RenderableType]:
     """What a rung claims itself, what it breaks of the earlier rungs' claims, and why it did not pass."""
     shown = [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
-    if not shown and rung.reason is None and not rung.findings:
+    if not shown and rung.reason is None and not rung.findings and rung.accuracy is None:
         return
     yield Text(rung.id, "bold")
     if rung.reason is not None:
@@ -94,6 +94,16 @@ def _explanation(rung: RungResult) -> Iterable[RenderableType]:
     yield from findings(rung.findings, rung.file, ())
     if shown:
         yield claims(shown)
+    if rung.accuracy is not None:
+        yield Padding(accuracy(rung.accuracy), (0, 0, 0, 4))
+
+
+def accuracy(found: Accuracy) -> Text:
+    """The largest error, beside the yardstick's."""
+    return Text.assemble(
+        f"largest error {units.percent(found.error)} % of what is allowed ",
+        (f"({units.problem(found.problem)}; {found.yardstick}: {units.percent(found.yardstick_error)} %)", "dim"),
+    )
 
 
 def claims(items: Sequence[ClaimResult], points: bool = False) -> Padding:
@@ -139,6 +149,8 @@ def _footnotes(result: Climb) -> Iterable[Text]:
 def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
     """What a submission is worth; `rungs` are the ladder's ids, `source` the submission's lines."""
     parts: list[RenderableType] = [_verdict(result), *_cases(result.cases)]
+    if result.accuracy is not None:
+        parts.append(accuracy(result.accuracy))
     if result.reason is not None:
         parts += ["", Text(result.reason)]
         # The reason tells of the first finding; its line is shown below, and the others follow.
