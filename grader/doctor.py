@@ -15,6 +15,7 @@ from typing import Literal
 
 from grader import cuda
 from grader.emulator import nvrtc
+from grader.emulator.cache import cache_folder
 
 _REINSTALL = "pip install --upgrade --force-reinstall warpladder"
 _GPU_EXTRA = "pip install 'warpladder[gpu]'"
@@ -85,7 +86,7 @@ def _compiler() -> Check:
 
 
 def _cache() -> Check:
-    folder = nvrtc.cache_folder()
+    folder = cache_folder()
     name, needed_for = "cache", "compiling each kernel once instead of every time"
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -24,3 +27,17 @@ def write_atomically(path: Path, data: bytes) -> None:
         os.replace(aside.name, path)
     except OSError:
         return
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time; where the folder cannot be written, everybody goes ahead."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("w")
+    except OSError:
+        yield
+        return
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

@@ -19,12 +19,13 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from grader.emulator.cache import cache_folder, write_atomically
 
 _HERE = Path(__file__).parent
 _CHILD = _HERE / "nvrtc_child.py"
@@ -132,15 +133,6 @@ def build(
         found = _compile(request, name, arch)
         _write_entry(entry, found)
     return found
-
-
-def cache_folder() -> Path:
-    """Where builds are kept: $WARPLADDER_CACHE, or `warpladder` in the user's cache folder (XDG)."""
-    chosen = os.environ.get("WARPLADDER_CACHE")
-    if chosen:
-        return Path(chosen)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "warpladder"
 
 
 @dataclass(frozen=True)
@@ -312,11 +304,4 @@ def _write_entry(path: Path, result: Build) -> None:
     fields = asdict(result)
     del fields["ptx"], fields["cubin"]
     fields |= {"ptx_bytes": len(ptx), "cubin_bytes": len(result.cubin)}
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # Written aside and renamed, so that several writers and a crash leave whole entries only.
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as aside:
-            aside.write(json.dumps(fields).encode() + b"\n" + ptx + result.cubin)
-        os.replace(aside.name, path)
-    except OSError:
-        return  # a read-only or full disk costs time, not the result
+    write_atomically(path, json.dumps(fields).encode() + b"\n" + ptx + result.cubin)

@@ -16,7 +16,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from grader.emulator.cache import cache_folder, write_atomically
+from grader.emulator.cache import cache_folder, locked, write_atomically
 
 _SOURCES = Path(__file__).parent
 
@@ -101,12 +101,14 @@ def is_built() -> bool:
 
 @functools.cache
 def load() -> Runtime:
-    """The runtime, from the cache or compiled now."""
+    """The runtime, from the cache or compiled now; of several processes that find it missing, one compiles it."""
     entry = _entry()
     if not entry.exists():
-        code = compile_runtime()
-        write_atomically(entry, code)
-        return Runtime(code, NAMES)
+        with locked(entry.with_suffix(".lock")):
+            if not entry.exists():
+                code = compile_runtime()
+                write_atomically(entry, code)
+                return Runtime(code, NAMES)
     return Runtime(entry.read_bytes(), NAMES)
 
 
