@@ -8,12 +8,12 @@ approximate ones within the error that the PTX ISA allows.
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from emulated import Array, Bench, apply, check, floats, pairs, triples
+from exactly import DOUBLE, NEAREST, SINGLE, fused
 
 KINDS = {"f32": np.float32, "f64": np.float64}
 
@@ -27,31 +27,6 @@ def flushed(a: Array) -> Array:
 def saturated(a: Array) -> Array:
     clamped = np.where(a > 0, a, a.dtype.type(0))
     return np.where(clamped < 1, clamped, a.dtype.type(1))
-
-
-def rounded(value: Fraction, kind: Any, direction: str) -> Any:
-    """The number of type `kind` next to a finite exact value: "rn" (ties to even), "rz", "rm" or "rp"."""
-    info = np.finfo(kind)
-    if value == 0:
-        return kind(0)
-    size = abs(value)
-    exponent = size.numerator.bit_length() - size.denominator.bit_length()  # or one more than it is
-    exponent = max(exponent - (size < Fraction(2) ** exponent), int(info.minexp))
-    unit = Fraction(2) ** (exponent - info.nmant)
-    steps, rest = divmod(size, unit)
-    negative = value < 0
-    if direction == "rn":
-        up = rest * 2 > unit or (rest * 2 == unit and steps % 2 == 1)
-    else:
-        up = rest > 0 and direction == ("rm" if negative else "rp")
-    size = (steps + up) * unit
-    largest = Fraction(float(info.max))
-    if size > largest:
-        overflow = direction == "rn" or direction == ("rm" if negative else "rp")
-        return (
-            kind(-np.inf if negative else np.inf) if overflow else kind(-info.max if negative else info.max)
-        )
-    return kind(float(size) * (-1 if negative else 1))
 
 
 @pytest.fixture(autouse=True)
@@ -78,27 +53,12 @@ def test_flushing_and_saturation(bench: Bench, name: str) -> None:
     check(bench, f"{name}.ftz.sat.f32 %d, %a, %b;", a, b, expected=expected)
 
 
-def fused(a: Any, b: Any, c: Any, direction: str = "rn") -> Any:
-    """a·b + c, rounded once. Infinities, NaN and the signs of zeros as ordinary arithmetic gives them."""
-    kind = type(a)
-    if not (np.isfinite(a) and np.isfinite(b)):
-        return a * b + c
-    if not np.isfinite(c):
-        return c
-    value = Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c))
-    if value != 0:
-        return rounded(value, kind, direction)
-    product_negative = np.signbit(a) != np.signbit(b)
-    signs = {product_negative, np.signbit(c)}
-    zero_sum = (float(a) == 0 or float(b) == 0) and c == 0
-    negative = signs == {True} if zero_sum or len(signs) == 1 else False
-    if direction == "rm" and len(signs) == 2:
-        negative = True
-    return kind(-0.0 if negative else 0.0)
-
-
-def column(function: Any, *columns: Array) -> Array:
-    return np.array([function(*case) for case in zip(*columns, strict=True)], columns[0].dtype)
+def fma_of(a: Array, b: Array, c: Array, direction: str = NEAREST) -> Array:
+    to = SINGLE if a.dtype == np.float32 else DOUBLE
+    return np.array(
+        [fused(*case, to, direction) for case in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)],
+        a.dtype,
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -107,7 +67,7 @@ def test_fused_multiply_add(bench: Bench, kind: str) -> None:
     a, b, c = triples(column_, column_, column_, count=1024)
     near = a * b  # sums that cancel show whether the product was rounded
     c = np.where(np.arange(len(c)) % 3 == 0, -near, c)
-    check(bench, f"fma.rn.{kind} %d, %a, %b, %c;", a, b, c, expected=column(fused, a, b, c))
+    check(bench, f"fma.rn.{kind} %d, %a, %b, %c;", a, b, c, expected=fma_of(a, b, c))
 
 
 @pytest.mark.parametrize("direction", ["rz", "rm", "rp"])
@@ -115,17 +75,16 @@ def test_fused_multiply_add(bench: Bench, kind: str) -> None:
 def test_directed_rounding(bench: Bench, name: str, direction: str) -> None:
     a, b, c = triples(*[floats()] * 3, count=1024)
     c = np.where(np.arange(len(c)) % 3 == 0, -(a * b), c)
-    one, negative_zero = np.float32(1), np.float32(-0.0)
-    exactly = {
-        "add": lambda x, y, z: fused(x, one, y, direction),
-        "sub": lambda x, y, z: fused(x, one, -y, direction),
-        "mul": lambda x, y, z: fused(
-            x, y, negative_zero if np.signbit(x) != np.signbit(y) else -negative_zero, direction
-        ),
-        "fma": lambda x, y, z: fused(x, y, z, direction),
-    }[name]
+    one = np.ones_like(a)
+    zero = np.copysign(np.float32(0), a) * np.copysign(one, b)  # adds nothing, not even to the sign of a zero
+    expected = {
+        "add": lambda: fma_of(a, one, b, direction),
+        "sub": lambda: fma_of(a, one, -b, direction),
+        "mul": lambda: fma_of(a, b, zero, direction),
+        "fma": lambda: fma_of(a, b, c, direction),
+    }[name]()
     operands = "%a, %b, %c" if name == "fma" else "%a, %b"
-    check(bench, f"{name}.{direction}.f32 %d, {operands};", a, b, c, expected=column(exactly, a, b, c))
+    check(bench, f"{name}.{direction}.f32 %d, {operands};", a, b, c, expected=expected)
 
 
 @pytest.mark.parametrize("kind", KINDS)

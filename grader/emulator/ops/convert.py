@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from llvmlite import ir
 
 from grader.emulator.ops.floating import flushed
-from grader.emulator.ops.half import from_float, pack, to_float
+from grader.emulator.ops.half import finished, from_float, pack, to_float, to_odd
 from grader.emulator.ops.registry import Op, op
 from grader.emulator.ptx import TYPE_BYTES, Vec
 from grader.emulator.runtime.layout import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES
@@ -76,16 +76,29 @@ def isspacep(e: Emitter, o: Op) -> None:
         e.write(0, e.b.icmp_unsigned(">=", a, constant(a, PARAM_WINDOW + WINDOW_BYTES)), "pred")
 
 
-_ROUNDINGS = ("rn", "rz", "rni", "rzi", "rmi", "rpi", "rna", "sat", "ftz", "relu", "satfinite")
+_CONVERTIBLE = (
+    "u8",
+    "s8",
+    "u16",
+    "s16",
+    "u32",
+    "s32",
+    "u64",
+    "s64",
+    "f16",
+    "bf16",
+    "f16x2",
+    "bf16x2",
+    "f32",
+    "f64",
+)
 
 
-@op("cvt", allow=_ROUNDINGS)
+@op("cvt", allow=("rn", *_TO_INTEGRAL, "sat", "ftz", "relu"), types=_CONVERTIBLE)
 def cvt(e: Emitter, o: Op) -> None:
     to, source = o.types
-    if o.has("satfinite") or (o.has("rna") and to != "tf32"):
-        raise e.unsupported()
     if to in ("f16x2", "bf16x2"):
-        high, low = (from_float(e, _limited(e, o, e.read(i, "f32")), to) for i in (1, 2))
+        high, low = (from_float(e, finished(e, o, e.read(i, "f32")), to) for i in (1, 2))
         e.write(0, pack(e, low, high), to)
         return
     value = e.read(1, source)
@@ -93,7 +106,7 @@ def cvt(e: Emitter, o: Op) -> None:
     if is_float == [False, False]:
         e.write(0, _integer(e, o, value, source, to), to)
     elif is_float == [True, False]:
-        e.write(0, _float_to_integer(e, o, _widen(e, o, value, source), to), to)
+        e.write(0, _float_to_integer(e, o, _widen(e, o, value, source), source, to), to)
     elif is_float == [False, True]:
         _integer_to_float(e, o, value, source, to)
     else:
@@ -134,60 +147,64 @@ def _rounding(o: Op) -> str | None:
     return next((_TO_INTEGRAL[m] for m in o.modifiers if m in _TO_INTEGRAL), None)
 
 
-def _float_to_integer(e: Emitter, o: Op, value: Any, to: str) -> Any:
-    """Rounded as the opcode says, clamped to the target's range, NaN to zero."""
+def _float_to_integer(e: Emitter, o: Op, value: Any, source: str, to: str) -> Any:
+    """Rounded as the opcode says, clamped to the target's range; NaN to zero, or to the top bit of 64-bit types."""
     name = _rounding(o)
     if name is None:
         raise e.unsupported()
     whole = e.intrinsic(name, value)
     sign = "s" if to[0] == "s" else "u"
-    return e.intrinsic(f"llvm.fpto{sign}i.sat", whole, result=shaped(scalar_type(to), value))
+    number = e.intrinsic(f"llvm.fpto{sign}i.sat", whole, result=shaped(scalar_type(to), value))
+    if source != "f64" and TYPE_BYTES[to] < 8:
+        return number
+    top = constant(number, 1 << (TYPE_BYTES[to] * 8 - 1))
+    return e.b.select(e.b.fcmp_unordered("uno", value, value), top, number)
 
 
 def _integer_to_float(e: Emitter, o: Op, value: Any, source: str, to: str) -> None:
     if not o.has("rn"):
         raise e.unsupported()
     half = to in ("f16", "bf16")
+    if half and TYPE_BYTES[source] == 8:
+        value = _sticky(e, value, source)
     kind = shaped(F64 if half or to == "f64" else F32, value)
     number = e.b.sitofp(value, kind) if source[0] == "s" else e.b.uitofp(value, kind)
-    if half:
-        if TYPE_BYTES[source] > 2:
-            raise e.unsupported()
-        number = from_float(e, e.b.fptrunc(number, shaped(F32, value)), to)
-    e.write(0, number, to)
+    e.write(0, from_float(e, to_odd(e, number, constant(number, 0.0)), to) if half else number, to)
+
+
+def _sticky(e: Emitter, value: Any, source: str) -> Any:
+    """A 64-bit integer that a double holds, and that rounds to the same half: low bits of large ones become one."""
+    size = (
+        e.b.select(e.b.icmp_signed("<", value, constant(value, 0)), e.b.neg(value), value)
+        if source[0] == "s"
+        else value
+    )
+    rest = e.b.icmp_unsigned("!=", e.b.and_(value, constant(value, 0xFFF)), constant(value, 0))
+    cut = e.b.and_(value, constant(value, -0x1000))
+    cut = e.b.select(rest, e.b.or_(cut, constant(value, 0x800)), cut)
+    return e.b.select(e.b.icmp_unsigned("<", size, constant(value, 1 << 53)), value, cut)
 
 
 def _float_to_float(e: Emitter, o: Op, value: Any, source: str, to: str) -> None:
-    if to == "tf32":
-        e.write(0, _to_tf32(e, value), to)
-        return
     name = _rounding(o)
     if name is not None:
         value = e.intrinsic(name, value)
-    narrower = TYPE_BYTES[to] < TYPE_BYTES[source]
-    if narrower and (o.has("rz") or (source == "f64" and to != "f32")):
-        raise e.unsupported()
+    half = to in ("f16", "bf16")
     have = element_of(value.type)
     if to == "f64" and have == F32:
         value = e.b.fpext(value, shaped(F64, value))
     elif to != "f64" and have == F64:
-        value = e.b.fptrunc(value, shaped(F32, value))
-    value = _limited(e, o, value)
-    e.write(0, from_float(e, value, to) if to in ("f16", "bf16") else flushed(e, o, value), to)
+        value = to_odd(e, value, constant(value, 0.0)) if half else e.b.fptrunc(value, shaped(F32, value))
+    value = finished(e, o, value)
+    e.write(0, from_float(e, value, to) if half else flushed(e, o, value), to)
 
 
-def _limited(e: Emitter, o: Op, value: Any) -> Any:
-    """.sat clamps to [0, 1] (NaN to 0), .relu to [0, ∞)."""
-    zero = constant(value, 0.0)
-    if o.has("sat") or o.has("relu"):
-        value = e.b.select(e.b.fcmp_ordered(">", value, zero), value, zero)
-    if o.has("sat"):
-        value = e.b.select(e.b.fcmp_ordered("<", value, constant(value, 1.0)), value, constant(value, 1.0))
-    return value
-
-
-def _to_tf32(e: Emitter, value: Any) -> Any:
+@op("cvt", allow=("rna",), types=("tf32", "f32"))
+def to_tf32(e: Emitter, o: Op) -> None:
     """Ten bits of mantissa; .rna rounds half away from zero."""
+    value = e.read(1, "f32")
     bits = e.convert_bits(value, scalar_type("b32"))
-    rounded = e.b.add(bits, constant(bits, 0x1000))
-    return e.b.and_(rounded, constant(bits, -0x2000 & 0xFFFFFFFF))
+    rounded = e.b.and_(e.b.add(bits, constant(bits, 0x1000)), constant(bits, -0x2000))
+    e.write(
+        0, e.b.select(e.b.fcmp_unordered("uno", value, value), constant(bits, 0x7FFFFFFF), rounded), "tf32"
+    )

@@ -77,7 +77,7 @@ def directed(e: Emitter, o: Op) -> None:
     result(e, o, round_towards(e, mode, total, lost))
 
 
-def two_sum(e: Emitter, a: Any, b: Any, mode: str) -> tuple[Any, Any]:
+def two_sum(e: Emitter, a: Any, b: Any, mode: str = "rn") -> tuple[Any, Any]:
     """a + b rounded, and the rounding error, exactly (Knuth's TwoSum). Rounding down, x - x is -0."""
     total = e.b.fadd(a, b)
     part = e.b.fsub(total, a)

@@ -1,7 +1,7 @@
 """Half precision (PTX ISA 9.7.4): f16, bf16 and their pairs.
 
 Halves are kept as their bits. Arithmetic is done in single precision and rounded once more, which for +, − and × is
-the same as rounding once; fma goes through double precision and a rounding to odd, for the same reason.
+the same as rounding once; fma goes through double precision and a rounding to odd, to the same end.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from grader.emulator.ops.floating import as_bits
+from grader.emulator.ops.floating import as_bits, two_sum
 from grader.emulator.ops.registry import Op, op
 from grader.emulator.values import F16, F32, F64, I16, I32, constant, shaped
 
@@ -43,21 +43,32 @@ def _to_bf16(e: Emitter, value: Any) -> Any:
 
 
 def fused(e: Emitter, a: Any, b: Any, c: Any) -> Any:
-    """a·b + c of three singles that came from halves, such that rounding the result to half rounds once.
+    """a·b + c of three singles that came from halves, such that rounding the result to half rounds once."""
+    wide = [e.b.fpext(v, shaped(F64, a)) for v in (a, b, c)]
+    return to_odd(e, *two_sum(e, e.b.fmul(wide[0], wide[1]), wide[2]))
 
-    In double precision the product is exact; the sum is cut to single precision with "round to odd", whose
-    spare bits make the last rounding come out right.
+
+def to_odd(e: Emitter, total: Any, lost: Any) -> Any:
+    """total + lost in double precision, cut to single with "round to odd".
+
+    Cut off towards zero; where that loses anything, the last bit is set. That bit, far behind what a half keeps,
+    makes a further rounding to half come out as if it were the only one.
     """
-    kind = shaped(F64, a)
-    exact = e.intrinsic("llvm.fma", *(e.b.fpext(v, kind) for v in (a, b, c)))
-    near = e.b.fptrunc(exact, a.type)
-    back = e.b.fpext(near, kind)
+    near = e.b.fptrunc(total, shaped(F32, total))
+    back = e.b.fpext(near, total.type)
     bits = as_bits(e, near)
-    too_big = e.b.fcmp_ordered(">", e.intrinsic("llvm.fabs", back), e.intrinsic("llvm.fabs", exact))
-    below = e.b.select(too_big, e.b.sub(bits, constant(bits, 1)), bits)
-    odd = e.b.or_(below, constant(bits, 1))
-    inexact = e.b.fcmp_ordered("!=", back, exact)
-    return e.b.bitcast(e.b.select(inexact, odd, bits), a.type)
+    exact = e.b.fcmp_ordered("==", back, total)
+    opposed = e.b.fcmp_ordered(
+        "<", e.b.fmul(lost, e.intrinsic("llvm.copysign", constant(lost, 1.0), total)), constant(lost, 0.0)
+    )
+    beyond = e.b.fcmp_ordered(">", e.intrinsic("llvm.fabs", back), e.intrinsic("llvm.fabs", total))
+    too_big = e.b.or_(beyond, e.b.and_(exact, opposed))
+    odd = e.b.or_(e.b.select(too_big, e.b.sub(bits, constant(bits, 1)), bits), constant(bits, 1))
+    inexact = e.b.or_(
+        e.b.fcmp_ordered("!=", back, total),
+        e.b.and_(exact, e.b.fcmp_ordered("!=", lost, constant(lost, 0.0))),
+    )
+    return e.b.bitcast(e.b.select(inexact, odd, bits), near.type)
 
 
 def halves(e: Emitter, index: int, kind: str) -> list[Any]:
@@ -84,12 +95,13 @@ def each(e: Emitter, o: Op, compute: Callable[..., Any], operands: int) -> None:
 
 
 def finished(e: Emitter, o: Op, value: Any) -> Any:
-    """.sat and .relu on the way out."""
+    """.sat clamps to [0, 1] (NaN to 0), .relu to [0, ∞) (NaN stays)."""
+    zero = constant(value, 0.0)
     if o.has("sat"):
-        value = e.b.select(e.b.fcmp_ordered(">", value, constant(value, 0.0)), value, constant(value, 0.0))
+        value = e.b.select(e.b.fcmp_ordered(">", value, zero), value, zero)
         value = e.b.select(e.b.fcmp_ordered("<", value, constant(value, 1.0)), value, constant(value, 1.0))
     if o.has("relu"):
-        value = e.b.select(e.b.fcmp_unordered("<", value, constant(value, 0.0)), constant(value, 0.0), value)
+        value = e.b.select(e.b.fcmp_ordered("<=", value, zero), zero, value)
     return value
 
 
