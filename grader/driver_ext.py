@@ -63,3 +63,29 @@ def _checked(routine: str, result: tuple[Any, ...]) -> Any:
     if status != cu.CUresult.CUDA_SUCCESS:
         raise WarpladderError(f"{routine} failed: {status.name}")
     return values[0] if values else None
+
+
+class Graph:
+    """Work that was captured, to be enqueued again and again with one call."""
+
+    def __init__(self) -> None:
+        self._executable: Any = None
+
+    def launch(self, stream: pycuda.driver.Stream) -> None:
+        """Enqueue everything in the graph, as one piece of work of `stream`."""
+        _checked("cuGraphLaunch", cu.cuGraphLaunch(self._executable, cu.CUstream(stream.handle)))
+
+
+@contextmanager
+def capture(stream: pycuda.driver.Stream) -> Iterator[Graph]:
+    """Inside the block, asynchronous calls are not done but become the graph.
+
+    The capture begins in `stream`; other streams join it by waiting for one of its events, and have to be
+    waited for by `stream` before the block ends.
+    """
+    graph, handle = Graph(), cu.CUstream(stream.handle)
+    mode = cu.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
+    _checked("cuStreamBeginCapture", cu.cuStreamBeginCapture(handle, mode))
+    yield graph
+    captured = _checked("cuStreamEndCapture", cu.cuStreamEndCapture(handle))
+    graph._executable = _checked("cuGraphInstantiate", cu.cuGraphInstantiate(captured, 0))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from grader.emulator import devices
-from grader.emulator.driver import Device, Function, module_from_buffer
+from grader.emulator.driver import Device, Function, Stream, module_from_buffer
 from grader.emulator.driver.emulation import emulation
+from grader.emulator.driver.stream import in_order
 from grader.emulator.machine import LaunchRecord
 
 
@@ -43,3 +45,43 @@ def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_sha
 def device_limits() -> dict[str, int]:
     """The device's attributes by PyCUDA's names in lower case, such as "max_threads_per_block"."""
     return {str(attribute).lower(): int(value) for attribute, value in Device(0).get_attributes().items()}
+
+
+class Graph:
+    """Work that was captured, to be enqueued again and again with one call."""
+
+    def __init__(self) -> None:
+        self._number: int | None = None  # the recorder's
+        self._work: list[Callable[[], object]] = []
+
+    def launch(self, stream: Stream) -> None:
+        """Enqueue everything in the graph, as one piece of work of `stream`."""
+        number = self._number
+        in_order(
+            stream,
+            self._run,
+            lambda recorder: None if number is None else recorder.launch_graph(number, stream),
+        )
+
+    def _run(self) -> None:
+        for work in self._work:
+            work()
+
+
+@contextmanager
+def capture(stream: Stream) -> Iterator[Graph]:
+    """Inside the block, asynchronous calls are not done but become the graph.
+
+    The capture begins in `stream`; other streams join it by waiting for one of its events, and have to be
+    waited for by `stream` before the block ends.
+    """
+    found, graph = emulation(), Graph()
+    if found.recorder is not None:
+        with found.recorder.capture(stream) as graph._number:
+            yield graph
+        return
+    found.captured = graph._work
+    try:
+        yield graph
+    finally:
+        found.captured = None

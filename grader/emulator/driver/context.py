@@ -196,7 +196,9 @@ class Context:
     @staticmethod
     def synchronize() -> None:
         """Wait for all work of this context; the emulator has always finished it already."""
-        in_context("cuCtxSynchronize")
+        recorder = in_context("cuCtxSynchronize").recorder
+        if recorder is not None:
+            recorder.synchronise("all")
 
     @staticmethod
     def set_limit(limit: constants.limit, value: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from grader.emulator.machine import LaunchRecord, Machine
 
 if TYPE_CHECKING:
     from grader.emulator.driver.context import Context, ContextState
+    from grader.emulator.recorder import Recorder
 
 
 class Emulation:
@@ -26,6 +28,8 @@ class Emulation:
         self.budget: int | None = None  # warp instructions a block
         self.blocks: tuple[int, ...] | None = None  # linear ids of the blocks that launches run; None: all
         self.primary: ContextState | None = None
+        self.recorder: Recorder | None = None  # notes calls; nothing is copied or launched while there is one
+        self.captured: list[Callable[[], object]] | None = None  # work for a graph; None: no capture
         self.busy = threading.RLock()  # one launch at a time: the machine has threads of its own
         self._local = threading.local()
 

@@ -181,10 +181,17 @@ class Function:
         owner = in_context("cuLaunchKernel")
         self._check_parameters(parameters)
         self._check_shared(dynamic)
-        record = in_order(stream, lambda: _launch(owner, self._kernel, grid, block, parameters, dynamic))
-        if record.status != "completed":
-            status, detail = _not_completed(record)
-            raise failure("cuLaunchKernel", status, f"{record.kernel}: {detail}")
+        in_order(
+            stream,
+            lambda: _launch(owner, self._kernel, grid, block, parameters, dynamic),
+            lambda recorder: recorder.launch(
+                self._kernel.name, (grid, block, dynamic), self._arguments(parameters), stream
+            ),
+        )
+
+    def _arguments(self, parameters: bytes) -> list[bytes]:
+        """The parameter buffer, cut into its parameters."""
+        return [parameters[each.offset : each.offset + each.nbytes] for each in self._kernel.params]
 
     def _check_parameters(self, parameters: bytes) -> None:
         wanted = max((each.offset + each.nbytes for each in self._kernel.params), default=0)
@@ -224,7 +231,7 @@ def _launch(
     block: tuple[int, int, int],
     parameters: bytes,
     shared: int,
-) -> LaunchRecord:
+) -> None:
     """Run the kernel now and keep its record. A launch that is refused leaves none."""
     try:
         with owner.busy:
@@ -243,7 +250,9 @@ def _launch(
         raise failure("cuLaunchKernel", status, str(error)) from None
     except UnsupportedPtx as error:
         raise NotEmulated(f"{kernel.name}: {error}") from None
-    return record
+    if record.status != "completed":
+        status, detail = _not_completed(record)
+        raise failure("cuLaunchKernel", status, f"{record.kernel}: {detail}")
 
 
 def _not_completed(record: LaunchRecord) -> tuple[Status, str]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from grader.emulator.driver.constants import host_alloc_flags, mem_attach_flags
 from grader.emulator.driver.context import context_for
 from grader.emulator.driver.conversion import unsigned
+from grader.emulator.driver.emulation import emulation
 from grader.emulator.driver.errors import NotEmulated, Status, failure
 from grader.emulator.driver.memory import DeviceAllocation, allocate
 from grader.emulator.driver.stream import Stream, in_order
@@ -90,7 +91,7 @@ class ManagedAllocation(DeviceAllocation):
     def attach(self, mem_flags: int, stream: Stream | None = None) -> None:
         """Who may use the memory; on the emulator everybody may at any time."""
         unsigned(mem_flags, "attach: mem_flags", 32)
-        in_order(stream, lambda: None)
+        in_order(stream, lambda: None, lambda recorder: None)
 
 
 def pagelocked_empty(shape: Shape, dtype: npt.DTypeLike, order: Order = "C", mem_flags: int = 0) -> HostArray:
@@ -101,7 +102,7 @@ def pagelocked_empty(shape: Shape, dtype: npt.DTypeLike, order: Order = "C", mem
         array = _array_in(mapped, shape, dtype, order)
     else:
         array = _aligned(shape, dtype, order, 4096)
-    return _standing_on(PagelockedHostAllocation(array, mem_flags, mapped), array)
+    return _noted("pinned", _standing_on(PagelockedHostAllocation(array, mem_flags, mapped), array))
 
 
 def aligned_empty(shape: Shape, dtype: npt.DTypeLike, order: Order = "C", alignment: int = 4096) -> HostArray:
@@ -109,7 +110,7 @@ def aligned_empty(shape: Shape, dtype: npt.DTypeLike, order: Order = "C", alignm
     if alignment < 1 or alignment & (alignment - 1):
         raise failure("aligned_malloc", Status.INVALID_VALUE, "alignment must be a power of two")
     array = _aligned(shape, dtype, order, alignment)
-    return _standing_on(AlignedHostAllocation(array), array)
+    return _noted("pageable", _standing_on(AlignedHostAllocation(array), array))
 
 
 def managed_empty(shape: Shape, dtype: npt.DTypeLike, order: Order = "C", mem_flags: int = 0) -> HostArray:
@@ -152,7 +153,21 @@ def register_host_memory(ary: HostArray, flags: int = 0) -> HostArray:
         raise failure("register_host_memory", Status.INVALID_VALUE, "ary argument is not a numpy array")
     if not ary.flags.c_contiguous:
         raise failure("register_host_memory", Status.INVALID_VALUE, "ary argument is not contiguous")
-    return _standing_on(RegisteredHostMemory(ary), ary)
+    found = _standing_on(RegisteredHostMemory(ary), ary)
+    recorder = emulation().recorder
+    if recorder is None:
+        return found
+    recorder.pinned(ary.ctypes.data, ary.nbytes)
+    return recorder.host_array(found)
+
+
+def _noted(space: Literal["pinned", "pageable"], array: HostArray) -> HostArray:
+    """The array, as the recorder wants it where there is one."""
+    recorder = emulation().recorder
+    if recorder is None:
+        return array
+    recorder.allocated(space, array.ctypes.data, array.nbytes)
+    return recorder.host_array(array)
 
 
 def _dimensions(shape: Shape) -> tuple[int, ...]:

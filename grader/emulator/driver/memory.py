@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -52,6 +52,8 @@ def allocate(routine: str, size: int, kind: Callable[[int, ContextState], Alloca
         raise failure(routine, Status.INVALID_VALUE, "0 bytes were asked for")
     pointer = _find_room(routine, state.owner.machine.memory, size)
     state.allocations[pointer] = size
+    if state.owner.recorder is not None:
+        state.owner.recorder.allocated("device", pointer, size)
     return kind(pointer, state)
 
 
@@ -95,30 +97,36 @@ def mem_get_address_range(ptr: Any) -> tuple[int, int]:
 
 def memcpy_htod(dest: Any, src: Any) -> None:
     """Copy a contiguous host buffer to device address `dest`."""
-    _htod("cuMemcpyHtoD", dest, src, None)
+    _htod("cuMemcpyHtoD", dest, src, False)
 
 
 def memcpy_htod_async(dest: Any, src: Any, stream: Stream | None = None) -> None:
     _htod("cuMemcpyHtoDAsync", dest, src, stream)
 
 
-def _htod(routine: str, dest: Any, src: Any, stream: Stream | None) -> None:
+def _htod(routine: str, dest: Any, src: Any, stream: Stream | Literal[False] | None) -> None:
+    """`stream` False: the default stream, and the call waits."""
     target, data = address(dest, "dest"), host_bytes(src)
     memory = in_context(routine).machine.memory
     with faults_as_errors(routine):
-        in_order(stream, lambda: memory.write(target, data))
+        in_order(
+            stream or None,
+            lambda: memory.write(target, data),
+            lambda recorder: recorder.copy((target, True), (data.ctypes.data, False), data.size, stream),
+        )
 
 
 def memcpy_dtoh(dest: Any, src: Any) -> None:
     """Fill the contiguous, writable host buffer `dest` from device address `src`."""
-    _dtoh("cuMemcpyDtoH", dest, src, None)
+    _dtoh("cuMemcpyDtoH", dest, src, False)
 
 
 def memcpy_dtoh_async(dest: Any, src: Any, stream: Stream | None = None) -> None:
     _dtoh("cuMemcpyDtoHAsync", dest, src, stream)
 
 
-def _dtoh(routine: str, dest: Any, src: Any, stream: Stream | None) -> None:
+def _dtoh(routine: str, dest: Any, src: Any, stream: Stream | Literal[False] | None) -> None:
+    """`stream` False: the default stream, and the call waits."""
     source, data = address(src, "src"), host_bytes(dest, writable=True)
     memory = in_context(routine).machine.memory
 
@@ -126,7 +134,11 @@ def _dtoh(routine: str, dest: Any, src: Any, stream: Stream | None) -> None:
         data[:] = memory.view(source, data.size)
 
     with faults_as_errors(routine):
-        in_order(stream, copy)
+        in_order(
+            stream or None,
+            copy,
+            lambda recorder: recorder.copy((data.ctypes.data, False), (source, True), data.size, stream),
+        )
 
 
 def memcpy_dtod(dest: Any, src: Any, size: int) -> None:
@@ -142,7 +154,11 @@ def _dtod(routine: str, dest: Any, src: Any, size: int, stream: Stream | None) -
     target, source, count = address(dest, "dest"), address(src, "src"), unsigned(size, "size")
     memory = in_context(routine).machine.memory
     with faults_as_errors(routine):
-        in_order(stream, lambda: memory.copy(target, source, count))
+        in_order(
+            stream,
+            lambda: memory.copy(target, source, count),
+            lambda recorder: recorder.copy((target, True), (source, True), count, stream),
+        )
 
 
 def memset_d8(dest: Any, data: int, size: int) -> None:
@@ -179,7 +195,11 @@ def _memset(routine: str, width: int, dest: Any, data: int, size: int, stream: S
     if target % width:
         raise failure(routine, Status.INVALID_VALUE, f"the address must be a multiple of {width}")
     with faults_as_errors(routine):
-        in_order(stream, lambda: memory.fill(target, pattern, count))
+        in_order(
+            stream,
+            lambda: memory.fill(target, pattern, count),
+            lambda recorder: recorder.fill(target, pattern, count, stream),
+        )
 
 
 def to_device(bf_obj: Any) -> DeviceAllocation:
