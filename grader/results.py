@@ -170,7 +170,7 @@ class Bound:
     """The time under which no version of this topic can run on this device."""
 
     time_s: float  # at the climb's `problem`: work over peak rate, or bytes over bandwidth
-    by: str  # what sets it: "arithmetic", "memory", or "copy" (the same bytes copied, measured)
+    by: str  # what sets it: "arithmetic", "memory", or, measured, "copy" or "read" of the same bytes
     min_flop: int = 0  # operations any algorithm needs; over a rung's time_s: its useful rate
     min_bytes: int = 0  # bytes that any algorithm moves at `problem`
     source: TimeSource = "modelled"  # measured: in the same rounds; modelled: from the device's table

@@ -63,3 +63,13 @@ def test_the_budget_grows_with_the_work() -> None:
     assert instruction_budget(GEMM, {"M": 1, "N": 1, "K": 1}) < 1_001_000
     cube = {"M": 512, "N": 512, "K": 512}
     assert instruction_budget(GEMM, cube) > 10 * 512**3
+
+
+def test_a_yardstick_stands_beside_real_cases() -> None:
+    reduce = topics.load("reduce")
+    store = CaseStore(reduce)
+    assert store.yardstick_error(make({"N": 1000}, "exact")) is None
+    error = store.yardstick_error(make({"N": 1000}, "real"))
+    assert error is not None
+    assert 0 < error < 0.2
+    assert CaseStore(GEMM).yardstick_error(make(PROBLEM, "real")) is None

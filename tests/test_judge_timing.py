@@ -63,13 +63,30 @@ def test_rungs_and_the_copy_are_timed_in_every_round(track: Track) -> None:
     everyone = [
         candidate(track, kernel("00_naive")),
         candidate(track, kernel("03_padded_tile")),
-        track.copy(),
+        track.ceiling(),
     ]
     measure(track, everyone, Watch(None), random.Random(1))
     for item in everyone:
         assert item.refusal is None
         assert len(item.samples) == ROUNDS + 1  # one more pass is the one that is checked
         assert all(seconds > 0 for seconds in item.samples)
+
+
+def test_a_problem_that_only_reads_is_held_against_a_read(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timing, "ROUNDS", 2)
+    monkeypatch.setattr(timing, "FEWEST_ROUNDS", 2)
+    monkeypatch.setattr(timing, "FLUSH_BYTES", 4096)
+    topic, problem = topics.load("reduce"), {"N": 5003}
+    track = Track(runner, topic, CaseStore(topic), problem)
+    ceiling = track.ceiling()
+    assert ceiling.name == "device read"
+    measure(track, [ceiling], Watch(None), random.Random(1))
+    assert ceiling.refusal is None
+    floor = bound(topic, problem, H200, moved_s=1.0)
+    assert floor is not None
+    assert (floor.by, floor.source) == ("read", "measured")
 
 
 def test_a_library_that_is_not_there_drops_out(track: Track) -> None:
@@ -139,8 +156,12 @@ def test_the_bound_is_the_slower_of_arithmetic_and_memory() -> None:
     assert floor.time_s == pytest.approx(2 * 4096**3 / 64.9e12, rel=0.01)
     thin = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200)
     assert thin is not None
+    reads, moves = topics.load("reduce"), topics.load("transpose")
+    floors = [bound(reads, {"N": 2**28}, H200), bound(moves, {"M": 2**13, "N": 2**14}, H200)]
+    rates = [floor.min_bytes / floor.time_s for floor in floors if floor is not None]
+    assert rates == pytest.approx([H200.dram_read, H200.dram_copy], rel=1e-6)
     assert (thin.by, thin.source) == ("memory", "modelled")
-    copied = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200, copy_s=1.0)
+    copied = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200, moved_s=1.0)
     assert copied is not None
     assert (copied.by, copied.source, copied.time_s) == ("copy", "measured", 1.0)
 

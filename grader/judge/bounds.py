@@ -13,22 +13,37 @@ can be put together from theirs; a time is called impossible only where even the
 work."""
 
 
-def bound(topic: Topic, problem: Problem, device: DeviceSpec, copy_s: float | None = None) -> Bound | None:
+MANY_TIMES = 8
+
+
+def only_reads(topic: Topic, problem: Problem) -> bool:
+    """Whether so little is written that a copy, which writes as much as it reads, is no bound."""
+    return MANY_TIMES * topic.written_bytes(problem) <= topic.reference.min_bytes(problem)
+
+
+def bound(topic: Topic, problem: Problem, device: DeviceSpec, moved_s: float | None = None) -> Bound | None:
     """The bound from what the device was measured to do at best; None where its arithmetic rate is not known.
 
-    `copy_s` is the time of a copy of the problem's bytes in the same run; without it, the device's table says
-    how fast it copies. Rates are known of FP32 arithmetic.
+    `moved_s` is how long it took in the same run to copy as many bytes as the problem has, or to read them where
+    it only reads; without it, the device's table says how fast it does so. Rates are known of FP32 arithmetic.
     """
     if any(item.dtype != "float32" for item in topic.signature.inputs):
         return None
     flop, nbytes = topic.reference.min_flop(problem), topic.reference.min_bytes(problem)
     arithmetic = flop / (2.0 * device.capability.fma_lanes * device.sms * device.clock_hz)
-    memory = nbytes / device.dram_copy if copy_s is None else copy_s
+    memory = _traffic(topic, problem, device) if moved_s is None else moved_s
     if arithmetic > memory:
         return Bound(arithmetic, "arithmetic", flop, nbytes, "modelled")
-    if copy_s is None:
+    if moved_s is None:
         return Bound(memory, "memory", flop, nbytes, "modelled")
-    return Bound(memory, "copy", flop, nbytes, "measured")
+    return Bound(memory, "read" if only_reads(topic, problem) else "copy", flop, nbytes, "measured")
+
+
+def _traffic(topic: Topic, problem: Problem, device: DeviceSpec) -> float:
+    """Seconds of the problem's bytes. A device copies at a rate of its own; what a byte written costs follows."""
+    written = topic.written_bytes(problem)
+    read = topic.reference.min_bytes(problem) - written
+    return read / device.dram_read + written * (2 / device.dram_copy - 1 / device.dram_read)
 
 
 def too_fast(topic: Topic, problem: Problem, device: DeviceSpec, time_s: float) -> Refusal | None:

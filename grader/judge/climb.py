@@ -57,7 +57,7 @@ class _Measured:
 
     rungs: Mapping[str, Candidate] = dataclasses.field(default_factory=dict)
     library: Candidate | None = None
-    copy: Candidate | None = None
+    ceiling: Candidate | None = None  # a copy or a read of the problem's bytes
     watch: Watch | None = None
     flush_bytes: int | None = None
 
@@ -125,10 +125,10 @@ class _Ladder:
             assert item.kernel is not None
             rungs[item.rung.id] = track.rung(item.kernel, item.kernel.plan(self.main, hello.limits))
         library = None if self.topic.library is None else track.library(self.topic.library)
-        copy = track.copy()
-        everyone = [*rungs.values(), copy] if library is None else [*rungs.values(), library, copy]
+        ceiling = track.ceiling()
+        everyone = [*rungs.values(), *([library] if library else []), ceiling]
         timing.measure(track, everyone, watch, random.SystemRandom())
-        return _Measured(rungs, library, copy, watch, track.flush_bytes)
+        return _Measured(rungs, library, ceiling, watch, track.flush_bytes)
 
     def result(self, steps: Sequence[Step], measured: _Measured) -> Climb:
         """Everything put together."""
@@ -141,8 +141,8 @@ class _Ladder:
                 )
         times = {item.rung.id: _time(item, measured.rungs.get(item.rung.id)) for item in steps}
         library = None if measured.library is None else _baseline(measured.library)
-        copy = None if measured.copy is None else _baseline(measured.copy)
-        floor = bound(self.topic, self.main, spec, None if copy is None else copy.time_s)
+        ceiling = None if measured.ceiling is None else _baseline(measured.ceiling)
+        floor = bound(self.topic, self.main, spec, None if ceiling is None else ceiling.time_s)
         naive = times[self.topic.rungs[0].id]
         against = {
             "vs_naive": None if naive is None else naive.seconds,
@@ -159,7 +159,7 @@ class _Ladder:
                 rung_result(item, times[item.rung.id], against, self._accuracy(item, measured))
                 for item in steps
             ],
-            baselines=[item for item in (library, copy) if item is not None],
+            baselines=[item for item in (library, ceiling) if item is not None],
             bound=floor,
         )
 

@@ -13,6 +13,7 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -20,10 +21,11 @@ import numpy as np
 
 from grader.errors import WarpladderError
 from grader.judge.baselines import TITLES
+from grader.judge.bounds import only_reads
 from grader.judge.cases import PUBLIC_SEED, Case, CaseStore, make
 from grader.judge.comparison import compare
 from grader.judge.guards import POISON, damage, frame
-from grader.judge.kernel import Kernel, Planned
+from grader.judge.kernel import Kernel, Planned, prepare
 from grader.judge.nvml import Watch
 from grader.judge.protocol import (
     Allocate,
@@ -44,6 +46,8 @@ from grader.judge.runner import Runner
 from grader.judge.trial import as_bytes
 from grader.judge.verdict import Refusal, of_comparison, of_failure, of_guards
 from grader.results import Accuracy
+from grader.rung import parse_rung
+from grader.signature import parse_signature
 from grader.topics import Problem, Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -62,8 +66,12 @@ GPU."""
 PASS_SECONDS = 60.0
 """After this long a timed pass is taken for an endless loop."""
 
-COPY = "device copy"
-FLUSH, COPY_SOURCE, COPY_TARGET = "ladder/flush", "ladder/copy source", "ladder/copy target"
+COPY, READ = "device copy", "device read"
+FLUSH, SOURCE, TARGET = "ladder/flush", "ladder/source", "ladder/target"
+READ_KERNEL = Path(__file__).with_name("read.cu")
+READ_SIGNATURE = parse_signature("read(const int* in, int* out, int N)")
+READ_PACK = 16
+"""The kernel that reads, and the bytes of the packs that its N counts."""
 
 
 @dataclass
@@ -95,7 +103,7 @@ class Track:
         self.topic = topic
         self.store = store
         self.sets = tuple(make(problem, "real", PUBLIC_SEED + i) for i in range(INPUT_SETS))
-        self.copy_bytes = topic.reference.min_bytes(problem) // 2
+        self.only_reads = only_reads(topic, problem)
         self.flush_bytes = max(FLUSH_BYTES, 2 * runner.hello().limits["l2_cache_size"])
         self._scratch: dict[str, int] = {}
         data = store.get(self.sets[0])
@@ -106,9 +114,11 @@ class Track:
                 self._place(f"{name}@{i}", array)
         for name, expected in data.expected.items():
             self._place(name, np.broadcast_to(np.zeros((), signature[name].dtype), expected.shape))
-        noise = np.random.default_rng(0).integers(0, 256, self.copy_bytes, np.uint8)
-        self._place(COPY_SOURCE, noise)
-        self._do([Allocate(COPY_TARGET, self.copy_bytes), Allocate(FLUSH, self.flush_bytes)])
+        nbytes = topic.reference.min_bytes(problem)
+        noise = np.random.default_rng(0).bytes(nbytes if self.only_reads else nbytes // 2)
+        self._place(SOURCE, np.frombuffer(noise, np.uint8))
+        self._do([Allocate(TARGET, 4 if self.only_reads else len(noise)), Allocate(FLUSH, self.flush_bytes)])
+        self.moved = len(noise)
 
     def _place(self, name: str, array: Array) -> None:
         """Allocate a buffer between guards and fill it."""
@@ -163,10 +173,17 @@ class Track:
             actions.append(Library(name, arrays))
         return Candidate(TITLES.get(name, name), tuple(actions), checked=False)
 
-    def copy(self) -> Candidate:
-        """A device-to-device copy that reads and writes as many bytes as the problem has to move."""
-        action = Copy(COPY_SOURCE, COPY_TARGET, self.copy_bytes)
-        return Candidate(COPY, (action,) * INPUT_SETS, checked=False)
+    def ceiling(self) -> Candidate:
+        """What memory can do at best: a copy that reads and writes as many bytes as the problem has to move, or, of
+        a problem that only reads, a read of them."""
+        if not self.only_reads:
+            return Candidate(COPY, (Copy(SOURCE, TARGET, self.moved),) * INPUT_SETS, checked=False)
+        hello = self.runner.hello()
+        kernel = prepare(parse_rung(READ_KERNEL, READ_SIGNATURE), hello.arch)
+        planned = kernel.plan({"N": max(1, self.moved // READ_PACK)}, hello.limits)
+        refusal = self.runner.load(kernel, PASS_SECONDS)
+        launches = tuple(renamed(launch, {"in": SOURCE, "out": TARGET}) for launch in planned.launches)
+        return Candidate(READ, (Run(kernel.module, launches),) * INPUT_SETS, checked=False, refusal=refusal)
 
     def time(self, candidate: Candidate, index: int) -> None:
         """One timed pass on an input set; a pass that fails makes the candidate drop out."""

@@ -1,0 +1,76 @@
+"""The sum of N numbers: inputs, the answer in float64, and what no algorithm can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+Exact = NDArray[np.float64]
+
+
+def make_inputs(
+    problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
+    """in (N), float32.
+
+    "exact": integers from -8 to 8 without 0. Sums of any of them stay below 2^24 up to N = 2,097,151 and are
+    exact in any order, and as none is zero, each dropped or doubled one shows in the sum.
+    "real": normally distributed about 1, so that the sum grows with N while some numbers are negative; one in
+    16 a zero, one in 64 a hundred times larger.
+    """
+    draw = _integers if kind == "exact" else _normal
+    return {"in": draw(problem["N"], rng)}
+
+
+def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """out (1), float64."""
+    return {"out": np.array([inputs["in"].sum(dtype=np.float64)])}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """Σ|in| (1), float64: rounding errors of the sum are proportional to it."""
+    return {"out": np.array([np.abs(inputs["in"]).sum(dtype=np.float64)])}
+
+
+def yardstick(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Array]:
+    """out (1), float32, by pairwise summation: neighbours are added, then neighbouring sums, log2(N) times."""
+    sums = inputs["in"]
+    while len(sums) > 1:
+        if len(sums) % 2:
+            sums = np.append(sums, np.float32(0))
+        sums = sums[0::2] + sums[1::2]
+    return {"out": sums.copy()}
+
+
+def min_flop(problem: Mapping[str, int]) -> int:
+    """N - 1 additions."""
+    return problem["N"] - 1
+
+
+def min_bytes(problem: Mapping[str, int]) -> int:
+    """Every number read once, the sum written, 4 bytes each."""
+    return 4 * problem["N"] + 4
+
+
+def written_bytes(problem: Mapping[str, int]) -> int:
+    """The sum."""
+    return 4
+
+
+def _integers(count: int, rng: np.random.Generator) -> Array:
+    sizes = rng.integers(1, 9, count, dtype=np.int8)
+    signs = 2 * rng.integers(0, 2, count, dtype=np.int8) - 1
+    return (sizes * signs).astype(np.float32)
+
+
+def _normal(count: int, rng: np.random.Generator) -> Array:
+    values = rng.standard_normal(count, dtype=np.float32)
+    values += 1
+    fate = rng.integers(0, 64, count, dtype=np.int8)
+    values[fate < 4] = 0.0
+    values[fate == 63] *= 100.0
+    return values
