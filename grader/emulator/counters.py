@@ -100,10 +100,10 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
     if site.is_matrix:
-        yield "smsp__inst_executed_op_ldsm.sum", executions
+        yield "smsp__sass_inst_executed_op_ldsm.sum", executions
     elif site.inst.parts[0] == "cp":
         # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
-        yield "smsp__inst_executed_op_ldgsts.sum", requests
+        yield "smsp__sass_inst_executed_op_ldgsts.sum", requests
     elif operation in ("ld", "st") and site.space in ("global", "local", "shared"):
         yield f"smsp__sass_inst_executed_op_{site.space}_{operation}.sum", executions * site.accesses
     if site.space in ("global", "local", "generic"):

@@ -60,7 +60,7 @@ def test_copies_count_as_global_loads_and_not_as_shared_stores(bench: Bench) -> 
     assert counters["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 4 * 2
     assert counters["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 4 * 2 * 16
     assert counters["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum"] == 0
-    assert counters["smsp__inst_executed_op_ldgsts.sum"] == 4 * 2
+    assert counters["smsp__sass_inst_executed_op_ldgsts.sum"] == 4 * 2
 
 
 def test_bytes_beyond_the_source_size_are_zeros(bench: Bench) -> None:

@@ -201,7 +201,10 @@ class Function:
                 f"{self._kernel.name} takes {wanted} bytes of arguments ({sizes}), "
                 f"{len(parameters)} were given: check their number and types"
             )
-            raise failure("cuLaunchKernel", Status.INVALID_VALUE, detail)
+            # The driver takes too few bytes and lets the kernel read what lies behind; the twin does not.
+            too_many = len(parameters) > wanted
+            status = Status.LAUNCH_OUT_OF_RESOURCES if too_many else Status.INVALID_VALUE
+            raise failure("cuLaunchKernel", status, detail)
 
     def _check_shared(self, dynamic: int) -> None:
         most = self._attributes[function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES]
