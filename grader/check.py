@@ -164,7 +164,7 @@ def _claims(topic: Topic) -> Iterator[WarpladderError]:
         if not any(claim.rung == rung.id for claim in topic.claims):
             remedy = "add a [[claim]] that it satisfies and the rung before it does not"
             yield WarpladderError(f"rung {rung.id} claims nothing", file=path, remedy=remedy)
-    sizes = [size.name for size in topic.signature.sizes]
+    sizes = [size.name for size in topic.signature.sizes] + [name for name, _ in topic.signature.derived]
     for claim in topic.claims:
         for name in sorted(claim.expect.names - {*sizes, *CLAIM_FACTS}):
             if not _METRIC.fullmatch(name):

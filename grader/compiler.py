@@ -134,6 +134,12 @@ def parameter_bytes(ptx: str, symbol: str) -> tuple[int, ...]:
     return tuple(sizes)
 
 
+def variables(ptx: str) -> tuple[str, ...]:
+    """The names of a module's `__constant__` and `__device__` variables, from its PTX."""
+    declared = r"^(?:\.\w+ )?\.(?:const|global) (?:\.align \d+ )?\.\w+ ([\w$]+)"
+    return tuple(re.findall(declared, ptx, re.M))
+
+
 def declared_kernels(source: str) -> tuple[str, ...]:
     """The names of the `__global__` functions of a source, as far as plain text shows them; for messages."""
     return tuple(dict.fromkeys(_KERNEL.findall(re.sub(r"//.*", "", source))))

@@ -109,6 +109,7 @@ class CaseResult:
     reason: str | None = None  # what is wrong, and what to do about it; null for a pass
     reproduce: str | None = None  # the command that runs this one case again; null for a pass
     yardstick_error: float | None = None  # `error` of the topic's yardstick on the same data
+    error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,7 @@ class RungResult:
     findings: list[FindingResult] = field(default_factory=list)  # empty where the emulator saw no fault
     side_step: bool = False  # an idea worth knowing that need not be faster than the rung before
     accuracy: Accuracy | None = None  # at `problem` where that was measured; null: the topic has no yardstick
+    error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
 
 @dataclass(frozen=True)

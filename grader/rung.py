@@ -31,7 +31,9 @@ SM_COUNT = "SMS"
 
 _OPENING = re.compile(r"//\s*///\s*launch\s*")
 _CLOSING = re.compile(r"//\s*///\s*")
-_LAUNCH_KEYS = ("kernel", "when", "args", "grid", "block", "shared", "zero", "cooperative", "cluster")
+_LAUNCH_KEYS = (
+    "kernel", "when", "args", "grid", "block", "shared", "zero", "constant", "cooperative", "cluster",
+)  # fmt: skip
 _LARGEST_INT = 2**31 - 1
 _SCRATCH_DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32")
 
@@ -52,6 +54,7 @@ class Launch:
     shared: Expression  # bytes of dynamic shared memory
     when: Expression | None  # the launch takes place where this holds
     zero: tuple[str, ...]  # arrays set to zero before the launch, within the timed part
+    constant: tuple[tuple[str, str], ...]  # __constant__ variables and the arrays copied into them, likewise
     line: int  # of the file, where the table begins
 
 
@@ -86,7 +89,8 @@ class Rung:
     @property
     def constant_names(self) -> tuple[str, ...]:
         """The names the launch block uses and the problem does not supply: the file has to define them."""
-        supplied = {SM_COUNT, *(size.name for size in self.signature.sizes)}
+        sizes = (size.name for size in self.signature.sizes)
+        supplied = {SM_COUNT, *sizes, *(name for name, _ in self.signature.derived)}
         used = {name for expression in _expressions(self) for name in expression.names}
         return tuple(sorted(used - supplied))
 
@@ -101,6 +105,7 @@ class PlannedLaunch:
     block: tuple[int, int, int]
     shared_bytes: int
     zero: tuple[str, ...]
+    constant: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -163,7 +168,7 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
     `constants` has a value for each of `rung.constant_names`. Raises WarpladderError where an expression has
     no value, a grid or block is not positive, or no launch applies.
     """
-    values = {**constants, **problem, SM_COUNT: sms}
+    values = {**constants, **rung.signature.with_derived(problem), SM_COUNT: sms}
     at = ", ".join(f"{name}={value}" for name, value in problem.items())
 
     def evaluate(expression: Expression, what: str, line: int, smallest: int) -> int:
@@ -201,6 +206,7 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
             block=three(launch.block, "block", launch.line),
             shared_bytes=evaluate(launch.shared, "shared", launch.line, 0),
             zero=launch.zero,
+            constant=launch.constant,
         )
         for launch in rung.launches
         if _applies(launch, values, rung.path)
@@ -301,7 +307,8 @@ def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
     table.allow(*_LAUNCH_KEYS)
     _refuse_unsupported(table)
     parameters = tuple(item.name for item in signature.params)
-    args = tuple(_argument(table, text, [*parameters, *scratch]) for text in table.names("args"))
+    derived = [name for name, _ in signature.derived]
+    args = tuple(_argument(table, text, [*parameters, *scratch], derived) for text in table.names("args"))
     writable = [*(item.name for item in signature.outputs), *scratch]
     zero = table.names("zero")
     _known(table, "zero", zero, writable)
@@ -313,19 +320,28 @@ def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
         shared=table.expression("shared", 0),
         when=table.expression("when") if "when" in table.values else None,
         zero=zero,
+        constant=_constants(table, [*(item.name for item in signature.inputs), *scratch]),
         line=table.line(),
     )
 
 
-def _argument(table: Table, text: str, known: Sequence[str]) -> Argument:
-    """One of `args`: what is no name by itself is an expression."""
-    if text.isidentifier():
-        _known(table, "args", [text], known)
+def _argument(table: Table, text: str, known: Sequence[str], derived: Sequence[str]) -> Argument:
+    """One of `args`: what is no name by itself is an expression, and so is a size that follows from others."""
+    if text.isidentifier() and text not in derived:
+        _known(table, "args", [text], [*known, *derived])
         return text
     try:
         return parse(text)
     except ExpressionError as error:
         raise table.error(f"`args`: {error}", "args") from None
+
+
+def _constants(table: Table, arrays: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """`constant = { weights = "w" }`: the variables of the file and the arrays to copy into them."""
+    given = table.get("constant", dict, {})
+    named = [str(array) for array in given.values()]
+    _known(table, "constant", named, arrays)
+    return tuple(zip(map(str, given), named, strict=True))
 
 
 def _refuse_unsupported(table: Table) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+
+from grader.expressions import Expression
 
 _DTYPES = {
     "float": "float32",
@@ -49,6 +52,11 @@ class Signature:
 
     name: str
     params: tuple[Parameter, ...]
+    derived: tuple[tuple[str, Expression], ...] = ()  # sizes that follow from the others, by name
+
+    def with_derived(self, problem: Mapping[str, int]) -> dict[str, int]:
+        """The sizes and those that follow from them. Raises ExpressionError where one has no value."""
+        return {**problem, **{name: expression.whole(problem) for name, expression in self.derived}}
 
     @property
     def inputs(self) -> tuple[Parameter, ...]:

@@ -101,6 +101,10 @@ class Table:
         """The table under `[name]`."""
         return self._below(self.get(name, dict), (name, 0))
 
+    def below(self, name: str) -> Table:
+        """The table under `[this.name]`, empty where absent."""
+        return self._below(self.get(name, dict, {}), (f"{self._section[0]}.{name}", 0))
+
     def _below(self, values: dict[str, Any], section: tuple[str, int]) -> Table:
         return Table(values, self.file, self._lines, self._first_line, section)
 

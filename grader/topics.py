@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import re
 from collections.abc import Iterable, Mapping
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from grader.content import content_root
 from grader.errors import WarpladderError
-from grader.expressions import Expression, nearest
+from grader.expressions import Expression, ExpressionError, nearest
 from grader.rung import Rung, parse_rung
 from grader.signature import Parameter, Signature, parse_signature
 from grader.tables import Table, read
@@ -65,6 +66,15 @@ class ReadsMore(Protocol):
         """How many of min_bytes are written."""
 
 
+class Transforms(Protocol):
+    """What reference.py defines as well where algorithms that compute with transforms of the inputs are honest."""
+
+    def transformed_bounds(
+        self, inputs: Arrays, problem: Problem
+    ) -> Iterable[tuple[str, float, dict[str, NDArray[np.float64]]]]:
+        """Of each such algorithm its name, and terms and magnitude of its error bound, see Tolerance."""
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """|error| <= lambda_ · √terms · u(unit) · magnitude; lambda_ = 0 asks for equality."""
@@ -101,6 +111,7 @@ class Topic:
     sizes_main: dict[str, int]
     sizes_count: dict[str, int]
     judge_cases: tuple[dict[str, int], ...]
+    from_zero: tuple[str, ...]  # sizes that may be 0; all others start at 1
     tolerance: Tolerance
     claims: tuple[ClaimSpec, ...]
     rungs: tuple[Rung, ...]  # from rung 0 upwards
@@ -134,6 +145,14 @@ class Topic:
             return cast(ReadsMore, self.reference).written_bytes(problem)
         return self.reference.min_bytes(problem) // 2
 
+    def transformed_bounds(
+        self, inputs: Arrays, problem: Problem
+    ) -> Iterable[tuple[str, float, dict[str, NDArray[np.float64]]]]:
+        """Error bounds beside the tolerance's own; none where reference.py does not define any."""
+        if not hasattr(self.reference, "transformed_bounds"):
+            return ()
+        return cast(Transforms, self.reference).transformed_bounds(inputs, problem)
+
     def rung(self, rung_id: str) -> Rung:
         """The rung with that id; raises WarpladderError."""
         for rung in self.rungs:
@@ -150,9 +169,12 @@ class Topic:
             if name not in problem:
                 known = ", ".join(problem)
                 raise WarpladderError(f"{self.name} has no size `{name}`", remedy=f"its sizes are {known}")
-            if value < 1:
-                raise WarpladderError(f"{name}={value}: sizes start at 1")
+            least = 0 if name in self.from_zero else 1
+            if value < least:
+                raise WarpladderError(f"{name}={value}: sizes start at {least}")
             problem[name] = value
+        if complaint := _impossible(problem, self.signature):
+            raise WarpladderError(complaint, remedy="choose other sizes with --set")
         return problem
 
 
@@ -187,7 +209,11 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     except ValueError as error:
         raise table.error(str(error), "signature") from None
     sizes = table.table("sizes")
-    sizes.allow("main", "count", "judge")
+    sizes.allow("main", "count", "judge", "from_zero", "derived")
+    derived = sizes.below("derived")
+    signature = dataclasses.replace(
+        signature, derived=tuple((name, derived.expression(name)) for name in derived.values)
+    )
     if not sizes.get("judge", list):
         raise sizes.error(
             "`judge` has no cases", "judge", "list at least the sizes 1 and some around the tile"
@@ -203,6 +229,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         sizes_main=_sizes(sizes, "main", sizes.get("main", dict), signature),
         sizes_count=_sizes(sizes, "count", sizes.get("count", dict), signature),
         judge_cases=tuple(_sizes(sizes, "judge", case, signature) for case in sizes.get("judge", list)),
+        from_zero=sizes.names("from_zero"),
         tolerance=_tolerance(table.table("tolerance"), signature),
         claims=tuple(_claim(claim, [rung.id for rung in rungs]) for claim in table.tables("claim")),
         rungs=rungs,
@@ -226,9 +253,24 @@ def _sizes(table: Table, key: str, given: object, signature: Signature) -> dict[
     remedy = "write { " + ", ".join(f"{name} = 32" for name in names) + " }"
     if not isinstance(given, dict) or sorted(given) != sorted(names):
         raise table.error(f"`{key}`: {given!r} does not give the sizes {', '.join(names)}", key, remedy)
-    if not all(type(value) is int and value >= 1 for value in given.values()):
+    least = {name: 0 if name in table.names("from_zero") else 1 for name in names}
+    if not all(type(value) is int and value >= least[name] for name, value in given.items()):
         raise table.error(f"`{key}`: {given!r} holds something else than integers from 1", key, remedy)
+    if complaint := _impossible(given, signature):
+        raise table.error(f"`{key}`: {given!r}: {complaint}", key)
     return {name: given[name] for name in names}
+
+
+def _impossible(problem: Problem, signature: Signature) -> str | None:
+    """What is wrong where a size that follows from the others is below 1; None: nothing."""
+    try:
+        values = signature.with_derived(problem)
+    except ExpressionError as error:
+        return str(error)
+    for name, expression in signature.derived:
+        if values[name] < 1:
+            return f"{name} = {expression.text} is {values[name]}: these sizes make no problem"
+    return None
 
 
 def _tolerance(table: Table, signature: Signature) -> Tolerance:

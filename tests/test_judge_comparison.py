@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.judge import comparison
-from grader.judge.comparison import compare, error_bound
+from grader.judge.comparison import compare, compare_within, error_bound
 from grader.judge.guards import GUARD_BYTES, POISON, Damage, damage, frame, paint, unwritten
 
 
@@ -41,6 +41,23 @@ def test_box_holds_every_wrong_element() -> None:
 
 def test_equality_is_after_rounding_to_the_outputs_type() -> None:
     assert compare("C", np.float32([0.1]), np.array([0.1]), None).right
+
+
+def test_a_wider_bound_is_asked_for_where_it_is_needed() -> None:
+    def wider() -> dict[str, dict[str, np.ndarray]]:
+        return {"A": {"C": np.array([1.0, 3.0])}, "B": {"C": np.array([4.0, 4.0])}}
+
+    def never() -> dict[str, dict[str, np.ndarray]]:
+        raise AssertionError
+
+    expected, allowed = np.zeros(2), np.ones(2)
+    assert compare_within("C", np.float32([1, 1]), expected, allowed, never).bound is None
+    assert compare_within("C", np.float32([0, 2]), expected, allowed, wider).bound == "A"
+    assert compare_within("C", np.float32([2, 2]), expected, allowed, wider).bound == "B"
+    # One bound has to hold for all elements: the first is within A's alone, the second within none.
+    wrong = compare_within("C", np.float32([0, 5]), expected, allowed, wider)
+    assert (wrong.right, wrong.bound, wrong.error) == (False, None, 1.25)
+    assert not compare_within("C", ones(2), expected, None, never).right
 
 
 def test_error_is_relative_to_what_is_allowed() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -35,6 +36,8 @@ extern "C" __global__ void twice(int* a, int n) {
     if (i == 0) printf("not a reply\\n");
     if (i < n) a[i] *= 2;
 }
+__constant__ int offset[2];
+extern "C" __global__ void add(int* a, int n) { if (threadIdx.x < n) a[threadIdx.x] += offset[threadIdx.x]; }
 extern "C" __global__ void forever(volatile int* a, int n) { while (a[0] >= 0) { } }
 """
 
@@ -52,6 +55,26 @@ def worker() -> Iterator[Worker]:
 
 def launch(symbol: str, n: int, blocks: tuple[int, ...] | None = None) -> Launch:
     return Launch(symbol, (2, 1, 1), (32, 1, 1), 0, (Pointer("a"), Scalar("int32", n)), blocks=blocks)
+
+
+def test_a_buffer_is_copied_into_constant_memory(worker: Worker, image: bytes) -> None:
+    worker.reserve(16)
+    worker.view(0, 8).view(np.int32)[:] = [30, 40]
+    add = msgspec.structs.replace(launch("add", 2), grid=(1, 1, 1), constant=(("offset", "b"),))
+    operations: list[Operation] = [
+        Load("m", image),
+        Allocate("a", 8),
+        Fill("a", 5),
+        Allocate("b", 8),
+        Upload("b", 0),
+        Run("m", (add,)),
+        Download("a", 8),
+    ]
+    assert worker.ask(operations, 60).failure is None
+    assert worker.view(8, 8).view(np.int32).tolist() == [35, 45]
+    failure = worker.ask([Allocate("b", 12), Run("m", (add,))], 60).failure
+    assert failure is not None
+    assert "12 bytes do not fit into `offset`, which has 8" in failure.message
 
 
 def test_buffers_travel_there_and_back(worker: Worker, image: bytes) -> None:

@@ -1,10 +1,12 @@
 """The head of a kernel file: the launch block read, refused where it is wrong, and planned for a problem."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from grader.errors import WarpladderError
+from grader.expressions import parse
 from grader.rung import Rung, parse_rung, parse_source, plan
 from grader.signature import parse_signature
 
@@ -249,3 +251,21 @@ def test_arguments_may_be_numbers() -> None:
 def test_arguments_that_are_neither_known_nor_numbers(args: str) -> None:
     error = refused(head("[[launch]]", 'kernel = "k"', f"args = {args}", "grid = [1]", "block = [1]"))
     assert error.line == 4
+
+
+def test_arrays_copied_to_constant_memory() -> None:
+    lines = ("[[launch]]", 'kernel = "k"', 'constant = { weights = "A" }', "grid = [1]", "block = [1]")
+    assert plan(read(head(*lines)), {}, {}, 132).launches[0].constant == (("weights", "A"),)
+    error = refused(head(*lines).replace('"A"', '"C"'))
+    assert error.line == 4
+    assert "`constant` names `C`" in str(error)
+
+
+def test_sizes_that_follow_from_others_can_be_named() -> None:
+    signature = replace(COPY, derived=(("half", parse("N // 2")),))
+    block = ("[[launch]]", 'kernel = "k"', 'args = ["in", "half"]', 'grid = ["half"]', "block = [1]")
+    rung = parse_source(head(*block), signature, Path("mine.cu"))
+    assert rung.constant_names == ()
+    launch = plan(rung, {"N": 10}, {}, 132).launches[0]
+    assert launch.grid == (5, 1, 1)
+    assert launch.args == ("in", 5)

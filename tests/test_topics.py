@@ -55,6 +55,25 @@ def test_problem_replaces_sizes(root: Path) -> None:
         topic.problem("count", {"N": 0})
 
 
+def test_sizes_that_follow_from_others(root: Path) -> None:
+    path = root / "lessons/copy/topic.toml"
+    text = little_topic.TOPIC.replace("int N)", "int N, int edge)").replace("{ N =", "{ edge = 0, N =")
+    text = text.replace("[sizes]\n", '[sizes]\nfrom_zero = ["edge"]\nderived = { inner = "N - 2 * edge" }\n')
+    path.write_text(text)
+    topic = topics.load("copy", root)
+    assert topic.signature.with_derived({"N": 9, "edge": 2}) == {"N": 9, "edge": 2, "inner": 5}
+    assert topic.problem("count", {"edge": 3})["edge"] == 3
+    with pytest.raises(WarpladderError, match=r"inner = N - 2 \* edge is -2"):
+        topic.problem("main", {"N": 4, "edge": 3})
+    with pytest.raises(WarpladderError, match="sizes start at 0"):
+        topic.problem("main", {"edge": -1})
+    with pytest.raises(WarpladderError, match="sizes start at 1"):
+        topic.problem("main", {"N": 0})
+    path.write_text(text.replace("{ edge = 0, N = 33 }", "{ edge = 17, N = 33 }"))
+    with pytest.raises(WarpladderError, match="these sizes make no problem"):
+        topics.load("copy", root)
+
+
 @pytest.mark.parametrize("name", ["cpy", "nothing", "../copy/../nothing"])
 def test_unknown_topic(root: Path, name: str) -> None:
     with pytest.raises(WarpladderError, match="there is no topic") as caught:

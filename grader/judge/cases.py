@@ -8,13 +8,14 @@ public. A grade adds real cases from a secret seed, so that nothing can be right
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from grader.judge.comparison import compare, error_bound
+from grader.judge.comparison import Bounds, Comparison, compare, compare_within, error_bound
 from grader.judge.verdict import MORE_THAN_ROUNDING, NOTHING_IS_COMPUTED, SUMS_ARE_EXACT
 from grader.results import CaseKind
 from grader.topics import Topic
@@ -55,6 +56,11 @@ class CaseData:
     expected: dict[str, Array]  # in float64; in the output's own type where equality is asked for
     allowed: dict[str, Array | None]  # absolute error an element, None for equality
     advice: str  # what to look at when an output is wrong
+    wider: Callable[[], Bounds] = dict  # what algorithms with transforms are allowed; slow when first called
+
+    def compare(self, name: str, actual: Array) -> Comparison:
+        """How an output differs from what must come out."""
+        return compare_within(name, actual, self.expected[name], self.allowed[name], self.wider)
 
 
 def make(problem: Mapping[str, int], kind: CaseKind, seed: int = PUBLIC_SEED, secret: bool = False) -> Case:
@@ -90,7 +96,20 @@ def compute(topic: Topic, case: Case) -> CaseData:
     for name, limit in allowed.items():
         if limit is None:
             expected[name] = expected[name].astype(topic.signature[name].dtype)
-    return CaseData(inputs, expected, allowed, _advice(tolerance.lambda_, case.kind))
+    wider = cache(partial(_wider_bounds, topic, case, inputs))
+    return CaseData(inputs, expected, allowed, _advice(tolerance.lambda_, case.kind), wider)
+
+
+def _wider_bounds(topic: Topic, case: Case, inputs: dict[str, Array]) -> Bounds:
+    """The topic's bounds for algorithms that compute with transforms, by algorithm and output."""
+    tolerance = topic.tolerance
+    return {
+        name: {
+            output: error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+            for output, sums in magnitude.items()
+        }
+        for name, terms, magnitude in topic.transformed_bounds(inputs, case.problem)
+    }
 
 
 def _advice(lambda_: float, kind: CaseKind) -> str:

@@ -158,9 +158,21 @@ class Executor:
             for name in launch.zero:
                 buffer = self.buffers[name]
                 self.driver.memset_d8(buffer.pointer, 0, buffer.nbytes)
+            for variable, name in launch.constant:
+                self.set_constant(op.module, variable, self.buffers[name])
             if self.device.kind == "emulator":
                 self.device.ext.sampled_blocks(launch.blocks)
             self.launch(op.module, launch)
+
+    def set_constant(self, module: str, variable: str, source: Buffer) -> None:
+        """Copy a buffer into a module's variable, on the device."""
+        address, room = self.modules[module].get_global(variable)
+        if source.nbytes > room:
+            raise ValueError(
+                f"{source.nbytes:,} bytes do not fit into `{variable}`, which has {room:,}: "
+                "let `when` say up to which sizes they do"
+            )
+        self.driver.memcpy_dtod(address, source.pointer, source.nbytes)
 
     def launch(self, module: str, launch: Launch) -> None:
         function = self.function(module, launch.symbol)
@@ -186,7 +198,7 @@ class Executor:
         from grader.judge import baselines  # needs CuPy, which only a machine with a GPU has
 
         arrays = {name: (self.buffers[a.buffer].pointer, a.dtype, a.shape) for name, a in op.arrays.items()}
-        baselines.call(op.name, arrays)
+        baselines.call(op.name, arrays, op.sizes)
 
     def copy(self, op: Copy) -> None:
         source, target = self.buffers[op.source], self.buffers[op.target]

@@ -12,7 +12,7 @@ from grader.content import content_root
 from grader.judge import cases, counting, step, timing
 from grader.judge.bounds import bound, too_fast
 from grader.judge.cases import CaseStore
-from grader.judge.examination import Examiner, accuracy
+from grader.judge.examination import Examiner, accuracy, error_bound
 from grader.judge.nvml import Watch
 from grader.judge.provenance import provenance
 from grader.judge.runner import Runner
@@ -156,17 +156,27 @@ class _Ladder:
             counted=self.counted,
             provenance=_provenance(self.session, measured),
             rungs=[
-                rung_result(item, times[item.rung.id], against, self._accuracy(item, measured))
+                rung_result(item, times[item.rung.id], against, self._errors(item, measured))
                 for item in steps
             ],
             baselines=[item for item in (library, ceiling) if item is not None],
             bound=floor,
         )
 
-    def _accuracy(self, item: Step, measured: _Measured) -> Accuracy | None:
+    def _errors(self, item: Step, measured: _Measured) -> _Errors:
         """At the sizes that were timed, or else the worst of the cases."""
         candidate = measured.rungs.get(item.rung.id)
-        return accuracy(self.topic, item.cases) if candidate is None else candidate.accuracy
+        if candidate is None:
+            return _Errors(accuracy(self.topic, item.cases), error_bound(item.cases))
+        return _Errors(candidate.accuracy, error_bound(item.cases) or candidate.error_bound)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Errors:
+    """What is known of a rung's errors."""
+
+    accuracy: Accuracy | None = None
+    bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
 
 @dataclasses.dataclass(frozen=True)
@@ -191,7 +201,7 @@ def _time(item: Step, candidate: Candidate | None) -> _Time | None:
 
 
 def rung_result(
-    item: Step, time: _Time | None, against: Mapping[str, float | None], accuracy: Accuracy | None = None
+    item: Step, time: _Time | None, against: Mapping[str, float | None], errors: _Errors | None = None
 ) -> RungResult:
     """A rung as results show it; `against` are the times it is compared with."""
     counters, used = item.counters, item.resources
@@ -227,7 +237,8 @@ def rung_result(
         claims=item.claims,
         findings=item.findings,
         side_step=item.rung.side_step,
-        accuracy=accuracy,
+        accuracy=None if errors is None else errors.accuracy,
+        error_bound=None if errors is None else errors.bound,
     )
 
 

@@ -83,7 +83,13 @@ def case_result(case: Case, outcome: Outcome, examiner: Examiner, file: str) -> 
         reason=None if refusal is None else refusal.reason,
         reproduce=None if refusal is None else case.reproduce(examiner.topic.name, file),
         yardstick_error=None if comparison is None else examiner.store.yardstick_error(case),
+        error_bound=None if comparison is None else comparison.bound,
     )
+
+
+def error_bound(cases: Sequence[CaseResult]) -> str | None:
+    """The algorithm whose error bound was needed for a case, if any was."""
+    return next((case.error_bound for case in cases if case.error_bound is not None), None)
 
 
 def accuracy(topic: Topic, cases: Sequence[CaseResult]) -> Accuracy | None:

@@ -11,6 +11,7 @@ from grader import compiler
 from grader.compiler import CompileFailed
 from grader.emulator.nvrtc import Build, Resources
 from grader.errors import WarpladderError
+from grader.expressions import nearest
 from grader.judge.protocol import Launch, Load, Pointer, Scalar
 from grader.judge.verdict import Limits, of_limits
 from grader.rung import LaunchPlan, PlannedLaunch, Rung, ScratchArray, plan
@@ -80,6 +81,7 @@ class Kernel:
             shared_bytes=item.shared_bytes,
             args=tuple(self._argument(argument, problem) for argument in item.args),
             zero=item.zero,
+            constant=item.constant,
         )
 
     def _argument(self, item: str | int, problem: Mapping[str, int]) -> Pointer | Scalar:
@@ -112,6 +114,7 @@ def prepare(rung: Rung, arch: str) -> Kernel:
             raise
         raise Refused(str(error)) from None
     _check_parameters(kernel)
+    _check_constants(kernel)
     return kernel
 
 
@@ -128,6 +131,19 @@ def _check_parameters(kernel: Kernel) -> None:
                 f"({_list(declared)} bytes) and is passed {names} ({_list(passed)} bytes). "
                 f"Give it the topic's parameters, {kernel.rung.signature}, or say in `args` what it takes."
             )
+
+
+def _check_constants(kernel: Kernel) -> None:
+    """Refuse launch blocks that name a variable which the compiled file does not have."""
+    known = compiler.variables(kernel.build.ptx)
+    for launch in kernel.rung.launches:
+        for variable, array in launch.constant:
+            if variable not in known:
+                raise Refused(
+                    f"{kernel.rung.path.name}:{launch.line}: `{array}` is to be copied into `{variable}`, and the "
+                    f"compiled file has no such variable{nearest(variable, known)}. Declare __constant__ float "
+                    f"{variable}[…] outside of any function, and use it."
+                )
 
 
 def _list(numbers: tuple[int, ...]) -> str:

@@ -67,8 +67,9 @@ class Scalar(Struct, frozen=True, tag=True):
 
 
 class Launch(Struct, frozen=True):
-    """One kernel launch. `shared_bytes` is dynamic; `zero` names buffers cleared just before; `blocks` are
-    the linear ids of the only blocks to run (emulator only), None for all."""
+    """One kernel launch. `shared_bytes` is dynamic; `zero` names buffers cleared just before, `constant` pairs
+    of a module's variable and the buffer copied into it; `blocks` are the linear ids of the only blocks to run
+    (emulator only), None for all."""
 
     symbol: str
     grid: tuple[int, int, int]
@@ -76,6 +77,7 @@ class Launch(Struct, frozen=True):
     shared_bytes: int
     args: tuple[Pointer | Scalar, ...]
     zero: tuple[str, ...] = ()
+    constant: tuple[tuple[str, str], ...] = ()
     blocks: tuple[int, ...] | None = None
 
 
@@ -97,10 +99,11 @@ class LibraryArray(Struct, frozen=True):
 
 
 class Library(Struct, frozen=True, tag=True):
-    """Call a library baseline of `grader.judge.baselines` on arrays by parameter name."""
+    """Call a library baseline of `grader.judge.baselines` on arrays by parameter name, at these sizes."""
 
     name: str
     arrays: dict[str, LibraryArray]
+    sizes: dict[str, int]
 
 
 class Copy(Struct, frozen=True, tag=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.model import ModelledTime, launch_stats, modelled_time
@@ -39,7 +39,7 @@ def sampled(launch: Launch, count: int) -> Launch:
     if blocks <= count:
         return launch
     chosen = tuple((2 * i + 1) * blocks // (2 * count) for i in range(count))
-    return msgspec.structs.replace(launch, blocks=chosen)
+    return replace(launch, blocks=chosen)
 
 
 def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
@@ -54,12 +54,12 @@ def sample(
     """The records of launches of a few blocks each, on arrays that hold nothing.
 
     Every array is given `room` bytes, as much as all of them need: the emulator has no memory behind
-    addresses that are not touched. Kernels whose work depends on the data would need the data; those of dense
-    arrays do not.
+    addresses that are not touched. Nothing is copied into constant memory. Kernels whose work depends on the
+    data would need the data; those of dense arrays do not.
     """
     names = {item.buffer for launch in launches for item in launch.args if isinstance(item, Pointer)}
     allocations = [Allocate(name, room) for name in sorted(names)]
-    run = Run(kernel.module, tuple(launches), budget)
+    run = Run(kernel.module, tuple(replace(launch, constant=()) for launch in launches), budget)
     reply = runner.ask([*allocations, run, Release()], timeout_s)
     if isinstance(reply, Refusal):
         return reply

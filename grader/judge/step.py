@@ -105,7 +105,8 @@ def claim(step: Step, examiner: Examiner, claims: Sequence[ClaimSpec], problem: 
         return
     values = None
     if step.records is not None and step.resources is not None:
-        values = counting.claim_values(counting.summed(step.records), step.resources, problem)
+        sizes = examiner.topic.signature.with_derived(problem)
+        values = counting.claim_values(counting.summed(step.records), step.resources, sizes)
     step.claims = [_checked(item, values, examiner.topic.folder / "topic.toml") for item in claims]
 
 

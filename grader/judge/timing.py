@@ -23,7 +23,6 @@ from grader.errors import WarpladderError
 from grader.judge.baselines import TITLES
 from grader.judge.bounds import only_reads
 from grader.judge.cases import PUBLIC_SEED, Case, CaseStore, make
-from grader.judge.comparison import compare
 from grader.judge.guards import POISON, damage, frame
 from grader.judge.kernel import Kernel, Planned, prepare
 from grader.judge.nvml import Watch
@@ -85,6 +84,7 @@ class Candidate:
     rounds: int = ROUNDS
     refusal: Refusal | None = None  # why it dropped out
     accuracy: Accuracy | None = None  # the largest error found, where the topic has a yardstick
+    error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     def takes_part(self, number: int) -> bool:
         """Whether it is timed in a round: the slow ones in fewer, spread over all of them."""
@@ -170,7 +170,7 @@ class Track:
                 )
                 for item in (*signature.inputs, *signature.outputs)
             }
-            actions.append(Library(name, arrays))
+            actions.append(Library(name, arrays, self.sets[i].problem))
         return Candidate(TITLES.get(name, name), tuple(actions), checked=False)
 
     def ceiling(self) -> Candidate:
@@ -210,12 +210,13 @@ class Track:
             self._do([Download(item.name, region.offset)])
             around = damage(self.runner.bytes_of(region), region.guard)
             actual = self.runner.payload(region).view(item.dtype).reshape(expected.shape)
-            comparison = compare(item.name, actual, expected, data.allowed[item.name])
+            comparison = data.compare(item.name, actual)
             candidate.refusal = (
                 candidate.refusal
                 or of_guards(item.name, around, item.dtype.itemsize)
                 or of_comparison(comparison, data.advice, case.problem)
             )
+            candidate.error_bound = candidate.error_bound or comparison.bound
             self._note_error(candidate, case, comparison.error)
 
     def _note_error(self, candidate: Candidate, case: Case, error: float | None) -> None:
@@ -234,7 +235,8 @@ def renamed(launch: Launch, names: Mapping[str, str]) -> Launch:
         for argument in launch.args
     )
     zero = tuple(names.get(name, name) for name in launch.zero)
-    return msgspec.structs.replace(launch, args=args, zero=zero)
+    constant = tuple((variable, names.get(name, name)) for variable, name in launch.constant)
+    return msgspec.structs.replace(launch, args=args, zero=zero, constant=constant)
 
 
 def measure(track: Track, candidates: Sequence[Candidate], watch: Watch, rng: random.Random) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.judge.cases import Case, CaseData
-from grader.judge.comparison import Comparison, compare
+from grader.judge.comparison import Comparison
 from grader.judge.guards import POISON, damage, frame, paint
 from grader.judge.kernel import Kernel, Planned
 from grader.judge.protocol import Allocate, Download, Operation, Record, Release, Reply, Run, Upload
@@ -128,7 +128,7 @@ def compare_outputs(runner: Runner, trial: Trial, regions: Sequence[Region]) -> 
         if region.name in trial.data.expected:
             expected = trial.data.expected[region.name]
             actual = runner.payload(region).view(trial.dtype(region.name)).reshape(expected.shape)
-            found.append(compare(region.name, actual, expected, trial.data.allowed[region.name]))
+            found.append(trial.data.compare(region.name, actual))
     wrong = [comparison for comparison in found if not comparison.right]
     return wrong[0] if wrong else max(found, key=lambda comparison: comparison.error or 0.0)
 

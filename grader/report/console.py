@@ -86,7 +86,8 @@ def _ladder(result: Climb) -> Table:
 def _explanation(rung: RungResult) -> Iterable[RenderableType]:
     """What a rung claims itself, what it breaks of the earlier rungs' claims, and why it did not pass."""
     shown = [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
-    if not shown and rung.reason is None and not rung.findings and rung.accuracy is None:
+    others = (rung.reason, rung.findings, rung.accuracy, rung.error_bound)
+    if not shown and not any(others):
         return
     yield Text(rung.id, "bold")
     if rung.reason is not None:
@@ -96,14 +97,24 @@ def _explanation(rung: RungResult) -> Iterable[RenderableType]:
         yield claims(shown)
     if rung.accuracy is not None:
         yield Padding(accuracy(rung.accuracy), (0, 0, 0, 4))
+    if rung.error_bound is not None:
+        yield Padding(error_bound(rung.error_bound), (0, 0, 0, 4))
 
 
 def accuracy(found: Accuracy) -> Text:
     """The largest error, beside the yardstick's."""
     return Text.assemble(
         f"largest error {units.percent(found.error)} % of what is allowed ",
-        (f"({units.problem(found.problem)}; {found.yardstick}: {units.percent(found.yardstick_error)} %)", "dim"),
+        (
+            f"({units.problem(found.problem)}; {found.yardstick}: {units.percent(found.yardstick_error)} %)",
+            "dim",
+        ),
     )
+
+
+def error_bound(algorithm: str) -> Text:
+    """Which bound errors are within, where it is not that of the sum as written."""
+    return Text(f"errors within the bound of {algorithm}, which is wider than that of the sum as written")
 
 
 def claims(items: Sequence[ClaimResult], points: bool = False) -> Padding:
@@ -151,6 +162,9 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     parts: list[RenderableType] = [_verdict(result), *_cases(result.cases)]
     if result.accuracy is not None:
         parts.append(accuracy(result.accuracy))
+    parts += [
+        error_bound(name) for name in sorted({case.error_bound for case in result.cases if case.error_bound})
+    ]
     if result.reason is not None:
         parts += ["", Text(result.reason)]
         # The reason tells of the first finding; its line is shown below, and the others follow.
