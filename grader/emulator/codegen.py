@@ -64,6 +64,7 @@ class Emitter:
         self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
         self.env: dict[str, Any] = {}
         self.carry: Any = None
+        self.waiting_rooms: dict[int, Any] = {}
         self.site_of = {id(site.inst): site for site in plan.sites}
         self.slots, _ = register_slots(plan)
 
@@ -436,7 +437,7 @@ class Emitter:
         elif name == "trap":
             self._trap(block)
         elif end is None or end.predicate is None:
-            self._go(block.successors[0], self.mask)
+            self._go(block.successors[0])
         else:
             self._branch(block.successors[0], block.successors[1])
 
@@ -445,9 +446,9 @@ class Emitter:
         if not is_vector(guard):
             with self.b.if_else(guard) as (then, otherwise):
                 with then:
-                    self._go(taken, self.mask)
+                    self._go(taken)
                 with otherwise:
-                    self._go(fall, self.mask)
+                    self._go(fall)
             self.b.unreachable()
             return
         go = self.b.and_(self.mask, self.bits(guard))
@@ -458,11 +459,11 @@ class Emitter:
         split = self.function.append_basic_block()
         self.b.cbranch(self.b.icmp_unsigned("==", go, I64(0)), all_stay, some_go)
         self.b.position_at_end(all_stay)
-        self._go(fall, self.mask)
+        self._go(fall)
         self.b.position_at_end(some_go)
         self.b.cbranch(self.b.icmp_unsigned("==", stay, I64(0)), all_go, split)
         self.b.position_at_end(all_go)
-        self._go(taken, self.mask)
+        self._go(taken)
         self.b.position_at_end(split)
         self._queue(taken, go)
         self._queue(fall, stay)
@@ -491,29 +492,31 @@ class Emitter:
             hit = self.b.icmp_unsigned("!=", self.active_mask(), I64(0))
             with self.b.if_then(hit, likely=False):
                 self.b.ret(I64(layout.TRAPPED))
-            self._go(block.successors[1], self.mask)
+            self._go(block.successors[1])
         else:
             self.b.ret(I64(layout.TRAPPED))
 
-    def _go(self, target: int, mask: Any) -> None:
-        """Continues at a block, at once if no lanes are waiting elsewhere."""
+    def _go(self, target: int) -> None:
+        """All lanes of the block continue at `target`: at once, if no lanes are waiting elsewhere."""
         if target == EXIT:
-            live = self.warp_pointer(layout.W_LIVE)
-            self.b.store(self.b.and_(self.b.load(live), self.b.xor(mask, I64(-1))), live)
-            self.b.branch(self.dispatch)
+            self.b.branch(self._waiting_room(EXIT))
             return
         pending: Any = self.b.load(self.words[0])
         for word in self.words[1:]:
             pending = self.b.or_(pending, self.b.load(word))
-        together = self.function.append_basic_block()
-        apart = self.function.append_basic_block()
-        self.b.cbranch(self.b.icmp_unsigned("==", pending, I64(0)), together, apart)
-        self.b.position_at_end(together)
-        self.b.store(mask, self.mask_slot)
-        self.b.branch(self.bodies[target])
-        self.b.position_at_end(apart)
-        self._queue(target, mask)
-        self.b.branch(self.dispatch)
+        together = self.b.icmp_unsigned("==", pending, I64(0))
+        self.b.cbranch(together, self.bodies[target], self._waiting_room(target))
+
+    def _waiting_room(self, target: int) -> Any:
+        """Code that queues the current lanes for a block (or ends them) and then picks what runs next."""
+        if target not in self.waiting_rooms:
+            here = self.b.block
+            room = self.waiting_rooms[target] = self.function.append_basic_block(f"queue{target}")
+            self.b.position_at_end(room)
+            self._queue(target, self.b.load(self.mask_slot))
+            self.b.branch(self.dispatch)
+            self.b.position_at_end(here)
+        return self.waiting_rooms[target]
 
     def _queue(self, target: int, mask: Any) -> None:
         """Adds lanes to those waiting to run a block (or ends them)."""
