@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from grader.results import Climb, Grade, Profile
 
 PASSED, NOT_PASSED, UNUSABLE = 0, 1, 2
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 app = typer.Typer(
     help="A CUDA workbook: climb ladders of kernels, and have your own graded, with or without a GPU.",
@@ -49,19 +51,32 @@ JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="PATH|-", help="Write the result as JSON; -: to stdout.")
 ]
 SeedOption = Annotated[
-    int | None, typer.Option("--seed", help="Draw the random inputs from this seed, to see a failure again.")
+    int | None,
+    typer.Option("--seed", min=0, help="Draw the random inputs from this seed, to see a failure again."),
 ]
 
 
 def main() -> None:
     """Entry point: runs a command; an unusable call or file ends with exit code 2 and says what to do."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that has no ✓ shows a ? in its place
+            stream.reconfigure(errors="replace")
     try:
         app(prog_name="ladder")
     except WarpladderError as error:
-        from grader.report import notices
+        _refuse(error)
+    except MemoryError as error:
+        said = f" ({error})" if str(error) else ""
+        _refuse(
+            WarpladderError(f"there is not enough memory{said}", remedy="choose smaller sizes with --set")
+        )
 
-        notices.error(_console(stderr=True), error)
-        sys.exit(UNUSABLE)
+
+def _refuse(error: WarpladderError) -> NoReturn:
+    from grader.report import notices
+
+    notices.error(_console(stderr=True), error)
+    sys.exit(UNUSABLE)
 
 
 @app.command()
@@ -113,6 +128,10 @@ def climb(
     loaded = [load(name) for name in topic]
     if len(loaded) > 1 and (json or plot):
         raise WarpladderError("--json and --plot take one topic", remedy="use --record DIR for several")
+    if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
+        raise WarpladderError(
+            "it is no kind of plot", file=plot, remedy=f"end it in {', '.join(PLOT_SUFFIXES)}"
+        )
     problem = _problem(sizes)
     passed = True
     for number, item in enumerate(loaded):
@@ -170,7 +189,8 @@ def grade(
     console = _console(json == "-")
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, seed, _problem(sizes), report, arch)
-    console.print(views.grade(result, [rung.id for rung in loaded.rungs], _lines(file)))
+    # Uncropped: a command to copy stays in one line, however long.
+    console.print(views.grade(result, [rung.id for rung in loaded.rungs], _lines(file)), crop=False)
     if json is not None:
         _write_result(json, result)
     raise typer.Exit(_exit_code(result.verdict))
@@ -306,11 +326,13 @@ def _problem(sizes: Sequence[str] | None) -> dict[str, int] | None:
     """ "N=1024" → {"N": 1024}."""
     if not sizes:
         return None
-    problem = {}
+    problem: dict[str, int] = {}
     for item in sizes:
         name, equals, value = item.partition("=")
-        if not equals or not name or not value.isdecimal():
+        if not equals or not name or not (value.isascii() and value.isdecimal()):
             raise WarpladderError(f"--set {item} is not a size", remedy="write it as --set N=1024")
+        if name in problem:
+            raise WarpladderError(f"--set gives {name} twice", remedy=f"keep one --set {name}=…")
         problem[name] = int(value)
     return problem
 

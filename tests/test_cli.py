@@ -1,6 +1,7 @@
 """The command line: its exit codes, its JSON, its errors, and that it fits 80 columns."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -193,7 +194,10 @@ def test_emulate_hands_over_the_scripts_own_options(ladder: Ladder) -> None:
         (("climb", "transposs"), "did you mean `transpose`?"),
         (("climb", "transpose", "--set", "Q=3"), "no size `Q`"),
         (("climb", "transpose", "--set", "M=many"), "write it as --set N=1024"),
+        (("climb", "transpose", "--set", "M=3", "--set", "M=4"), "gives M twice"),
         (("climb", "transpose", "gemm", "--json", "-"), "take one topic"),
+        (("climb", "transpose", "--plot", "ladder.txt"), "end it in .png, .svg, .pdf"),
+        (("grade", "transpose", "absent.cu", "--seed", "-3"), "--seed"),
         (("grade", "transpose", "absent.cu"), "`ladder new transpose` makes one"),
         (("emulate", "absent.py"), "no such script"),
         (("new", "transpose", "no/such/folder.cu"), "it cannot be written"),
@@ -205,6 +209,32 @@ def test_an_unusable_call_says_what_to_do(ladder: Ladder, arguments: tuple[str, 
     assert said in " ".join(done.err.split())
     assert fits(done.err)
     assert not done.out
+
+
+def test_a_command_to_run_again_stays_in_one_line(ladder: Ladder) -> None:
+    name = "a_long_name_for_a_kernel_that_needs_more_than_eighty_columns.cu"
+    ladder("new", "transpose", name)
+    done = ladder("grade", "transpose", name, "--device", "emulator", "--set", "M=33", "--set", "N=31")
+    assert f"again: ladder grade transpose {name} --set M=33 --set N=31 --seed 1\n" in done.out
+
+
+def test_too_large_a_problem_is_refused(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 37.3 GiB")
+
+    monkeypatch.setattr("grader.topics.load", exhausted)
+    done = ladder("climb", "transpose", "--set", "M=100000", "--set", "N=100000")
+    assert done.code == 2
+    assert "not enough memory (Unable to allocate 37.3 GiB)" in done.err
+    assert "--set" in done.err
+
+
+def test_a_terminal_without_unicode_is_written_to(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "grader", "doctor"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, env=environment)
+    assert b"Traceback" not in done.stderr
+    assert b"Kernels run on" in done.stdout
 
 
 def test_doctor_finds_the_emulator_usable(ladder: Ladder) -> None:

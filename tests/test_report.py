@@ -111,6 +111,23 @@ def test_a_grade_that_passed_shows_the_ladder() -> None:
     assert "Next: Every float" in text
 
 
+def test_points_in_the_table_add_up_to_the_total() -> None:
+    held = [ClaimResult(name, name != "b", 1.0, name, 10, "x <= 1", 1.0) for name in "abc"]
+    grade = Grade("gemm", "mine.cu", "pass", None, "a", 10, 30, [], [], held, [])
+    text = shown(console.grade(grade, ["a", "b", "c"], []))
+    assert "10 of 30 points" in text
+    assert text.count("10/10") == 1
+    assert text.count("0/10") == 3  # the end of "10/10" as well
+    assert "rung by rung" in text
+
+
+def test_what_passed_without_being_counted_shows_no_points() -> None:
+    cases = [CaseResult({"M": 1}, 1, "pass", 0.0, None)]
+    grade = Grade("gemm", "mine.cu", "pass", None, None, 0, 30, cases, [], [], [])
+    text = shown(console.grade(grade, ["a"], []))
+    assert text.startswith("PASS mine.cu 1 of 1 case right, of 1 size")
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [

@@ -117,19 +117,22 @@ def error_bound(algorithm: str) -> Text:
     return Text(f"errors within the bound of {algorithm}, which is wider than that of the sum as written")
 
 
-def claims(items: Sequence[ClaimResult], points: bool = False) -> Padding:
-    """Claims with ✓ or ✗, and what was found where one does not hold."""
+def claims(items: Sequence[ClaimResult], paid: Sequence[str] | None = None) -> Padding:
+    """Claims with ✓ or ✗, and what was found where one does not hold; with `paid`, the rungs that earn points,
+    their points as well."""
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(width=1)
     table.add_column(ratio=1)
-    if points:
+    if paid is not None:
         table.add_column(justify="right", no_wrap=True)
     for claim in items:
         text = Text(claim.text)
         if claim.held is False and claim.value is not None and claim.limit is not None:
             text.append(f"  (found {units.count(claim.value)}, asked {units.count(claim.limit)})", "red")
-        earned = f"{claim.points if claim.held else 0}/{claim.points}"
-        table.add_row(mark(claim.held), text, *([earned] if points else []))
+        row = [mark(claim.held), text]
+        if paid is not None:
+            row.append(Text(f"{claim.points if claim.held and claim.rung in paid else 0}/{claim.points}"))
+        table.add_row(*row)
     return Padding(table, (0, 0, 0, 2))
 
 
@@ -173,7 +176,13 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     if result.rung_reached is not None:
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.claims:
-        parts += ["", claims(result.claims, points=True)]
+        paid = _paid(result, rungs)
+        parts += ["", claims(result.claims, paid)]
+        if any(claim.held and claim.rung not in paid for claim in result.claims):
+            parts += [
+                "",
+                Text("Points are earned rung by rung: ✓ above a missing rung earns none yet.", "dim"),
+            ]
     for hint in result.hints:
         parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
     return Group(*parts)
@@ -181,11 +190,15 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
 
 def _verdict(result: Grade) -> Text:
     style = VERDICT_STYLES[result.verdict]
-    return Text.assemble(
-        (result.verdict.upper(), f"bold {style}"),
-        f"  {result.file}  ",
-        (f"{result.points} of {result.max_points} points", "bold"),
-    )
+    text = Text.assemble((result.verdict.upper(), f"bold {style}"), f"  {result.file}")
+    if result.verdict != "pass" or result.rung_reached is not None:  # what passed uncounted has no points yet
+        text.append(f"  {result.points} of {result.max_points} points", "bold")
+    return text
+
+
+def _paid(result: Grade, rungs: Sequence[str]) -> Sequence[str]:
+    """The rungs whose claims earn points: up to the one reached."""
+    return () if result.rung_reached is None else rungs[: rungs.index(result.rung_reached) + 1]
 
 
 def _cases(cases: Sequence[CaseResult]) -> Iterable[RenderableType]:
@@ -193,17 +206,20 @@ def _cases(cases: Sequence[CaseResult]) -> Iterable[RenderableType]:
         return
     passed = sum(case.verdict == "pass" for case in cases)
     sizes = len({tuple(case.problem.items()) for case in cases})
-    yield Text(f"{passed} of {len(cases)} cases right, of {sizes} sizes")
+    yield Text(
+        f"{passed} of {units.number_of(len(cases), 'case')} right, of {units.number_of(sizes, 'size')}"
+    )
     for case in cases:
         if case.verdict != "pass":
-            yield Padding(_failed_case(case), (0, 0, 0, 2))
+            yield from _failed_case(case)
 
 
-def _failed_case(case: CaseResult) -> RenderableType:
-    lines = [Text.assemble(("✗ ", "red"), f"{units.problem(case.problem)}, {case.kind} data: {case.verdict}")]
-    if case.reproduce is not None:
-        lines.append(Text.assemble("  again: ", (case.reproduce, "cyan"), overflow="fold"))
-    return Group(*lines)
+def _failed_case(case: CaseResult) -> Iterable[RenderableType]:
+    what = f"{units.problem(case.problem)}, {case.kind} data: {case.verdict}"
+    yield Padding(Text.assemble(("✗ ", "red"), what), (0, 0, 0, 2))
+    if case.reproduce is not None:  # in one line, to be copied: not padded, because padding crops
+        command = (case.reproduce, "cyan")
+        yield Text.assemble("    again: ", command, no_wrap=True, overflow="ignore")
 
 
 def _reached(reached: str, rungs: Sequence[str]) -> Text:

@@ -129,5 +129,7 @@ def emulation(console: Console, launches: Sequence[_Launch], failure: str | None
             times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
             kind = finding.kind.replace("_", " ")
             console.print(Text.assemble((f"{where}: ", "bold"), (kind, "red"), f": {finding.message}{times}"))
+    emulated = f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}"
     faults = sum(len(launch.findings) for launch in launches)
-    console.print(Text(f"{script.name}: {len(launches)} launches emulated, {faults} findings", "dim"))
+    said = f"{emulated} emulated, {units.number_of(faults, 'finding')}"
+    console.print(Text(f"{script.name}: {said}", "dim"))

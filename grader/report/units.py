@@ -56,6 +56,11 @@ def ratio(value: float | None) -> str:
     return NOTHING if value is None else digits(value)
 
 
+def number_of(count: int, thing: str) -> str:
+    """How many things: 1 case, 2 cases."""
+    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+
+
 def problem(sizes: dict[str, int]) -> str:
     """Sizes by name: M = 1024, N = 33."""
     return ", ".join(f"{name} = {size}" for name, size in sizes.items())
