@@ -102,20 +102,25 @@ def is_special(name: str) -> bool:
 # -- operands ---------------------------------------------------------------------------------------------------
 
 
-def _registers(operand: Operand | None) -> list[str]:
+def _names(operand: Operand | None) -> list[str]:
+    """The registers in an operand, special ones included."""
     match operand:
         case Reg(name):
-            return [] if is_special(name) or name == "_" else [name]
+            return [name]
         case Mem(base, _):
-            return _registers(base)
+            return _names(base)
         case Vec(items):
-            return [name for item in items for name in _registers(item)]
+            return [name for item in items for name in _names(item)]
         case Pair(first, second):
-            return _registers(first) + _registers(second)
+            return _names(first) + _names(second)
         case Not(reg):
-            return _registers(reg)
+            return _names(reg)
         case _:
             return []
+
+
+def _registers(operand: Operand | None) -> list[str]:
+    return [name for name in _names(operand) if name != "_" and not is_special(name)]
 
 
 def destinations(inst: Instruction) -> list[str]:
@@ -256,21 +261,30 @@ def _spread(blocks: list[Block], varying: set[str], rows_uniform: bool) -> None:
                 written = destinations(inst)
                 if all(name in varying for name in written):
                     continue
-                if _varies(inst, rows_uniform) or any(name in varying for name in sources(inst)):
-                    varying.update(written)
+                if _varies(inst, rows_uniform) or any(name in varying for name in [*sources(inst), *written]):
+                    varying.update(written)  # all or none: one instruction is done by lanes or once for all
                     changed = True
+
+
+_PER_LANE = ("%tid.x", "%tid.y", "%tid.z", "%laneid", "%clock", "%clock64", "%globaltimer")
 
 
 def _varies(inst: Instruction, rows_uniform: bool) -> bool:
     name = inst.parts[0]
-    if name in _LANE_DEPENDENT:
+    if name in _LANE_DEPENDENT or (name == "ld" and _loads_by_lane(inst)):
         return True
-    if name == "ld" and inst.parts[1] not in ("param", "global", "const", "shared"):
-        return True  # local memory is each lane's own, and a generic address may be local
-    specials = [o.name for o in inst.operands if isinstance(o, Reg)]
-    uniform_rows = ("%tid.y", "%tid.z") if rows_uniform else ()
-    per_lane = ("%tid.x", "%tid.y", "%tid.z", "%laneid", "%clock", "%clock64", "%globaltimer")
-    return any((s in per_lane and s not in uniform_rows) or s.startswith("%lanemask") for s in specials)
+    same = ("%tid.y", "%tid.z") if rows_uniform else ()
+    specials = [name for operand in inst.operands for name in _names(operand)]
+    return any((s in _PER_LANE and s not in same) or s.startswith("%lanemask") for s in specials)
+
+
+def _loads_by_lane(inst: Instruction) -> bool:
+    """Loads that are done lane by lane even from one address: local memory is each lane's own, and a generic
+    address may be local; a parameter at a computed address is not worth a way of its own."""
+    space, memory = inst.parts[1], inst.operands[1]
+    if space == "param":
+        return isinstance(memory, Mem) and isinstance(memory.base, Reg)
+    return space not in ("global", "const", "shared")
 
 
 def _diverges(block: Block, varying: set[str]) -> bool:
