@@ -6,6 +6,8 @@
 // places apart, all in one bank, and the eight that are at work wait for each other.
 //
 // /// launch
+// side_step = true
+//
 // [[scratch]]
 // name = "sums"
 // dtype = "float32"

@@ -1,0 +1,55 @@
+// One thread adds up one row, and in a second launch one thread adds up one column. This is the
+// definition of the sums and nothing else.
+//
+// What it costs: the columns are read well, since neighbouring threads read neighbours of a row. In
+// the rows, they are a whole row (4·N bytes) apart at every step: a load request touches 32 sectors
+// and uses 4 bytes of each. And there are only as many threads as sums: a large matrix of 16384 rows
+// leaves most of the GPU's places for threads empty.
+//
+// /// launch
+// [[launch]]
+// kernel = "sum_rows"
+// args = ["in", "rows", "M", "N"]
+// grid = ["cdiv(M, BLOCK)"]
+// block = ["BLOCK"]
+//
+// [[launch]]
+// kernel = "sum_columns"
+// args = ["in", "cols", "M", "N"]
+// grid = ["cdiv(N, BLOCK)"]
+// block = ["BLOCK"]
+// ///
+
+constexpr int BLOCK = 128;  // threads of a block, and sums that it computes
+
+// rows[i] = the sum of row i of `in`, which is M × N, row-major.
+extern "C" __global__ void sum_rows(const float* __restrict__ in, float* __restrict__ rows,
+                                    int M, int N)
+{
+    const int row = blockIdx.x * BLOCK + threadIdx.x;
+    if (row >= M) {
+        return;
+    }
+    // The product of a row index and a row length is formed in 64 bits (size_t): 65,536² no longer
+    // fits an int.
+    float sum = 0.0f;
+    for (int column = 0; column < N; ++column) {
+        sum += in[size_t(row) * N + column];
+    }
+    rows[row] = sum;
+}
+
+// cols[j] = the sum of column j of `in`.
+extern "C" __global__ void sum_columns(const float* __restrict__ in, float* __restrict__ cols,
+                                       int M, int N)
+{
+    const int column = blockIdx.x * BLOCK + threadIdx.x;
+    if (column >= N) {
+        return;
+    }
+    float sum = 0.0f;
+    for (int row = 0; row < M; ++row) {
+        sum += in[size_t(row) * N + column];
+    }
+    cols[column] = sum;
+}

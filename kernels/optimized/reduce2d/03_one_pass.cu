@@ -1,0 +1,123 @@
+// Both sums from one reading. A block takes a tile of 512 rows and 32 columns. Every element that a
+// thread fetches goes into two sums: the thread adds it to its column, and the warp, by shuffles, to
+// the row. What comes out are parts: of each row the part within this tile, of each column likewise.
+// They are left in two small matrices whose columns the kernel of rung 01 adds up: the parts of a row
+// stand below one another, and so do those of a column.
+//
+// What it should buy: half of the traffic. The parts are a 32nd and a 512th of the matrix.
+//
+// /// launch
+// [[scratch]]
+// name = "row_parts"
+// dtype = "float32"
+// shape = ["cdiv(N, WARP)", "M"]
+//
+// [[scratch]]
+// name = "column_parts"
+// dtype = "float32"
+// shape = ["cdiv(M, BAND)", "N"]
+//
+// [[launch]]
+// kernel = "sum_tiles"
+// args = ["in", "row_parts", "column_parts", "M", "N"]
+// grid = ["cdiv(N, WARP) * cdiv(M, BAND)"]
+// block = ["WARP", "DOWN"]
+//
+// [[launch]]
+// kernel = "sum_columns"
+// args = ["row_parts", "rows", "cdiv(N, WARP)", "M"]
+// grid = ["cdiv(M, WARP)"]
+// block = ["WARP", "DOWN"]
+//
+// [[launch]]
+// kernel = "sum_columns"
+// args = ["column_parts", "cols", "cdiv(M, BAND)", "N"]
+// grid = ["cdiv(N, WARP)"]
+// block = ["WARP", "DOWN"]
+// ///
+
+constexpr int WARP = 32;  // columns of a tile: what a warp reads with one request
+constexpr int DOWN = 8;   // warps of a block
+constexpr int ROWS = 64;  // rows of the tile that a warp takes: a multiple of 32
+constexpr int BAND = DOWN * ROWS;  // rows of the tile
+
+constexpr unsigned ALL = 0xffffffff;  // the mask of a shuffle that all 32 threads take part in
+
+// Every thread of the warp gets the sum of all 32 `value`s.
+__device__ float warp_sum(float value)
+{
+    #pragma unroll
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(ALL, value, distance);
+    }
+    return value;
+}
+
+// `in` is M × N, row-major. row_parts[s][i] = the sum of row i within the s-th 32 columns;
+// column_parts[b][j] = the sum of column j within the b-th BAND rows.
+extern "C" __global__ void sum_tiles(const float* __restrict__ in, float* __restrict__ row_parts,
+                                     float* __restrict__ column_parts, int M, int N)
+{
+    __shared__ float column_sums[DOWN][WARP];
+
+    // The grid has one dimension, because its second one ends at 65,535 blocks. Consecutive blocks
+    // are neighbours in a band.
+    const int tiles_across = (N + WARP - 1) / WARP;
+    const int segment = blockIdx.x % tiles_across;
+    const int band = blockIdx.x / tiles_across;
+
+    const int lane = threadIdx.x;
+    const int column = segment * WARP + lane;
+    const int first = band * BAND + threadIdx.y * ROWS;  // row of this warp
+
+    float column_sum = 0.0f;
+    for (int start = first; start < first + ROWS && start < M; start += WARP) {
+        float row_sum = 0.0f;  // of row start + lane
+        #pragma unroll 4
+        for (int i = 0; i < WARP; ++i) {
+            const int row = start + i;
+            const float value = row < M && column < N ? in[size_t(row) * N + column] : 0.0f;
+            column_sum += value;
+            const float sum = warp_sum(value);
+            row_sum = lane == i ? sum : row_sum;  // so that the warp writes 32 sums at once
+        }
+        if (start + lane < M) {
+            row_parts[size_t(segment) * M + start + lane] = row_sum;
+        }
+    }
+    column_sums[threadIdx.y][lane] = column_sum;
+    __syncthreads();  // the sums of all warps are there
+
+    if (threadIdx.y == 0 && column < N) {
+        for (int y = 1; y < DOWN; ++y) {
+            column_sum += column_sums[y][lane];
+        }
+        column_parts[size_t(band) * N + column] = column_sum;
+    }
+}
+
+// cols[j] = the sum of column j of `in`, which is M × N, row-major. A block takes WARP columns; each
+// of its DOWN warps adds every DOWN-th row.
+extern "C" __global__ void sum_columns(const float* __restrict__ in, float* __restrict__ cols,
+                                       int M, int N)
+{
+    __shared__ float sums[DOWN][WARP];
+
+    const int column = blockIdx.x * WARP + threadIdx.x;
+    float sum = 0.0f;
+    if (column < N) {
+        #pragma unroll 4
+        for (int row = threadIdx.y; row < M; row += DOWN) {
+            sum += in[size_t(row) * N + column];
+        }
+    }
+    sums[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();  // the sums of all warps are there
+
+    if (threadIdx.y == 0 && column < N) {
+        for (int y = 1; y < DOWN; ++y) {
+            sum += sums[y][threadIdx.x];
+        }
+        cols[column] = sum;
+    }
+}
