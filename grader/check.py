@@ -17,12 +17,13 @@ from grader.emulator.nvrtc import Build
 from grader.errors import WarpladderError
 from grader.expressions import nearest
 from grader.judge.grade import grade
+from grader.judge.schedules import FACTS as SCHEDULE_FACTS
 from grader.results import Grade
-from grader.rung import Rung, parse_rung, plan
+from grader.rung import Rung, plan
 from grader.topics import Arrays, Topic, load
 
-TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "lesson.md", "interview.toml")
-REQUIRED_FILES = TOPIC_FILES[:3]
+TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "starter.py", "lesson.md", "interview.toml")
+REQUIRED_FILES = TOPIC_FILES[:2]
 CLAIM_FACTS = ("registers", "shared_bytes", "occupancy", "grid_blocks", "block_threads", "launches")
 
 _METRIC = re.compile(r"(sm|smsp|l1tex|lts|dram|gpu|gpc|sys)__\w+\.(sum|avg|min|max)(\.\w+)*")
@@ -87,12 +88,14 @@ def orphans(root: Path) -> Iterator[WarpladderError]:
     for path in _files(root / "kernels"):
         place = path.relative_to(root / "kernels")
         topic = path.stem if place.parts[0] == "naive" else path.parent.name
-        expected = f"naive/{topic}.cu" if place.parts[0] == "naive" else f"optimized/{topic}/{path.name}"
-        if topic not in topics or path.suffix != ".cu" or place.as_posix() != expected:
-            remedy = "kernels are naive/<topic>.cu and optimized/<topic>/NN_name.cu"
+        naive = f"naive/{topic}{path.suffix}"
+        expected = naive if place.parts[0] == "naive" else f"optimized/{topic}/{path.name}"
+        if topic not in topics or path.suffix not in (".cu", ".py") or place.as_posix() != expected:
+            remedy = "rungs are naive/<topic> and optimized/<topic>/NN_name, with .cu, or .py for schedules"
             yield WarpladderError("this file belongs to no topic", file=path, remedy=remedy)
     for topic in topics:
-        for name in REQUIRED_FILES:
+        starter = "starter.py" if (root / "kernels" / "naive" / f"{topic}.py").is_file() else "starter.cu"
+        for name in (*REQUIRED_FILES, starter):
             path = root / "lessons" / topic / name
             if not path.is_file():
                 yield WarpladderError("the topic lacks this file", file=path)
@@ -101,7 +104,7 @@ def orphans(root: Path) -> Iterator[WarpladderError]:
 def check_topic(topic: Topic) -> Iterator[WarpladderError]:
     """Problems of one topic: its ladder, its starter, its claims, its reference."""
     yield from _numbering(topic)
-    for rung in topic.rungs:
+    for rung in topic.rungs if topic.kernel is None else [topic.kernel.file]:
         yield from check_rung(rung, topic)
     yield from _starter(topic)
     yield from _claims(topic)
@@ -150,7 +153,9 @@ def _starter(topic: Topic) -> Iterator[WarpladderError]:
     """A learner starts from something that compiles; that it fails is for the judge to say."""
     if topic.starter.is_file():
         try:
-            starter = parse_rung(topic.starter, topic.signature)
+            starter = topic.parse(topic.starter)
+            if topic.kernel is not None:
+                return
             compiler.compile_source(starter.source, file=starter.path, kernels=starter.kernels)
             compiler.constants(starter.source, starter.constant_names, file=starter.path)
         except WarpladderError as error:
@@ -165,15 +170,16 @@ def _claims(topic: Topic) -> Iterator[WarpladderError]:
             remedy = "add a [[claim]] that it satisfies and the rung before it does not"
             yield WarpladderError(f"rung {rung.id} claims nothing", file=path, remedy=remedy)
     sizes = [size.name for size in topic.signature.sizes] + [name for name, _ in topic.signature.derived]
+    facts = CLAIM_FACTS if topic.kernel is None else SCHEDULE_FACTS
+    metrics = "" if topic.kernel is not None else "Nsight Compute's metrics such as dram__bytes.sum, "
     for claim in topic.claims:
-        for name in sorted(claim.expect.names - {*sizes, *CLAIM_FACTS}):
-            if not _METRIC.fullmatch(name):
+        for name in sorted(claim.expect.names - {*sizes, *facts}):
+            if not (metrics and _METRIC.fullmatch(name)):
                 yield WarpladderError(
-                    f"the claim names `{name}`{nearest(name, [*sizes, *CLAIM_FACTS])}",
+                    f"the claim names `{name}`{nearest(name, [*sizes, *facts])}",
                     file=path,
                     line=claim.line,
-                    remedy="sizes, Nsight Compute's metrics such as dram__bytes.sum, "
-                    + ", ".join(CLAIM_FACTS),
+                    remedy=f"sizes, {metrics}{', '.join(facts)}",
                 )
 
 

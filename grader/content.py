@@ -10,3 +10,9 @@ def content_root() -> Path:
     package = Path(__file__).resolve().parent
     installed = package / "_content"
     return installed if installed.is_dir() else package.parent
+
+
+def name_of(path: Path) -> str:
+    """A path below the content root, which is the same on every machine; others by their name alone."""
+    root = content_root()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

@@ -123,6 +123,17 @@ class Accuracy:
 
 
 @dataclass(frozen=True)
+class Interval:
+    """What one engine of the device, or the host, did for a while; of topics whose rungs are schedules."""
+
+    engine: Literal["host", "in", "compute", "out"]  # in, out: the copy engine of that direction
+    stream: int  # 0 is the default stream; of no meaning for the host
+    start_s: float  # from the start of the run
+    end_s: float
+    line: int | None  # of the schedule's file that asked for it
+
+
+@dataclass(frozen=True)
 class RungResult:
     """One rung of a climb."""
 
@@ -153,6 +164,7 @@ class RungResult:
     findings: list[FindingResult] = field(default_factory=list)  # empty where the emulator saw no fault
     side_step: bool = False  # an idea worth knowing that need not be faster than the rung before
     accuracy: Accuracy | None = None  # at `problem` where that was measured; null: the topic has no yardstick
+    timeline: list[Interval] = field(default_factory=list)  # one run of a schedule; of kernels, empty
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
 
@@ -267,8 +279,10 @@ class Profile:
     problem: dict[str, int]
     verdict: Verdict  # of this one run, its outputs compared
     reason: str | None
-    launches: list[LaunchProfile]
+    launches: list[LaunchProfile]  # empty for a schedule
     provenance: Provenance
+    timeline: list[Interval] = field(default_factory=list)  # one run of a schedule; of kernels, empty
+    timeline_source: TimeSource | None = None  # null exactly where there is no timeline
     schema: str = PROFILE_SCHEMA
 
 

@@ -18,6 +18,7 @@ from grader.content import content_root
 from grader.errors import WarpladderError
 from grader.expressions import Expression, ExpressionError, nearest
 from grader.rung import Rung, parse_rung
+from grader.schedule import parse_schedule
 from grader.signature import Parameter, Signature, parse_signature
 from grader.tables import Table, read
 
@@ -26,8 +27,8 @@ __all__ = ["ClaimSpec", "Parameter", "Reference", "Signature", "Tolerance", "Top
 Problem = Mapping[str, int]
 Arrays = dict[str, NDArray[np.generic]]
 
-_KEYS = ("title", "order", "signature", "smallest_arch", "library", "sizes", "tolerance", "claim")
-_RUNG_FILE = re.compile(r"\d\d_\w+\.cu")
+_KEYS = ("title", "order", "signature", "kernel", "smallest_arch", "library", "sizes", "tolerance", "claim")
+_RUNG_FILE = re.compile(r"\d\d_\w+")
 _REFERENCE_FUNCTIONS = ("make_inputs", "reference", "magnitude", "min_flop", "min_bytes")
 
 
@@ -99,8 +100,18 @@ class ClaimSpec:
 
 
 @dataclass(frozen=True)
+class ScheduledKernel:
+    """What the schedules of a topic launch: it is the topic's, not the learner's."""
+
+    file: Rung  # kernels/naive/<topic>.cu; its launch block launches it once over the whole problem
+    elements: Mapping[str, Expression]  # by pointer of the topic's signature: how many the host array has
+    launches: Expression  # how many launches over the whole problem make the job, of the job's sizes
+    reach: Mapping[str, Expression]  # by the kernel's pointers: how many elements a launch touches
+
+
+@dataclass(frozen=True)
 class Topic:
-    """One topic with its ladder."""
+    """One topic with its ladder. Its rungs are kernels, or schedules where it has a kernel itself."""
 
     name: str
     title: str
@@ -116,11 +127,21 @@ class Topic:
     claims: tuple[ClaimSpec, ...]
     rungs: tuple[Rung, ...]  # from rung 0 upwards
     folder: Path  # lessons/<name>
+    kernel: ScheduledKernel | None = None  # what schedules launch; None: the rungs are kernels
+
+    @property
+    def suffix(self) -> str:
+        """The kind of file that rungs and submissions are."""
+        return ".cu" if self.kernel is None else ".py"
 
     @property
     def starter(self) -> Path:
         """What a learner starts from."""
-        return self.folder / "starter.cu"
+        return self.folder / f"starter{self.suffix}"
+
+    def parse(self, file: Path) -> Rung:
+        """Read a submission; raises WarpladderError naming file and line."""
+        return (parse_rung if self.kernel is None else parse_schedule)(file, self.signature)
 
     @property
     def max_points(self) -> int:
@@ -218,7 +239,11 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         raise sizes.error(
             "`judge` has no cases", "judge", "list at least the sizes 1 and some around the tile"
         )
-    rungs = tuple(parse_rung(file, signature) for file in _rung_files(root / "kernels", folder.name))
+    kernel = None
+    if "kernel" in table.values:
+        kernel = _kernel(table.table("kernel"), signature, root, folder.name)
+    suffix, parse = (".cu", parse_rung) if kernel is None else (".py", parse_schedule)
+    rungs = tuple(parse(file, signature) for file in _rung_files(root / "kernels", folder.name, suffix))
     return Topic(
         name=folder.name,
         title=table.get("title", str),
@@ -234,16 +259,45 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         claims=tuple(_claim(claim, [rung.id for rung in rungs]) for claim in table.tables("claim")),
         rungs=rungs,
         folder=folder,
+        kernel=kernel,
     )
 
 
-def _rung_files(kernels: Path, topic: str) -> list[Path]:
-    naive = kernels / "naive" / f"{topic}.cu"
-    further = sorted((kernels / "optimized" / topic).glob("*.cu"))
+def _kernel(table: Table, job: Signature, root: Path, topic: str) -> ScheduledKernel:
+    """What schedules launch, from the table `[kernel]`."""
+    table.allow("signature", "launches", "elements", "reach")
+    try:
+        signature = parse_signature(table.get("signature", str))
+    except ValueError as error:
+        raise table.error(str(error), "signature") from None
+    file = parse_rung(root / "kernels" / "naive" / f"{topic}.cu", signature)
+    elements = _by_pointer(table.table("elements"), job)
+    return ScheduledKernel(
+        file, elements, table.expression("launches", 1), _by_pointer(table.table("reach"), signature)
+    )
+
+
+def _by_pointer(table: Table, signature: Signature) -> dict[str, Expression]:
+    """An expression for each pointer of a signature, of its sizes."""
+    pointers = [item.name for item in (*signature.inputs, *signature.outputs)]
+    table.allow(*pointers)
+    found = {name: table.expression(name) for name in pointers}
+    sizes = {size.name for size in signature.sizes}
+    for name, expression in found.items():
+        if unknown := expression.names - sizes:
+            raise table.error(f"`{name}` names {', '.join(sorted(unknown))}, not a size", name)
+    return found
+
+
+def _rung_files(kernels: Path, topic: str, suffix: str) -> list[Path]:
+    naive = kernels / "naive" / f"{topic}{suffix}"
+    further = sorted((kernels / "optimized" / topic).glob(f"*{suffix}"))
     for path in further:
-        if not _RUNG_FILE.fullmatch(path.name):
+        if not _RUNG_FILE.fullmatch(path.stem):
             raise WarpladderError(
-                "this is not the name of a rung", file=path, remedy="two digits and a word: 01_coalesced.cu"
+                "this is not the name of a rung",
+                file=path,
+                remedy=f"two digits and a word: 01_coalesced{suffix}",
             )
     return [naive, *further]
 

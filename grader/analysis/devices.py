@@ -6,7 +6,9 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
+from grader.emulator.timeline import Link
 from grader.errors import WarpladderError
 
 
@@ -45,6 +47,7 @@ class DeviceSpec:
     dram_latency: float
     block_clocks: float  # from a block's last access to the first of the block that takes its place
     launch_s: float  # seconds from one launch to the next where nothing else limits
+    link: Link  # to the host
     measured: bool  # its ceilings were measured on the board; if not, its modelled times are extrapolated
 
 
@@ -53,9 +56,14 @@ def boards() -> tuple[DeviceSpec, ...]:
     """Every board of devices.toml."""
     table = tomllib.loads(files(__package__).joinpath("devices.toml").read_text("utf-8"))
     capabilities = {name: Capability(name, **limits) for name, limits in table["capability"].items()}
-    return tuple(
-        DeviceSpec(**{**board, "capability": capabilities[board["capability"]]}) for board in table["board"]
-    )
+    return tuple(_board(board, capabilities, table["link"]) for board in table["board"])
+
+
+def _board(
+    board: dict[str, Any], capabilities: dict[str, Capability], links: dict[str, dict[str, float]]
+) -> DeviceSpec:
+    link = Link(**links[board["link"]], device_copy=board["dram_copy"])
+    return DeviceSpec(**{**board, "capability": capabilities[board["capability"]], "link": link})
 
 
 def board(name: str, arch: str) -> DeviceSpec:

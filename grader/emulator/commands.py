@@ -133,7 +133,7 @@ class Graph(Struct, frozen=True):
     commands: tuple[Queued, ...]
 
 
-class Recording(Struct, frozen=True):
+class Recording(Struct, frozen=True, tag=True):
     """All that host code asked for, and what it needs for that."""
 
     buffers: tuple[Buffer, ...]

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from grader.emulator.commands import (
@@ -103,8 +104,13 @@ class Recorder:
         region = self._region(address, False)
         if region is None or (region.start, region.nbytes) != (address, nbytes):
             raise NotRecorded(f"line {self._line()}: register whole arrays that the schedule was given")
-        old = self._buffers[region.number]
-        self._buffers[region.number] = Buffer("pinned", old.nbytes, old.name)
+        self._buffers[region.number] = msgspec.structs.replace(self._buffers[region.number], space="pinned")
+
+    def name(self, address: int, name: str) -> None:
+        """The host memory at an address is the job's array of that name."""
+        region = self._region(address, False)
+        if region is not None:
+            self._buffers[region.number] = msgspec.structs.replace(self._buffers[region.number], name=name)
 
     def _region(self, address: int, device: bool) -> _Region | None:
         regions = self._regions[device]

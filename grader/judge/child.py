@@ -20,12 +20,14 @@ import msgspec
 import numpy as np
 
 from grader import cuda
+from grader.emulator.commands import Recording
 from grader.emulator.driver.emulation import emulation
 from grader.judge.protocol import (
     Allocate,
     Copy,
     Download,
     Failure,
+    Fetch,
     Fill,
     Hello,
     Launch,
@@ -33,19 +35,25 @@ from grader.judge.protocol import (
     Load,
     Operation,
     Pointer,
+    Put,
     Record,
+    RecordSchedule,
     Release,
+    Replay,
     Reply,
     Request,
     Run,
     Scalar,
+    Stage,
     Timed,
+    Trace,
     Upload,
     receive,
     send,
 )
+from grader.judge.replay import Hosts, Staged
 
-Value = list[Record] | float | None
+Value = list[Record] | float | Recording | Trace | None
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Bytes of dynamic shared memory a kernel gets without asking; above it an attribute has to be set."""
@@ -94,6 +102,8 @@ class Executor:
         self.buffers: dict[str, Buffer] = {}
         self.modules: dict[str, Any] = {}
         self.functions: dict[tuple[str, str], Any] = {}
+        self.staged: dict[str, Staged] = {}
+        self.hosts = Hosts(device)
         self._do: dict[type, Callable[[Any], Value]] = {
             Allocate: self.allocate,
             Upload: self.upload,
@@ -105,6 +115,11 @@ class Executor:
             Copy: self.copy,
             Timed: self.timed,
             Release: self.release,
+            RecordSchedule: self.record_schedule,
+            Stage: self.stage,
+            Put: self.put,
+            Fetch: self.fetch,
+            Replay: self.replay,
         }
 
     def do(self, operation: Operation) -> Value:
@@ -226,6 +241,34 @@ class Executor:
         for buffer in self.buffers.values():
             buffer.allocation.free()
         self.buffers.clear()
+
+    def record_schedule(self, op: RecordSchedule) -> Recording:
+        from grader.judge.recording import record
+
+        return record(op)
+
+    def stage(self, op: Stage) -> None:
+        self.staged.pop(op.schedule, None)
+        self.hosts.shrink(self.staged.values())
+        self.staged[op.schedule] = Staged(
+            self.device, op.recording, lambda symbol: self.function(op.module, symbol), self.hosts
+        )
+
+    def put(self, op: Put) -> None:
+        host = self.staged[op.schedule].host(op.name)
+        host[:] = self.memory.view(op.offset, host.size)
+
+    def fetch(self, op: Fetch) -> None:
+        host = self.staged[op.schedule].host(op.name)
+        self.memory.view(op.offset, host.size)[:] = host
+
+    def replay(self, op: Replay) -> float | Trace:
+        self.device.ext.instruction_budget(op.budget)
+        self.device.ext.sampled_blocks(None)
+        staged = self.staged[op.schedule]
+        found = Trace(tuple(staged.trace())) if op.traced else staged.run()
+        self.device.ext.launch_records(clear=True)
+        return found
 
 
 def failure(operation: int, error: Exception) -> Failure:

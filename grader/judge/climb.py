@@ -5,11 +5,10 @@ from __future__ import annotations
 import dataclasses
 import random
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from grader.analysis.devices import board
-from grader.content import content_root
-from grader.judge import cases, counting, step, timing
+from grader.content import name_of
+from grader.judge import cases, counting, schedule_climb, step, timing
 from grader.judge.bounds import bound, too_fast
 from grader.judge.cases import CaseStore
 from grader.judge.examination import Examiner, accuracy, error_bound
@@ -44,6 +43,8 @@ def climb(
     """
     main = topic.problem("main", problem_overrides)
     with Session(device, arch, jobs) as session:
+        if topic.kernel is not None:
+            return schedule_climb.climb(session, topic, main, progress or silent)
         ladder = _Ladder(session, topic, main, problem_overrides or None, progress or silent)
         steps = session.spread(ladder.examine, topic.rungs)
         gpu = session.gpu
@@ -83,7 +84,7 @@ class _Ladder:
 
     def examine(self, rung: Rung) -> Step:
         """Take a rung as far as it gets: everything but measured times."""
-        current = Step(rung, _name_of(rung.path))
+        current = Step(rung, name_of(rung.path))
         self.progress(rung.id, "compile")
         step.compile_it(current, self.session.arch)
         if self.on_gpu:
@@ -223,7 +224,9 @@ def rung_result(
         time_high_s=None if interval is None else interval.high,
         time_limited_by=None if time is None else time.limited_by,
         samples_s=None if time is None else time.samples,
-        **ratios,
+        vs_naive=ratios["vs_naive"],
+        vs_library=ratios["vs_library"],
+        vs_bound=ratios["vs_bound"],
         registers=None if used is None else used.registers,
         shared_bytes=None if used is None else used.shared_bytes,
         spill_bytes=None if used is None else used.spill_bytes,
@@ -263,9 +266,3 @@ def _provenance(session: Session, measured: _Measured) -> Provenance:
         sm_clock_mhz=measured.watch.sm_clock_mhz,
         throttle_reasons=measured.watch.reasons,
     )
-
-
-def _name_of(path: Path) -> str:
-    """A path below the content root, which is the same on every machine; others by their name alone."""
-    root = content_root()
-    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.judge import cases, hints, scoring, step
+from grader.judge import cases, hints, schedules, scoring, step
 from grader.judge.cases import Case, CaseStore
 from grader.judge.examination import Examiner, accuracy
 from grader.judge.provenance import provenance
 from grader.judge.session import Progress, Session, silent
 from grader.judge.step import Step
 from grader.results import Grade, Hint
-from grader.rung import parse_rung
+from grader.rung import Rung
 from grader.topics import Problem, Topic
 
 
@@ -40,22 +40,55 @@ def grade(
             "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"
         )
     try:
-        rung = parse_rung(file, topic.signature)
+        rung = topic.parse(file)
     except WarpladderError as error:
         return _unusable(topic, file, str(error))
     report = progress or silent
+    examine = _examine_kernel if topic.kernel is None else _examine_schedule
     with Session(device, arch, jobs=1) as session:
-        current = Step(rung, str(file))
-        report(rung.id, "compile")
-        step.compile_it(current, session.arch)
-        store = CaseStore(topic)
-        report(rung.id, "judge")
-        _judge(session, current, store, tried)
-        if not problem_overrides:
-            report(rung.id, "count")
-            _count(session, current, store, tried)
+        current = examine(session, topic, rung, str(file), tried, not problem_overrides, report)
         report(rung.id, "done")
         return _result(session, topic, current, whole=not problem_overrides)
+
+
+def _examine_kernel(
+    session: Session,
+    topic: Topic,
+    rung: Rung,
+    file: str,
+    tried: Sequence[Case],
+    whole: bool,
+    report: Progress,
+) -> Step:
+    """Everything about a kernel; `whole`: its counters and claims, too."""
+    current = Step(rung, file)
+    report(rung.id, "compile")
+    step.compile_it(current, session.arch)
+    store = CaseStore(topic)
+    report(rung.id, "judge")
+    _judge(session, current, store, tried)
+    if whole:
+        report(rung.id, "count")
+        _count(session, current, store, tried)
+    return current
+
+
+def _examine_schedule(
+    session: Session,
+    topic: Topic,
+    rung: Rung,
+    file: str,
+    tried: Sequence[Case],
+    whole: bool,
+    report: Progress,
+) -> Step:
+    """Everything about a schedule; `whole`: its timeline and claims, too."""
+    report(rung.id, "compile")
+    shared = schedules.stand(session, topic, topic.sizes_main)
+    report(rung.id, "judge")
+    with session.judge() as runner:
+        examiner = Examiner(topic, CaseStore(topic), runner)
+        return schedules.examine(rung, file, shared, examiner, tried, topic.claims if whole else None)
 
 
 def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
@@ -88,7 +121,7 @@ def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade
     refusal, counters = current.refusal, current.counters
     gpu = session.gpu
     order = [rung.id for rung in topic.rungs]
-    reached = scoring.reached(order, current.claims) if refusal is None and counters is not None else None
+    reached = scoring.reached(order, current.claims) if refusal is None and current.proven else None
     return Grade(
         topic=topic.name,
         file=current.file,

@@ -15,6 +15,8 @@ from typing import Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from grader.emulator.commands import Recording
+
 
 class Allocate(Struct, frozen=True, tag=True):
     """A device buffer of `nbytes`, with `guard` further bytes before and after it in the same allocation."""
@@ -126,7 +128,94 @@ class Release(Struct, frozen=True, tag=True):
     """Free every buffer; modules stay loaded."""
 
 
-Operation = Allocate | Upload | Download | Fill | Load | Run | Library | Copy | Timed | Release
+class HostData(Struct, frozen=True):
+    """A host array that a schedule is given."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class RecordSchedule(Struct, frozen=True, tag=True):
+    """Run a schedule against the recorder. The value is its Recording.
+
+    `parameters` follow the kernel in the call of its class. The child that does this has run a learner's code,
+    and is trusted with nothing afterwards.
+    """
+
+    file: str  # as messages name it
+    source: str
+    image: bytes  # of the kernel, as the emulator loads it
+    symbol: str
+    parameters: tuple[HostData | int, ...]
+
+
+class Stage(Struct, frozen=True, tag=True):
+    """Make what a recording needs, and call it `schedule`: buffers, streams, events and graphs.
+
+    What had that name is given back. Schedules share their host arrays of the same name and kind of memory."""
+
+    schedule: str
+    recording: Recording
+    module: str
+
+
+class Put(Struct, frozen=True, tag=True):
+    """Fill the host array `name` of a staged schedule from the memory file."""
+
+    schedule: str
+    name: str
+    offset: int
+
+
+class Fetch(Struct, frozen=True, tag=True):
+    """Copy the host array `name` of a staged schedule to the memory file."""
+
+    schedule: str
+    name: str
+    offset: int
+
+
+class Replay(Struct, frozen=True, tag=True):
+    """Do a staged schedule's commands. The value is the seconds until the device was idle, by the host's
+    clock; with `traced`, it is a Trace."""
+
+    schedule: str
+    budget: int | None = None  # warp instructions a block may execute; the emulator stops there
+    traced: bool = False
+
+
+class Span(Struct, frozen=True):
+    """When one command was worked on; seconds from the start of the replay."""
+
+    command: int  # its place among the recording's `queued()`
+    start_s: float
+    end_s: float
+
+
+class Trace(Struct, frozen=True, tag=True):
+    """When each command for a stream was worked on, by the device's clock."""
+
+    spans: tuple[Span, ...]
+
+
+Operation = (
+    Allocate
+    | Upload
+    | Download
+    | Fill
+    | Load
+    | Run
+    | Library
+    | Copy
+    | Timed
+    | Release
+    | RecordSchedule
+    | Stage
+    | Put
+    | Fetch
+    | Replay
+)
 
 
 class FindingRecord(Struct, frozen=True):
@@ -177,10 +266,10 @@ class Failure(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """The values of the operations that were done: Records of a Run, seconds of a Timed, None of the
-    others."""
+    """The values of the operations that were done: Records of a Run, seconds of a Timed or a Replay, a
+    schedule's Recording, the Trace of a replay, None of the others."""
 
-    values: tuple[list[Record] | float | None, ...]
+    values: tuple[list[Record] | float | Recording | Trace | None, ...]
     failure: Failure | None = None
 
 

@@ -42,6 +42,11 @@ class Step:
     modelled: ModelledTime | None = None
 
     @property
+    def proven(self) -> bool:
+        """Whether claims could be checked."""
+        return self.records is not None
+
+    @property
     def counters(self) -> dict[str, int] | None:
         """Counters of all launches together; None: not counted."""
         return None if self.records is None else counting.summed(self.records)

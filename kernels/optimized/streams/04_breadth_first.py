@@ -1,0 +1,47 @@
+"""Many streams, breadth first: enqueue every copy in, then every kernel, then every copy out.
+
+What it buys: a stream for each chunk leaves the GPU free to overlap whatever it can, and all three engines work at
+a time. Each engine takes its work in the order of the calls. This order of calls is the one that old GPUs needed,
+which had a single queue in hardware: there, a copy out that was enqueued before the next kernel held that kernel
+up.
+
+What limits it next: memory. Every chunk has its place on the device, so that all data has to fit there twice.
+"""
+
+import numpy as np
+import pycuda.driver as cuda
+
+THREADS = 256
+CHUNK = 1 << 22  # floats: 16 MiB
+
+
+class Schedule:
+    """source (N floats) → process → target (N floats)."""
+
+    def __init__(self, process, source, target, N, R):
+        self.process = process
+        self.source = cuda.register_host_memory(source)
+        self.target = cuda.register_host_memory(target)
+        self.R = np.int32(R)
+        self.device_in = cuda.mem_alloc(source.nbytes)
+        self.device_out = cuda.mem_alloc(target.nbytes)
+        self.chunks = [(first, min(CHUNK, N - first), cuda.Stream()) for first in range(0, N, CHUNK)]
+
+    def run(self):
+        for first, count, stream in self.chunks:
+            part = self.source[first : first + count]
+            cuda.memcpy_htod_async(int(self.device_in) + 4 * first, part, stream)
+        for first, count, stream in self.chunks:
+            self.process(
+                np.uint64(int(self.device_in) + 4 * first),
+                np.uint64(int(self.device_out) + 4 * first),
+                np.int32(count),
+                self.R,
+                grid=(-(-count // THREADS), 1),
+                block=(THREADS, 1, 1),
+                stream=stream,
+            )
+        for first, count, stream in self.chunks:
+            part = self.target[first : first + count]
+            cuda.memcpy_dtoh_async(part, int(self.device_out) + 4 * first, stream)
+        cuda.Context.synchronize()
