@@ -8,6 +8,7 @@ changed inside divergent regions, read behind them, and left alone by those who 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 MASK = 0xFFFFFFFF
@@ -19,11 +20,12 @@ TABLE = 32
 
 @dataclass
 class Line:
-    """One instruction: its text, and the registers and function that say what it does to a thread."""
+    """One instruction: its text, what it computes, the registers it writes, and the registers and numbers it reads."""
 
     text: str
     action: str
-    operands: tuple[str | int, ...]
+    to: tuple[str, ...]
+    sources: tuple[str | int, ...]
     guard: tuple[str, bool] | None = None
 
 
@@ -35,43 +37,30 @@ class Node:
 
 
 State = dict[str, int]
+Results = tuple[int, ...]
+ACTIONS: dict[str, Callable[..., Results]] = {
+    "add": lambda table, a, b: ((a + b) & MASK,),
+    "mad": lambda table, a, b, c: ((a * b + c) & MASK,),
+    "xor": lambda table, a, b: (a ^ b,),
+    "shift": lambda table, a, b: (a >> b,),
+    "mov": lambda table, a: (a,),
+    "select": lambda table, a, b, p: (a if p else b,),
+    "compare": lambda table, a, b: (int(a < b), int(a >= b)),
+    "less": lambda table, a, b: (int(a < b),),
+    "and": lambda table, a, b: (a & b,),
+    "test": lambda table, a, b: (int(a & b != 0),),
+    "join": lambda table, a, b: (a | b << 32,),
+    "part": lambda table, a: (a & MASK, a >> 32),
+    "load": lambda table, a: (table[a % TABLE],),
+    "load2": lambda table, a: (table[a % TABLE & ~1], table[a % TABLE | 1]),
+}
 
 
 def perform(line: Line, state: State, table: list[int]) -> None:
     if line.guard is not None and bool(state[line.guard[0]]) == line.guard[1]:
         return
-    value = [state.get(o, 0) if isinstance(o, str) else o for o in line.operands]
-    to = [str(o) for o in line.operands]
-    match line.action:
-        case "add":
-            state[to[0]] = (value[1] + value[2]) & MASK
-        case "mad":
-            state[to[0]] = (value[1] * value[2] + value[3]) & MASK
-        case "xor":
-            state[to[0]] = value[1] ^ value[2]
-        case "shift":
-            state[to[0]] = value[1] >> value[2]
-        case "mov":
-            state[to[0]] = value[1]
-        case "select":
-            state[to[0]] = value[1] if value[3] else value[2]
-        case "compare":
-            state[to[0]], state[to[1]] = int(value[2] < value[3]), int(value[2] >= value[3])
-        case "less":
-            state[to[0]] = int(value[1] < value[2])
-        case "and":
-            state[to[0]] = value[1] & value[2]
-        case "test":
-            state[to[0]] = int(value[1] & value[2] != 0)
-        case "join":
-            state[to[0]] = value[1] | value[2] << 32
-        case "part":
-            state[to[0]], state[to[1]] = value[2] & MASK, value[2] >> 32
-        case "load2":
-            index = value[2] & (TABLE - 2)
-            state[to[0]], state[to[1]] = table[index], table[index + 1]
-        case "load":
-            state[to[0]] = table[value[1] & (TABLE - 1)]
+    values = [state[source] if isinstance(source, str) else source for source in line.sources]
+    state.update(zip(line.to, ACTIONS[line.action](table, *values), strict=True))
 
 
 class Writer:
@@ -102,13 +91,17 @@ class Writer:
         for _ in range(self.rng.randint(0, most)):
             line = self.line()
             if line.text[0] != "{" and self.rng.random() < 0.2:
-                uniform = line.operands[0] in (*UNIFORM["word"], *UNIFORM["predicate"], *UNIFORM["wide"])
+                uniform = line.to[0] in (*UNIFORM["word"], *UNIFORM["predicate"], *UNIFORM["wide"])
                 guard = (
                     self.rng.choice(UNIFORM["predicate"] if uniform else PREDICATES),
                     self.rng.random() < 0.5,
                 )
                 line = Line(
-                    f"@{'!' if guard[1] else ''}{guard[0]} {line.text}", line.action, line.operands, guard
+                    f"@{'!' if guard[1] else ''}{guard[0]} {line.text}",
+                    line.action,
+                    line.to,
+                    line.sources,
+                    guard,
                 )
             self.nodes[at].lines.append(line)
 
@@ -124,24 +117,24 @@ class Writer:
         w = pick(to["wide"])
         number = self.rng.randint(0, 40)
         return pick([
-            Line(f"add.u32 {r}, {a}, {number};", "add", (r, a, number)),
-            Line(f"add.u32 {r}, {a}, {b};", "add", (r, a, b)),
-            Line(f"mad.lo.u32 {r}, {a}, 31, {c};", "mad", (r, a, 31, c)),
-            Line(f"xor.b32 {r}, {a}, {b};", "xor", (r, a, b)),
-            Line(f"shr.u32 {r}, {a}, 3;", "shift", (r, a, 3)),
-            Line(f"mov.u32 {r}, {number};", "mov", (r, number)),
-            Line(f"mov.u32 {r}, {a};", "mov", (r, a)),
-            Line(f"selp.b32 {r}, {a}, {b}, {s};", "select", (r, a, b, s)),
-            Line(f"setp.lt.u32 {p}|{q}, {a}, {b};", "compare", (p, q, a, b)),
+            Line(f"add.u32 {r}, {a}, {number};", "add", (r,), (a, number)),
+            Line(f"add.u32 {r}, {a}, {b};", "add", (r,), (a, b)),
+            Line(f"mad.lo.u32 {r}, {a}, 31, {c};", "mad", (r,), (a, 31, c)),
+            Line(f"xor.b32 {r}, {a}, {b};", "xor", (r,), (a, b)),
+            Line(f"shr.u32 {r}, {a}, 3;", "shift", (r,), (a, 3)),
+            Line(f"mov.u32 {r}, {number};", "mov", (r,), (number,)),
+            Line(f"mov.u32 {r}, {a};", "mov", (r,), (a,)),
+            Line(f"selp.b32 {r}, {a}, {b}, {s};", "select", (r,), (a, b, s)),
+            Line(f"setp.lt.u32 {p}|{q}, {a}, {b};", "compare", (p, q), (a, b)),
             Line(f"{{ .reg .b32 %t; and.b32 %t, {a}, {1 << number % 6}; setp.ne.u32 {p}, %t, 0; }}",
-                 "test", (p, a, 1 << number % 6)),
-            Line(f"mov.b64 {w}, {{{a}, {b}}};", "join", (w, a, b)),
-            Line(f"mov.b64 {{{r}, {r2}}}, {v};", "part", (r, r2, v)),
-            Line(f"mov.b64 {w}, {v};", "mov", (w, v)),
+                 "test", (p,), (a, 1 << number % 6)),
+            Line(f"mov.b64 {w}, {{{a}, {b}}};", "join", (w,), (a, b)),
+            Line(f"mov.b64 {{{r}, {r2}}}, {v};", "part", (r, r2), (v,)),
+            Line(f"mov.b64 {w}, {v};", "mov", (w,), (v,)),
             Line(f"{{ .reg .b32 %t; .reg .b64 %a; and.b32 %t, {a}, {TABLE - 2}; mul.wide.u32 %a, %t, 4; "
-                 f"add.s64 %a, %a, %table; ld.global.v2.u32 {{{r}, {r2}}}, [%a]; }}", "load2", (r, r2, a)),
+                 f"add.s64 %a, %a, %table; ld.global.v2.u32 {{{r}, {r2}}}, [%a]; }}", "load2", (r, r2), (a,)),
             Line(f"{{ .reg .b32 %t; .reg .b64 %a; and.b32 %t, {a}, {TABLE - 1}; mul.wide.u32 %a, %t, 4; "
-                 f"add.s64 %a, %a, %table; ld.global.u32 {r}, [%a]; }}", "load", (r, a)),
+                 f"add.s64 %a, %a, %table; ld.global.u32 {r}, [%a]; }}", "load", (r,), (a,)),
         ])  # fmt: skip
 
     # -- structured control flow ------------------------------------------------------------------------------
@@ -177,16 +170,16 @@ class Writer:
         self.counters.append(counter)
         head, body, after = self.node(), self.node(), self.node()
         source = self.rng.choice(WORDS)
-        self.nodes[at].lines += [Line(f"mov.u32 {counter}, 0;", "mov", (counter, 0))]
+        self.nodes[at].lines += [Line(f"mov.u32 {counter}, 0;", "mov", (counter,), (0,))]
         self.nodes[at].end = ("jump", str(head))
         limit = f"{counter}n"
         if self.rng.random() < 0.5:
-            self.nodes[at].lines.append(Line(f"and.b32 {limit}, {source}, 7;", "and", (limit, source, 7)))
+            self.nodes[at].lines.append(Line(f"and.b32 {limit}, {source}, 7;", "and", (limit,), (source, 7)))
         else:
             count = self.rng.randint(1, 5)
-            self.nodes[at].lines.append(Line(f"mov.u32 {limit}, {count};", "mov", (limit, count)))
-        test = Line(f"setp.lt.u32 {p}, {counter}, {limit};", "less", (p, counter, limit))
-        step = Line(f"add.u32 {counter}, {counter}, 1;", "add", (counter, counter, 1))
+            self.nodes[at].lines.append(Line(f"mov.u32 {limit}, {count};", "mov", (limit,), (count,)))
+        test = Line(f"setp.lt.u32 {p}, {counter}, {limit};", "less", (p,), (counter, limit))
+        step = Line(f"add.u32 {counter}, {counter}, 1;", "add", (counter,), (counter, 1))
         self.nodes[head].lines += [test, step]
         self.nodes[head].end = ("branch", p, str(body), str(after))
         last = self.sequence(body, depth + 1, [*exits, head, after])
@@ -221,15 +214,17 @@ class Writer:
         inner = [self.node() for _ in range(count)]
         fuel, p = "%k0", "%q0"
         self.counters.append(fuel)
-        self.nodes[entry].lines.append(Line(f"mov.u32 {fuel}, 0;", "mov", (fuel, 0)))
+        self.nodes[entry].lines.append(Line(f"mov.u32 {fuel}, 0;", "mov", (fuel,), (0,)))
         self.some(entry)
         self.nodes[entry].end = ("jump", str(inner[0]))
         for index in inner:
             self.some(index)
             if self.rng.random() < 0.5:
                 landing = self.node()
-                self.nodes[index].lines.append(Line(f"add.u32 {fuel}, {fuel}, 1;", "add", (fuel, fuel, 1)))
-                self.nodes[index].lines.append(Line(f"setp.lt.u32 {p}, {fuel}, 12;", "less", (p, fuel, 12)))
+                self.nodes[index].lines.append(Line(f"add.u32 {fuel}, {fuel}, 1;", "add", (fuel,), (fuel, 1)))
+                self.nodes[index].lines.append(
+                    Line(f"setp.lt.u32 {p}, {fuel}, 12;", "less", (p,), (fuel, 12))
+                )
                 out = self.node()
                 self.nodes[index].end = ("branch", p, str(landing), str(out))
                 index = landing
@@ -255,7 +250,8 @@ class Writer:
                  "mov.u32 %x, %ntid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r1, %tid.x; mad.lo.u32 %thread, %r2, %x, %r1;",
                  "mul.wide.u32 %at, %thread, 4; add.s64 %at, %at, %data; ld.global.u32 %r0, [%at];",
                  "ld.param.u32 %r3, [seed]; ld.global.u32 %r4, [%table]; ld.global.u32 %r5, [%table+4];",
-                 "setp.lt.u32 %p0, %r0, 0x80000000; setp.lt.u32 %p1, %r1, 16; setp.lt.u32 %p2, %r4, %r5; setp.eq.u32 %p3, %r2, 0;",
+                 "setp.lt.u32 %p0, %r0, 0x80000000; setp.lt.u32 %p1, %r1, 16;",
+                 "setp.lt.u32 %p2, %r4, %r5; setp.eq.u32 %p3, %r2, 0;",
                  "mov.b64 %w0, {%r0, %r3}; mov.b64 %w1, {%r4, %r5};"]  # fmt: skip
         for position, index in enumerate(self.order):
             node = self.nodes[index]
