@@ -50,6 +50,19 @@ def test_a_failing_case_is_reproduced_by_its_command() -> None:
     assert again.cases[-1] == failed
 
 
+def test_atomics_do_not_hide_scattered_writes(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    store = "out[size_t(column) * M + row] = in[size_t(row) * N + column];"
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    assert store in source
+    file = tmp_path / "mine.cu"
+    file.write_text(
+        source.replace(store, "atomicExch(&out[size_t(column) * M + row], in[size_t(row) * N + column]);")
+    )
+    result = grade(topic, file, "emulator")
+    assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
+
+
 def test_chosen_sizes_alone_give_neither_rung_nor_points() -> None:
     topic = TOPICS["transpose"]
     result = grade(topic, topic.rungs[0].path, "emulator", None, {"M": 33, "N": 31})
