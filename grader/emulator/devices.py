@@ -108,7 +108,7 @@ _DEVICES = {
         ),
         _device(
             "sm_90", "NVIDIA H200", multiprocessor_count=132, clock_rate=1_980_000,
-            memory_clock_rate=3_201_000, global_memory_bus_width=6144, l2_cache_size=60 << 20, ecc_enabled=1,
+            memory_clock_rate=3_201_000, global_memory_bus_width=6016, l2_cache_size=60 << 20, ecc_enabled=1,
             shared_kib=228, reserved=1024, max_threads_per_multiprocessor=2048,
             max_blocks_per_multiprocessor=32, single_to_double_precision_perf_ratio=2,
         ),
