@@ -48,7 +48,9 @@ SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
     "twice, at the tail of a loop or the edge of a tile."
 )
-MORE_THAN_ROUNDING = "That is more than rounding explains."
+MORE_THAN_ROUNDING = (
+    "That is more than rounding explains: look for numbers that pass through a narrower type on the way."
+)
 NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, above all where sizes differ."
 """What to look at when an output is wrong, by kind of case."""
 
