@@ -199,6 +199,8 @@ def test_emulate_hands_over_the_scripts_own_options(ladder: Ladder) -> None:
         (("climb", "transpose", "--plot", "ladder.txt"), "end it in .png, .svg, .pdf"),
         (("grade", "transpose", "absent.cu", "--seed", "-3"), "--seed"),
         (("grade", "transpose", "absent.cu"), "`ladder new transpose` makes one"),
+        (("grade", "transpose", "."), "this is a folder"),
+        (("climb", "transpose", "--arch", "sm_1"), "give one of these to --arch"),
         (("emulate", "absent.py"), "no such script"),
         (("new", "transpose", "no/such/folder.cu"), "it cannot be written"),
     ],

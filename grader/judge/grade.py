@@ -35,6 +35,8 @@ def grade(
     a file that cannot be read, or a device or size that is unusable.
     """
     tried = _cases(topic, seed, problem_overrides)
+    if file.is_dir():
+        raise WarpladderError("this is a folder", file=file, remedy="name a file in it")
     if not file.is_file():
         raise WarpladderError(
             "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from grader import compiler
+from grader.emulator import devices
 from grader.errors import WarpladderError
 from grader.judge.protocol import Hello
 from grader.judge.runner import Runner
@@ -38,6 +39,8 @@ class Session:
     def __init__(self, device: str = "auto", arch: str | None = None, jobs: int = 2) -> None:
         self.gpu = None if _emulator_for_sure(device, arch) else _gpu(device, arch)
         self.arch = arch or compiler.DEFAULT_ARCH if self.gpu is None else self.gpu.hello().arch
+        if arch is not None:
+            _known(arch)
         self._gpu_in_use = threading.Lock()
         threads = None if jobs == 1 else 1
         self._emulators = [Runner("emulator", self.arch, threads) for _ in range(jobs)]
@@ -109,6 +112,14 @@ def _gpu(device: str, arch: str | None) -> Runner | None:
         return runner
     runner.close()
     return None
+
+
+def _known(arch: str) -> None:
+    """Raises WarpladderError for an architecture that no device is emulated of."""
+    try:
+        devices.find(arch)
+    except ValueError as error:
+        raise WarpladderError(str(error), remedy="give one of these to --arch") from None
 
 
 def silent(rung: str, stage: str) -> None:
