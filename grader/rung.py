@@ -128,11 +128,13 @@ class LaunchPlan:
 def parse_rung(path: Path, signature: Signature) -> Rung:
     """Read a kernel file; raises WarpladderError naming file and line."""
     try:
-        source = path.read_text(encoding="utf-8")
+        source = path.read_text(encoding="utf-8-sig")  # Windows editors begin a file with a byte-order mark
     except OSError as error:
         raise WarpladderError(f"cannot read the file: {error.strerror}", file=path) from None
-    except UnicodeDecodeError:
-        raise WarpladderError("this is not UTF-8 text", file=path, remedy="pass a .cu source file") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        remedy = "pass a .cu source file, saved as UTF-8"
+        raise WarpladderError("this is not UTF-8 text", file=path, line=line, remedy=remedy) from None
     return parse_source(source, signature, path)
 
 

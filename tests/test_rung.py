@@ -193,6 +193,20 @@ def test_ids_come_from_the_place(tmp_path: Path) -> None:
     assert parse_rung(tmp_path / "optimized/gemm/03_tile.cu", GEMM).id == "03_tile"
 
 
+def test_a_byte_order_mark_is_no_part_of_the_source(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_text(PIPELINE, encoding="utf-8-sig")
+    assert parse_rung(path, GEMM).source == PIPELINE
+
+
+def test_text_that_is_not_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.cu"
+    path.write_bytes("// one\n// für\n".encode("latin-1"))
+    with pytest.raises(WarpladderError) as refused:
+        parse_rung(path, GEMM)
+    assert refused.value.line == 2
+
+
 @pytest.mark.parametrize(("content", "said"), [(None, "cannot read"), (b"\xff\xfe\x00", "not UTF-8")])
 def test_unreadable_file(tmp_path: Path, content: bytes | None, said: str) -> None:
     path = tmp_path / "mine.cu"
