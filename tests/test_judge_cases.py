@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grader import topics
+from grader.errors import WarpladderError
 from grader.judge import cases
 from grader.judge.cases import CaseStore, compute, make
 from grader.judge.examination import instruction_budget
@@ -52,6 +53,13 @@ def test_inputs_cannot_be_changed_by_mistake() -> None:
     data = compute(GEMM, make(PROBLEM, "real"))
     with pytest.raises(ValueError, match="read-only"):
         data.inputs["A"][0, 0] = 1
+
+
+def test_what_memory_does_not_hold_is_refused_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cases, "_memory", lambda: 2**20)
+    compute(TRANSPOSE, make({"M": 64, "N": 64}, "exact"))
+    with pytest.raises(WarpladderError, match="M=60000, N=64 needs some"):
+        compute(TRANSPOSE, make({"M": 60000, "N": 64}, "exact"))
 
 
 def test_a_store_computes_once() -> None:

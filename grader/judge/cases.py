@@ -7,6 +7,7 @@ public. A grade adds real cases from a secret seed, so that nothing can be right
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.errors import WarpladderError
 from grader.judge.comparison import Bounds, Comparison, compare, compare_within, error_bound
 from grader.judge.verdict import MORE_THAN_ROUNDING, NOTHING_IS_COMPUTED, SUMS_ARE_EXACT
 from grader.results import CaseKind
@@ -26,6 +28,11 @@ PUBLIC_SEED = 1
 """The seed of the public cases, so that anybody can make the same inputs."""
 
 KINDS: tuple[CaseKind, ...] = ("exact", "real")
+
+
+COPIES = 4
+"""How many times the bytes of a problem are held at the least: input and reference in double precision, the memory
+shared with the child, the child's own."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +86,18 @@ def secret(topic: Topic, seed: int) -> tuple[Case, ...]:
 
 
 def compute(topic: Topic, case: Case) -> CaseData:
-    """Inputs and reference of a case: the same for the same case, whatever was computed before."""
+    """Inputs and reference of a case: the same for the same case, whatever was computed before.
+
+    Raises WarpladderError for one that this machine's memory does not hold: the system would end some process.
+    """
     problem = case.problem
+    needed = COPIES * topic.reference.min_bytes(problem)
+    if needed > _memory():
+        at = ", ".join(f"{name}={value}" for name, value in problem.items())
+        message = (
+            f"{at} needs some {needed / 2**30:,.0f} GiB of memory, this machine has {_memory() / 2**30:,.0f}"
+        )
+        raise WarpladderError(message, remedy="choose smaller sizes with --set")
     rng = np.random.default_rng([case.seed, KINDS.index(case.kind), *problem.values()])
     inputs = topic.reference.make_inputs(problem, rng, case.kind)
     for array in inputs.values():
@@ -127,6 +144,11 @@ def yardstick_error(topic: Topic, case: Case, data: CaseData) -> float | None:
         if name in outputs and limit is not None
     ]
     return max((error for error in errors if error is not None), default=None)
+
+
+def _memory() -> int:
+    """Bytes of this machine's memory."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 class CaseStore:
