@@ -79,7 +79,9 @@ def _unordered(context: int, record: int, warp: int, lane: int, synchronised: in
 
 @native
 def _thread_of(record: int) -> int:
-    return ((record >> 6) & 1023) * LANES + (record & 63)
+    """Several lanes are represented by the first."""
+    lane = record & 63
+    return ((record >> 6) & 1023) * LANES + (lane if lane < LANES else int64(0))
 
 
 @native
