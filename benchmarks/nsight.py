@@ -5,7 +5,8 @@
 Runs every rung of the topics at their `count` sizes once under ncu and once on the emulator, and prints a line
 a kernel with each metric that differs, then a line a metric. A FILE.cu holds probes, that is kernels
 `PROBE name(float* out, const float* in, int n)` without a launch block, launched with 8 blocks of 256 threads on
-n = 65536 floats. Without arguments: all topics and benchmarks/probes.cu.
+n = 65536 floats. Without arguments: all topics of kernels and
+benchmarks/probes.cu.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ import csv
 import io
 import json
 import math
+import os
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +32,16 @@ from grader import cuda, topics
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
 from grader.emulator import nvrtc
+from grader.judge.child import Executor, Memory
 from grader.judge.kernel import prepare
-from grader.judge.protocol import Pointer
+from grader.judge.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
 
 PROBES = Path(__file__).with_name("probes.cu")
 PROBE_GRID, PROBE_BLOCK, PROBE_SIZE = (8, 1, 1), (256, 1, 1), 65536
 
 EXACT = re.compile(r"l1tex__t_(requests|sectors)_pipe_lsu_mem_global_op_(ld|st)|_op_[fd]fma_pred_on")
 """Metrics in which a difference is an error: what the kernel asks of global memory, and its multiply-adds."""
+LIMITS = cuda.select("emulator").ext.device_limits()
 TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.sum"
 TENSOR_MOVES = "sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum"
 """ptxas loads constants with HFMA2, which runs on the same pipe: no Tensor Core product."""
@@ -48,68 +52,57 @@ OCCUPANCY_LIMITS = [
 
 @dataclass(frozen=True)
 class Job:
-    """One launch: a kernel of a file, ready for a driver."""
+    """A kernel file ready for a device: what to load, what to launch, and the arrays it is given by name."""
 
     name: str
     build: nvrtc.Build
-    symbol: str
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    shared_bytes: int
-    arguments: tuple[Any, ...]
-    """NumPy arrays and scalars, in the order of the parameters."""
+    launches: tuple[Launch, ...]
+    arrays: dict[str, Any]
 
 
 def jobs(what: str, arch: str) -> Iterator[Job]:
-    """The launches of a topic's rungs, or of a file of probes."""
+    """A job for each rung of a topic, or for each probe of a file."""
     yield from _probes(Path(what), arch) if what.endswith(".cu") else _rungs(what, arch)
 
 
 def _rungs(name: str, arch: str) -> Iterator[Job]:
     topic = topics.load(name)
     problem = topic.sizes_count
-    limits = {"multiprocessor_count": 132, "max_threads_per_block": 1024}
     data = topic.reference.make_inputs(problem, np.random.default_rng(1), "real")
     outputs = topic.reference.reference(data, problem)
     for rung in topic.rungs:
         kernel = prepare(rung, arch)
-        planned = kernel.plan(problem, cuda.select("emulator").ext.device_limits() | limits)
+        planned = kernel.plan(problem, LIMITS)
         arrays = dict(data) | {k: np.zeros(v.shape, rung.signature[k].dtype) for k, v in outputs.items()}
         arrays |= {s.name: np.zeros(s.shape, s.dtype) for s in planned.scratch}
-        for launch in planned.launches:
-            arguments = tuple(
-                arrays[a.buffer] if isinstance(a, Pointer) else np.dtype(a.dtype).type(a.value)
-                for a in launch.args
-            )
-            yield Job(f"{name}/{rung.id}", kernel.build, launch.symbol, launch.grid, launch.block,
-                      launch.shared_bytes, arguments)  # fmt: skip
+        yield Job(f"{name}/{rung.id}", kernel.build, planned.launches, arrays)
 
 
 def _probes(path: Path, arch: str) -> Iterator[Job]:
     source = path.read_text()
     build = nvrtc.build(source, name=path.name, arch=arch)
     values = np.random.default_rng(1).uniform(1, 2, PROBE_SIZE).astype(np.float32)
-    arguments = (np.zeros(PROBE_SIZE, np.float32), values, np.int32(PROBE_SIZE))
+    arguments = (Pointer("out"), Pointer("in"), Scalar("int32", PROBE_SIZE))
     for symbol in re.findall(r"^PROBE (\w+)\(", source, re.M):
-        yield Job(f"probes/{symbol}", build, symbol, PROBE_GRID, PROBE_BLOCK, 0, arguments)
+        launch = Launch(symbol, PROBE_GRID, PROBE_BLOCK, 0, arguments)
+        yield Job(f"probes/{symbol}", build, (launch,), {"out": np.zeros_like(values), "in": values})
 
 
-def launch_all(device: str, whats: list[str]) -> list[tuple[Job, Any]]:
-    """Launches every job once; on the emulator with its record."""
+def launch_all(device: str, whats: list[str]) -> list[tuple[str, Launch, Any]]:
+    """Launches everything once: the name, the launch, and on the emulator its record."""
     found = cuda.select(device)
-    driver, results = found.driver, []
+    results: list[tuple[str, Launch, Any]] = []
     for job in [job for what in whats for job in jobs(what, found.arch)]:
-        function = driver.module_from_buffer(
-            job.build.image("emulator" if found.kind == "emulator" else "pycuda")
-        )
-        buffers = {id(a): driver.to_device(a) for a in job.arguments if isinstance(a, np.ndarray)}
-        arguments = [
-            np.uint64(int(buffers[id(a)])) if isinstance(a, np.ndarray) else a for a in job.arguments
-        ]
-        function.get_function(job.symbol)(*arguments, grid=job.grid, block=job.block, shared=job.shared_bytes)
-        driver.Context.synchronize()
-        records = found.ext.launch_records()
-        results.append((job, records[-1] if records else None))
+        executor = Executor(found, Memory(os.memfd_create("unused")))
+        for name, array in job.arrays.items():
+            executor.allocate(Allocate(name, array.nbytes))
+            found.driver.memcpy_htod(executor.buffers[name].pointer, np.ascontiguousarray(array))
+        executor.load(Load(job.name, job.build.image("emulator" if found.kind == "emulator" else "pycuda")))
+        records = executor.run(Run(job.name, job.launches)) or [None] * len(job.launches)
+        many = len(job.launches) > 1
+        for launch, record in zip(job.launches, records, strict=True):
+            results.append((f"{job.name} {launch.symbol}" if many else job.name, launch, record))
+        executor.release(Release())
     return results
 
 
@@ -125,21 +118,23 @@ def under_ncu(whats: list[str], metrics: list[str]) -> list[dict[str, str]]:
     return rows[1:]  # the first row holds the units
 
 
-def compare(job: Job, record: Any, row: dict[str, str], arch: str) -> dict[str, Any]:
+def compare(name: str, launch: Launch, record: Any, row: dict[str, str], arch: str) -> dict[str, Any]:
     """One kernel's figures side by side."""
     ours = {k: v for k, v in record.counters.items() if k in row and row[k] not in ("", "n/a")}
     theirs = {k: float(row[k].replace(",", "")) for k in ours}
     if TENSOR in theirs:
         theirs[TENSOR] -= float(row[TENSOR_MOVES].replace(",", ""))
-    threads = math.prod(job.block)
+    threads = math.prod(launch.block)
     full = occupancy(capability(arch), threads, record.registers, record.shared_bytes)
     limit = min(int(float(row[name])) for name in OCCUPANCY_LIMITS)
     return {
-        "kernel": job.name, "symbol": job.symbol, "grid": job.grid, "block": job.block,
+        "kernel": name,
+        "grid": launch.grid,
+        "block": launch.block,
         "metrics": {k: [ours[k], theirs[k]] for k in ours if ours[k] or theirs[k]},
         "registers": [record.registers, int(float(row["launch__registers_per_thread"]))],
         "blocks_per_sm": [full.blocks_per_sm, limit],
-        "findings": [asdict(f) for f in record.findings],
+        "findings": [f.message for f in record.findings],
     }  # fmt: skip
 
 
@@ -173,16 +168,17 @@ def main() -> None:
         "--launch", action="store_true", help="launch on the GPU and do nothing else (for ncu)"
     )
     options = parser.parse_args()
-    whats = options.what or [*topics.discover(), str(PROBES)]
+    kernels = [name for name, topic in topics.discover().items() if topic.kernel is None]
+    whats = options.what or [*kernels, str(PROBES)]
     if options.launch:
         launch_all("pycuda", whats)
         return
     emulated = launch_all("emulator", whats)
-    metrics = sorted({name for _, record in emulated for name in record.counters})
+    metrics = sorted({name for *_, record in emulated for name in record.counters})
     extra = [*OCCUPANCY_LIMITS, "launch__registers_per_thread", TENSOR_MOVES]
     rows = under_ncu(whats, [*metrics, *extra])
     arch = cuda.select("emulator").arch
-    results = [compare(job, record, row, arch) for (job, record), row in zip(emulated, rows, strict=True)]
+    results = [compare(*one, row, arch) for one, row in zip(emulated, rows, strict=True)]
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
     sys.exit(1 if show(results) else 0)
