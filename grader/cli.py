@@ -37,7 +37,9 @@ app = typer.Typer(
 DeviceName = Literal["auto", "pycuda", "emulator"]
 
 TopicName = Annotated[str, typer.Argument(metavar="TOPIC", help="A topic's name: see `ladder topics`.")]
-KernelFile = Annotated[Path, typer.Argument(metavar="FILE", help="A .cu file with a launch block.")]
+KernelFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A .cu file with a launch block, or a schedule in Python.")
+]
 DeviceOption = Annotated[
     DeviceName, typer.Option("--device", help="auto takes a GPU where PyCUDA finds one, else the emulator.")
 ]
@@ -128,10 +130,7 @@ def climb(
     loaded = [load(name) for name in topic]
     if len(loaded) > 1 and (json or plot):
         raise WarpladderError("--json and --plot take one topic", remedy="use --record DIR for several")
-    if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
-        raise WarpladderError(
-            "it is no kind of plot", file=plot, remedy=f"end it in {', '.join(PLOT_SUFFIXES)}"
-        )
+    _check_plot(plot)
     problem = _problem(sizes)
     passed = True
     for number, item in enumerate(loaded):
@@ -204,14 +203,19 @@ def profile(
     arch: ArchOption = None,
     sizes: SetOption = None,
     json: JsonOption = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw a schedule's timeline to an .svg, .png or .pdf."),
+    ] = None,
 ) -> None:
-    """Count what a kernel does, by launch and by source line.
+    """Count what a kernel does, by launch and by source line; of a schedule, show which engine works when.
 
     Counters carry the names that Nsight Compute gives them.
 
     \b
     Examples:
       ladder profile transpose mine.cu
+      ladder profile streams mine.py --plot timeline.svg
       ladder profile gemm mine.cu --set M=256 --set N=256 --set K=256
     """
     from grader.judge.profile import profile as run
@@ -219,12 +223,20 @@ def profile(
     from grader.topics import load
 
     loaded = load(topic)
+    if plot is not None and loaded.kernel is None:
+        raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
+    _check_plot(plot)
     console = _console(json == "-")
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, _problem(sizes), report, arch)
     console.print(profiles.profile(result, _lines(file)))
     if json is not None:
         _write_result(json, result)
+    if plot is not None:
+        from grader.report import plots
+
+        with _writing(plot):
+            plots.save_timeline(result, plot)
     raise typer.Exit(_exit_code(result.verdict))
 
 
@@ -272,8 +284,9 @@ def new(
     """
     from grader.topics import load
 
-    starter = load(topic).starter.read_text(encoding="utf-8")
-    path = file or Path(f"{topic}.cu")
+    loaded = load(topic)
+    starter = loaded.starter.read_text(encoding="utf-8")
+    path = file or Path(f"{topic}{loaded.suffix}")
     with _writing(path), path.open("w" if force else "x", encoding="utf-8") as target:
         target.write(starter)
     _console().print(f"Wrote {path}. Fill it in, then: ladder grade {topic} {path}", highlight=False)
@@ -335,6 +348,14 @@ def _problem(sizes: Sequence[str] | None) -> dict[str, int] | None:
             raise WarpladderError(f"--set gives {name} twice", remedy=f"keep one --set {name}=…")
         problem[name] = int(value)
     return problem
+
+
+def _check_plot(plot: Path | None) -> None:
+    """Refuse a plot of an unknown kind before anything is run."""
+    if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
+        raise WarpladderError(
+            "it is no kind of plot", file=plot, remedy=f"end it in {', '.join(PLOT_SUFFIXES)}"
+        )
 
 
 def _exit_code(verdict: str) -> int:

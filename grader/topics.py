@@ -105,6 +105,7 @@ class ScheduledKernel:
 
     file: Rung  # kernels/naive/<topic>.cu; its launch block launches it once over the whole problem
     elements: Mapping[str, Expression]  # by pointer of the topic's signature: how many the host array has
+    rehearsals: tuple[dict[str, int], ...]  # sizes at which schedules are checked and not replayed
     launches: Expression  # how many launches over the whole problem make the job, of the job's sizes
     reach: Mapping[str, Expression]  # by the kernel's pointers: how many elements a launch touches
 
@@ -265,7 +266,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
 
 def _kernel(table: Table, job: Signature, root: Path, topic: str) -> ScheduledKernel:
     """What schedules launch, from the table `[kernel]`."""
-    table.allow("signature", "launches", "elements", "reach")
+    table.allow("signature", "launches", "elements", "reach", "rehearsals")
     try:
         signature = parse_signature(table.get("signature", str))
     except ValueError as error:
@@ -273,7 +274,13 @@ def _kernel(table: Table, job: Signature, root: Path, topic: str) -> ScheduledKe
     file = parse_rung(root / "kernels" / "naive" / f"{topic}.cu", signature)
     elements = _by_pointer(table.table("elements"), job)
     return ScheduledKernel(
-        file, elements, table.expression("launches", 1), _by_pointer(table.table("reach"), signature)
+        file=file,
+        elements=elements,
+        rehearsals=tuple(
+            _sizes(table, "rehearsals", case, job) for case in table.get("rehearsals", list, [])
+        ),
+        launches=table.expression("launches", 1),
+        reach=_by_pointer(table.table("reach"), signature),
     )
 
 

@@ -19,7 +19,9 @@ EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
 
 
 def test_every_submission_has_an_entry_and_every_entry_a_submission() -> None:
-    assert {path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.cu")} == set(EXPECTED)
+    assert {
+        path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.*") if path.suffix in (".cu", ".py")
+    } == set(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)

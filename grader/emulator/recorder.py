@@ -90,8 +90,7 @@ class Recorder:
         """Memory that copies may name from now on."""
         if self._running:
             raise NotRecorded(
-                f"line {self._line()}: run() allocates memory, which takes longer than most copies: "
-                "allocate it in __init__"
+                "memory is allocated in run(), which takes longer than most copies: allocate it in __init__"
             )
         regions = self._regions[space == "device"]
         # What lay there before was freed.
@@ -103,7 +102,7 @@ class Recorder:
         """Host memory that is page-locked from now on."""
         region = self._region(address, False)
         if region is None or (region.start, region.nbytes) != (address, nbytes):
-            raise NotRecorded(f"line {self._line()}: register whole arrays that the schedule was given")
+            raise NotRecorded("register whole arrays that the schedule was given")
         self._buffers[region.number] = msgspec.structs.replace(self._buffers[region.number], space="pinned")
 
     def name(self, address: int, name: str) -> None:
@@ -127,11 +126,11 @@ class Recorder:
                 if device
                 else "a host array of its own making: use the arrays it was given, or pagelocked_empty"
             )
-            raise NotRecorded(f"line {self._line()}: this call uses {what}")
+            raise NotRecorded(f"this call uses {what}")
         over = address + nbytes - region.start - region.nbytes
         if over > 0:
             raise NotRecorded(
-                f"line {self._line()}: {nbytes:,} bytes from byte {address - region.start:,} on end {over:,} "
+                f"{nbytes:,} bytes from byte {address - region.start:,} on end {over:,} "
                 f"bytes beyond the allocation of {region.nbytes:,}: is the last chunk shorter than the others?"
             )
         return Place(region.number, address - region.start)
@@ -208,7 +207,7 @@ class Recorder:
     def capture(self, origin: Any) -> Iterator[int]:
         """Calls inside go into a graph, whose number this is."""
         if self._captured is not None:
-            raise NotRecorded(f"line {self._line()}: a capture inside a capture")
+            raise NotRecorded("a capture inside a capture")
         number, self._captured = len(self._graphs), []
         try:
             yield number
@@ -224,14 +223,12 @@ class Recorder:
             self._commands.append(command)
             return
         if command.stream == DEFAULT_STREAM or (isinstance(command, Copy) and command.waits):
-            raise NotRecorded(
-                f"line {self._line()}: a capture takes asynchronous calls in streams of their own alone"
-            )
+            raise NotRecorded("a capture takes asynchronous calls in streams of their own alone")
         self._captured.append(command)
 
     def _host(self, command: Command) -> None:
         if self._captured is not None:
-            raise NotRecorded(f"line {self._line()}: the host cannot wait, read or launch inside a capture")
+            raise NotRecorded("the host cannot wait, read or launch inside a capture")
         self._commands.append(command)
 
     def _stream(self, stream: Any) -> int:

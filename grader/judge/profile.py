@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.judge import cases, counting
+from grader.judge import cases, counting, schedule_profile
 from grader.judge.cases import CaseStore
 from grader.judge.counting import launch_occupancy, shared_bytes
 from grader.judge.examination import Examiner
@@ -29,9 +29,12 @@ def profile(
 ) -> Profile:
     """Run a submission once on the emulator, at the `count` sizes unless some are given, and say what it did.
 
-    The result is compared as well. A GPU keeps no counters, so `device` is "auto" or "emulator". Raises
+    The result is compared as well. A schedule has a timeline instead, on either device: see
+    `grader.judge.schedule_profile`. A GPU keeps no counters, so `device` is "auto" or "emulator". Raises
     WarpladderError for another device, a file that is not a submission, or a size that is unusable.
     """
+    if topic.kernel is not None:
+        return schedule_profile.profile(topic, file, device, problem_overrides, progress or silent, arch)
     if device == "pycuda":
         remedy = "leave --device out; on a GPU, use Nsight Compute"
         raise WarpladderError("a GPU keeps no counters: the emulator counts", remedy=remedy)

@@ -13,7 +13,7 @@ import numpy as np
 from grader.emulator import driver, driver_ext
 from grader.emulator.commands import Recording
 from grader.emulator.driver.emulation import emulation
-from grader.emulator.recorder import HostArray, Recorder
+from grader.emulator.recorder import HostArray, NotRecorded, Recorder
 from grader.emulator.shim import twins_installed
 from grader.judge.protocol import HostData, RecordSchedule
 from grader.schedule import CLASS
@@ -23,10 +23,11 @@ EXT = "grader.driver_ext"
 
 
 class ScheduleFailed(Exception):
-    """The schedule raised something; the message is Python's, `line` the schedule's own line."""
+    """The schedule raised something; the message is Python's or the recorder's, `line` the schedule's own line."""
 
     def __init__(self, error: BaseException, file: str) -> None:
-        super().__init__(f"{type(error).__name__}: {error}")
+        told = str(error) if isinstance(error, NotRecorded) else f"{type(error).__name__}: {error}"
+        super().__init__(told)
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == file]
         self.line = lines[-1] if lines else None

@@ -103,7 +103,8 @@ def _of_failure(failure: Failure, rung: Rung) -> Refusal:
     where = f"{rung.path.name}:{failure.line}: " if failure.line else ""
     lines = rung.source.splitlines()
     quoted = f" (`{lines[failure.line - 1].strip()}`)" if failure.line else ""
-    return Refusal("error", f"{where}{failure.message.rstrip('.')}{quoted}.")
+    message = failure.message.rstrip(".")
+    return Refusal("error", f"{where}{message[0].upper()}{message[1:]}{quoted}.")
 
 
 class Checker:
@@ -276,9 +277,7 @@ class Checker:
                 "before memory is used again, wait until what used it last has finished: with an event, "
                 "or by using each buffer in one stream only."
             )
-        message = (
-            f"{second[0].upper()}{second[1:]} {memory} may meet {first} it: nothing orders them; {remedy}"
-        )
+        message = f"{second[0].upper()}{second[1:]} {memory} may meet {first} it, because nothing orders them: {remedy}"
         return _finding("order", later, message)
 
     def _memory(self, number: int) -> str:
@@ -369,12 +368,12 @@ def _deed(command: Command, writes: bool) -> str:
         case Copy() | HostCopy():
             return f"the copy{at} {'into' if writes else 'out of'}"
         case Launch():
-            return f"the launch{at}, which {'writes' if writes else 'reads'}"
+            return f"the launch{at} {'writing' if writes else 'reading'}"
         case Fill():
-            return f"the memset{at}, which writes"
+            return f"the memset{at} writing"
         case HostRead():
-            return f"the host{at}, which reads"
-    return f"the call{at}, which uses"
+            return f"the host{at} reading"
+    return f"the call{at} using"
 
 
 def _finding(kind: str, command: Command, message: str) -> FindingResult:

@@ -155,7 +155,7 @@ class Rounds:
             raise WarpladderError(f"nothing could be timed: {refusal.reason}")
         for entry in entries:
             self._ask(entry, [Stage(entry.name, entry.recording, self.shared.kernel.module)])
-            self._check(entry)
+            self._check(entry, first=True)
             if entry.refusal is None:
                 affordable = int(SECONDS_EACH / max(self._time(entry), 1e-9))
                 entry.rounds = max(FEWEST_ROUNDS, min(ROUNDS, affordable))
@@ -170,7 +170,7 @@ class Rounds:
             time.sleep(min(0.1, (time.monotonic() - start) / 2))
             watch.look()
         for entry in entries:
-            self._check(entry)
+            self._check(entry, first=False)
             self._trace(entry)
 
     def _ask(self, entry: Entry, operations: Sequence[Operation]) -> list[object]:
@@ -193,18 +193,18 @@ class Rounds:
         if values and isinstance(values[0], Trace):
             entry.spans = values[0].spans
 
-    def _check(self, entry: Entry) -> None:
-        """Replay on poisoned outputs, and compare what comes out: with the bytes that were right, if there
-        are some already."""
+    def _check(self, entry: Entry, first: bool) -> None:
+        """Replay on poisoned outputs, the first time with inputs put in place, and compare what comes out: with
+        the bytes that were right, if there are some already."""
         if not entry.checked:
             return
-        schedules.fill(self.runner, self.regions, self.data)
-        before = [Put(entry.name, region.name, region.offset) for region in self.regions]
-        after = [Fetch(entry.name, region.name, region.offset) for region in self.regions]
-        self._ask(entry, [*before, Replay(entry.name), *after])
+        outputs = [region for region in self.regions if region.name in self.data.expected]
+        schedules.fill(self.runner, self.regions if first else outputs, self.data)
+        put = [Put(entry.name, item.name, item.offset) for item in (self.regions if first else outputs)]
+        fetch = [Fetch(entry.name, item.name, item.offset) for item in outputs]
+        self._ask(entry, [*put, Replay(entry.name), *fetch])
         if entry.refusal is not None:
             return
-        outputs = [region for region in self.regions if region.name in self.data.expected]
         found = np.concatenate([self.runner.payload(region) for region in outputs])
         if self._right is not None and np.array_equal(found, self._right):
             return

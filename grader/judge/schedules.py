@@ -319,8 +319,10 @@ def examine(
 ) -> ScheduleStep:
     """Take a schedule as far as it gets: everything but measured times. `claims` None: only the cases."""
     current = ScheduleStep(rung, file)
-    problems = [case.problem for case in cases]
-    rehearse_all(current, shared, [*problems, *([] if claims is None else [shared.problem])])
+    problems: list[Problem] = [case.problem for case in cases]
+    if claims is not None:
+        problems += [*scheduled(shared.topic).rehearsals, shared.problem]
+    rehearse_all(current, shared, problems)
     try_cases(current, shared, examiner, cases)
     if claims is not None:
         claim(current, shared, claims)

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.report import units
+from grader.report import gantt, units
 from grader.results import Accuracy, CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
 
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
@@ -58,6 +58,8 @@ def _heading(result: Climb, title: str) -> Text:
 
 
 def _ladder(result: Climb) -> Table:
+    if any(rung.timeline for rung in result.rungs):
+        return _schedules(result)
     library = any(rung.vs_library is not None for rung in result.rungs)
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     table.add_column("", width=1)
@@ -83,6 +85,27 @@ def _ladder(result: Climb) -> Table:
     return table
 
 
+def _schedules(result: Climb) -> Table:
+    """A ladder of schedules: how much of the time each engine of the device works."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("", width=1)
+    table.add_column("rung", no_wrap=True, overflow="ellipsis", max_width=24)
+    for column in ("time", "×naive", "%bound", "in%", "compute%", "out%"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for rung in result.rungs:
+        worked = gantt.shares(rung.timeline)
+        table.add_row(
+            mark(rung.verdict == "pass"),
+            f"{rung.id} {SIDE_STEP}" if rung.side_step else rung.id,
+            units.seconds(rung.time_s, rung.time_source) if rung.verdict == "pass" else rung.verdict,
+            units.ratio(rung.vs_naive),
+            units.percent(rung.vs_bound),
+            *(units.percent(worked.get(engine)) for engine in gantt.ROWS),
+            style=None if rung.verdict == "pass" else VERDICT_STYLES[rung.verdict],
+        )
+    return table
+
+
 def _explanation(rung: RungResult) -> Iterable[RenderableType]:
     """What a rung claims itself, what it breaks of the earlier rungs' claims, and why it did not pass."""
     shown = [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
@@ -99,6 +122,8 @@ def _explanation(rung: RungResult) -> Iterable[RenderableType]:
         yield Padding(accuracy(rung.accuracy), (0, 0, 0, 4))
     if rung.error_bound is not None:
         yield Padding(error_bound(rung.error_bound), (0, 0, 0, 4))
+    if rung.timeline:
+        yield gantt.gantt(rung.timeline, rung.time_source)
 
 
 def accuracy(found: Accuracy) -> Text:
@@ -148,6 +173,9 @@ def _footnotes(result: Climb) -> Iterable[Text]:
         )
     if any(rung.side_step for rung in result.rungs):
         yield Text(f"{SIDE_STEP} a side step: an idea worth knowing that need not be faster here.", "dim")
+    if any(rung.timeline for rung in result.rungs):
+        yield Text(gantt.LEGEND, "dim")
+        return
     counted = result.counted and units.problem(result.counted)
     at = f" at {counted}" if counted and result.counted != result.problem else ""
     yield Text(

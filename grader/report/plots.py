@@ -9,9 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from grader.report import units
-from grader.results import Climb
+from grader.results import Climb, Profile
 
-BLUE, RED, GREEN = "#1f6fb4", "#b3262a", "#2d7d46"
+BLUE, RED, GREEN, GREY = "#1f6fb4", "#b3262a", "#2d7d46", "#b0b0b0"
+
+ENGINES = ("host", "in", "compute", "out")
 
 
 def ladder(result: Climb) -> Figure:
@@ -40,6 +42,28 @@ def ladder(result: Climb) -> Figure:
 def save_ladder(result: Climb, path: Path) -> None:
     """Write the figure to `path`; its suffix chooses the format (png, svg, pdf)."""
     ladder(result).savefig(path, dpi=150)
+
+
+def timeline(result: Profile) -> Figure:
+    """A schedule's run as a Gantt chart: a row for the host and each engine, a colour for each stream."""
+    figure = Figure(figsize=(10, 2.6), layout="constrained")
+    axes = figure.add_subplot()
+    for item in result.timeline:
+        colour = GREY if item.engine == "host" else f"C{item.stream % 10}"
+        length = 1e3 * (item.end_s - item.start_s)
+        axes.barh(ENGINES.index(item.engine), length, left=1e3 * item.start_s, height=0.7, color=colour,
+                  edgecolor="white", linewidth=0.3)  # fmt: skip
+    axes.set_yticks(range(len(ENGINES)), ["host waits", "copy in", "compute", "copy out"])
+    axes.set_ylim(len(ENGINES) - 0.5, -0.5)
+    axes.set_xlabel(f"ms ({result.timeline_source})")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(f"{result.file}, {units.problem(result.problem)}, {result.device.name}", loc="left")
+    return figure
+
+
+def save_timeline(result: Profile, path: Path) -> None:
+    """Write the figure to `path`; its suffix chooses the format (png, svg, pdf)."""
+    timeline(result).savefig(path, dpi=150)
 
 
 def _point(axes: Axes, position: int, time_s: float, source: str | None) -> None:

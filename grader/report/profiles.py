@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.report import console as views
-from grader.report import units
+from grader.report import gantt, units
 from grader.results import LaunchProfile, Profile
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
@@ -26,6 +26,8 @@ def profile(result: Profile, source: Sequence[str]) -> RenderableType:
     parts: list[RenderableType] = [head]
     if result.reason is not None:
         parts.append(Text(result.reason, views.VERDICT_STYLES[result.verdict]))
+    if result.timeline:
+        parts += ["", gantt.gantt(result.timeline, result.timeline_source), Text(gantt.LEGEND, "dim")]
     for launch in result.launches:
         parts += ["", _resources(launch), _counters(launch), "", _lines(launch)]
         parts += views.findings(launch.findings, result.file, source)
