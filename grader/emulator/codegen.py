@@ -271,6 +271,8 @@ class Emitter:
                 return self.convert_bits(self.load_register(name), kind)
             case Not(reg):
                 return self.b.not_(self.load_register(reg.name))
+            case Sym("WARP_SZ"):
+                return self._constant(Imm(LANES), ptx_type)
             case Sym(name):
                 return self.convert_bits(self.address_of(name), kind)
             case Mem(Sym(name), offset):

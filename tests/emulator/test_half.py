@@ -241,3 +241,15 @@ def test_cuda_half_intrinsics(bench: Bench) -> None:
     ).astype(np.float32)
     assert np.array_equal(out, expected)
     assert np.array_equal(bits, to_bits([rounded(Fraction(float(x)), BFLOAT) for x in expected], "bf16"))
+
+
+def test_halves_are_shuffled(bench: Bench) -> None:
+    """cuda_fp16.h writes this with WARP_SZ, a constant of PTX."""
+    source = """#include <cuda_fp16.h>
+    extern "C" __global__ void k(const __half* in, __half* out)
+    {
+        out[threadIdx.x] = __shfl_down_sync(0xffffffff, in[threadIdx.x], 3);
+    }"""
+    values = np.arange(32, dtype=np.float16)
+    ran = bench.cuda(source, "k", 1, 32, values, np.zeros_like(values))
+    assert ran.arrays[1].tolist() == [*range(3, 32), 29, 30, 31]
