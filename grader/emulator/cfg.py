@@ -13,6 +13,8 @@ that, or lanes may be rotated out of order, everything behind the branch counts 
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from grader.emulator.errors import UnsupportedPtx
@@ -67,6 +69,9 @@ class ControlFlow:
     contested: set[str]
     loop_heads: set[int]
     """Targets of backward jumps: where the instruction budget is checked."""
+    meetings: dict[int, int]
+    """Blocks that begin with an instruction at which parted lanes wait for each other → the block that must not run
+    before they go on (one behind the last where there is none)."""
 
     def crossing(self) -> set[str]:
         """Registers whose values outlive a block."""
@@ -80,10 +85,17 @@ def analyse(function: Function, *, rows_uniform: bool, rotates: bool) -> Control
     rotates: the scheduler may run lanes out of order (kernels that spin on memory).
     """
     blocks = build_blocks(function)
-    live_in = _liveness(blocks)
-    uniform, contested = _divergence(function, blocks, live_in, rows_uniform, rotates)
+    divergence = _Divergence(function, blocks, rows_uniform, rotates)
+    meeting = divergence.meeting_instructions()
+    if meeting:
+        blocks = build_blocks(function, meeting)
+        divergence = _Divergence(function, blocks, rows_uniform, rotates)
+    uniform = set(function.registers) - divergence.varying
     heads = {s for b in blocks for s in b.successors if 0 <= s <= b.index}
-    return ControlFlow(function, blocks, live_in, uniform, contested, heads)
+    meetings = {
+        b.index: divergence.limit(b) for b in blocks if b.instructions and id(b.instructions[0]) in meeting
+    }
+    return ControlFlow(function, blocks, divergence.live_in, uniform, divergence.contested, heads, meetings)
 
 
 _SPECIAL = frozenset(
@@ -149,8 +161,21 @@ def _ends_block(inst: Instruction) -> bool:
     return inst.parts[0] in ("bra", "brx", "ret", "exit", "bar", "barrier", "trap")
 
 
-def build_blocks(function: Function) -> list[Block]:
-    """The body cut at labels and at instructions that transfer control or wait."""
+def membership(inst: Instruction) -> Operand | None:
+    """Of an instruction at which lanes wait for each other: the mask that names them."""
+    name = inst.parts[0]
+    if _is_warp_barrier(inst):
+        return inst.operands[0]
+    if "sync" not in inst.parts or name not in _MEMBERSHIP:
+        return None
+    return inst.operands[_MEMBERSHIP[name]]
+
+
+_MEMBERSHIP = {"shfl": 4, "vote": 2, "match": 2, "redux": 2, "elect": 1}
+
+
+def build_blocks(function: Function, meeting: Collection[int] = ()) -> list[Block]:
+    """The body cut at labels, at instructions that transfer control or wait, and before those in `meeting` (by id)."""
     blocks = [Block(0)]
     labels: dict[str, int] = {}
     for item in function.body:
@@ -160,7 +185,7 @@ def build_blocks(function: Function) -> list[Block]:
                 blocks.append(Block(len(blocks)))
             labels[item.name] = len(blocks) - 1
         else:
-            if current.terminator:
+            if current.terminator or (current.instructions and id(item) in meeting):
                 blocks.append(Block(len(blocks)))
                 current = blocks[-1]
             if _ends_block(item) and not _is_warp_barrier(item):
@@ -229,26 +254,83 @@ def _liveness(blocks: list[Block]) -> list[set[str]]:
 # -- divergence -------------------------------------------------------------------------------------------------
 
 
-def _divergence(
-    function: Function, blocks: list[Block], live_in: list[set[str]], rows_uniform: bool, rotates: bool
-) -> tuple[set[str], set[str]]:
-    """The uniform and the contested registers; a fixed point, since each kind of divergence feeds the other."""
-    post = _PostDominators(blocks)
-    defined = [{name for inst in block.instructions for name in destinations(inst)} for block in blocks]
-    varying: set[str] = set()
-    contested: set[str] = set()
-    split: set[int] = set()
-    changed = True
-    while changed:
-        before = len(varying) + len(contested) + len(split)
-        _spread(blocks, varying, rows_uniform)
-        for block in blocks:
-            if block.index not in split and _diverges(block, varying):
-                split.add(block.index)
-                contested |= _contested_by(block, blocks, post, defined, live_in, rotates)
-        varying |= contested
-        changed = len(varying) + len(contested) + len(split) != before
-    return set(function.registers) - varying, contested
+class _Divergence:
+    """The varying and the contested registers; a fixed point, since each kind of divergence feeds the other."""
+
+    def __init__(self, function: Function, blocks: list[Block], rows_uniform: bool, rotates: bool) -> None:
+        self.blocks = blocks
+        self.live_in = _liveness(blocks)
+        self.post = _PostDominators(blocks)
+        self.defined = [
+            {name for inst in block.instructions for name in destinations(inst)} for block in blocks
+        ]
+        self.varying: set[str] = set()
+        self.contested: set[str] = set()
+        self.regions: dict[int, tuple[set[int], int]] = {}
+        """Divergent branch → the blocks in which lanes are parted, and the block that waits for all of them."""
+        changed = True
+        while changed:
+            before = len(self.varying) + len(self.contested) + len(self.regions)
+            _spread(blocks, self.varying, rows_uniform)
+            for block in blocks:
+                if block.index not in self.regions and _diverges(block, self.varying):
+                    self._part(block, rotates)
+            self.varying |= self.contested
+            changed = len(self.varying) + len(self.contested) + len(self.regions) != before
+
+    def _part(self, branch: Block, rotates: bool) -> None:
+        """Takes note of a divergent branch."""
+        join = self.post.immediate(branch.index)
+        targets = list(dict.fromkeys(branch.successors))
+        sides = [_reachable(self.blocks, target, join) for target in targets]
+        region = set().union(*sides)
+        if rotates or (join != EXIT and any(index >= join for index in region)):
+            region |= _reachable(self.blocks, join, EXIT) if join != EXIT else set()
+            self.regions[branch.index] = region, EXIT
+            self.contested |= self._defined_in(region)
+        else:
+            self.regions[branch.index] = region, join
+            self.contested |= self._contested(targets, sides, join)
+
+    def _defined_in(self, region: set[int]) -> set[str]:
+        return set().union(*(self.defined[index] for index in region))
+
+    def _contested(self, targets: list[int], sides: list[set[int]], join: int) -> set[str]:
+        """Registers that lanes on one side of a branch may overwrite while the others need them."""
+        contested = self._defined_in(set().union(*sides)) & self.live_in[join] if join != EXIT else set()
+        for one, (target, other) in itertools.product(sides, zip(targets, sides, strict=True)):
+            if other is one:
+                continue
+            if one & other:
+                contested |= self._defined_in(one | other)
+            needed = self._defined_in(other)
+            if target not in (EXIT, join):
+                needed |= self.live_in[target]
+            contested |= self._defined_in(one) & needed
+        return contested
+
+    def meeting_instructions(self) -> set[int]:
+        """Where parted lanes may have to wait, by id.
+
+        Of a row of shuffles or votes with one mask the first will do. At a warp barrier lanes may meet others that
+        are at another one, so each counts.
+        """
+        found: set[int] = set()
+        for index in set().union(*(region for region, _ in self.regions.values())):
+            together: Operand | None = None
+            for inst in self.blocks[index].instructions:
+                mask = membership(inst)
+                if mask is not None and (mask != together or _is_warp_barrier(inst)):
+                    found.add(id(inst))
+                    together = mask
+                if together is not None and set(_registers(together)) & set(destinations(inst)):
+                    together = None
+        return found
+
+    def limit(self, block: Block) -> int:
+        """The first block that waits for lanes in `block`; one behind the last where none does."""
+        joins = [join for region, join in self.regions.values() if block.index in region and join != EXIT]
+        return min(joins, default=len(self.blocks))
 
 
 def _spread(blocks: list[Block], varying: set[str], rows_uniform: bool) -> None:
@@ -292,33 +374,6 @@ def _diverges(block: Block, varying: set[str]) -> bool:
     if end is None or len(set(block.successors)) < 2:
         return False
     return any(name in varying for name in sources(end))
-
-
-def _contested_by(
-    branch: Block, blocks: list[Block], post: _PostDominators, defined: list[set[str]], live_in: list[set[str]],
-    rotates: bool,
-) -> set[str]:  # fmt: skip
-    """Registers that lanes on one side of a divergent branch may overwrite while the others need them."""
-    join = post.immediate(branch.index)
-    sides = [_reachable(blocks, s, join) for s in dict.fromkeys(branch.successors)]
-    region = set().union(*sides)
-    if rotates or (join != EXIT and any(index >= join for index in region)):
-        behind = region | (_reachable(blocks, join, EXIT) if join != EXIT else set())
-        return set().union(*(defined[i] for i in behind))
-    written = set().union(*(defined[i] for i in region))
-    contested = written & live_in[join] if join != EXIT else set()
-    for i, one in enumerate(sides):
-        for other_entry, other in zip(dict.fromkeys(branch.successors), sides, strict=True):
-            if other is sides[i]:
-                continue
-            if one & other:
-                contested |= set().union(*(defined[k] for k in one | other))
-            by_one = set().union(*(defined[k] for k in one))
-            in_other = set().union(*(defined[k] for k in other))
-            if other_entry not in (EXIT, join):
-                in_other |= live_in[other_entry]
-            contested |= by_one & in_other
-    return contested
 
 
 def _reachable(blocks: list[Block], start: int, stop: int) -> set[int]:

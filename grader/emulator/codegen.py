@@ -18,6 +18,7 @@ from llvmlite import ir
 from grader.emulator.cfg import EXIT, Block, destinations, is_special
 from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.kernel import KernelPlan
+from grader.emulator.meetings import Meetings
 from grader.emulator.ops import handle
 from grader.emulator.ops.special import read_special
 from grader.emulator.ptx import Imm, Instruction, Mem, Not, Operand, Reg, Sym
@@ -86,6 +87,7 @@ class Emitter:
         for block in self.flow.blocks:
             self._block(block)
         self._dispatch()
+        self.meetings.finish()
         return self.module
 
     def _entry(self) -> None:
@@ -110,6 +112,7 @@ class Emitter:
                 pending = self.b.icmp_unsigned("!=", self.b.load(self._mask_pointer(index)), I64(0))
                 bits = self.b.or_(bits, self.b.shl(self.b.zext(pending, I64), I64(index - number * 64)))
             self.b.store(bits, word)
+        self.meetings = Meetings(self)
 
     def _buffer(self, nbytes: int) -> Any:
         slot = self.b.alloca(ir.ArrayType(I8, nbytes))
@@ -143,6 +146,7 @@ class Emitter:
         self.env = {}
         self.carry = None
         self.mask = self.b.load(self.mask_slot)
+        self.meetings.enter(block)
         self._count_block(block)
         for inst in block.instructions:
             self._instruction(inst)
@@ -362,6 +366,9 @@ class Emitter:
         value = self.convert_bits(value, kind)
         if self.varies(operand.name):
             value = self.splat(value)
+        assert self.varies(operand.name) or not is_vector(value), (
+            f"{self.inst.opcode} made {operand.name} vary"
+        )
         if self.guard is not None:
             old = self.load_register(operand.name)
             guard = self.splat(self.guard) if is_vector(value) else self.guard
@@ -467,8 +474,8 @@ class Emitter:
         self.b.position_at_end(all_go)
         self._go(taken)
         self.b.position_at_end(split)
-        self._queue(taken, go)
-        self._queue(fall, stay)
+        self.queue(taken, go)
+        self.queue(fall, stay)
         self.b.branch(self.dispatch)
 
     def _switch(self, block: Block) -> None:
@@ -478,7 +485,7 @@ class Emitter:
             # An index beyond the table is undefined in PTX; the last target takes it, so that no lane is lost.
             compare = ">=" if number == last else "=="
             hit = self.b.icmp_unsigned(compare, index, self.splat(I32(number)))
-            self._queue(target, self.b.and_(self.mask, self.bits(hit)))
+            self.queue(target, self.b.and_(self.mask, self.bits(hit)))
         self.b.branch(self.dispatch)
 
     def _barrier(self, block: Block) -> None:
@@ -506,7 +513,7 @@ class Emitter:
         pending: Any = self.b.load(self.words[0])
         for word in self.words[1:]:
             pending = self.b.or_(pending, self.b.load(word))
-        together = self.b.icmp_unsigned("==", pending, I64(0))
+        together = self.meetings.unhindered(target, self.b.icmp_unsigned("==", pending, I64(0)))
         self.b.cbranch(together, self.bodies[target], self._waiting_room(target))
 
     def _waiting_room(self, target: int) -> Any:
@@ -515,12 +522,12 @@ class Emitter:
             here = self.b.block
             room = self.waiting_rooms[target] = self.function.append_basic_block(f"queue{target}")
             self.b.position_at_end(room)
-            self._queue(target, self.b.load(self.mask_slot))
+            self.queue(target, self.b.load(self.mask_slot))
             self.b.branch(self.dispatch)
             self.b.position_at_end(here)
         return self.waiting_rooms[target]
 
-    def _queue(self, target: int, mask: Any) -> None:
+    def queue(self, target: int, mask: Any) -> None:
         """Adds lanes to those waiting to run a block (or ends them)."""
         if target == EXIT:
             live = self.warp_pointer(layout.W_LIVE)
@@ -546,14 +553,16 @@ class Emitter:
             self.b.position_at_end(following)
         self.b.branch(none)
         self.b.position_at_end(none)
+        self.meetings.when_idle()
         live = self.b.load(self.warp_pointer(layout.W_LIVE))
         done = self.b.icmp_unsigned("==", live, I64(0))
         self.b.ret(self.b.select(done, I64(layout.DONE), I64(layout.WAITING)))
 
     def _run_pending(self, number: int, word: Any, bits: Any) -> None:
         bit = self._chosen(bits)
-        self.b.store(self.b.and_(bits, self.b.xor(self.b.shl(I64(1), bit), I64(-1))), word)
         index = self.b.add(bit, I64(number * 64))
+        self.meetings.before(index)
+        self.b.store(self.b.and_(bits, self.b.xor(self.b.shl(I64(1), bit), I64(-1))), word)
         slot = self.b.add(self.warp, self.b.mul(self.b.add(index, I64(layout.W_MASKS)), I64(8)))
         pointer = self.at(slot, I64)
         self.b.store(self.b.load(pointer), self.mask_slot)

@@ -51,6 +51,7 @@ ACTIONS: dict[str, Callable[..., Results]] = {
     "test": lambda table, a, b: (int(a & b != 0),),
     "join": lambda table, a, b: (a | b << 32,),
     "part": lambda table, a: (a & MASK, a >> 32),
+    "nothing": lambda table: (),
     "load": lambda table, a: (table[a % TABLE],),
     "load2": lambda table, a: (table[a % TABLE & ~1], table[a % TABLE | 1]),
 }
@@ -71,6 +72,8 @@ class Writer:
         self.nodes: list[Node] = []
         self.serial = 0
         self.counters: list[str] = []
+        self.meetings = self.rng.choice([0.0, 0.15])
+        """How often lanes are to wait for each other: this may change the order in which they run, nothing else."""
         entry = self.node()
         if structured:
             last = self.sequence(entry, depth=0, exits=[])
@@ -90,7 +93,7 @@ class Writer:
     def some(self, at: int, most: int = 4) -> None:
         for _ in range(self.rng.randint(0, most)):
             line = self.line()
-            if line.text[0] != "{" and self.rng.random() < 0.2:
+            if line.to and line.text[0] != "{" and self.rng.random() < 0.2:
                 uniform = line.to[0] in (*UNIFORM["word"], *UNIFORM["predicate"], *UNIFORM["wide"])
                 guard = (
                     self.rng.choice(UNIFORM["predicate"] if uniform else PREDICATES),
@@ -108,6 +111,8 @@ class Writer:
     def line(self) -> Line:
         """A uniform register is computed from uniform ones alone, so that only control flow can spoil it."""
         pick = self.rng.choice
+        if self.rng.random() < self.meetings:
+            return Line("bar.warp.sync -1;", "nothing", (), ())
         uniform = self.rng.random() < 0.5
         to = UNIFORM if uniform else VARYING
         words, predicates, wide = UNIFORM.values() if uniform else (WORDS, PREDICATES, WIDE)

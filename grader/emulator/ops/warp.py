@@ -10,7 +10,7 @@ from grader.emulator.ops.compare import comparison
 from grader.emulator.ops.registry import Op, op
 from grader.emulator.ptx import Pair
 from grader.emulator.runtime.layout import FULL, LANES
-from grader.emulator.values import I32, I64, constant
+from grader.emulator.values import I32, I64, constant, is_vector
 
 if TYPE_CHECKING:
     from grader.emulator.codegen import Emitter
@@ -67,19 +67,30 @@ def _permuted(e: Emitter, value: Any, source: Any) -> Any:
     return e.load_vector(e.value_buffer, I32)
 
 
-def _ballot(e: Emitter, predicate: Any) -> Any:
-    """The active lanes whose predicate holds, as an int64 mask."""
-    return e.b.and_(e.active_mask(), e.bits(predicate))
+def _members(e: Emitter, index: int) -> Any:
+    """The active lanes that the membership mask (operand `index`) names: 32 bits, for all lanes or for each."""
+    active = e.b.trunc(e.active_mask(), I32)
+    operands = e.inst.operands
+    if index >= len(operands):  # the form without .sync has no mask
+        return active
+    named = e.read(operands[index], "b32", vector=not e.is_uniform(operands[index]))
+    return e.b.and_(named, e.splat(active) if is_vector(named) else active)
+
+
+def _like(e: Emitter, value: Any, members: Any) -> Any:
+    return e.splat(value) if is_vector(members) else value
 
 
 @op("vote", allow=("sync", "all", "any", "uni", "ballot"), types=("pred", "b32"))
 def vote(e: Emitter, o: Op) -> None:
-    for_it = _ballot(e, e.read(1, "pred", vector=True))
+    votes = e.b.trunc(e.bits(e.read(1, "pred", vector=True)), I32)
+    members = _members(e, 2)
+    for_it = e.b.and_(_like(e, votes, members), members)
     if o.has("ballot"):
-        e.write(0, e.b.trunc(for_it, I32), "b32")
+        e.write(0, for_it, "b32")
         return
-    everybody = e.b.icmp_unsigned("==", for_it, e.active_mask())
-    nobody = e.b.icmp_unsigned("==", for_it, I64(0))
+    everybody = e.b.icmp_unsigned("==", for_it, members)
+    nobody = e.b.icmp_unsigned("==", for_it, constant(for_it, 0))
     result = {"all": everybody, "any": e.b.not_(nobody), "uni": e.b.or_(everybody, nobody)}[o.modifiers[-1]]
     e.write(0, result, "pred")
 
@@ -91,37 +102,42 @@ def activemask(e: Emitter, o: Op) -> None:
 
 @op("elect", allow=("sync",))
 def elect(e: Emitter, o: Op) -> None:
-    """The lowest active lane is chosen."""
+    """The lowest lane is chosen."""
     target = e.inst.operands[0]
     if not isinstance(target, Pair):
         raise e.unsupported()
-    leader = e.b.trunc(e.b.cttz(e.active_mask(), ir.IntType(1)(0)), I32)
-    e.write(target.first, leader, "b32")
-    e.write(target.second, e.b.icmp_unsigned("==", _lane_numbers(), e.splat(leader)), "pred")
+    members = e.splat(_members(e, 1))
+    lowest = e.b.and_(members, e.b.sub(constant(members, 0), members))
+    e.write(target.first, e.b.sub(constant(members, 31), e.leading_zeros(lowest)), "b32")
+    e.write(target.second, e.b.icmp_unsigned("==", lowest, _own_bits()), "pred")
+
+
+def _own_bits() -> Any:
+    return ir.Constant(ir.VectorType(I32, LANES), [I32(1 << lane) for lane in range(LANES)])
 
 
 @op("match", allow=("sync", "any", "all"), types=("b32", "b64"))
 def match(e: Emitter, o: Op) -> None:
-    """Which lanes have the same value: compared with each lane's value in turn."""
+    """Which members have the same value: compared with each lane's value in turn."""
     value = e.read(1, o.type, vector=True)
-    active = e.active_mask()
-    if o.has("all"):
-        leader = e.b.trunc(e.b.cttz(active, ir.IntType(1)(0)), I32)
-        same = comparison(e, "eq", "b32", value, e.splat(e.b.extract_element(value, leader)))
-        all_same = e.b.icmp_unsigned("==", e.b.and_(e.bits(same), active), active)
-        target = e.inst.operands[0]
-        mask = e.b.select(all_same, e.b.trunc(active, I32), I32(0))
-        e.write(target.first if isinstance(target, Pair) else target, mask, "b32")
-        if isinstance(target, Pair):
-            e.write(target.second, all_same, "pred")
-        return
-    result: Any = constant(e.splat(I32(0)), 0)
+    members = e.splat(_members(e, 2))
+    alike: Any = constant(members, 0)
     for lane in range(LANES):
         same = comparison(e, "eq", "b32", value, e.splat(e.b.extract_element(value, I32(lane))))
-        present = e.b.and_(e.b.lshr(active, I64(lane)), I64(1))
-        bit = e.b.shl(e.b.trunc(present, I32), I32(lane))
-        result = e.b.or_(result, e.b.select(same, e.splat(bit), constant(result, 0)))
-    e.write(0, result, "b32")
+        alike = e.b.or_(alike, e.b.select(same, constant(alike, 1 << lane), constant(alike, 0)))
+    alike = e.b.and_(alike, members)
+    target = e.inst.operands[0]
+    if o.has("any"):
+        e.write(target, alike, "b32")
+        return
+    all_alike = e.b.icmp_unsigned("==", alike, members)
+    e.write(
+        target.first if isinstance(target, Pair) else target,
+        e.b.select(all_alike, members, constant(members, 0)),
+        "b32",
+    )
+    if isinstance(target, Pair):
+        e.write(target.second, all_alike, "pred")
 
 
 @op("redux", allow=("sync", "add", "min", "max", "and", "or", "xor"), types=("u32", "s32", "b32"))
@@ -133,6 +149,22 @@ def redux(e: Emitter, o: Op) -> None:
         "add": 0, "or": 0, "xor": 0, "and": -1,
         "min": 0x7FFFFFFF if signed else -1, "max": -0x80000000 if signed else 0,
     }[how]  # fmt: skip
-    value = e.b.select(e.lanes(e.active_mask()), value, constant(value, neutral))
     name = f"{'s' if signed else 'u'}{how}" if how in ("min", "max") else how
-    e.write(0, e.reduce(f"llvm.vector.reduce.{name}", value), o.type)
+    members = _members(e, 2)
+    if not is_vector(members):
+        chosen = e.b.select(e.lanes(e.b.zext(members, I64)), value, constant(value, neutral))
+        e.write(0, e.reduce(f"llvm.vector.reduce.{name}", chosen), o.type)
+        return
+    total: Any = constant(value, neutral)
+    for lane in range(LANES):
+        bit = e.b.and_(members, constant(members, 1 << lane))
+        one = e.splat(e.b.extract_element(value, I32(lane)))
+        one = e.b.select(e.b.icmp_unsigned("!=", bit, constant(bit, 0)), one, constant(value, neutral))
+        total = _joined(e, how, name, total, one)
+    e.write(0, total, o.type)
+
+
+def _joined(e: Emitter, how: str, name: str, a: Any, b: Any) -> Any:
+    if how in ("min", "max"):
+        return e.intrinsic(f"llvm.{name}", a, b)
+    return {"add": e.b.add, "and": e.b.and_, "or": e.b.or_, "xor": e.b.xor}[how](a, b)
