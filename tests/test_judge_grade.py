@@ -63,6 +63,18 @@ def test_atomics_do_not_hide_scattered_writes(tmp_path: Path) -> None:
     assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
 
 
+def test_a_grid_that_no_emulator_comes_to_the_end_of_is_refused(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    file = tmp_path / "mine.cu"
+    file.write_text(
+        '// /// launch\n// [[launch]]\n// kernel = "transpose"\n// grid = [1000000, 65535]\n'
+        '// block = [1]\n// ///\nextern "C" __global__ void transpose(const float* in, float* out, int M, int N) {}\n'
+    )
+    result = grade(topic, file, "emulator")
+    assert result.verdict == "error"
+    assert "65,535,000,000 blocks" in (result.reason or "")
+
+
 def test_chosen_sizes_alone_give_neither_rung_nor_points() -> None:
     topic = TOPICS["transpose"]
     result = grade(topic, topic.rungs[0].path, "emulator", None, {"M": 33, "N": 31})

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from grader.judge import trial
 from grader.judge.cases import Case, CaseStore
-from grader.judge.kernel import Kernel, Refused
+from grader.judge.counting import product
+from grader.judge.kernel import Kernel, Planned, Refused
 from grader.judge.runner import Runner
 from grader.judge.trial import Outcome, Trial
 from grader.judge.verdict import Refusal
@@ -21,6 +22,10 @@ EMULATOR_SECONDS = 300.0
 EMULATOR_RATE = 50e6
 """The last guard on the emulator, where the instruction budget has long spoken: these seconds, and one more
 for so many operations and bytes of the problem."""
+
+
+BLOCKS = 1_000_000
+"""So many blocks the emulator always runs, and one more for each operation or byte of the problem."""
 
 
 def work(topic: Topic, problem: Problem) -> int:
@@ -57,6 +62,10 @@ class Examiner:
             planned = kernel.plan(case.problem, hello.limits)
         except Refused as error:
             return Outcome(Refusal("error", error.reason))
+        if hello.kind == "emulator" and (
+            refusal := _too_many_blocks(planned, work(self.topic, case.problem))
+        ):
+            return Outcome(refusal)
         seconds = GPU_SECONDS if hello.kind == "gpu" else emulator_seconds(self.topic, case.problem)
         attempt = Trial(kernel, planned, case, self.store.get(case))
         return trial.run(self.runner, attempt, instruction_budget(self.topic, case.problem), seconds)
@@ -68,6 +77,18 @@ class Examiner:
             yield case, outcome
             if outcome.refusal is not None:
                 return
+
+
+def _too_many_blocks(planned: Planned, operations: int) -> Refusal | None:
+    """Blocks in such numbers that most have nothing to do, and the emulator would not come to an end."""
+    blocks = sum(product(launch.grid) for launch in planned.launches)
+    if blocks <= BLOCKS + operations:
+        return None
+    return Refusal(
+        "error",
+        f"The grids have {blocks:,} blocks, where the problem has only {operations:,} operations and bytes. "
+        "Compute `grid` from the sizes, with cdiv.",
+    )
 
 
 def case_result(case: Case, outcome: Outcome, examiner: Examiner, file: str) -> CaseResult:
