@@ -167,8 +167,9 @@ def parse_source(source: str, signature: Signature, path: Path) -> Rung:
 def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], sms: int) -> LaunchPlan:
     """The launches of `rung` for one problem on a device with `sms` multiprocessors.
 
-    `constants` has a value for each of `rung.constant_names`. Raises WarpladderError where an expression has
-    no value, a grid or block is not positive, or no launch applies.
+    `constants` has a value for each of `rung.constant_names`. Scratch arrays that no launch of this problem
+    takes are left out. Raises WarpladderError where an expression has no value, a grid or block is not
+    positive, or no launch applies.
     """
     values = {**constants, **rung.signature.with_derived(problem), SM_COUNT: sms}
     at = ", ".join(f"{name}={value}" for name, value in problem.items())
@@ -220,8 +221,9 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
             line=rung.launches[0].line,
             remedy="add a launch without `when`, or one for the remaining sizes",
         )
+    used = {name for launch in launches for name in (*launch.args, *launch.zero)}
     scratch = []
-    for item in rung.scratch:
+    for item in (item for item in rung.scratch if item.name in used):
         shape = tuple(evaluate(side, f"shape of {item.name}", item.line, 1) for side in item.shape)
         scratch.append(ScratchArray(item.name, item.dtype, shape))
     return LaunchPlan(launches, tuple(scratch))

@@ -164,3 +164,26 @@ def test_no_guards_no_damage() -> None:
     region = np.zeros(8, dtype=np.uint8)
     assert len(frame(region, 0)) == 8
     assert damage(region, 0) is None
+
+
+def test_sums_kept_in_half_are_named() -> None:
+    expected = np.array([4097.0, 4099.0, -5001.0, 64.0])
+    kept = expected.astype(np.float16).astype(np.float32)
+    assert compare("C", kept, expected, None).in_half
+    overflown = np.where(np.arange(4) == 2, np.float32(-np.inf), kept)
+    assert compare("C", overflown, expected, None).in_half
+    assert compare(
+        "C", np.float32([0.1]).astype(np.float16).astype(np.float32), np.array([0.1]), None
+    ).in_half
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        ([0.0, 0.0, 0.0, 0.0], [4097.0, 4099.0, 5001.0, 64.0]),  # nothing was computed
+        ([10.0, 12.0, 13.0, 14.0], [11.0, 12.0, 13.0, 14.0]),  # a term is missing, and all are halves anyway
+        ([4097.0, 4099.0, 5001.0, 63.0], [4097.0, 4099.0, 5001.0, 64.0]),  # all but one are right
+    ],
+)
+def test_other_mistakes_are_not_taken_for_half_precision(actual: list[float], expected: list[float]) -> None:
+    assert not compare("C", np.float32(actual), np.array(expected), None).in_half

@@ -95,6 +95,14 @@ def test_plan_of_another_size_picks_the_other_launch() -> None:
     assert [launch.kernel for launch in planned.launches] == ["unfold", "gemm<false>"]
 
 
+def test_scratch_that_no_launch_takes_is_not_planned() -> None:
+    conditional = PIPELINE.replace('kernel = "unfold"', 'kernel = "unfold"\n// when = "K > 1"')
+    rung = read(conditional.replace('zero = ["C", "columns"]', 'zero = ["C"]'))
+    for depth, names in ((5, ["columns"]), (1, [])):
+        planned = plan(rung, {"M": 100, "N": 200, "K": depth}, CONSTANTS, sms=132)
+        assert [item.name for item in planned.scratch] == names
+
+
 @pytest.mark.parametrize(
     ("grid", "extra", "said"),
     [

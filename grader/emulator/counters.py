@@ -6,6 +6,7 @@ from a GPU's, while requests, sectors and wavefronts are those of the same acces
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -35,7 +36,9 @@ _ALWAYS = (
         for op in ("ld", "st")
     ),
     *(f"smsp__sass_thread_inst_executed_op_{p}{a}_pred_on.sum" for p in "fdh" for a in ("fma", "add", "mul")),
+    *(f"smsp__sass_inst_executed_op_{name}.sum" for name in ("ldsm", "ldgsts")),
     "sm__inst_executed_pipe_tensor_op_hmma.sum",
+    *(f"sm__ops_path_tensor_op_hmma_src_fp16_dst_{sums}.sum" for sums in ("fp32", "fp16")),
     "smsp__inst_executed.sum",
     "smsp__thread_inst_executed.sum",
 )
@@ -55,11 +58,24 @@ TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.sum"
 """Warp instructions on Tensor Cores."""
 
 
-def _products(inst: Instruction) -> int:
-    """How many HMMA instructions it becomes: wmma's 16 × 16 result is two of 16 × 8."""
-    if inst.parts[0] == "mma":
-        return 1
-    return 2 if inst.parts[:2] == ["wmma", "mma"] else 0
+TENSOR_OPS = "sm__ops_path_tensor_op_hmma_src_{}_dst_{}.sum"
+"""Multiplications and additions on Tensor Cores, by the types of factors and sums."""
+
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+_TYPE_NAMES = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "f32": "fp32"}
+
+
+def _tensor_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
+    """What a Tensor Core instruction counts as; wmma's 16 × 16 result takes two HMMA instructions of 16 × 8."""
+    parts = inst.parts
+    if parts[0] != "mma" and parts[:2] != ["wmma", "mma"]:
+        return
+    shape = next(match for match in map(_SHAPE.fullmatch, parts) if match)
+    m, n, k = map(int, shape.groups())
+    kinds = [part for part in parts if part in _TYPE_NAMES]
+    factors = kinds[1] if len(kinds) == 4 else "f16"  # wmma names the factors' type only where it is another
+    yield TENSOR, n // 8
+    yield TENSOR_OPS.format(_TYPE_NAMES[factors], _TYPE_NAMES[kinds[0]]), 2 * m * n * k
 
 
 class Tally:
@@ -84,7 +100,8 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
         for inst in [*block.instructions, *end]:
             result.add("smsp__inst_executed.sum", inst.source_line, executions)
             result.add("smsp__thread_inst_executed.sum", inst.source_line, threads)
-            result.add(TENSOR, inst.source_line, executions * _products(inst))
+            for tensor_metric, amount in _tensor_metrics(inst):
+                result.add(tensor_metric, inst.source_line, executions * amount)
             metric = metric_of(inst)
             if metric:
                 guard = plan.guarded.get(id(inst))

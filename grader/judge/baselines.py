@@ -3,14 +3,19 @@ own buffers."""
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 TITLES = {
+    "cub.sum": "CUB (DeviceReduce::Sum)",
+    "cublas.gemmEx": "cuBLAS (gemmEx, FP32 accumulation and output)",
     "cupy.matmul": "cuBLAS (cupy.matmul)",
     "cupy.transpose": "CuPy (out[...] = in.T)",
     "torch.conv2d": "cuDNN (torch.conv2d)",
+    "torch.sums": "PyTorch (sum(1) and sum(0))",
 }
 """What tables call each library that a topic.toml may name."""
 
@@ -21,6 +26,46 @@ def _matmul(cupy: Any, a: Any, b: Any, c: Any) -> None:
 
 def _transpose(cupy: Any, source: Any, target: Any) -> None:
     target[...] = source.T
+
+
+def _cub_sum(cupy: Any, source: Any, target: Any) -> None:
+    """The sum is left where CUB's wrapper puts it: copying it to `target` would be one launch more."""
+    from cupy.cuda import cub
+
+    every_axis, no_axis = (0,), ()
+    cub.device_reduce(source, cub.CUPY_CUB_SUM, every_axis, no_axis)
+
+
+def _torch_sums(cupy: Any, source: Any, rows: Any, columns: Any) -> None:
+    import torch
+
+    matrix = torch.from_dlpack(source)
+    torch.sum(matrix, 1, out=torch.from_dlpack(rows))
+    torch.sum(matrix, 0, out=torch.from_dlpack(columns))
+
+
+_FP16, _FP32 = 2, 0
+"""cudaDataType_t of halves and of floats."""
+
+_COMPUTE_32F = 68
+"""cublasComputeType_t: products are summed in single precision."""
+
+_DEFAULT_ALGORITHM = -1
+
+
+def _gemm_ex(cupy: Any, a: Any, b: Any, c: Any) -> None:
+    """C = A · B of halves, C in floats. To cuBLAS, row-major matrices are the transposes: Cᵀ = Bᵀ · Aᵀ."""
+    from cupy_backends.cuda.libs import cublas
+
+    (m, k), n = a.shape, b.shape[1]
+    one, zero = (ctypes.c_float(value) for value in (1.0, 0.0))
+    handle = cupy.cuda.device.get_cublas_handle()
+    cublas.setPointerMode(handle, cublas.CUBLAS_POINTER_MODE_HOST)
+    operands = (b.data.ptr, _FP16, n, a.data.ptr, _FP16, k)
+    result = (c.data.ptr, _FP32, n)
+    no, scale, keep = cublas.CUBLAS_OP_N, ctypes.addressof(one), ctypes.addressof(zero)
+    how = (_COMPUTE_32F, _DEFAULT_ALGORITHM)
+    cublas.gemmEx(handle, no, no, n, m, k, scale, *operands, keep, *result, *how)
 
 
 def _conv2d(cupy: Any, x: Any, w: Any, y: Any, stride: int, pad: int) -> None:
@@ -34,17 +79,22 @@ def _conv2d(cupy: Any, x: Any, w: Any, y: Any, stride: int, pad: int) -> None:
 
 
 _ROUTINES: dict[str, Callable[..., None]] = {
+    "cub.sum": _cub_sum,
+    "cublas.gemmEx": _gemm_ex,
     "cupy.matmul": _matmul,
     "cupy.transpose": _transpose,
     "torch.conv2d": _conv2d,
+    "torch.sums": _torch_sums,
 }
 
 _SIZES = {"torch.conv2d": ("stride", "pad")}
 """Sizes that a routine is told, where the arrays' shapes do not tell them."""
 
 
-def call(name: str, arrays: Mapping[str, tuple[int, str, tuple[int, ...]]], sizes: Mapping[str, int]) -> None:
-    """Enqueue a library routine on the default stream.
+def prepare(
+    name: str, arrays: Mapping[str, tuple[int, str, tuple[int, ...]]], sizes: Mapping[str, int]
+) -> Callable[[], None]:
+    """A library routine on given arrays: each call enqueues it on the default stream, and does little else.
 
     `arrays` are address, dtype and shape by parameter name, inputs then outputs, in the signature's order.
     `sizes` are the problem's. Raises ImportError without CuPy or the library, KeyError for a library of another name.
@@ -53,7 +103,7 @@ def call(name: str, arrays: Mapping[str, tuple[int, str, tuple[int, ...]]], size
     import cupy
 
     told = {size: sizes[size] for size in _SIZES.get(name, ())}
-    _ROUTINES[name](cupy, *(_array(cupy, *place) for place in arrays.values()), **told)
+    return partial(_ROUTINES[name], cupy, *(_array(cupy, *place) for place in arrays.values()), **told)
 
 
 def _array(cupy: Any, address: int, dtype: str, shape: tuple[int, ...]) -> Any:

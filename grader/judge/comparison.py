@@ -33,6 +33,12 @@ UNIT_ROUNDOFF = {
 }
 """Half the distance from 1 to the next number: the largest relative error of one rounding."""
 
+NEAR = 2.0**-4
+"""What sums of some thousand products lose in half precision is a smaller share of the largest one."""
+
+FEWEST_OTHERS = 3
+"""Expected numbers that half precision does not have, before an output without any says something."""
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -43,6 +49,7 @@ class Comparison:
     unwritten: int  # how many elements still hold the poison
     first_unwritten: tuple[int, ...] | None
     box: tuple[tuple[int, int], ...] | None  # first and last wrong index, a pair a dimension
+    in_half: bool = False  # the output was rounded to half precision on the way, see `_rounded_to_half`
     bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     @property
@@ -85,7 +92,26 @@ def compare(name: str, actual: Array, expected: Array, allowed: Array | None) ->
         unwritten=len(holes),
         first_unwritten=_index(holes[0], actual.shape) if len(holes) else None,
         box=_box(wrong, actual.shape),
+        in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
     )
+
+
+def _rounded_to_half(actual: Array, expected: Array) -> bool:
+    """Whether a wrong output holds nothing but numbers of half precision, about where the right ones are.
+
+    Infinities are where half precision ends, too. Sums of small integers are such numbers by themselves, so
+    several of the expected ones must not be; one is enough where the output is the expected one, rounded.
+    """
+    if actual.dtype.kind != "f" or actual.itemsize <= 2:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = expected.astype(np.float16)
+        finite = np.isfinite(actual)
+        halves = actual.astype(np.float16).astype(actual.dtype) == actual
+        near = np.abs(actual[finite] - expected[finite]) <= NEAR * np.abs(expected).max(initial=0.0)
+    others = int(np.count_nonzero(rounded != expected))
+    fewest = 1 if np.array_equal(actual, rounded) else FEWEST_OTHERS
+    return bool(halves.all() and near.all() and others >= fewest)
 
 
 Bounds = Mapping[str, Mapping[str, Array]]

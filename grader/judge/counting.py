@@ -22,6 +22,9 @@ FLOP = {
 }
 """Floating-point operations an instruction, by counter: ffma, dadd and so on; a multiply-add is two."""
 
+TENSOR_OPS = "sm__ops_path_tensor_op_"
+"""Counters that begin like this are floating-point operations of Tensor Cores."""
+
 
 @dataclass(frozen=True)
 class Resources:
@@ -79,8 +82,9 @@ def summed(records: Sequence[Record]) -> dict[str, int]:
 
 
 def flop(counters: dict[str, int]) -> int:
-    """Floating-point operations that were executed outside of Tensor Cores."""
-    return sum(counters.get(name, 0) * worth for name, worth in FLOP.items())
+    """Floating-point operations that were executed."""
+    on_tensor_cores = sum(number for name, number in counters.items() if name.startswith(TENSOR_OPS))
+    return on_tensor_cores + sum(counters.get(name, 0) * worth for name, worth in FLOP.items())
 
 
 def dram_bytes(records: Sequence[Record]) -> int:

@@ -51,6 +51,10 @@ SUMS_ARE_EXACT = (
 MORE_THAN_ROUNDING = (
     "That is more than rounding explains: look for numbers that pass through a narrower type on the way."
 )
+SUMS_IN_HALF = (
+    "The sums were rounded to half precision, which has 11 significant bits, as an accumulator of halves does, "
+    "__hfma2 or __hadd: keep them in float, and declare WMMA's accumulator fragment as float."
+)
 NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, above all where sizes differ."
 """What to look at when an output is wrong, by kind of case."""
 
@@ -194,7 +198,8 @@ def of_input(name: str, index: Sequence[int] | None, outputs: Sequence[str]) -> 
 
 
 def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int]) -> Refusal | None:
-    """An output that is not what it should be; `advice` is what to look at in a case of this kind."""
+    """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
+    output itself says more."""
     mismatch = comparison.mismatch
     if mismatch is None:
         return None
@@ -207,7 +212,8 @@ def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int
             "cover sizes that are not multiples of the tile? cdiv(a, b) rounds up. Outputs do not start at "
             "zero, either: assign to them, or name them in `zero`.",
         )
-    return Refusal("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, advice)}")
+    usual = SUMS_IN_HALF if comparison.in_half else advice
+    return Refusal("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
 
 
 def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:

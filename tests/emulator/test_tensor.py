@@ -208,6 +208,8 @@ def test_products_and_matrix_loads_are_counted(bench: Bench) -> None:
     a, c = integers((16, 24), 1), integers((16, 16), 3, np.float32)
     counters = bench.cuda(source, "product", 1, 32, a, a, c, c.copy()).counters
     assert counters["sm__inst_executed_pipe_tensor_op_hmma.sum"] == 2
+    assert counters["sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum"] == 2 * 16**3
+    assert counters["sm__ops_path_tensor_op_hmma_src_fp16_dst_fp16.sum"] == 0
     assert counters["smsp__sass_inst_executed_op_ldsm.sum"] == 1
     # Rows of 48 bytes: sixteen rows of 32 bytes straddle nothing, each 8 × 8 quarter takes half a sector a row.
     assert counters["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"] == 4
