@@ -1,0 +1,305 @@
+// The Tensor Cores by their own instructions: ldmatrix brings fragments to registers, mma.sync
+// multiplies 16 × 16 by 16 × 8. WMMA makes the same of its calls, but keeps to itself which lane
+// holds what and which addresses are read when. Here both are known, and the tiles in shared memory
+// can be laid out to suit: swizzled instead of padded.
+//
+// What it should buy: no conflicts and no padding. Rows of 64 halves are 128 bytes, exactly all
+// banks, and tiles have twice as many steps of k, so half as many barriers, with three pairs of
+// them for two blocks on a multiprocessor. That sums lie where the program knows saves the detour
+// at the edges of C as well.
+//
+// /// launch
+// [[scratch]]
+// name = "A_padded"
+// dtype = "float16"
+// shape = ["cdiv(M, V) * V", "cdiv(K, V) * V"]
+//
+// [[scratch]]
+// name = "B_padded"
+// dtype = "float16"
+// shape = ["cdiv(K, V) * V", "cdiv(N, V) * V"]
+//
+// [[launch]]
+// kernel = "pad"
+// when = "K % V != 0 or N % V != 0"
+// args = ["A", "A_padded", "M", "K"]
+// grid = ["cdiv(cdiv(M, V) * V * cdiv(K, V), PAD_THREADS)"]
+// block = ["PAD_THREADS"]
+//
+// [[launch]]
+// kernel = "pad"
+// when = "K % V != 0 or N % V != 0"
+// args = ["B", "B_padded", "K", "N"]
+// grid = ["cdiv(cdiv(K, V) * V * cdiv(N, V), PAD_THREADS)"]
+// block = ["PAD_THREADS"]
+//
+// [[launch]]
+// kernel = "hgemm"
+// when = "K % V != 0 or N % V != 0"
+// args = ["A_padded", "B_padded", "C", "M", "N", "K"]
+// grid = ["cdiv(M, BM) * cdiv(N, BN)"]
+// block = ["THREADS"]
+// shared = "SHARED_BYTES"
+//
+// [[launch]]
+// kernel = "hgemm"
+// when = "K % V == 0 and N % V == 0"
+// grid = ["cdiv(M, BM) * cdiv(N, BN)"]
+// block = ["THREADS"]
+// shared = "SHARED_BYTES"
+// ///
+
+#include <cuda_fp16.h>
+
+constexpr int BM = 128;    // rows of C that a block computes
+constexpr int BN = 128;    // columns of C that a block computes
+constexpr int BK = 64;     // steps of k in a tile: a row of a tile of A is 128 bytes
+constexpr int WM = 64;     // rows of C that a warp computes: 4 fragments of A
+constexpr int WN = 64;     // columns of C that a warp computes: 8 operands b
+constexpr int STAGES = 3;  // pairs of tiles in shared memory, 32 KiB each
+
+constexpr int WARPS_M = BM / WM;
+constexpr int WARPS_N = BN / WN;
+constexpr int THREADS = WARPS_M * WARPS_N * 32;
+
+constexpr int V = 8;              // halves in 16 bytes: what is moved at a time
+constexpr int PAD_THREADS = 256;  // threads of a block that pads
+
+constexpr int A_TILE = BM * BK;  // halves of a tile of A
+constexpr int B_TILE = BK * BN;  // and of a tile of B
+constexpr int SHARED_BYTES = STAGES * (A_TILE + B_TILE) * int(sizeof(half));
+
+// The smallest multiple of V that is not below x.
+__device__ constexpr int round_up(int x)
+{
+    return (x + V - 1) / V * V;
+}
+
+// Copies a matrix of rows × columns, row-major, into one of round_up(rows) × round_up(columns),
+// with zeros where the source has nothing. A thread writes V neighbouring halves, all at once.
+extern "C" __global__ void pad(const half* __restrict__ source, half* __restrict__ target, int rows,
+                               int columns)
+{
+    const int pieces_a_row = round_up(columns) / V;
+    const int piece = blockIdx.x * PAD_THREADS + threadIdx.x;
+    const int row = piece / pieces_a_row;
+    const int column = piece % pieces_a_row * V;
+    if (row >= round_up(rows)) {
+        return;
+    }
+
+    __align__(16) half values[V];
+    #pragma unroll
+    for (int i = 0; i < V; ++i) {
+        const bool inside = row < rows && column + i < columns;
+        values[i] = inside ? source[size_t(row) * columns + column + i] : half(0.0f);
+    }
+    *reinterpret_cast<uint4*>(target + size_t(piece) * V) = *reinterpret_cast<const uint4*>(values);
+}
+
+// Starts to copy 16 bytes from global to shared memory, or writes 16 zeros if they are not inside.
+// Neither waits: the bytes arrive on their own, without passing through registers.
+__device__ void copy_async(half* target, const half* source, bool inside)
+{
+    const unsigned address = __cvta_generic_to_shared(target);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(source),
+                 "r"(inside ? 16 : 0)
+                 : "memory");
+}
+
+// Closes a group: all copies that this thread has started since the last one.
+__device__ void close_group()
+{
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until all but the last PENDING groups of this thread have arrived.
+template <int PENDING>
+__device__ void wait_for_groups()
+{
+    asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
+}
+
+// Where in a tile with rows of COLUMNS halves the piece of 16 bytes with (row, column) lies, column
+// a multiple of V. The eight pieces of each 128 bytes are rearranged, in every row in another way:
+// piece p goes to place p ^ (row % 8). Eight rows below one another then lie in different banks, as
+// eight pieces beside one another do, and no row is longer than its data.
+template <int COLUMNS>
+__device__ constexpr int place(int row, int column)
+{
+    static_assert(COLUMNS % (8 * V) == 0, "rows are multiples of 128 bytes");
+    return row * COLUMNS + (column / V ^ row % 8) * V;
+}
+
+// Starts to copy a tile of ROWS × COLUMNS halves to shared memory. It begins at (row, column) of a
+// row-major matrix of rows × columns, and has zeros beyond the edges. Columns are a multiple of V,
+// so a piece of 16 bytes is all inside or all outside.
+template <int ROWS, int COLUMNS>
+__device__ void start_tile(half* tile, const half* matrix, int row, int column, int rows,
+                           int columns)
+{
+    constexpr int PIECES = COLUMNS / V;     // of a row
+    constexpr int STEP = THREADS / PIECES;  // rows that the block copies at a time
+    static_assert(THREADS % PIECES == 0 && ROWS % STEP == 0, "every thread copies as much");
+    const int r = threadIdx.x / PIECES;
+    const int c = threadIdx.x % PIECES * V;
+    const half* const source = matrix + size_t(row + r) * columns + column + c;
+    #pragma unroll
+    for (int i = 0; i < ROWS; i += STEP) {
+        copy_async(tile + place<COLUMNS>(r + i, c), source + size_t(i) * columns,
+                   row + r + i < rows && column + c < columns);
+    }
+}
+
+// ldmatrix: four 8 × 8 matrices of halves from shared memory. Lanes 0 to 7 give the addresses of
+// the rows of the first one, 8 to 15 of the second, and so on. Of each matrix, lane l gets the two
+// neighbours in row l / 4, columns l % 4 · 2 and the next.
+__device__ void load_matrices(unsigned (&to)[4], const half* row)
+{
+    const unsigned address = __cvta_generic_to_shared(row);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address));
+}
+
+// The same for the transposes of the four matrices: lane l gets two neighbours of a column.
+__device__ void load_transposed(unsigned (&to)[4], const half* row)
+{
+    const unsigned address = __cvta_generic_to_shared(row);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(address));
+}
+
+// mma.sync: sum += a · b, with a of 16 × 16, b of 16 × 8 and sum of 16 × 8. Both are given as 8 × 8
+// matrices in the form of ldmatrix, b's transposed: a as upper left, lower left, upper right, lower
+// right, b as upper, lower. Lane l's sums are sum[0] and sum[1] in row l / 4, columns l % 4 · 2 and
+// the next, and sum[2] and sum[3] eight rows below.
+__device__ void multiply_add(float (&sum)[4], const unsigned (&a)[4], const unsigned* b)
+{
+    asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// What a warp multiplies at one step of k: 16 columns of its rows of A, 16 rows of its columns of
+// B.
+struct Fragments {
+    unsigned a[WM / 16][4];  // 16 × 16 each
+    unsigned b[WN / 16][4];  // 16 × 16 each: two b operands of mma.sync, beside one another
+};
+
+// Loads the fragments from k on. Of the 16 × 16 halves that one ldmatrix fetches, lanes 0 to 15
+// give the 16 rows of the left half, lanes 16 to 31 those of the right half.
+__device__ void load(Fragments& fragments, const half* a_tile, const half* b_tile, int warp_row,
+                     int warp_column, int k)
+{
+    const int row = threadIdx.x % 16;
+    const int column = threadIdx.x % 32 / 16 * 8;
+    #pragma unroll
+    for (int i = 0; i < WM / 16; ++i) {
+        load_matrices(fragments.a[i], a_tile + place<BK>(warp_row + i * 16 + row, k + column));
+    }
+    #pragma unroll
+    for (int j = 0; j < WN / 16; ++j) {
+        load_transposed(fragments.b[j], b_tile + place<BN>(k + row, warp_column + j * 16 + column));
+    }
+}
+
+// Every fragment of A times every one of B. Odd rows go backwards, so that an operand of one
+// product is always an operand of the next one.
+__device__ void multiply(float (&sum)[WM / 16][WN / 8][4], const Fragments& fragments)
+{
+    #pragma unroll
+    for (int i = 0; i < WM / 16; ++i) {
+        #pragma unroll
+        for (int n = 0; n < WN / 8; ++n) {
+            const int j = i % 2 == 0 ? n : WN / 8 - 1 - n;
+            multiply_add(sum[i][j], fragments.a[i], fragments.b[j / 2] + j % 2 * 2);
+        }
+    }
+}
+
+// Writes two neighbouring sums to C, or what of them lies inside. Only where rows are even do they
+// all start at a multiple of 8 bytes.
+__device__ void store_two(float* C, int row, int column, int M, int N, float left, float right)
+{
+    if (row >= M || column >= N) {
+        return;
+    }
+    float* const c = C + size_t(row) * N + column;
+    if (N % 2 == 0) {
+        *reinterpret_cast<float2*>(c) = make_float2(left, right);
+        return;
+    }
+    c[0] = left;
+    if (column + 1 < N) {
+        c[1] = right;
+    }
+}
+
+// C = A · B, all row-major, A and B half, C float: C is M × N. The rows of A are round_up(K) long
+// and those of B round_up(N), with zeros beyond K and N, and B has rows of zeros up to round_up(K):
+// that is the case for the padded copies, and for any matrix whose sides are multiples of V.
+extern "C" __global__ void __launch_bounds__(THREADS, 2)
+hgemm(const half* __restrict__ A, const half* __restrict__ B, float* __restrict__ C, int M, int N,
+      int K)
+{
+    // A whole row of banks, so that places in a tile are places in the banks.
+    extern __shared__ __align__(128) half shared[];
+    half* const a_tiles = shared;                    // STAGES tiles of BM rows × BK steps of k
+    half* const b_tiles = shared + STAGES * A_TILE;  // STAGES tiles of BK steps of k × BN columns
+
+    const int blocks_across = (N + BN - 1) / BN;
+    const int block_row = blockIdx.x / blocks_across * BM;     // first row of C of this block
+    const int block_column = blockIdx.x % blocks_across * BN;  // and its first column
+    const int warp = threadIdx.x / 32;
+    const int warp_row = warp / WARPS_N * WM;     // first row of this warp within the block's
+    const int warp_column = warp % WARPS_N * WN;  // and its first column
+
+    // Starts the copies of a pair of tiles, and closes their group; beyond the end of k it is
+    // empty.
+    const int tiles = (K + BK - 1) / BK;
+    const auto start = [&](int tile) {
+        if (tile < tiles) {
+            half* const a_tile = a_tiles + tile % STAGES * A_TILE;
+            half* const b_tile = b_tiles + tile % STAGES * B_TILE;
+            const int k = tile * BK;
+            start_tile<BM, BK>(a_tile, A, block_row, k, M, round_up(K));
+            start_tile<BK, BN>(b_tile, B, k, block_column, round_up(K), round_up(N));
+        }
+        close_group();
+    };
+
+    float sum[WM / 16][WN / 8][4] = {};
+    for (int tile = 0; tile < STAGES - 1; ++tile) {
+        start(tile);
+    }
+    for (int tile = 0; tile < tiles; ++tile) {
+        wait_for_groups<STAGES - 2>();  // my share of this pair of tiles has come
+        __syncthreads();                // everybody's has, and all have read the pair before it
+        start(tile + STAGES - 1);       // which is overwritten now
+
+        const half* const a_tile = a_tiles + tile % STAGES * A_TILE;
+        const half* const b_tile = b_tiles + tile % STAGES * B_TILE;
+        #pragma unroll
+        for (int k = 0; k < BK; k += 16) {
+            Fragments fragments;
+            load(fragments, a_tile, b_tile, warp_row, warp_column, k);
+            multiply(sum, fragments);
+        }
+    }
+
+    const int lane = threadIdx.x % 32;
+    #pragma unroll
+    for (int i = 0; i < WM / 16; ++i) {
+        #pragma unroll
+        for (int j = 0; j < WN / 8; ++j) {
+            const int row = block_row + warp_row + i * 16 + lane / 4;
+            const int column = block_column + warp_column + j * 8 + lane % 4 * 2;
+            store_two(C, row, column, M, N, sum[i][j][0], sum[i][j][1]);
+            store_two(C, row + 8, column, M, N, sum[i][j][2], sum[i][j][3]);
+        }
+    }
+}

@@ -1,0 +1,65 @@
+"""The matrix product C = A · B of halves, summed in single precision: inputs, the answer in float64, and what no
+algorithm can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float16]
+Exact = NDArray[np.float64]
+
+
+def make_inputs(
+    problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
+    """A (M × K) and B (K × N), float16.
+
+    "exact": integers from -32 to 32 without 0. Partial sums stay below 2^24 up to K = 16,383 and are exact in
+    single precision in any order; in half precision, where odd numbers end at 2048, they are not from two or
+    three products on. As no product is zero, each dropped or doubled one shows in the sum.
+    "real": normally distributed, one in 16 a zero, one in 64 thirty times larger.
+    """
+    draw = _integers if kind == "exact" else _normal
+    return {
+        "A": draw((problem["M"], problem["K"]), rng),
+        "B": draw((problem["K"], problem["N"]), rng),
+    }
+
+
+def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """C (M × N), float64."""
+    return {"C": inputs["A"].astype(np.float64) @ inputs["B"].astype(np.float64)}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """|A| · |B| (M × N), float64: rounding errors of an element of C are proportional to it."""
+    return {"C": np.abs(inputs["A"]).astype(np.float64) @ np.abs(inputs["B"]).astype(np.float64)}
+
+
+def min_flop(problem: Mapping[str, int]) -> int:
+    """Multiplications and additions of M·N dot products of length K; gemm's reference.py says why not fewer."""
+    return problem["M"] * problem["N"] * (2 * problem["K"] - 1)
+
+
+def min_bytes(problem: Mapping[str, int]) -> int:
+    """A and B read once, 2 bytes an element; C written once, 4 bytes an element."""
+    m, n, k = problem["M"], problem["N"], problem["K"]
+    return 2 * (m * k + k * n) + 4 * m * n
+
+
+def _integers(shape: tuple[int, int], rng: np.random.Generator) -> Array:
+    sizes = rng.integers(1, 33, shape, dtype=np.int8)
+    signs = 2 * rng.integers(0, 2, shape, dtype=np.int8) - 1
+    return (sizes * signs).astype(np.float16)
+
+
+def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Array:
+    values = rng.standard_normal(shape, dtype=np.float32)
+    fate = rng.integers(0, 64, shape, dtype=np.int8)
+    values[fate < 4] = 0.0
+    values[fate == 63] *= 30.0
+    return values.astype(np.float16)
