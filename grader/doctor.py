@@ -93,7 +93,7 @@ def _cache() -> Check:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
         remedy = "export WARPLADDER_CACHE=<a folder you may write to>"
-        return Check(name, "broken", str(error), needed_for, required=False, remedy=remedy)
+        return Check(name, "broken", f"{folder}: {error.strerror}", needed_for, required=False, remedy=remedy)
     return Check(name, "ok", str(folder), needed_for, required=False)
 
 

@@ -38,6 +38,7 @@ def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatc
     assert checks["llvmlite"].state == "broken"
     assert checks["emulator"].state == "broken"
     assert checks["cache"].state == "broken"
+    assert "Errno" not in checks["cache"].found
     assert "WARPLADDER_CACHE" in (checks["cache"].remedy or "")
     assert all(check.remedy for check in diagnosis.checks if check.required and check.state != "ok")
 
