@@ -7,6 +7,7 @@
 // multiples of 16 bytes and rows of 33 do not: 128-bit accesses, the next rung, need that.
 //
 // /// launch
+// side_step = true
 // [[launch]]
 // kernel = "transpose"
 // grid = ["cdiv(M, TILE) * cdiv(N, TILE)"]
