@@ -117,11 +117,12 @@ class Copy(Struct, frozen=True, tag=True):
 
 
 class Timed(Struct, frozen=True, tag=True):
-    """Do an action between two events, once the `flush` buffer has been overwritten. The value is in
-    seconds."""
+    """Do an action between two events, once the `flush` buffer has been overwritten and `before` launched. The
+    value is in seconds."""
 
     action: Run | Library | Copy
     flush: str | None = None
+    before: Run | None = None
 
 
 class Release(Struct, frozen=True, tag=True):

@@ -1,10 +1,11 @@
 """Measuring times on a GPU: every rung and every baseline in the same rounds.
 
 A round times each candidate once, in an order drawn anew, and ends with a rest, so that heat, power limits
-and other users of the machine meet all of them alike. Before each timed pass the outputs are poisoned and a
-buffer larger than twice the L2 cache is overwritten: nothing is found in the cache, and the queue is busy
-while the host enqueues the pass. Input sets take turns. Each candidate's output is compared after its warm-up
-pass, and again after a round that nobody knows beforehand.
+and other users of the machine meet all of them alike. Before each timed pass the outputs are poisoned, and a
+buffer larger than twice the L2 cache is overwritten and read again: nothing that matters is found in the
+cache, nothing lies there that has to be written back first, and the queue is busy while the host enqueues the
+pass. Input sets take turns. Each candidate's output is compared after its warm-up pass, and again after a
+round that nobody knows beforehand.
 """
 
 from __future__ import annotations
@@ -119,6 +120,10 @@ class Track:
         self._place(SOURCE, np.frombuffer(noise, np.uint8))
         self._do([Allocate(TARGET, 4 if self.only_reads else len(noise)), Allocate(FLUSH, self.flush_bytes)])
         self.moved = len(noise)
+        self._reader = prepare(parse_rung(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
+        if refusal := runner.load(self._reader, PASS_SECONDS):
+            raise WarpladderError(f"nothing could be timed: {refusal.reason}")
+        self._settle = self._read(FLUSH, self.flush_bytes)
 
     def _place(self, name: str, array: Array) -> None:
         """Allocate a buffer between guards and fill it."""
@@ -178,17 +183,19 @@ class Track:
         a problem that only reads, a read of them."""
         if not self.only_reads:
             return Candidate(COPY, (Copy(SOURCE, TARGET, self.moved),) * INPUT_SETS, checked=False)
-        hello = self.runner.hello()
-        kernel = prepare(parse_rung(READ_KERNEL, READ_SIGNATURE), hello.arch)
-        planned = kernel.plan({"N": max(1, self.moved // READ_PACK)}, hello.limits)
-        refusal = self.runner.load(kernel, PASS_SECONDS)
-        launches = tuple(renamed(launch, {"in": SOURCE, "out": TARGET}) for launch in planned.launches)
-        return Candidate(READ, (Run(kernel.module, launches),) * INPUT_SETS, checked=False, refusal=refusal)
+        read = self._read(SOURCE, self.moved)
+        return Candidate(READ, (read,) * INPUT_SETS, checked=False)
+
+    def _read(self, buffer: str, nbytes: int) -> Run:
+        """A launch that reads a buffer."""
+        planned = self._reader.plan({"N": max(1, nbytes // READ_PACK)}, self.runner.hello().limits)
+        launches = tuple(renamed(launch, {"in": buffer, "out": TARGET}) for launch in planned.launches)
+        return Run(self._reader.module, launches)
 
     def time(self, candidate: Candidate, index: int) -> None:
         """One timed pass on an input set; a pass that fails makes the candidate drop out."""
         poison = [Fill(item.name, POISON) for item in self.topic.signature.outputs]
-        reply = self.runner.ask([*poison, Timed(candidate.actions[index], FLUSH)], PASS_SECONDS)
+        reply = self.runner.ask([*poison, Timed(candidate.actions[index], FLUSH, self._settle)], PASS_SECONDS)
         if isinstance(reply, Refusal):
             candidate.refusal = reply
         elif reply.failure is not None:
