@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -74,6 +74,13 @@ class Transforms(Protocol):
         self, inputs: Arrays, problem: Problem
     ) -> Iterable[tuple[str, float, dict[str, NDArray[np.float64]]]]:
         """Of each such algorithm its name, and terms and magnitude of its error bound, see Tolerance."""
+
+
+class OnCpu(Protocol):
+    """What reference.py defines as well where the CPU is worth comparing with."""
+
+    def on_cpu(self, inputs: Arrays, problem: Problem) -> Arrays:
+        """Outputs as NumPy computes them, in the precision that kernels have."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +167,11 @@ class Topic:
         if self.tolerance.yardstick is None:
             return {}
         return cast(Accurate, self.reference).yardstick(inputs, problem)
+
+    @property
+    def on_cpu(self) -> Callable[[Arrays, Problem], Arrays] | None:
+        """NumPy's way of doing the job on the CPU; None where reference.py has none."""
+        return cast(OnCpu, self.reference).on_cpu if hasattr(self.reference, "on_cpu") else None
 
     def written_bytes(self, problem: Problem) -> int:
         """How many of the bytes that have to cross DRAM are written: half, if reference.py does not say."""

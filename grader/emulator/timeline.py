@@ -49,7 +49,7 @@ class Link:
     call_s: float  # the host's time for one call
     graph_node_s: float  # the device's for each piece of work of a graph
     wait_s: float  # from the end of some work to the host that waited for it going on
-    start_s: float  # from the moment a copy may start to its first byte
+    start_s: float  # from the moment work of a stream may start to its start; in a graph it is graph_node_s
 
 
 @dataclass(frozen=True)
@@ -177,6 +177,7 @@ class _Simulation:
             self.tails[key] = [*tail, *self.events.get((graph, command.event), [])]
             return None
         work = self._work(command, after)
+        work.left += work.rate * (self.link.graph_node_s if graph else self.link.start_s)
         self.tails[key] = [work]
         self.waiting.append(work)
         return work
@@ -205,7 +206,7 @@ class _Simulation:
             (link.copy_in, link.pageable_in) if engine == "in" else (link.copy_out, link.pageable_out)
         )
         rate = pageable if "pageable" in (source, target) else pinned
-        return _Work(command, engine, command.nbytes + link.start_s * rate, rate, after, self.host)
+        return _Work(command, engine, command.nbytes, rate, after, self.host)
 
     def _launch_graph(self, command: LaunchGraph) -> None:
         self.graphs += 1
@@ -215,9 +216,7 @@ class _Simulation:
         for stream in streams:
             self.tails[self.graphs, stream] = list(outer)
         for item in graph.commands:
-            work = self._enqueue(item, self.graphs)
-            if work is not None:
-                work.left += self.link.graph_node_s * work.rate
+            self._enqueue(item, self.graphs)
         self.tails[0, command.stream] = [work for s in streams for work in self.tails.pop((self.graphs, s))]
 
     # ---- the engines ---------------------------------------------------------------------------------------

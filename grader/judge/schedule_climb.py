@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from grader.content import name_of
-from grader.emulator.commands import Buffer, Copy, Launch, Place, Recording
+from grader.emulator.commands import Buffer, Copy, Graph, Launch, LaunchGraph, Place, Recording
 from grader.errors import WarpladderError
 from grader.judge import cases, schedules
 from grader.judge.cases import Case, CaseStore
@@ -32,9 +32,9 @@ from grader.judge.timing import FEWEST_ROUNDS, PASS_SECONDS, ROUNDS, SECONDS_EAC
 from grader.judge.verdict import Refusal, of_failure
 from grader.results import Baseline, Bound, Climb, RungResult
 from grader.rung import Rung
-from grader.topics import Topic
+from grader.topics import Problem, Topic
 
-COPIES, KERNEL = "both copies at once", "the kernel alone"
+COPIES, KERNEL, CPU = "both copies at once", "the kernel alone", "NumPy on the CPU"
 
 
 @dataclass
@@ -78,7 +78,22 @@ def climb(session: Session, topic: Topic, problem: dict[str, int], progress: Pro
         progress(entry.name, "time")
     rounds = Rounds(session.gpu, shared, store)
     rounds.measure([*entries, *baselines], watch)
-    return _measured(shared, steps, entries, baselines, watch)
+    return _measured(shared, steps, entries, baselines, watch, on_cpu(topic, store, problem))
+
+
+def on_cpu(topic: Topic, store: CaseStore, problem: Problem) -> Baseline | None:
+    """NumPy's time for the job on this machine's CPU; None where the topic does not compare with it."""
+    if topic.on_cpu is None:
+        return None
+    inputs = store.get(cases.make(problem, "real")).inputs
+    samples: list[float] = []
+    began = time.perf_counter()
+    while len(samples) < ROUNDS and (len(samples) < FEWEST_ROUNDS or time.perf_counter() - began < 2.0):
+        start = time.perf_counter()
+        topic.on_cpu(inputs, problem)
+        samples.append(time.perf_counter() - start)
+    interval = median(samples)
+    return Baseline(CPU, interval.value, interval.low, interval.high, samples)
 
 
 # ---- baselines ---------------------------------------------------------------------------------------------
@@ -98,15 +113,10 @@ def _baselines(shared: Stand) -> list[Entry]:
         ends = (device, host) if item.kind == "input" else (host, device)
         copies.append(Copy(*ends, nbytes, 1 if item.kind == "input" else 2, False))
     both = Recording(tuple(buffers), (True, False, False), 0, (), tuple(copies))
-    launch = _launch(shared)
-    sizes = _sizes_of_pointers(shared)
-    alone = Recording(
-        tuple(Buffer("device", nbytes) for nbytes in sizes),
-        (True, False),
-        0,
-        (),
-        (launch,) * job.launches.whole(shared.problem),
-    )
+    # In a graph, so that no launch waits for the host.
+    graph = Graph(1, (_launch(shared),) * job.launches.whole(shared.problem))
+    room = tuple(Buffer("device", nbytes) for nbytes in _sizes_of_pointers(shared))
+    alone = Recording(room, (True, False), 0, (graph,), (LaunchGraph(0, 1),))
     return [Entry(COPIES, both, checked=False), Entry(KERNEL, alone, checked=False)]
 
 
@@ -245,6 +255,7 @@ def _measured(
     entries: Sequence[Entry],
     baselines: Sequence[Entry],
     watch: Watch,
+    cpu: Baseline | None,
 ) -> Climb:
     known = {entry.name: entry for entry in entries}
     stood = [_baseline(entry) for entry in baselines if entry.refusal is None]
@@ -270,7 +281,7 @@ def _measured(
                 timeline=schedules.measured(entry.recording, entry.spans),
             )
         rungs.append(found)
-    return _climb(shared, rungs, stood, bound, watch)
+    return _climb(shared, rungs, [*stood, *([cpu] if cpu else [])], bound, watch)
 
 
 def _rung(item: ScheduleStep) -> RungResult:

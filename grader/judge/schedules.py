@@ -36,8 +36,8 @@ from grader.rung import Rung
 from grader.topics import ClaimSpec, Problem, Topic
 
 LATE_OR_MISSING = (
-    "A schedule computes nothing itself: look at which chunk each copy and each launch takes, above all at the "
-    "last one."
+    "A schedule computes nothing itself: look at what each copy and each launch takes, and how many there are; above "
+    "all at the last one."
 )
 
 FACTS = (
@@ -102,7 +102,8 @@ class KernelClock:
         """How long a launch of this grid takes alone; a part of a grid is taken to do its part of the work."""
         assert self._record is not None, "sample first"
         record = msgspec.structs.replace(self._record, grid=grid, grid_blocks=product(grid))
-        return modelled_time(device, [launch_stats(record, self._nbytes)]).seconds
+        found = modelled_time(device, [launch_stats(record, self._nbytes)])
+        return found.seconds - found.terms["launch"]  # what launching costs is the timeline's to know
 
 
 @dataclass(frozen=True)
@@ -287,14 +288,21 @@ def simulated(timeline: Timeline) -> list[Interval]:
 
 
 def measured(recording: Recording, spans: Sequence[Span]) -> list[Interval]:
-    """A traced replay as results show it: the engines alone, since events tell nothing of the host."""
+    """A traced replay as results show it: the engines alone, since events tell nothing of the host.
+
+    The event before a piece of work happens when its stream gets there; the engine may still be at work for
+    another stream then. It begins when it has finished that.
+    """
     work = list(recording.queued())
     found = []
-    for span in spans:
+    free: dict[str, float] = {}
+    for span in sorted(spans, key=lambda span: span.end_s):
         command = work[span.command]
         if isinstance(command, do.Copy | do.Launch | do.Fill):
             engine = engine_of(recording, command)
-            found.append(Interval(engine, command.stream, span.start_s, span.end_s, command.line))
+            start = max(span.start_s, free.get(engine, 0.0))
+            free[engine] = span.end_s
+            found.append(Interval(engine, command.stream, start, span.end_s, command.line))
     return sorted(found, key=lambda item: item.start_s)
 
 
