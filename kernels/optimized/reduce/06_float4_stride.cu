@@ -46,21 +46,19 @@ __device__ float warp_sum(float value)
     return value;
 }
 
-// What this thread adds up of the N numbers of `in`: float4s of its block's tiles, and one of the
-// last three numbers, where N is no multiple of 4.
+// What this thread adds up of the N numbers of `in`.
 __device__ float thread_sum(const float* __restrict__ in, int N)
 {
     const float4* const fours = reinterpret_cast<const float4*>(in);
-    const int count = N / 4;  // whole float4s
+    const int tiles = N / TILE;  // whole ones
 
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    for (size_t tile = blockIdx.x; tile * (LOADS * BLOCK) < count; tile += gridDim.x) {
-        const size_t first = tile * (LOADS * BLOCK) + threadIdx.x;
+    for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const size_t first = size_t(tile) * (TILE / 4) + threadIdx.x;
         float4 four[LOADS];
         #pragma unroll
         for (int i = 0; i < LOADS; ++i) {  // all loads first, so that none waits for another
-            const size_t place = first + i * BLOCK;
-            four[i] = place < count ? fours[place] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            four[i] = fours[first + i * BLOCK];
         }
         #pragma unroll
         for (int i = 0; i < LOADS; ++i) {
@@ -71,9 +69,12 @@ __device__ float thread_sum(const float* __restrict__ in, int N)
         }
     }
 
-    const size_t behind = size_t(4) * count + blockIdx.x * BLOCK + threadIdx.x;
-    const float rest = behind < N ? in[behind] : 0.0f;
-    return (sum.x + sum.y) + (sum.z + sum.w) + rest;
+    // Fewer numbers than a tile are left. The whole grid takes them one by one.
+    for (size_t i = size_t(tiles) * TILE + blockIdx.x * BLOCK + threadIdx.x; i < N;
+         i += gridDim.x * BLOCK) {
+        sum.x += in[i];
+    }
+    return (sum.x + sum.y) + (sum.z + sum.w);
 }
 
 // out[b] = the sum of what block b takes of the N numbers of `in`.

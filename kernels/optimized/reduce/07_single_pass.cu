@@ -21,10 +21,10 @@
 // block = ["BLOCK"]
 // ///
 
-constexpr int BLOCK = 256;        // threads of a block: a multiple of 32
-constexpr int BLOCKS_PER_SM = 4;  // 1024 threads on each multiprocessor
+constexpr int BLOCK = 512;        // threads of a block: a multiple of 32
+constexpr int BLOCKS_PER_SM = 4;  // 2048 threads on each multiprocessor, all it can hold
 constexpr int LOADS = 4;          // float4s that a thread has under way
-constexpr int TILE = 4 * LOADS * BLOCK;  // numbers that a block takes on one step, 16 KiB
+constexpr int TILE = 4 * LOADS * BLOCK;  // numbers that a block takes on one step, 32 KiB
 constexpr int WARP = 32;
 constexpr int WARPS = BLOCK / WARP;
 static_assert(WARPS <= WARP, "one warp has to hold the sums of all");
@@ -60,21 +60,20 @@ __device__ float block_sum(float value)
     return warp == 0 ? warp_sum(lane < WARPS ? warp_sums[lane] : 0.0f) : 0.0f;
 }
 
-// What this thread adds up of the N numbers of `in`: float4s of its block's tiles, and one of the
-// last three numbers, where N is no multiple of 4.
+// What this thread adds up of the N numbers of `in`.
 __device__ float thread_sum(const float* __restrict__ in, int N)
 {
     const float4* const fours = reinterpret_cast<const float4*>(in);
-    const int count = N / 4;  // whole float4s
+    const int tiles = N / TILE;  // whole ones
 
     float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    for (size_t tile = blockIdx.x; tile * (LOADS * BLOCK) < count; tile += gridDim.x) {
-        const size_t first = tile * (LOADS * BLOCK) + threadIdx.x;
+    const int end = (long long)tiles * (blockIdx.x + 1) / gridDim.x;
+    for (int tile = (long long)tiles * blockIdx.x / gridDim.x; tile < end; ++tile) {
+        const size_t first = size_t(tile) * (TILE / 4) + threadIdx.x;
         float4 four[LOADS];
         #pragma unroll
         for (int i = 0; i < LOADS; ++i) {  // all loads first, so that none waits for another
-            const size_t place = first + i * BLOCK;
-            four[i] = place < count ? fours[place] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            four[i] = fours[first + i * BLOCK];
         }
         #pragma unroll
         for (int i = 0; i < LOADS; ++i) {
@@ -85,9 +84,12 @@ __device__ float thread_sum(const float* __restrict__ in, int N)
         }
     }
 
-    const size_t behind = size_t(4) * count + blockIdx.x * BLOCK + threadIdx.x;
-    const float rest = behind < N ? in[behind] : 0.0f;
-    return (sum.x + sum.y) + (sum.z + sum.w) + rest;
+    // Fewer numbers than a tile are left. The whole grid takes them one by one.
+    for (size_t i = size_t(tiles) * TILE + blockIdx.x * BLOCK + threadIdx.x; i < N;
+         i += gridDim.x * BLOCK) {
+        sum.x += in[i];
+    }
+    return (sum.x + sum.y) + (sum.z + sum.w);
 }
 
 // *out = the sum of the N numbers of `in`. `sums` has room for a sum a block.

@@ -43,7 +43,7 @@ extern "C" __global__ void sum_rows(const float* __restrict__ in, float* __restr
         return;  // the whole warp
     }
     float sum = 0.0f;
-    #pragma unroll 4
+    #pragma unroll 8
     for (int column = threadIdx.x; column < N; column += WARP) {
         sum += in[size_t(row) * N + column];
     }

@@ -1,9 +1,7 @@
-// A thread takes four neighbours of a row with one load. It adds each to a column of its own, and
-// their sum to the row: one shuffled number for four elements.
+// A thread's four elements of a row are neighbours, and come with one load.
 //
-// What it should buy: a quarter of the load requests, and a quarter of the shuffles, which were five
-// for every load and had come near to what a multiprocessor can do. Tiles are 128 columns wide, so
-// that parts of rows are a 128th of the matrix.
+// What it should buy: a quarter of the load requests, and of the instructions that compute addresses
+// and look for the edge.
 //
 // float4s need addresses that are multiples of 16 bytes, hence rows that are multiples of four floats
 // long. For other rows there is a second instance of the kernel, which takes single floats.
