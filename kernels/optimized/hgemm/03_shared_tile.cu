@@ -55,7 +55,7 @@ using namespace nvcuda;
 
 constexpr int BM = 128;   // rows of C that a block computes
 constexpr int BN = 128;   // columns of C that a block computes
-constexpr int BK = 32;    // steps of k between two barriers: two fragments deep
+constexpr int BK = 64;    // steps of k between two barriers: four fragments deep
 constexpr int WM = 32;    // rows of C that a warp computes: 2 fragments
 constexpr int WN = 32;    // columns of C that a warp computes: 2 fragments
 constexpr int TILE = 16;  // side of a fragment
@@ -150,7 +150,7 @@ __device__ void store(float* C, const Sum& sum, int row, int column, int M, int 
 // C = A · B, all row-major, A and B half, C float: C is M × N. The rows of A are round_up(K) long
 // and those of B round_up(N), with zeros beyond K and N, and B has rows of zeros up to round_up(K):
 // that is the case for the padded copies, and for any matrix whose sides are multiples of V.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
 hgemm(const half* __restrict__ A, const half* __restrict__ B, float* __restrict__ C, int M, int N,
       int K)
 {

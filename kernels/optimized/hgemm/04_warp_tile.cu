@@ -53,7 +53,7 @@ using namespace nvcuda;
 
 constexpr int BM = 128;   // rows of C that a block computes
 constexpr int BN = 128;   // columns of C that a block computes
-constexpr int BK = 32;    // steps of k between two barriers: two fragments deep
+constexpr int BK = 64;    // steps of k between two barriers: four fragments deep
 constexpr int WM = 64;    // rows of C that a warp computes: 4 fragments
 constexpr int WN = 64;    // columns of C that a warp computes: 4 fragments
 constexpr int TILE = 16;  // side of a fragment

@@ -2,8 +2,8 @@
 // changes.
 //
 // What it should buy: no bank conflicts. Of the wavefronts that rung 04 takes to read its
-// fragments, five in six are conflicts, and nothing else on the multiprocessor can read while they
-// pass.
+// fragments, seven in eight are conflicts, and nothing else on the multiprocessor can read while
+// they pass.
 //
 // /// launch
 // [[scratch]]
@@ -51,7 +51,7 @@ using namespace nvcuda;
 
 constexpr int BM = 128;   // rows of C that a block computes
 constexpr int BN = 128;   // columns of C that a block computes
-constexpr int BK = 32;    // steps of k between two barriers: two fragments deep
+constexpr int BK = 64;    // steps of k between two barriers: four fragments deep
 constexpr int WM = 64;    // rows of C that a warp computes: 4 fragments
 constexpr int WN = 64;    // columns of C that a warp computes: 4 fragments
 constexpr int TILE = 16;  // side of a fragment
@@ -64,9 +64,8 @@ constexpr int V = 8;              // halves in 16 bytes: what is moved at a time
 constexpr int PAD_THREADS = 256;  // threads of a block that pads
 
 // Halves added to each row of a tile, 16 bytes. Loading a fragment reads 8 rows of 16 bytes at a
-// time. Rows of 64 bytes put these 8 pieces into two of the eight 16-byte columns that the banks
-// make up; rows of 256 bytes put all of them into one. With rows of 80 and 272 bytes, 5 and 17
-// pieces, an odd number, each piece has a column of its own.
+// time. Where rows are 128 or 256 bytes long, these 8 pieces lie in the same four banks. With rows
+// of 144 and 272 bytes, 9 and 17 pieces, each begins four banks further than the one before.
 constexpr int PAD = 8;
 constexpr int A_LENGTH = BK + PAD;  // halves from one row of a tile of A to the next
 constexpr int B_LENGTH = BN + PAD;  // and of a tile of B

@@ -63,11 +63,12 @@ constexpr int WARPS_N = BN / WN;
 constexpr int THREADS = WARPS_M * WARPS_N * 32;
 
 constexpr int V = 8;              // halves in 16 bytes: what is moved at a time
+constexpr int HALF = 2;           // bytes of a half
 constexpr int PAD_THREADS = 256;  // threads of a block that pads
 
 constexpr int A_TILE = BM * BK;  // halves of a tile of A
 constexpr int B_TILE = BK * BN;  // and of a tile of B
-constexpr int SHARED_BYTES = STAGES * (A_TILE + B_TILE) * int(sizeof(half));
+constexpr int SHARED_BYTES = STAGES * (A_TILE + B_TILE) * HALF;
 
 // The smallest multiple of V that is not below x.
 __device__ constexpr int round_up(int x)
@@ -131,44 +132,41 @@ __device__ constexpr int place(int row, int column)
     return row * COLUMNS + (column / V ^ row % 8) * V;
 }
 
-// Starts to copy a tile of ROWS × COLUMNS halves to shared memory. It begins at (row, column) of a
-// row-major matrix of rows × columns, and has zeros beyond the edges. Columns are a multiple of V,
-// so a piece of 16 bytes is all inside or all outside.
+// Starts to copy a tile of ROWS × COLUMNS halves from a matrix with rows of `length` halves to
+// shared memory. Consecutive threads take consecutive pieces of 16 bytes; `source` is where the
+// first piece of this thread lies. From there on the matrix has so many rows and columns left, and
+// the tile has zeros beyond. Columns are a multiple of V, so a piece is all inside or all outside.
 template <int ROWS, int COLUMNS>
-__device__ void start_tile(half* tile, const half* matrix, int row, int column, int rows,
-                           int columns)
+__device__ void start_tile(half* tile, const half* source, int length, int rows, int columns)
 {
     constexpr int PIECES = COLUMNS / V;     // of a row
     constexpr int STEP = THREADS / PIECES;  // rows that the block copies at a time
     static_assert(THREADS % PIECES == 0 && ROWS % STEP == 0, "every thread copies as much");
-    const int r = threadIdx.x / PIECES;
-    const int c = threadIdx.x % PIECES * V;
-    const half* const source = matrix + size_t(row + r) * columns + column + c;
+    const int row = threadIdx.x / PIECES;
+    const int column = threadIdx.x % PIECES * V;
     #pragma unroll
     for (int i = 0; i < ROWS; i += STEP) {
-        copy_async(tile + place<COLUMNS>(r + i, c), source + size_t(i) * columns,
-                   row + r + i < rows && column + c < columns);
+        copy_async(tile + place<COLUMNS>(row + i, column), source + size_t(i) * length,
+                   i < rows && 0 < columns);
     }
 }
 
 // ldmatrix: four 8 × 8 matrices of halves from shared memory. Lanes 0 to 7 give the addresses of
 // the rows of the first one, 8 to 15 of the second, and so on. Of each matrix, lane l gets the two
 // neighbours in row l / 4, columns l % 4 · 2 and the next.
-__device__ void load_matrices(unsigned (&to)[4], const half* row)
+__device__ void load_matrices(unsigned (&to)[4], unsigned row)
 {
-    const unsigned address = __cvta_generic_to_shared(row);
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
+                 : "r"(row));
 }
 
 // The same for the transposes of the four matrices: lane l gets two neighbours of a column.
-__device__ void load_transposed(unsigned (&to)[4], const half* row)
+__device__ void load_transposed(unsigned (&to)[4], unsigned row)
 {
-    const unsigned address = __cvta_generic_to_shared(row);
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(address));
+                 : "r"(row));
 }
 
 // mma.sync: sum += a · b, with a of 16 × 16, b of 16 × 8 and sum of 16 × 8. Both are given as 8 × 8
@@ -190,21 +188,32 @@ struct Fragments {
     unsigned b[WN / 16][4];  // 16 × 16 each: two b operands of mma.sync, beside one another
 };
 
-// Loads the fragments from k on. Of the 16 × 16 halves that one ldmatrix fetches, lanes 0 to 15
-// give the 16 rows of the left half, lanes 16 to 31 those of the right half.
-__device__ void load(Fragments& fragments, const half* a_tile, const half* b_tile, int warp_row,
-                     int warp_column, int k)
+// Loads the fragments from k on, a multiple of 16. `a_from` and `b_from` are the addresses of what
+// this lane is asked for in the first fragments of a pair of tiles: see first_address(). Those of
+// the others differ by a number of rows, which is added, or by 16 columns and multiples: place()
+// flips the bits of a piece's number, hence flipping bits of the address leads from one place to
+// the other.
+__device__ void load(Fragments& fragments, unsigned a_from, unsigned b_from, int k)
 {
-    const int row = threadIdx.x % 16;
-    const int column = threadIdx.x % 32 / 16 * 8;
     #pragma unroll
     for (int i = 0; i < WM / 16; ++i) {
-        load_matrices(fragments.a[i], a_tile + place<BK>(warp_row + i * 16 + row, k + column));
+        load_matrices(fragments.a[i], (a_from ^ k * HALF) + i * 16 * BK * HALF);
     }
     #pragma unroll
     for (int j = 0; j < WN / 16; ++j) {
-        load_transposed(fragments.b[j], b_tile + place<BN>(k + row, warp_column + j * 16 + column));
+        load_transposed(fragments.b[j], (b_from ^ j * 16 * HALF) + k * BN * HALF);
     }
+}
+
+// The address of what ldmatrix asks of this lane in the 16 × 16 halves at (row, column) of a tile:
+// lanes 0 to 15 give the rows of the left half, lanes 16 to 31 those of the right half. `column` is
+// a multiple of 64, so that the bits of smaller steps can be flipped.
+template <int COLUMNS>
+__device__ unsigned first_address(const half* tile, int row, int column)
+{
+    const int lane = threadIdx.x % 32;
+    const half* const first = tile + place<COLUMNS>(row + lane % 16, column + lane / 16 * V);
+    return __cvta_generic_to_shared(first);
 }
 
 // Every fragment of A times every one of B. Odd rows go backwards, so that an operand of one
@@ -221,22 +230,18 @@ __device__ void multiply(float (&sum)[WM / 16][WN / 8][4], const Fragments& frag
     }
 }
 
-// Writes two neighbouring sums to C, or what of them lies inside. Only where rows are even do they
-// all start at a multiple of 8 bytes.
-__device__ void store_two(float* C, int row, int column, int M, int N, float left, float right)
+// Writes two neighbouring sums into a row of `length` floats, or what of them lies inside. Only
+// where rows are even do all such pairs start at a multiple of 8 bytes.
+__device__ void store_two(float* row, int column, int length, float left, float right)
 {
-    if (row >= M || column >= N) {
+    if (length % 2 == 0) {
+        if (column < length) {
+            *reinterpret_cast<float2*>(row + column) = make_float2(left, right);
+        }
         return;
     }
-    float* const c = C + size_t(row) * N + column;
-    if (N % 2 == 0) {
-        *reinterpret_cast<float2*>(c) = make_float2(left, right);
-        return;
-    }
-    c[0] = left;
-    if (column + 1 < N) {
-        c[1] = right;
-    }
+    if (column < length) row[column] = left;
+    if (column + 1 < length) row[column + 1] = right;
 }
 
 // C = A · B, all row-major, A and B half, C float: C is M × N. The rows of A are round_up(K) long
@@ -258,19 +263,33 @@ hgemm(const half* __restrict__ A, const half* __restrict__ B, float* __restrict_
     const int warp_row = warp / WARPS_N * WM;     // first row of this warp within the block's
     const int warp_column = warp % WARPS_N * WN;  // and its first column
 
+    // Where this thread's first pieces of A and B lie.
+    const int a_row = block_row + threadIdx.x / (BK / V);
+    const int a_column = threadIdx.x % (BK / V) * V;
+    const int b_row = threadIdx.x / (BN / V);
+    const int b_column = block_column + threadIdx.x % (BN / V) * V;
+    const int k_end = round_up(K);
+    const int n_end = round_up(N);
+    const half* const a_source = A + size_t(a_row) * k_end + a_column;
+    const half* const b_source = B + size_t(b_row) * n_end + b_column;
+
     // Starts the copies of a pair of tiles, and closes their group; beyond the end of k it is
     // empty.
     const int tiles = (K + BK - 1) / BK;
     const auto start = [&](int tile) {
         if (tile < tiles) {
-            half* const a_tile = a_tiles + tile % STAGES * A_TILE;
-            half* const b_tile = b_tiles + tile % STAGES * B_TILE;
             const int k = tile * BK;
-            start_tile<BM, BK>(a_tile, A, block_row, k, M, round_up(K));
-            start_tile<BK, BN>(b_tile, B, k, block_column, round_up(K), round_up(N));
+            start_tile<BM, BK>(a_tiles + tile % STAGES * A_TILE, a_source + k, k_end, M - a_row,
+                               k_end - k - a_column);
+            start_tile<BK, BN>(b_tiles + tile % STAGES * B_TILE, b_source + size_t(k) * n_end,
+                               n_end, k_end - k - b_row, n_end - b_column);
         }
         close_group();
     };
+
+    // What this lane is asked for in the first pair of tiles; the next ones lie behind one another.
+    const unsigned a_from = first_address<BK>(a_tiles, warp_row, 0);
+    const unsigned b_from = first_address<BN>(b_tiles, 0, warp_column);
 
     float sum[WM / 16][WN / 8][4] = {};
     for (int tile = 0; tile < STAGES - 1; ++tile) {
@@ -279,22 +298,21 @@ hgemm(const half* __restrict__ A, const half* __restrict__ B, float* __restrict_
     wait_for_groups<STAGES - 2>();
     __syncthreads();  // the first pair of tiles has come
     Fragments fragments[2];
-    load(fragments[0], a_tiles, b_tiles, warp_row, warp_column, 0);
+    load(fragments[0], a_from, b_from, 0);
 
     for (int tile = 0; tile < tiles; ++tile) {
-        const half* const a_tile = a_tiles + tile % STAGES * A_TILE;
-        const half* const b_tile = b_tiles + tile % STAGES * B_TILE;
+        const unsigned a_now = a_from + tile % STAGES * A_TILE * HALF;
+        const unsigned b_now = b_from + tile % STAGES * B_TILE * HALF;
         #pragma unroll
         for (int step = 0; step < BK / 16; ++step) {
             Fragments& next = fragments[(step + 1) % 2];
             if (step + 1 < BK / 16) {
-                load(next, a_tile, b_tile, warp_row, warp_column, (step + 1) * 16);
-            } else if (tile + 1 < tiles) {
+                load(next, a_now, b_now, (step + 1) * 16);
+            } else {
                 wait_for_groups<STAGES - 2>();  // my share of the next pair has come
                 __syncthreads();                // everybody's has, and this pair has been read
-                const half* const a_next = a_tiles + (tile + 1) % STAGES * A_TILE;
-                const half* const b_next = b_tiles + (tile + 1) % STAGES * B_TILE;
-                load(next, a_next, b_next, warp_row, warp_column, 0);
+                const int ahead = min(tile + 1, tiles - 1) % STAGES;  // the last one is read again
+                load(next, a_from + ahead * A_TILE * HALF, b_from + ahead * B_TILE * HALF, 0);
             }
             if (step == 0) {
                 start(tile + STAGES - 1);  // over the pair before this one
@@ -303,15 +321,18 @@ hgemm(const half* __restrict__ A, const half* __restrict__ B, float* __restrict_
         }
     }
 
-    const int lane = threadIdx.x % 32;
+    // sum[i][j][0] and [1] are in the upper eight rows, [2] and [3] in the lower.
+    const int first_row = block_row + warp_row + threadIdx.x % 32 / 4;
+    const int first_column = block_column + warp_column + threadIdx.x % 4 * 2;
     #pragma unroll
-    for (int i = 0; i < WM / 16; ++i) {
-        #pragma unroll
-        for (int j = 0; j < WN / 8; ++j) {
-            const int row = block_row + warp_row + i * 16 + lane / 4;
-            const int column = block_column + warp_column + j * 8 + lane % 4 * 2;
-            store_two(C, row, column, M, N, sum[i][j][0], sum[i][j][1]);
-            store_two(C, row + 8, column, M, N, sum[i][j][2], sum[i][j][3]);
+    for (int i = 0; i < WM / 8; ++i) {
+        const int row = first_row + i * 8;
+        if (row < M) {
+            #pragma unroll
+            for (int j = 0; j < WN / 8; ++j) {
+                const float* const two = sum[i / 2][j] + i % 2 * 2;
+                store_two(C + size_t(row) * N, first_column + j * 8, N, two[0], two[1]);
+            }
         }
     }
 }
