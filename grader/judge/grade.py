@@ -88,9 +88,8 @@ def _examine_schedule(
     report(rung.id, "compile")
     shared = schedules.stand(session, topic, topic.sizes_main)
     report(rung.id, "judge")
-    with session.judge() as runner:
-        examiner = Examiner(topic, CaseStore(topic), runner)
-        return schedules.examine(rung, file, shared, examiner, tried, topic.claims if whole else None)
+    claims = topic.claims if whole else None
+    return schedules.examine(rung, file, shared, CaseStore(topic), tried, claims)
 
 
 def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:

@@ -18,7 +18,6 @@ from grader.emulator.commands import Buffer, Copy, Graph, Launch, LaunchGraph, P
 from grader.errors import WarpladderError
 from grader.judge import cases, schedules
 from grader.judge.cases import Case, CaseStore
-from grader.judge.examination import Examiner
 from grader.judge.nvml import Watch
 from grader.judge.protocol import Fetch, Operation, Put, Replay, Span, Stage, Trace
 from grader.judge.provenance import provenance
@@ -58,9 +57,7 @@ def climb(session: Session, topic: Topic, problem: dict[str, int], progress: Pro
     def examine(rung: Rung) -> ScheduleStep:
         progress(rung.id, "judge")
         claims = claims_up_to(topic, rung.id)
-        with session.judge() as runner:
-            examiner = Examiner(topic, store, runner)
-            found = schedules.examine(rung, name_of(rung.path), shared, examiner, cases.public(topic), claims)
+        found = schedules.examine(rung, name_of(rung.path), shared, store, cases.public(topic), claims)
         progress(rung.id, "done")
         return found
 

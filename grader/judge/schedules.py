@@ -18,7 +18,7 @@ from grader.emulator.timeline import ENGINES, Timeline, simulate
 from grader.errors import WarpladderError
 from grader.expressions import ExpressionError, Number
 from grader.judge import sampling, scoring
-from grader.judge.cases import Case, CaseData
+from grader.judge.cases import Case, CaseData, CaseStore
 from grader.judge.comparison import compare
 from grader.judge.counting import product
 from grader.judge.examination import GPU_SECONDS, Examiner, case_result, emulator_seconds, instruction_budget
@@ -119,17 +119,17 @@ class Stand:
 
     def simulate(self, recording: Recording) -> Timeline:
         """A recording's run on the device, in simulated time."""
+        with self.session.emulator() as runner:
+            self.clock.sample(runner)
         return simulate(
             recording, self.device.link, lambda launch: self.clock.seconds(self.device, launch.grid)
         )
 
 
 def stand(session: Session, topic: Topic, problem: Problem) -> Stand:
-    """Compile the topic's kernel and see how fast it is."""
+    """Compile the topic's kernel."""
     kernel = prepare(scheduled(topic).file, session.arch)
     clock = KernelClock(topic, kernel, problem)
-    with session.emulator() as runner:
-        clock.sample(runner)
     device = session.device
     return Stand(session, topic, kernel, clock, board(device.name, device.arch), problem)
 
@@ -321,7 +321,7 @@ def examine(
     rung: Rung,
     file: str,
     shared: Stand,
-    examiner: Examiner,
+    store: CaseStore,
     cases: Sequence[Case],
     claims: Sequence[ClaimSpec] | None,
 ) -> ScheduleStep:
@@ -331,7 +331,8 @@ def examine(
     if claims is not None:
         problems += [*scheduled(shared.topic).rehearsals, shared.problem]
     rehearse_all(current, shared, problems)
-    try_cases(current, shared, examiner, cases)
+    with shared.session.judge() as runner:
+        try_cases(current, shared, Examiner(shared.topic, store, runner), cases)
     if claims is not None:
         claim(current, shared, claims)
     return current

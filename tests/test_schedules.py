@@ -1,0 +1,117 @@
+"""Topics whose rungs are schedules: reading them, writing them down, replaying, and what results show."""
+
+import io
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from grader import topics
+from grader.errors import WarpladderError
+from grader.judge.climb import climb
+from grader.judge.grade import grade
+from grader.judge.profile import profile
+from grader.report import console, plots, profiles
+from grader.results import Climb, from_json, to_json
+from grader.schedule import parse_schedule
+
+SCHEDULES = ("streams", "transfer")
+RUNGS = [(name, rung.id) for name in SCHEDULES for rung in topics.load(name).rungs]
+
+
+@pytest.mark.parametrize(("name", "rung"), RUNGS)
+def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
+    topic = topics.load(name)
+    result = grade(topic, topic.rung(rung).path, "emulator")
+    assert result.verdict == "pass", result.reason
+    assert result.rung_reached == rung
+    assert result.counters is None
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_the_starter_runs_and_fails(name: str) -> None:
+    topic = topics.load(name)
+    assert grade(topic, topic.starter, "emulator").verdict == "fail"
+
+
+@pytest.fixture(scope="module")
+def ladder() -> Climb:
+    return climb(topics.load("streams"), "emulator")
+
+
+def test_every_rung_is_faster_than_the_one_before_it_unless_a_side_step(ladder: Climb) -> None:
+    times = [rung.time_s for rung in ladder.rungs if not rung.side_step]
+    assert all(rung.verdict == "pass" for rung in ladder.rungs)
+    assert None not in times
+    # Rungs that all reach the bound differ by less than the model is worth.
+    assert all(b <= 1.01 * a for a, b in itertools.pairwise(times) if a and b)
+
+
+def test_no_rung_beats_the_bound_and_the_best_comes_near(ladder: Climb) -> None:
+    shares = [rung.vs_bound for rung in ladder.rungs if rung.vs_bound is not None]
+    assert 0.93 < max(shares) <= 1.0
+
+
+def test_an_engine_does_one_thing_at_a_time(ladder: Climb) -> None:
+    for rung in ladder.rungs:
+        for engine in ("in", "compute", "out"):
+            spans = sorted((item.start_s, item.end_s) for item in rung.timeline if item.engine == engine)
+            assert spans
+            assert all(b[0] >= a[1] - 1e-12 for a, b in itertools.pairwise(spans))
+
+
+def test_results_survive_json_and_are_shown(ladder: Climb) -> None:
+    assert from_json(to_json(ladder), Climb) == ladder
+    assert json.loads(to_json(ladder))["counted"] is None
+    terminal = Console(width=80, file=io.StringIO(), record=True)
+    terminal.print(console.climb(ladder, "Overlap"))
+    shown = terminal.export_text()
+    assert "copy out" in shown
+    assert "kernel bound" in shown or "copies bound" in shown
+
+
+def test_a_profile_draws_its_timeline(tmp_path: Path) -> None:
+    topic = topics.load("streams")
+    result = profile(topic, topic.rung("03_two_streams").path, "auto", {"N": 1 << 26, "R": 100}, arch="sm_80")
+    assert (result.verdict, result.timeline_source) == ("pass", "modelled")
+    assert {item.stream for item in result.timeline if item.engine == "compute"} == {1, 2}
+    plots.save_timeline(result, tmp_path / "timeline.svg")
+    assert "<svg" in (tmp_path / "timeline.svg").read_text()
+    assert profiles.profile(result, [])
+
+
+def test_stopping_the_clock_changes_no_time(tmp_path: Path) -> None:
+    topic = topics.load("streams")
+    honest = topic.rung("01_pinned").path
+    lines = honest.read_text().replace("def run(self):\n", f"def run(self):\n{8 * ' '}{FORGERY}\n")
+    forged = tmp_path / "forged.py"
+    forged.write_text(lines)
+    sizes = {"N": 1 << 24, "R": 50}
+    ends = [
+        max(item.end_s for item in profile(topic, file, "emulator", sizes).timeline)
+        for file in (honest, forged)
+    ]
+    assert ends[0] == ends[1]
+
+
+SMALLEST = "class Schedule:\n    def __init__(self): ...\n    def run(self): ...\n"
+FORGERY = "import time; time.perf_counter = time.time = time.monotonic = lambda: 0.0"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("class Schedule:\n    def run(self): ...\n", "no method `__init__`"),
+        ("def run(): ...\n", "there is no class Schedule"),
+        ("class Schedule(:\n", "this is not Python"),
+        (f"# /// schedule\n# side_step = 1\n# ///\n{SMALLEST}", "not true or false"),
+        (f"# /// schedule\n{SMALLEST}", "not closed"),
+    ],
+)
+def test_a_file_that_is_no_schedule_says_what_is_missing(tmp_path: Path, text: str, message: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(text)
+    with pytest.raises(WarpladderError, match=message):
+        parse_schedule(file, topics.load("streams").signature)
