@@ -47,6 +47,8 @@ def generate(plan: KernelPlan) -> str:
 
 
 KERNEL_SYMBOL = "warp_kernel"
+TURN = 1 << 14
+"""Warp instructions that a spinning warp executes before others of its block get their turn."""
 
 
 class Emitter:
@@ -113,6 +115,8 @@ class Emitter:
                 bits = self.b.or_(bits, self.b.shl(self.b.zext(pending, I64), I64(index - number * 64)))
             self.b.store(bits, word)
         self.meetings = Meetings(self)
+        self.budget_at_entry = self.b.alloca(I64, name="budget")
+        self.b.store(self.context_slot(layout.BUDGET), self.budget_at_entry)
 
     def _buffer(self, nbytes: int) -> Any:
         slot = self.b.alloca(ir.ArrayType(I8, nbytes))
@@ -146,6 +150,7 @@ class Emitter:
         self.env = {}
         self.carry = None
         self.mask = self.b.load(self.mask_slot)
+        self._give_way(block)
         self.meetings.enter(block)
         self._count_block(block)
         for inst in block.instructions:
@@ -164,6 +169,21 @@ class Emitter:
         if block.index in self.flow.loop_heads:
             with self.b.if_then(self.b.icmp_signed("<", left, I64(0)), likely=False):
                 self.b.ret(I64(layout.BUDGET_SPENT))
+
+    def _give_way(self, block: Block) -> None:
+        """At the head of a loop that may spin: other warps run from time to time; the lanes come back to this place."""
+        if not self.plan.may_spin or block.index not in self.flow.loop_heads:
+            return
+        spin = self.warp_pointer(layout.W_SPIN)
+        together = self.b.icmp_unsigned("==", self.mask, self.b.load(self.warp_pointer(layout.W_LIVE)))
+        self.b.store(self.b.select(together, I64(0), self.b.load(spin)), spin)
+        spent = self.b.sub(
+            self.b.load(self.budget_at_entry), self.b.load(self.context_pointer(layout.BUDGET))
+        )
+        with self.b.if_then(self.b.icmp_signed(">", spent, I64(TURN)), likely=False):
+            self.queue(block.index, self.mask)
+            self.meetings.suspend()
+            self.b.ret(I64(layout.RUNNING))
 
     def _instruction(self, inst: Instruction) -> None:
         self.inst = inst
@@ -542,49 +562,56 @@ class Emitter:
     def _dispatch(self) -> None:
         """Picks the lowest block with lanes waiting; without any, the warp is done or waits at a barrier."""
         self.b.position_at_end(self.dispatch)
-        none = self.function.append_basic_block("none")
+        chosen = self.entry_slot(I64)
+        run = self.function.append_basic_block("run")
+        if self.plan.may_spin:
+            self._take_turns(chosen, run)
         for number, word in enumerate(self.words):
             bits = self.b.load(word)
-            found = self.function.append_basic_block()
             following = self.function.append_basic_block()
-            self.b.cbranch(self.b.icmp_unsigned("!=", bits, I64(0)), found, following)
-            self.b.position_at_end(found)
-            self._run_pending(number, word, bits)
+            self.b.store(self.b.add(self.b.cttz(bits, I1(0)), I64(number * 64)), chosen)
+            self.b.cbranch(self.b.icmp_unsigned("!=", bits, I64(0)), run, following)
             self.b.position_at_end(following)
-        self.b.branch(none)
-        self.b.position_at_end(none)
         self.meetings.when_idle()
         live = self.b.load(self.warp_pointer(layout.W_LIVE))
         done = self.b.icmp_unsigned("==", live, I64(0))
         self.b.ret(self.b.select(done, I64(layout.DONE), I64(layout.WAITING)))
+        self.b.position_at_end(run)
+        self._run_pending(self.b.load(chosen))
 
-    def _run_pending(self, number: int, word: Any, bits: Any) -> None:
-        bit = self._chosen(bits)
-        index = self.b.add(bit, I64(number * 64))
+    def _run_pending(self, index: Any) -> None:
+        """Runs block `index` with the lanes that wait for it."""
         self.meetings.before(index)
-        self.b.store(self.b.and_(bits, self.b.xor(self.b.shl(I64(1), bit), I64(-1))), word)
+        bit = self.b.shl(I64(1), self.b.and_(index, I64(63)))
+        for number, word in enumerate(self.words):
+            here = self.b.icmp_unsigned("==", self.b.lshr(index, I64(6)), I64(number))
+            self.b.store(self.b.and_(self.b.load(word), self.b.select(here, self.b.not_(bit), I64(-1))), word)
         slot = self.b.add(self.warp, self.b.mul(self.b.add(index, I64(layout.W_MASKS)), I64(8)))
         pointer = self.at(slot, I64)
         self.b.store(self.b.load(pointer), self.mask_slot)
         self.b.store(I64(0), pointer)
         unreachable = self.function.append_basic_block()
         switch = self.b.switch(index, unreachable)
-        for target in range(number * 64, min(len(self.bodies), number * 64 + 64)):
-            switch.add_case(I64(target), self.bodies[target])
+        for target, body in enumerate(self.bodies):
+            switch.add_case(I64(target), body)
         self.b.position_at_end(unreachable)
         self.b.unreachable()
 
-    def _chosen(self, bits: Any) -> Any:
-        """The lowest pending block; in kernels that may spin, every 64th time the highest, for fairness."""
-        lowest = self.b.cttz(bits, I1(1))
-        if not self.plan.may_spin:
-            return lowest
+    def _take_turns(self, chosen: Any, run: Any) -> None:
+        """In kernels that may spin: every 64th time another block than the lowest, so that all get on."""
         spin = self.warp_pointer(layout.W_SPIN)
         count = self.b.add(self.b.load(spin), I64(1))
         self.b.store(count, spin)
-        turn = self.b.icmp_unsigned("==", self.b.and_(count, I64(63)), I64(0))
-        highest = self.b.sub(I64(63), self.b.ctlz(bits, I1(1)))
-        return self.b.select(turn, highest, lowest)
+        anybody: Any = I64(0)
+        for word in self.words:
+            anybody = self.b.or_(anybody, self.b.load(word))
+        due = self.b.icmp_unsigned("==", self.b.and_(count, I64(63)), I64(0))
+        turn, lowest = self.function.append_basic_block(), self.function.append_basic_block()
+        self.b.cbranch(self.b.and_(due, self.b.icmp_unsigned("!=", anybody, I64(0))), turn, lowest)
+        self.b.position_at_end(turn)
+        self.b.store(self.call("next_turn", self.warp, I64(len(self.flow.blocks))), chosen)
+        self.b.branch(run)
+        self.b.position_at_end(lowest)
 
 
 def register_slots(plan: KernelPlan) -> tuple[dict[str, int], int]:

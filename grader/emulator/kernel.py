@@ -15,6 +15,7 @@ from grader.emulator.ptx import (
     TYPE_BYTES,
     Function,
     Instruction,
+    Label,
     Mem,
     Module,
     Operand,
@@ -97,7 +98,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     function = inline_calls(module, entry)
     instructions = [item for item in function.body if isinstance(item, Instruction)]
     communicates = any(_communicates(inst) for inst in instructions)
-    may_spin = _may_spin(instructions)
+    may_spin = _may_spin(function)
     flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin)
     sites = _sites(flow)
     shared, static_bytes = _layout(_shared_variables(module, function, instructions))
@@ -137,13 +138,29 @@ def _communicates(inst: Instruction) -> bool:
     return name in ("membar", "fence") and not {"cta", "async", "proxy"} & set(inst.parts)
 
 
-def _may_spin(instructions: list[Instruction]) -> bool:
-    """A lane may wait for another lane of its warp only through an atomic or a volatile load."""
+def _may_spin(function: Function) -> bool:
+    """A lane can wait for another only in a loop, through an atomic whose result is used or a volatile load."""
+    looping = _in_loops(function)
+    used = {name for item in function.body if isinstance(item, Instruction) for name in sources(item)}
     return any(
-        (inst.parts[0] == "atom" and ("cas" in inst.parts or "exch" in inst.parts))
+        (inst.parts[0] == "atom" and any(name in used for name in destinations(inst)))
         or (inst.parts[0] == "ld" and {"volatile", "relaxed", "acquire"} & set(inst.parts))
-        for inst in instructions
+        for inst in looping
     )  # fmt: skip
+
+
+def _in_loops(function: Function) -> list[Instruction]:
+    """The instructions that a jump backwards in the text spans: every loop among them."""
+    labels = {item.name: place for place, item in enumerate(function.body) if isinstance(item, Label)}
+    looping: set[int] = set()
+    for place, item in enumerate(function.body):
+        if isinstance(item, Label) or item.parts[0] not in ("bra", "brx"):
+            continue
+        names = [name for operand in item.operands for name in _named(operand)]
+        targets = [target for name in names for target in function.branch_targets.get(name, [name])]
+        first = min(labels[target] for target in targets)
+        looping.update(range(first, place))
+    return [item for place in sorted(looping) if isinstance(item := function.body[place], Instruction)]
 
 
 def _sites(flow: ControlFlow) -> list[Site]:

@@ -100,6 +100,11 @@ class Meetings:
         b.cbranch(b.icmp_unsigned("==", anybody, I64(0)), idle, self.release)
         b.position_at_end(idle)
 
+    def suspend(self) -> None:
+        """Where the warp gives way to others: those who wait come to their meeting point anew afterwards."""
+        for block, slot in self.waiting.items():
+            self.e.queue(block, self.e.b.load(slot))
+
     def finish(self) -> None:
         """The code that releases everybody."""
         if self.release is None:

@@ -141,9 +141,10 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_STATUS,
     W_LIVE,  # lanes that have not exited
     W_SYNC_CLOCK,  # CLOCK at the warp's last barrier or __syncwarp
-    W_SPIN,  # dispatches since the lanes were last together: a spin lock makes it grow
+    W_SPIN,  # dispatches since the lanes were last together in a loop: a spin lock makes it grow
+    W_TURN,  # the block that ran out of order last
     W_MASKS,  # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
-) = range(5)
+) = range(6)
 
 # how a site accesses memory
 LOAD, STORE, ATOMIC = range(3)

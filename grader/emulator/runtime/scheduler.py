@@ -1,7 +1,8 @@
 """Runs blocks: every warp until it waits or ends, then the barrier opens, until all warps are done.
 
-Warps of a block run one after the other, in rising order, each up to its next barrier. A barrier opens when
-every thread that has not exited waits; exited threads count as arrived, as on hardware since Volta.
+Warps of a block run one after the other, in rising order, each up to its next barrier; one that spins gives way
+to the others from time to time. A barrier opens when every thread that has not exited waits; exited threads count as
+arrived, as on hardware since Volta.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from grader.emulator.runtime.layout import (
     BLOCK_Z,
     BLOCKS,
     BUDGET,
+    BUDGET_SPENT,
     CLOCK,
     DONE,
     FAILED_BLOCK,
@@ -38,11 +40,13 @@ from grader.emulator.runtime.layout import (
     Q_NEXT,
     RUNNING,
     THREADS,
+    TRAPPED,
     W_LIVE,
     W_MASKS,
     W_SPIN,
     W_STATUS,
     W_SYNC_CLOCK,
+    W_TURN,
     WAITING,
     WARP,
     WARP_BYTES,
@@ -72,6 +76,7 @@ def _begin_block(context: int, linear: int) -> None:
         w[W_LIVE] = FULL if threads >= LANES else (int64(1) << threads) - 1
         w[W_SYNC_CLOCK] = c[CLOCK]
         w[W_SPIN] = 0
+        w[W_TURN] = 0
         for i in range(2 * c[BLOCKS]):
             w[W_MASKS + i] = 0
         w[W_MASKS] = w[W_LIVE]
@@ -114,24 +119,37 @@ def run_block(context: int, kernel: int, linear: int) -> int:
     c = pointer(context, int64)
     _begin_block(context, linear)
     while True:
+        running = False
         waiting = False
         for warp in range(c[WARPS]):
             state = c[WARP_STATES] + warp * c[WARP_BYTES]
             w = pointer(state, int64)
-            if w[W_STATUS] != RUNNING:
-                continue
-            c[WARP] = warp
-            status = call_kernel(kernel, context, state)
-            w[W_STATUS] = status
-            if status == WAITING:
-                waiting = True
-            elif status != DONE:
+            if w[W_STATUS] == RUNNING:
+                c[WARP] = warp
+                w[W_STATUS] = call_kernel(kernel, context, state)
+            if w[W_STATUS] == BUDGET_SPENT or w[W_STATUS] == TRAPPED:
                 c[FAILED_BLOCK] = linear
                 c[FAILED_WARP] = warp
-                return status
-        if not waiting:
+                return w[W_STATUS]
+            running |= w[W_STATUS] == RUNNING
+            waiting |= w[W_STATUS] == WAITING
+        if not running and not waiting:
             return int64(DONE)
-        _open_barrier(context)
+        if not running:
+            _open_barrier(context)
+
+
+@native
+def next_turn(warp: int, blocks: int) -> int:
+    """The basic block with lanes waiting to run it that comes behind the one whose turn it was last."""
+    w = pointer(warp, int64)
+    turn = w[W_TURN]
+    for _ in range(blocks):
+        turn = (turn + 1) % blocks
+        if w[W_MASKS + turn]:
+            break
+    w[W_TURN] = turn
+    return turn
 
 
 @native
