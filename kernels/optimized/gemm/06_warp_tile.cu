@@ -1,12 +1,14 @@
 // The threads of a warp stand as square as they can: 4 × 8 of them over 32 × 64 outputs, where rung
-// 05 has 2 × 16 over a strip of 8 × 128 (and another, 64 rows below). They share what they read. A
-// warp needs 32 floats of A and 64 of B at a step of k, 96, where the strips need 16 and 128.
+// 05 has 2 × 16 over a strip of 8 × 128 (and another, 64 rows below). They share what they read: a
+// warp needs 32 floats of A and 64 of B at a step of k, 96, where the strips need 16 and 128. Tiles
+// have 16 steps of k, twice as many, so there are half as many barriers.
 //
 // What it should buy: fewer wavefronts for the same instructions. A multiprocessor reads 16 bytes a
 // lane a quarter of the warp at a time. It merges quarters of equal addresses only where each lane
-// wants what its neighbour wants, lane i what i ^ 1 wants or i ^ 2. So lanes that share a column of
-// threads are made neighbours, and so are, two apart, those that share a row: each read takes 2
-// wavefronts, for A and for B. That makes 8 for 64 multiply-adds where rung 05 takes 12.
+// wants what its neighbour wants, lane i what i ^ 1 wants, or i ^ 2. So lanes that share a column
+// of threads are made neighbours, and so are, two apart, those that share a row: each read takes 2
+// wavefronts, for A and for B. That makes 8 for 64 multiply-adds where rung 05 takes 12. And a
+// thread has twice as many loads from global memory on their way before it waits for them.
 //
 // /// launch
 // [[launch]]
@@ -24,7 +26,7 @@
 
 constexpr int BM = 128;  // rows of C that a block computes
 constexpr int BN = 128;  // columns of C that a block computes
-constexpr int BK = 8;    // steps of k between two barriers: two float4s of a row of A
+constexpr int BK = 16;   // steps of k between two barriers: four float4s of a row of A
 constexpr int TM = 8;    // rows of C that a thread computes: 4 of them and 4 more 16 rows below
 constexpr int TN = 8;    // columns of C that a thread computes: 4 and 4 more 32 to the right
 constexpr int V = 4;     // floats in a float4
@@ -38,12 +40,21 @@ constexpr int WN = LANES_N * TN;  // columns of C that a warp computes
 constexpr int WARPS_M = BM / WM;
 constexpr int WARPS_N = BN / WN;
 constexpr int THREADS = WARPS_M * WARPS_N * 32;
-static_assert(BM * BK == V * THREADS && BK * BN == V * THREADS, "one float4 of each tile a thread");
 
-// Floats added to each row of the transposed tile of A: a warp writes 16 rows of A at two places of
-// k, 4 · 132 = 528 floats apart, which is half of the banks.
-constexpr int PAD = 4;
-constexpr int A_LENGTH = BM + PAD;  // floats from one step of k to the next in a tile of A
+constexpr int A_LOADS = BM * BK / V / THREADS;  // float4s of a tile of A that a thread brings in: 2
+constexpr int B_LOADS = BK * BN / V / THREADS;  // and of a tile of B: 2
+
+// Where in a transposed tile of A a step of k begins. Each step has 4 floats of padding, and there
+// are 8 more between the first eight steps and the others. A warp that writes 8 rows of A at four
+// places of k, 4 apart, then has them in different banks: they begin in banks 0, 16, 8 and 24.
+constexpr int A_LENGTH = BM + 4;
+__device__ constexpr int a_place(int k)
+{
+    return k * A_LENGTH + k / 8 * 8;
+}
+
+constexpr int A_TILE = a_place(BK);  // floats of a tile of A in shared memory
+constexpr int B_TILE = BK * BN;      // and of a tile of B
 
 // Four floats of a row of `length` floats, from `column` on, with zeros beyond the end of the row.
 // ALIGNED: length is a multiple of 4, hence four floats are all inside or all outside, and can be
@@ -102,7 +113,7 @@ __device__ void multiply(float (&sum)[TM][TN], const float* a_tile, const float*
         float b[TN];
         #pragma unroll
         for (int i = 0; i < TM; i += V) {
-            read_four(a + i, a_tile + k * A_LENGTH + thread_row + i * LANES_M);
+            read_four(a + i, a_tile + a_place(k) + thread_row + i * LANES_M);
         }
         #pragma unroll
         for (int j = 0; j < TN; j += V) {
@@ -118,15 +129,67 @@ __device__ void multiply(float (&sum)[TM][TN], const float* a_tile, const float*
     }
 }
 
+// The float4s of a pair of tiles that a thread brings in, on their way from global to shared
+// memory.
+template <bool ALIGNED>
+struct Staged {
+    float4 a[A_LOADS];
+    float4 b[B_LOADS];
+
+    // Loads them, with zeros beyond the edges. Consecutive threads take consecutive float4s of a
+    // tile, row after row.
+    __device__ void load(const float* A, const float* B, int block_row, int block_column,
+                         int k_start, int M, int N, int K)
+    {
+        #pragma unroll
+        for (int i = 0; i < A_LOADS; ++i) {
+            const int row = block_row + (threadIdx.x + i * THREADS) / (BK / V);
+            const int k = k_start + (threadIdx.x + i * THREADS) % (BK / V) * V;
+            a[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            if (row < M) {
+                a[i] = load_four<ALIGNED>(A + size_t(row) * K, k, K);
+            }
+        }
+        #pragma unroll
+        for (int i = 0; i < B_LOADS; ++i) {
+            const int k = k_start + (threadIdx.x + i * THREADS) / (BN / V);
+            const int column = block_column + (threadIdx.x + i * THREADS) % (BN / V) * V;
+            b[i] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            if (k < K) {
+                b[i] = load_four<ALIGNED>(B + size_t(k) * N, column, N);
+            }
+        }
+    }
+
+    // Lays them down in shared memory, A transposed.
+    __device__ void store(float* a_tile, float* b_tile) const
+    {
+        #pragma unroll
+        for (int i = 0; i < A_LOADS; ++i) {
+            const int row = (threadIdx.x + i * THREADS) / (BK / V);
+            const int k = (threadIdx.x + i * THREADS) % (BK / V) * V;
+            float* const to = a_tile + a_place(k) + row;
+            to[0 * A_LENGTH] = a[i].x;
+            to[1 * A_LENGTH] = a[i].y;
+            to[2 * A_LENGTH] = a[i].z;
+            to[3 * A_LENGTH] = a[i].w;
+        }
+        #pragma unroll
+        for (int i = 0; i < B_LOADS; ++i) {
+            *reinterpret_cast<float4*>(b_tile + (threadIdx.x + i * THREADS) * V) = b[i];
+        }
+    }
+};
+
 // C = A · B, all row-major: A is M × K, B is K × N, C is M × N.
 // ALIGNED: K and N are multiples of 4.
 template <bool ALIGNED>
-__global__ void __launch_bounds__(THREADS, 2)
+__global__ void __launch_bounds__(THREADS, ALIGNED ? 2 : 1)
 gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
      int M, int N, int K)
 {
-    __shared__ __align__(16) float a_tile[BK * A_LENGTH];  // BK steps of k × BM rows of A
-    __shared__ __align__(16) float b_tile[BK * BN];        // BK steps of k × BN columns of B
+    __shared__ __align__(16) float a_tile[A_TILE];  // BK steps of k × BM rows of A
+    __shared__ __align__(16) float b_tile[B_TILE];  // BK steps of k × BN columns of B
 
     const int tiles_across = (N + BN - 1) / BN;
     const int block_row = blockIdx.x / tiles_across * BM;     // first row of C of this block
@@ -144,30 +207,11 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
     const int thread_row = warp / WARPS_N * WM + lane_row * V;
     const int thread_column = warp % WARPS_N * WN + lane_column * V;
 
-    // What it brings in: a float4 of the tile of A, two threads a row; and one of B's.
-    const int a_row = threadIdx.x / (BK / V);
-    const int a_column = threadIdx.x % (BK / V) * V;
-    const int b_row = threadIdx.x / (BN / V);
-    const int b_column = threadIdx.x % (BN / V) * V;
-
     float sum[TM][TN] = {};
     for (int k_start = 0; k_start < K; k_start += BK) {
-        float4 a_four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        float4 b_four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-        const int a_from = block_row + a_row;  // the row of A to load from, and that of B
-        const int b_from = k_start + b_row;
-        if (a_from < M) {
-            a_four = load_four<ALIGNED>(A + size_t(a_from) * K, k_start + a_column, K);
-        }
-        if (b_from < K) {
-            b_four = load_four<ALIGNED>(B + size_t(b_from) * N, block_column + b_column, N);
-        }
-        float* const a_to = a_tile + a_column * A_LENGTH + a_row;
-        a_to[0 * A_LENGTH] = a_four.x;
-        a_to[1 * A_LENGTH] = a_four.y;
-        a_to[2 * A_LENGTH] = a_four.z;
-        a_to[3 * A_LENGTH] = a_four.w;
-        *reinterpret_cast<float4*>(b_tile + b_row * BN + b_column) = b_four;
+        Staged<ALIGNED> staged;
+        staged.load(A, B, block_row, block_column, k_start, M, N, K);
+        staged.store(a_tile, b_tile);
         __syncthreads();  // both tiles are complete
         multiply(sum, a_tile, b_tile, thread_row, thread_column);
         __syncthreads();  // both tiles have been read

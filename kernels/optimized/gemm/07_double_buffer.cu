@@ -4,8 +4,7 @@
 //
 // What it should buy: the latency of global memory passes during the multiply-adds, so that a block
 // does not stand still at every pair of tiles. One of the two barriers goes as well, as nobody
-// writes where others still read; and tiles of 16 steps of k halve the number of those that are
-// left.
+// writes where others still read.
 //
 // /// launch
 // [[launch]]
