@@ -1,19 +1,21 @@
 // The same product without the columns. What rung 04 reads of them is an element of x, at a place
 // that can be computed; so the tile of columns is put together in shared memory, from x itself, and
 // never exists anywhere else. The product's inner dimension is walked in an order that makes its
-// places easy: 8 channels at one tap (r, s), then the same 8 channels at the next tap. A thread
-// brings in 4 channels of one pixel. Whether the tap lies in the image, and where, is worked out once
+// places easy: 16 channels at one tap (r, s), then the same 16 channels at the next tap. A thread
+// brings in 8 channels of one pixel. Whether the tap lies in the image, and where, is worked out once
 // for all of them; from channel to channel it is a step of H·W elements.
 //
 // A first, small launch writes w in just that order, tap by channel by filter, filled up with zeros
 // to whole tiles. The loads of w need no guards then, and nothing has to be transposed on the way.
 //
-// Loads also overlap with arithmetic now: while a block computes with one pair of tiles, the next one
-// is on its way to registers, and goes to a second pair of tiles that nobody reads yet. One barrier a
-// step is enough.
+// Two more things that every fast product does: while a block computes with one pair of tiles, the
+// next one is on its way to registers, and goes to a second pair of tiles that nobody reads yet. And
+// a warp computes 64 × 32 outputs that lie together, with its threads laid out for 128-bit loads from
+// shared memory: they take half of the time where pairs of neighbouring threads want the same
+// float4, or pairs of every other thread.
 //
 // What it should buy: the columns cost R·S times the bytes of x in writing, and as many in reading.
-// Here x is read from DRAM about once: 8 channels of a tile's pixels, and of those one tap further,
+// Here x is read from DRAM about once: 16 channels of a tile's pixels, and of those one tap further,
 // are nearly the same bytes, and the cache has them.
 //
 // /// launch
@@ -25,8 +27,8 @@
 // [[launch]]
 // kernel = "arrange"
 // args = ["w", "filters", "C", "K", "R", "S"]
-// grid = ["cdiv(K, BM) * BM // THREADS_N", "cdiv(C, BC)"]
-// block = ["THREADS_N", "BC"]
+// grid = ["cdiv(K, BM) * BM // WN", "cdiv(C, BC)"]
+// block = ["WN", "BC"]
 //
 // [[launch]]
 // kernel = "conv2d"
@@ -37,18 +39,19 @@
 
 constexpr int BM = 128;  // channels of y that a block computes
 constexpr int BN = 128;  // pixels of y that a block computes, across the borders of images
-constexpr int BC = 8;    // channels of x between two barriers, all at the same tap
-constexpr int TM = 8;    // channels of y that a thread computes: 4 in the upper half, 4 in the lower
-constexpr int TN = 8;    // pixels of y that a thread computes: 4 in the left half, 4 in the right
+constexpr int BC = 16;   // channels of x between two barriers, all at the same tap
+constexpr int WM = 64;   // channels of y that a warp computes
+constexpr int WN = 32;   // pixels of y that a warp computes
+constexpr int TM = 8;    // channels of y that a thread computes: 4 in the warp's upper half, 4 in the lower
+constexpr int TN = 8;    // pixels of y that a thread computes: 4 in the warp's left half, 4 in the right
 constexpr int V = 4;     // floats in a float4
 
-// The threads of a block form a grid of THREADS_M × THREADS_N, 16 × 16, over each quarter of its
-// tile of y.
-constexpr int THREADS_M = BM / TM;
-constexpr int THREADS_N = BN / TN;
-constexpr int THREADS = THREADS_M * THREADS_N;
-constexpr int X_LOADS = BC * BN / THREADS;  // channels of its pixel that a thread brings in: 4
-static_assert(BM * BC == V * THREADS, "one float4 of the tile of w a thread");
+constexpr int WARP = 32;
+constexpr int THREADS = (BM / WM) * (BN / WN) * WARP;
+constexpr int X_LOADS = BC * BN / THREADS;      // channels of its pixel that a thread brings in: 8
+constexpr int W_LOADS = BC * BM / V / THREADS;  // float4s of the tile of w that a thread brings in: 2
+constexpr int W_STEP = BC / W_LOADS;            // channels from one of them to the next
+static_assert(WM / TM * (WN / TN) == WARP, "the outputs of a warp are those of its threads");
 static_assert(THREADS % BN == 0, "one pixel a thread");
 
 // filters[chunk][r·S + s][c][k] = w[k][chunk·BC + c][r][s], zero beyond the last channel or filter.
@@ -85,10 +88,13 @@ conv2d(const float* __restrict__ x, const float* __restrict__ filters, float* __
     const int block_k = blockIdx.x % tiles_down * BM;      // the tile's first channel of y
     const int block_pixel = blockIdx.x / tiles_down * BN;  // and its first pixel
 
-    // What this thread computes: the channels thread_k … + 3 and BM/2 below, the pixels
-    // thread_pixel … + 3 and BN/2 to the right.
-    const int thread_k = threadIdx.x / THREADS_N * V;
-    const int thread_pixel = threadIdx.x % THREADS_N * V;
+    // What this thread computes: the channels thread_k … + 3 and WM/2 below, the pixels
+    // thread_pixel … + 3 and WN/2 to the right. The 8 × 4 threads of a warp are numbered so that
+    // those that differ in the lowest bit share channels, and in the next one pixels.
+    const int warp = threadIdx.x / WARP;
+    const int lane = threadIdx.x % WARP;
+    const int thread_k = warp / (BN / WN) * WM + ((lane >> 1 & 1) | (lane >> 2 & 6)) * V;
+    const int thread_pixel = warp % (BN / WN) * WN + ((lane & 1) | (lane >> 1 & 2)) * V;
 
     // What this thread brings in of x: X_LOADS channels of one pixel. `source` is the element under
     // the filter's first tap, which may lie outside of the image; it is looked at only where it
@@ -101,7 +107,7 @@ conv2d(const float* __restrict__ x, const float* __restrict__ filters, float* __
     const int left = pixel % Q * stride - pad;
     const float* source = x + (size_t(n) * C + x_channel) * H * W + top * W + left;
 
-    // And of w: a float4. Every step takes the next BC rows of the filters.
+    // And of w: float4s of every W_STEP-th row. Each step takes the next BC rows of the filters.
     const int filters_padded = tiles_down * BM;
     const int w_channel = threadIdx.x / (BM / V);
     const int w_k = threadIdx.x % (BM / V) * V;
@@ -111,7 +117,7 @@ conv2d(const float* __restrict__ x, const float* __restrict__ filters, float* __
     int r = 0;      // and the tap
     int s = 0;
     float x_next[X_LOADS];
-    float4 w_next;
+    float4 w_next[W_LOADS];
 
     const auto fetch = [&]() {
         const bool in_image = unsigned(top + r) < unsigned(H) && unsigned(left + s) < unsigned(W);
@@ -120,7 +126,10 @@ conv2d(const float* __restrict__ x, const float* __restrict__ filters, float* __
             const bool inside = in_image && first + x_channel + i < C;
             x_next[i] = inside ? source[i * H * W + r * W + s] : 0.0f;
         }
-        w_next = *reinterpret_cast<const float4*>(w_source);
+        #pragma unroll
+        for (int i = 0; i < W_LOADS; ++i) {
+            w_next[i] = *reinterpret_cast<const float4*>(w_source + i * W_STEP * filters_padded);
+        }
         w_source += BC * filters_padded;
         if (++s == S) {
             s = 0;
@@ -136,7 +145,10 @@ conv2d(const float* __restrict__ x, const float* __restrict__ filters, float* __
         for (int i = 0; i < X_LOADS; ++i) {
             x_tile[buffer][x_channel + i][x_pixel] = x_next[i];
         }
-        *reinterpret_cast<float4*>(&w_tile[buffer][w_channel][w_k]) = w_next;
+        #pragma unroll
+        for (int i = 0; i < W_LOADS; ++i) {
+            *reinterpret_cast<float4*>(&w_tile[buffer][w_channel + i * W_STEP][w_k]) = w_next[i];
+        }
     };
 
     float sum[TM][TN] = {};
@@ -153,13 +165,12 @@ conv2d(const float* __restrict__ x, const float* __restrict__ filters, float* __
             const auto w_fours = reinterpret_cast<const float4*>(&w_tile[buffer][c][thread_k]);
             const auto x_fours = reinterpret_cast<const float4*>(&x_tile[buffer][c][thread_pixel]);
             const float4 upper = w_fours[0];
-            const float4 lower = w_fours[BM / 2 / V];
-            const float4 left_four = x_fours[0];
-            const float4 right_four = x_fours[BN / 2 / V];
+            const float4 lower = w_fours[WM / 2 / V];
+            const float4 near = x_fours[0];
+            const float4 far = x_fours[WN / 2 / V];
             const float a[TM] = {upper.x, upper.y, upper.z, upper.w,
                                  lower.x, lower.y, lower.z, lower.w};
-            const float b[TN] = {left_four.x, left_four.y, left_four.z, left_four.w,
-                                 right_four.x, right_four.y, right_four.z, right_four.w};
+            const float b[TN] = {near.x, near.y, near.z, near.w, far.x, far.y, far.z, far.w};
             #pragma unroll
             for (int i = 0; i < TM; ++i) {
                 #pragma unroll
@@ -181,10 +192,10 @@ conv2d(const float* __restrict__ x, const float* __restrict__ filters, float* __
     // float4s, no group crosses the border between two images, and it is stored as one.
     #pragma unroll
     for (int half = 0; half < 2; ++half) {
-        const int first_pixel = block_pixel + thread_pixel + half * (BN / 2);
+        const int first_pixel = block_pixel + thread_pixel + half * (WN / 2);
         #pragma unroll
         for (int i = 0; i < TM; ++i) {
-            const int k = block_k + thread_k + i % V + i / V * (BM / 2);
+            const int k = block_k + thread_k + i % V + i / V * (WM / 2);
             const float* const four = &sum[i][half * V];
             if (k >= K) {
                 continue;
