@@ -5,8 +5,14 @@ events: the kernel waits for the copy in, the copy out for the kernel. And backw
 after the event that says it has been read. In a stream for each buffer, a copy in waits until the copy out of an
 earlier chunk is through, though it needs another buffer; here it waits for the kernel alone.
 
+With four streams and chunks this large, all engines were busy before: here it changes hardly anything.
+
 What limits it next: the calls. Every chunk takes seven of them, and each is a few microseconds of the host.
 """
+
+# /// schedule
+# side_step = true
+# ///
 
 import numpy as np
 import pycuda.driver as cuda

@@ -8,6 +8,10 @@ What limits it next: the link itself. With copies in both directions it carries 
 does, and no schedule changes that.
 """
 
+# /// schedule
+# side_step = true
+# ///
+
 import numpy as np
 import pycuda.driver as cuda
 
