@@ -447,6 +447,28 @@ class Emitter:
         function = self.module.globals.get(name) or ir.Function(self.module, kind, name)
         return self.b.call(function, [value, I1(0)])
 
+    def _staying(self) -> Any:
+        """The lanes that have not exited and are not just about to."""
+        lanes = self.b.load(self.warp_pointer(layout.W_LIVE))
+        for block in self.flow.blocks:
+            if not block.instructions and block.successors == [EXIT]:
+                leaving = self.b.load(self._mask_pointer(block.index))
+                lanes = self.b.and_(lanes, self.b.xor(leaving, I64(-1)))
+        return lanes
+
+    def check_present(self, mask: Operand, *, leavers: bool = False) -> None:
+        """Notes lanes that a warp instruction's mask names and that have not exited but are elsewhere.
+
+        Lanes about to exit are no matter, unless they would have to give a value (`leavers`).
+        """
+        active = self.active_mask()
+        named = self.b.zext(self.read(mask, "b32", vector=False), I64) if self.is_uniform(mask) else active
+        alive = self.b.load(self.warp_pointer(layout.W_LIVE)) if leavers else self._staying()
+        absent = self.b.and_(self.b.and_(named, alive), self.b.xor(active, I64(-1)))
+        here = self.b.icmp_unsigned("!=", active, I64(0))
+        with self.b.if_then(self.b.and_(here, self.b.icmp_unsigned("!=", absent, I64(0))), likely=False):
+            self.call("note_absent", self.context, self.site_address(), absent, active)
+
     def site_address(self) -> Any:
         """The address of the current instruction's site."""
         index = self.site_of[id(self.inst)].index
@@ -512,9 +534,23 @@ class Emitter:
         """The lanes wait in front of the next block until the scheduler lets them all go on."""
         assert block.terminator is not None
         check_barrier(self, block.terminator)
+        elsewhere = self.b.and_(self._staying(), self.b.xor(self.mask, I64(-1)))
+        with self.b.if_then(self.b.icmp_unsigned("!=", elsewhere, I64(0)), likely=False):
+            self._note_split(block.successors[0])
         waiting = self._mask_pointer(block.successors[0], waiting=True)
         self.b.store(self.b.or_(self.b.load(waiting), self.mask), waiting)
         self.b.branch(self.dispatch)
+
+    def _note_split(self, behind: int) -> None:
+        """Notes that lanes of one warp are not all at the barrier in front of block `behind`."""
+        count = self.context_pointer(layout.BARRIER_SPLITS)
+        with self.b.if_then(self.b.icmp_unsigned("==", self.b.load(count), I64(0))):
+            self.b.store(
+                self.context_slot(layout.BLOCK_LINEAR), self.context_pointer(layout.BARRIER_SPLIT_BLOCK)
+            )
+            for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER):
+                self.b.store(I64(behind), self.context_pointer(slot))
+        self.add_to(count, I64(1))
 
     def _trap(self, block: Block) -> None:
         if self.guard is not None:

@@ -116,6 +116,8 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
+    if operation == "sync":
+        return
     if site.is_matrix:
         yield "smsp__sass_inst_executed_op_ldsm.sum", executions
     elif site.inst.parts[0] == "cp":

@@ -9,6 +9,7 @@ from grader.emulator.kernel import KernelPlan, Site
 from grader.emulator.records import Finding
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import (
+    ABSENT,
     FINDING_ADDRESS,
     FINDING_BLOCK,
     FINDING_COUNT,
@@ -31,6 +32,7 @@ KINDS = {
     UNINITIALISED: "uninitialised_shared",
     RACE: "race",
     UNFINISHED: "unfinished_copy",
+    ABSENT: "absent_lanes",
 }
 Shape = tuple[int, int, int]
 
@@ -82,6 +84,15 @@ def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shap
         )
     if kind == UNINITIALISED:
         return f"thread {thread} {verb} shared memory at byte {address}, which no thread of the block has written"
+    if kind == ABSENT:
+        other = _unravel(
+            _thread(int(note[FINDING_OTHER])) + int(note[FINDING_THREAD]) // layout.LANES * layout.LANES,
+            block,
+        )
+        return (
+            f"thread {other} executes {'.'.join(site.inst.parts[:2])} with thread {thread} in its mask, which is "
+            "elsewhere: let all lanes of the mask come here, and put the condition on what they do with the result"
+        )
     if kind == UNFINISHED:
         return (
             f"thread {thread} {verb} shared memory at byte {address} while a cp.async to it has not arrived: "
@@ -131,10 +142,16 @@ def _barriers(plan: KernelPlan, workers: Sequence[Worker], grid: Shape) -> tuple
         _line_before(plan, int(first[slot]))
         for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER)
     )
-    message = (
-        f"threads of one block wait at different barriers (lines {lines[0]} and {lines[1]}): "
-        "__syncthreads() must be reached by all threads of the block together"
-    )
+    if first[layout.BARRIER_SPLIT_ONE] == first[layout.BARRIER_SPLIT_OTHER]:
+        message = (
+            f"only some threads of a warp reach the barrier in line {lines[0]} while the others are elsewhere: "
+            "__syncthreads() must be reached by all threads of the block together, so take it out of the condition"
+        )
+    else:
+        message = (
+            f"threads of one block wait at different barriers (lines {lines[0]} and {lines[1]}): "
+            "__syncthreads() must be reached by all threads of the block together"
+        )
     count = sum(int(c[layout.BARRIER_SPLITS]) for c in splits)
     block = _unravel(int(first[layout.BARRIER_SPLIT_BLOCK]), grid)
     return (Finding("barrier", lines[0], message, count, block, (0, 0, 0)),)

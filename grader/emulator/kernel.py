@@ -35,7 +35,7 @@ class Site:
     index: int
     inst: Instruction
     operation: str
-    """"ld", "st", "atom" or "red"."""
+    """"ld", "st", "atom", "red"; or "sync" for warp instructions with a mask, which are checked and not counted."""
     space: str
     """One of SPACES, or "generic"."""
     block: int
@@ -182,6 +182,8 @@ def _operation(inst: Instruction, used: set[str]) -> str | None:
     name = inst.parts[0]
     if inst.opcode.startswith("cp.async.c"):
         return "ld"
+    if name in ("shfl", "vote", "match", "redux"):
+        return "sync"
     if name == "wmma":
         return {"load": "ld", "store": "st"}.get(inst.parts[1])
     if name == "atom" and not any(register in used for register in destinations(inst)):

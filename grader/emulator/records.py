@@ -10,8 +10,8 @@ class Finding:
     """Something a kernel did that it must not do."""
 
     kind: str
-    """"out_of_bounds", "misaligned", "uninitialised_shared", "race", "unfinished_copy", "barrier", "trap" or
-    "assert"."""
+    """"out_of_bounds", "misaligned", "uninitialised_shared", "race", "unfinished_copy", "absent_lanes", "barrier",
+    "trap" or "assert"."""
     line: int
     """In the source; 0 where the compiler kept none."""
     message: str

@@ -286,7 +286,7 @@ extern "C" __global__ void ping_pong(int* out)
 extern "C" __global__ void in_vain(int* out, int n)
 {
     int lane = threadIdx.x, sum = 0, v = lane;
-    if (lane < 16) { v = __shfl_sync(FULL, v, lane ^ 1); sum = n; __syncwarp(); v += n; }
+    if (lane < 16) { v = __shfl_sync(0xffffu, v, lane ^ 1); sum = n; __syncwarp(); v += n; }
     for (int i = 0; i < n; ++i) { sum += i; if (sum == 1 << 20) __syncwarp(); }
     out[lane] = sum * 100 + v;
 }

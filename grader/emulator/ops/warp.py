@@ -25,6 +25,7 @@ def _lane_numbers() -> Any:
 @op("shfl", allow=("sync", *_MODES), types=("b32",))
 def shfl(e: Emitter, o: Op) -> None:
     """The source lane as the PTX ISA's pseudocode gives it; out of the segment, a lane keeps its own value."""
+    e.check_present(e.inst.operands[4], leavers=True)
     target = e.inst.operands[0]
     value = e.read(1, "b32", vector=True)
     step, clamp = (e.b.and_(e.read(i, "b32", vector=True), _all(bits)) for i, bits in ((2, 31), (3, 0x1F1F)))
@@ -83,6 +84,7 @@ def _like(e: Emitter, value: Any, members: Any) -> Any:
 
 @op("vote", allow=("sync", "all", "any", "uni", "ballot"), types=("pred", "b32"))
 def vote(e: Emitter, o: Op) -> None:
+    e.check_present(e.inst.operands[2])
     votes = e.b.trunc(e.bits(e.read(1, "pred", vector=True)), I32)
     members = _members(e, 2)
     for_it = e.b.and_(_like(e, votes, members), members)
@@ -119,6 +121,7 @@ def _own_bits() -> Any:
 @op("match", allow=("sync", "any", "all"), types=("b32", "b64"))
 def match(e: Emitter, o: Op) -> None:
     """Which members have the same value: compared with each lane's value in turn."""
+    e.check_present(e.inst.operands[2])
     value = e.read(1, o.type, vector=True)
     members = e.splat(_members(e, 2))
     alike: Any = constant(members, 0)
@@ -142,6 +145,7 @@ def match(e: Emitter, o: Op) -> None:
 
 @op("redux", allow=("sync", "add", "min", "max", "and", "or", "xor"), types=("u32", "s32", "b32"))
 def redux(e: Emitter, o: Op) -> None:
+    e.check_present(e.inst.operands[2])
     value = e.read(1, o.type, vector=True)
     how = o.modifiers[-1]
     signed = o.type == "s32"

@@ -62,6 +62,7 @@ NAMES = (
     "async_copy",
     "async_commit",
     "async_wait",
+    "note_absent",
 )  # fmt: skip
 
 
@@ -133,6 +134,7 @@ def _functions() -> list[tuple[str, Any, int]]:
     from grader.emulator.runtime import (
         async_copy,
         atomics,
+        findings,
         globalmem,
         movers,
         othermem,
@@ -158,6 +160,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("async_copy", async_copy.async_copy, 7),
         ("async_commit", async_copy.async_commit, 1),
         ("async_wait", async_copy.async_wait, 2),
+        ("note_absent", findings.note_absent, 4),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

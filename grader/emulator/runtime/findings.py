@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import int64
 
 from grader.emulator.runtime.layout import (
+    ABSENT,
     BLOCK_LINEAR,
     FINDING_ADDRESS,
     FINDING_BLOCK,
@@ -16,7 +17,7 @@ from grader.emulator.runtime.layout import (
     LANES,
     WARP,
 )  # fmt: skip
-from grader.emulator.runtime.native import pointer
+from grader.emulator.runtime.native import pointer, trailing_zeros
 from grader.emulator.runtime.options import native
 
 
@@ -31,3 +32,9 @@ def note(context: int, site: int, kind: int, lane: int, address: int, other: int
         f[FINDING_ADDRESS] = address
         f[FINDING_OTHER] = other
     f[FINDING_COUNT] += 1
+
+
+@native
+def note_absent(context: int, site: int, absent: int, present: int) -> None:
+    """Notes a warp instruction whose mask names lanes that are elsewhere; a mask of lanes each."""
+    note(context, site, ABSENT, trailing_zeros(absent), int64(0), trailing_zeros(present))

@@ -80,6 +80,9 @@ def _begin_block(context: int, linear: int) -> None:
         for i in range(2 * c[BLOCKS]):
             w[W_MASKS + i] = 0
         w[W_MASKS] = w[W_LIVE]
+        # Registers nobody has written hold NaN, in every run the same, and not what an earlier block left.
+        for i in range(W_MASKS + 2 * c[BLOCKS], c[WARP_BYTES] // 8):
+            w[i] = -1
         if c[ASYNC]:
             queue = pointer(c[ASYNC] + warp * ASYNC_WARP_BYTES, int64)
             queue[Q_FIRST] = queue[Q_NEXT] = queue[Q_GROUPS] = 0
