@@ -166,6 +166,13 @@ def test_the_bound_is_the_slower_of_arithmetic_and_memory() -> None:
     assert (copied.by, copied.source, copied.time_s) == ("copy", "measured", 1.0)
 
 
+def test_halves_are_bound_by_tensor_cores() -> None:
+    floor = bound(topics.load("hgemm"), {"M": 4096, "N": 4096, "K": 4096}, H200)
+    assert floor is not None
+    assert floor.by == "arithmetic"
+    assert floor.time_s == pytest.approx(2 * 4096**3 / 989.4e12, rel=0.01)
+
+
 def test_a_time_below_what_the_hardware_can_do_is_refused() -> None:
     large, small = {"M": 16384, "N": 16384}, {"M": 1024, "N": 1024}
     nbytes = TOPIC.reference.min_bytes(large)

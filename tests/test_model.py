@@ -9,7 +9,16 @@ import pytest
 
 from grader import topics
 from grader.analysis.devices import board
-from grader.analysis.model import FP32, REQUESTS, SECTORS, LaunchStats, launch_stats, lines, modelled_time
+from grader.analysis.model import (
+    FP32,
+    REQUESTS,
+    SECTORS,
+    TENSOR_OPS,
+    LaunchStats,
+    launch_stats,
+    lines,
+    modelled_time,
+)
 from grader.judge.climb import climb
 
 H200 = board("NVIDIA H200", "sm_90a")
@@ -53,6 +62,13 @@ def test_arithmetic_from_registers_runs_at_the_measured_peak() -> None:
         store_lines=0,
     )
     assert modelled_time(H200, [stats]).terms["fma"] == pytest.approx(2 * fma / 64.9e12, rel=0.01)
+
+
+def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:
+    stats = replace(
+        copy(1 << 20, 1), blocks=132 * 64, counters={TENSOR_OPS: 1e12}, load_lines=0, store_lines=0
+    )
+    assert modelled_time(H200, [stats]).terms["tensor"] == pytest.approx(1e12 / 648e12)
 
 
 def test_a_grid_that_leaves_multiprocessors_idle_takes_as_long_as_one_that_does_not() -> None:

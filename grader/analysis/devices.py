@@ -37,7 +37,9 @@ class DeviceSpec:
     clock_hz: float  # held under FP32 load
     l2_bytes: int
     peak_flop: float  # FP32, of the datasheet: nothing beats it
+    peak_tensor: float  # Tensor Cores, dense, halves summed in FP32, of the datasheet
     peak_dram: float  # of the datasheet: nothing beats it
+    mma_flop: float  # what mma.sync and WMMA make of peak_tensor
     dram_read: float  # what a good kernel gets that only reads
     dram_copy: float  # bytes read plus bytes written, where a kernel does both alike
     l2_rate: float  # where whole lines are touched

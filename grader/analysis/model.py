@@ -9,6 +9,7 @@ Each term is the time that one part of the device is busy, as if it worked alone
              and what has to be brought in from L2 take more of them
     issue    instructions, four warps' a clock a SM
     fma      FP32 arithmetic
+    tensor   arithmetic of Tensor Cores by mma.sync and WMMA
     latency  memory latencies that a warp waits for, shared among the warps that are resident (Little's law)
 
 Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
@@ -38,6 +39,7 @@ SHARED_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 SHARED_INSTRUCTIONS = "smsp__sass_inst_executed_op_shared_{}.sum"
 LOCAL_INSTRUCTIONS = "smsp__sass_inst_executed_op_local_{}.sum"
 WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
+TENSOR_OPS = "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum"
 FP32 = tuple(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum" for op in ("ffma", "fadd", "fmul"))
 
 
@@ -159,6 +161,11 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "l1": _l1_clocks(device, launch) * busiest,
         "issue": launch.counters.get(WARP_INSTRUCTIONS, 0) / ISSUE_A_CLOCK * busiest,
         "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
+        "tensor": launch.counters.get(TENSOR_OPS, 0)
+        * device.sms
+        * device.clock_hz
+        / device.mma_flop
+        * busiest,
         "latency": _latency(device, launch, resident),
     }
 

@@ -25,12 +25,14 @@ def bound(topic: Topic, problem: Problem, device: DeviceSpec, moved_s: float | N
     """The bound from what the device was measured to do at best; None where its arithmetic rate is not known.
 
     `moved_s` is how long it took in the same run to copy as many bytes as the problem has, or to read them where
-    it only reads; without it, the device's table says how fast it does so. Rates are known of FP32 arithmetic.
+    it only reads; without it, the device's table says how fast it does so. Rates are known of FP32 arithmetic,
+    and of Tensor Cores for halves.
     """
-    if any(item.dtype != "float32" for item in topic.signature.inputs):
+    rate = _flop_rate(topic, device)
+    if rate is None:
         return None
     flop, nbytes = topic.reference.min_flop(problem), topic.reference.min_bytes(problem)
-    arithmetic = flop / (2.0 * device.capability.fma_lanes * device.sms * device.clock_hz)
+    arithmetic = flop / rate
     memory = _traffic(topic, problem, device) if moved_s is None else moved_s
     if arithmetic > memory:
         return Bound(arithmetic, "arithmetic", flop, nbytes, "modelled")
@@ -44,6 +46,13 @@ def _traffic(topic: Topic, problem: Problem, device: DeviceSpec) -> float:
     written = topic.written_bytes(problem)
     read = topic.reference.min_bytes(problem) - written
     return read / device.dram_read + written * (2 / device.dram_copy - 1 / device.dram_read)
+
+
+def _flop_rate(topic: Topic, device: DeviceSpec) -> float | None:
+    """Floating-point operations a second that a device can make of the topic's inputs; None where unknown."""
+    types = {str(item.dtype) for item in topic.signature.inputs}
+    fp32 = 2.0 * device.capability.fma_lanes * device.sms * device.clock_hz
+    return {frozenset({"float32"}): fp32, frozenset({"float16"}): device.peak_tensor}.get(frozenset(types))
 
 
 def too_fast(topic: Topic, problem: Problem, device: DeviceSpec, time_s: float) -> Refusal | None:
