@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from grader.emulator.errors import MemoryFault
 from grader.emulator.memory import Memory
 from grader.emulator.records import Finding
 from grader.emulator.runtime import layout
@@ -31,30 +32,41 @@ class HostCalls:
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
     def _call(self, function: int, context: int, values: int, mask: int) -> int:
-        """Non-zero stops the launch."""
+        """Non-zero stops the launch. What a lane's call returns takes the place of its first argument."""
         slots = (ctypes.c_int64 * layout.CONTEXT_SLOTS).from_address(context)
         arguments = np.ctypeslib.as_array((ctypes.c_int64 * (8 * LANES)).from_address(values)).reshape(
             8, LANES
         )
         lanes = [lane for lane in range(LANES) if mask >> lane & 1]
-        if function == VPRINTF:
-            for lane in lanes:
-                local = (
-                    slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
+        if function == ASSERT:
+            self._assertion(slots, [int(column[lanes[0]]) for column in arguments[:4]], lanes[0])
+            return 1
+        for lane in lanes:
+            local = slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
+            try:
+                text, count = self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), local)
+            except MemoryFault as fault:
+                block, thread = self._where(slots, lane)
+                self.failure = Finding(
+                    "out_of_bounds", 0, f"thread {thread} calls printf: {fault}", 1, block, thread
                 )
-                print(self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), local), end="")
-            return 0
-        self._assertion(slots, [int(column[lanes[0]]) for column in arguments[:4]], lanes[0])
-        return 1
+                return 1
+            print(text, end="")
+            arguments[0][lane] = count
+        return 0
+
+    def _where(self, slots: ctypes.Array[ctypes.c_int64], lane: int) -> tuple[Shape, Shape]:
+        """blockIdx and threadIdx of a lane of the running warp."""
+        number = slots[layout.WARP] * LANES + lane
+        width, height, _ = self.block
+        thread = (number % width, number // width % height, number // (width * height))
+        return (slots[layout.BLOCK_X], slots[layout.BLOCK_Y], slots[layout.BLOCK_Z]), thread
 
     def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:
         text, _, line, function = values
-        thread = slots[layout.WARP] * LANES + lane
-        where = (thread % self.block[0], thread // self.block[0] % self.block[1],
-                 thread // (self.block[0] * self.block[1]))  # fmt: skip
-        block = (slots[layout.BLOCK_X], slots[layout.BLOCK_Y], slots[layout.BLOCK_Z])
-        message = f"thread {where} failed the assertion {self._string(text)} in {self._string(function)}"
-        self.failure = Finding("assert", line & 0xFFFFFFFF, message, 1, block, where)
+        block, thread = self._where(slots, lane)
+        message = f"thread {thread} failed the assertion {self._string(text)} in {self._string(function)}"
+        self.failure = Finding("assert", line & 0xFFFFFFFF, message, 1, block, thread)
 
     def _string(self, address: int) -> str:
         """The zero-terminated text at a device address."""
@@ -63,19 +75,21 @@ class HostCalls:
             data.append(byte)
         return data.decode(errors="replace")
 
-    def _formatted(self, format_address: int, values_address: int, local: int) -> str:
-        """C's printf over the arguments as the compiler packed them: in order, aligned to their size."""
+    def _formatted(self, format_address: int, values_address: int, local: int) -> tuple[str, int]:
+        """C's printf over the arguments as the compiler packed them (in order, aligned to their size), and how many
+        they are."""
         text = self._string(format_address)
-        position = 0
+        position = count = 0
 
         def take(nbytes: int) -> bytes:
-            nonlocal position
+            nonlocal position, count
+            count += 1
             position = -(-position // nbytes) * nbytes
             data = self._packed(values_address + position, nbytes, local)
             position += nbytes
             return data
 
-        return "".join(self._pieces(text, take))
+        return "".join(self._pieces(text, take)), count
 
     def _packed(self, address: int, nbytes: int, local: int) -> bytes:
         if LOCAL_WINDOW <= address < LOCAL_WINDOW + layout.WINDOW_BYTES:
@@ -111,4 +125,6 @@ class HostCalls:
         wide = length in ("l", "ll", "z", "t")
         code = "q" if wide else "i"
         value = struct.unpack("<" + (code if kind in "di" else code.upper()), take(8 if wide else 4))[0]
+        if kind == "o" and "#" in spec:  # C's octal prefix is a zero
+            return str((spec.replace("#", "") + "s") % f"0{value:o}")
         return str((spec + ("d" if kind in "diu" else kind)) % value)

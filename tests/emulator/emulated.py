@@ -107,10 +107,11 @@ def pack(values: Iterable[Any]) -> bytes:
     data = bytearray()
     for value in values:
         if isinstance(value, np.generic):
-            item = value.tobytes()
+            item, align = value.tobytes(), value.dtype.alignment
         else:
             item = struct.pack("<f" if isinstance(value, float) else "<q", value)
-        data += b"\0" * (-len(data) % len(item)) + item
+            align = len(item)
+        data += b"\0" * (-len(data) % align) + item
     return bytes(data)
 
 

@@ -189,7 +189,10 @@ def test_each_thread_goes_its_own_way(bench: Bench, meaning: Callable[[int, int,
 
 def test_recursion_is_refused(bench: Bench) -> None:
     source = """
-    __device__ __noinline__ int down(int n, const int* a) { return n <= 0 ? 1 : a[n] + down(n - a[n], a) * down(n - 2, a); }
+    __device__ __noinline__ int down(int n, const int* a)
+    {
+        return n <= 0 ? 1 : a[n] + down(n - a[n], a) * down(n - 2, a);
+    }
     extern "C" __global__ void k(const int* a, int* out) { out[threadIdx.x] = down(threadIdx.x, a); }
     """
     with pytest.raises(UnsupportedPtx, match="recursion"):
@@ -203,7 +206,7 @@ def test_function_pointers_are_refused(bench: Bench) -> None:
     __device__ __noinline__ int two(int x) { return x * 2; }
     extern "C" __global__ void k(int* out) { Function f = out[0] ? one : two; out[threadIdx.x] = f(threadIdx.x); }
     """
-    with pytest.raises(UnsupportedPtx, match="pointer|the name|indirect"):
+    with pytest.raises(UnsupportedPtx, match=r"pointer|the name|indirect"):
         bench.cuda(source, "k", 1, 32, np.zeros(32, np.int32))
 
 
@@ -300,7 +303,9 @@ def test_an_endless_wait_ends_with_the_budget(bench: Bench) -> None:
 
 def test_a_lock_in_a_large_kernel(bench: Bench) -> None:
     """More basic blocks than a word has bits, between those who spin and the one who holds the lock."""
-    middle = "\n".join(f"if ((x & {n}) == {n % 7}) x += ((volatile int*)out)[{n % 5}] + {n};" for n in range(1, 80))
+    middle = "\n".join(
+        f"if ((x & {n}) == {n % 7}) x += ((volatile int*)out)[{n % 5}] + {n};" for n in range(1, 80)
+    )
     source = f"""
     extern "C" __global__ void k(int* lock, int* out)
     {{

@@ -37,7 +37,7 @@ def hint(e: Emitter, o: Op) -> None:
 
 @op("call", allow=("uni",))
 def system_call(e: Emitter, o: Op) -> None:
-    """printf and assert: the host is called with each lane's arguments, and returns whether to go on."""
+    """printf and assert: the host is called with each lane's arguments, and says whether to go on."""
     outputs, name, arguments = e.inst.operands
     assert isinstance(name, Sym)
     assert isinstance(outputs, Vec)
@@ -51,4 +51,4 @@ def system_call(e: Emitter, o: Op) -> None:
         with e.b.if_then(e.b.icmp_unsigned("!=", stop, I64(0)), likely=False):
             e.b.ret(I64(layout.TRAPPED))
     for output in outputs.items:
-        e.write(output, e.splat(I64(0)), "b64")
+        e.write(output, e.load_vector(e.value_buffer, I64), "b64")

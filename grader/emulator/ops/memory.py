@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from llvmlite import ir
 
 from grader.emulator.kernel import Site, access_shape
+from grader.emulator.ops.arithmetic import extend
 from grader.emulator.ops.registry import Op, op
 from grader.emulator.ptx import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.runtime import layout
@@ -37,8 +38,9 @@ def address(e: Emitter, memory: Operand, *, vector: bool) -> Any:
     elif isinstance(memory.base, Sym):
         base = e.address_of(memory.base.name)
     else:
+        # A 32-bit register before the array, with an offset that leads into it, wraps around: hence the sign.
         wide = "b64" if e.registers[memory.base.name].endswith("64") else "b32"
-        base = e.convert_bits(e.read(memory.base, wide, vector=vector), scalar_type("b64"))
+        base = extend(e, e.read(memory.base, wide, vector=vector), 64, True)
     if vector:
         base = e.splat(base)
     offset = I64(memory.offset)

@@ -1,0 +1,104 @@
+"""printf, assert and trap: what a kernel says to the host, and how it ends itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import Bench
+
+SOURCE = r"""
+#include <stdio.h>
+#include <assert.h>
+
+extern "C" __global__ void hello() { printf("block %d thread %d\n", blockIdx.x, threadIdx.x); }
+
+extern "C" __global__ void kinds(const float* x)
+{
+    if (threadIdx.x) return;
+    printf("%d %u %x %#o|%5d|%-5d|%05d|%+d\n", -3, 4000000000u, 255, 8, 42, 42, 42, 42);
+    printf("%lld %llu %ld %zu %hhd\n", -(1LL << 40), 1ULL << 63, 1L << 33, sizeof(double), (char)-2);
+    printf("%f %.3f %e %g %10.2f|%-8.1f|%G\n", 1.5f, 3.14159265358979, 12345.678, 1e-10, x[0], x[1], 1e20);
+    printf("%c%c %s %% %*d %.*f %s\n", 'o', 'k', "text", 6, 7, 2, 2.71828, x[0] > 0 ? "yes" : "no");
+    printf("%f %f %f\n", INFINITY, -INFINITY, NAN);
+    printf("no arguments\n");
+}
+
+extern "C" __global__ void some() { if (threadIdx.x % 16 == 3) printf("%d;", threadIdx.x + 100 * blockIdx.x); }
+
+extern "C" __global__ void count(int* out) { out[threadIdx.x] = printf("%d %d\n", 1, 2); }
+
+extern "C" __global__ void astray(const char** text) { printf("%s\n", *text); }
+
+extern "C" __global__ void check(const int* in, int* out)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    assert(in[i] < 10 && "too large");
+    out[i] = 1;
+}
+
+extern "C" __global__ void stop(const int* in, int* out)
+{
+    if (in[threadIdx.x] == 7) __trap();
+    out[threadIdx.x] = 1;
+}
+"""
+
+
+def test_printf_prints_in_the_order_of_the_threads(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.clean(SOURCE, "hello", 3, 40)
+    assert capsys.readouterr().out == "".join(f"block {b} thread {t}\n" for b in range(3) for t in range(40))
+
+
+def test_conversions(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.cuda(SOURCE, "kinds", 1, 32, np.array([12.345, -0.05], np.float32))
+    assert capsys.readouterr().out.splitlines() == [
+        "-3 4000000000 ff 010|   42|42   |00042|+42",
+        f"{-(1 << 40)} {1 << 63} {1 << 33} 8 -2",
+        "1.500000 3.142 1.234568e+04 1e-10      12.35|-0.1    |1E+20",
+        "ok text %      7 2.72 yes",
+        "inf -inf nan",
+        "no arguments",
+    ]
+
+
+def test_printf_of_some_lanes(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.cuda(SOURCE, "some", 2, 64)
+    assert capsys.readouterr().out == "3;19;35;51;103;119;135;151;"
+
+
+def test_printf_returns_the_number_of_its_arguments(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    (out,) = bench.cuda(SOURCE, "count", 1, 4, np.zeros(4, np.int32)).arrays
+    assert out.tolist() == [2] * 4
+    assert capsys.readouterr().out == "1 2\n" * 4
+
+
+def test_printf_of_a_string_that_is_not_there(bench: Bench) -> None:
+    ran = bench.cuda(SOURCE, "astray", 1, 32, np.array([64], np.uint64))
+    assert ran.record.status == "trap"
+    assert ran.findings == ["out_of_bounds"]
+
+
+def test_an_assertion_that_fails(bench: Bench) -> None:
+    data = np.zeros(128, np.int32)
+    data[70] = 10
+    ran = bench.cuda(SOURCE, "check", 2, 64, data, np.zeros(128, np.int32))
+    assert ran.record.status == "trap"
+    (finding,) = ran.record.findings
+    assert finding.kind == "assert"
+    assert finding.line == SOURCE[: SOURCE.index("assert(in")].count("\n") + 1
+    assert (finding.block, finding.thread) == ((1, 0, 0), (6, 0, 0))
+    assert "in[i] < 10" in finding.message
+    assert ran.arrays[1][:64].all()
+
+
+def test_an_assertion_that_holds(bench: Bench) -> None:
+    assert bench.clean(SOURCE, "check", 2, 64, np.zeros(128, np.int32), np.zeros(128, np.int32))[1].all()
+
+
+@pytest.mark.parametrize("value", [7, 8])
+def test_a_trap(bench: Bench, value: int) -> None:
+    data = np.zeros(32, np.int32)
+    data[5] = value
+    ran = bench.cuda(SOURCE, "stop", 1, 32, data, np.zeros(32, np.int32))
+    assert ran.record.status == ("trap" if value == 7 else "completed")
+    assert ran.findings == (["trap"] if value == 7 else [])
