@@ -6,20 +6,17 @@ import hashlib
 import math
 import os
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from pathlib import Path
-from typing import Any
 
-import llvmlite.binding as llvm
 import numpy as np
 
-from grader.emulator import codegen, devices, kernel, ptx
-from grader.emulator.cache import cache_folder, write_atomically
-from grader.emulator.errors import EmulatorError, LaunchRefused
+from grader.emulator import devices, kernel, ptx
+from grader.emulator.errors import LaunchRefused
 from grader.emulator.launch import Launch, Shape
 from grader.emulator.memory import Memory, reserve
+from grader.emulator.native_code import NativeCode, native_code
 from grader.emulator.nvrtc import Resources, resources_of
 from grader.emulator.records import Finding, LaunchRecord
 from grader.emulator.runtime import build, layout
@@ -46,7 +43,14 @@ class Kernel:
     """Per thread; 0 where the image does not tell."""
     max_threads: int | None
     """Threads a block may have by the kernel's own declaration (__launch_bounds__)."""
-    compiled: dict[bool, Compiled] = field(default_factory=dict)
+    compiled: dict[bool, NativeCode] = field(default_factory=dict)
+
+    def code_for(self, *, rows_uniform: bool) -> NativeCode:
+        """Native code for blocks whose rows fill whole warps, or do not; made when first asked for."""
+        if rows_uniform not in self.compiled:
+            plan = kernel.plan_kernel(self.module.tree, self.name, rows_uniform=rows_uniform)
+            self.compiled[rows_uniform] = native_code(plan, self.module.digest)
+        return self.compiled[rows_uniform]
 
     @property
     def static_shared_bytes(self) -> int:
@@ -54,16 +58,6 @@ class Kernel:
         if self.reported_shared_bytes is not None:
             return self.reported_shared_bytes
         return kernel.plan_kernel(self.module.tree, self.name, rows_uniform=True).static_shared_bytes
-
-
-@dataclass
-class Compiled:
-    """Native code of a kernel, for block shapes whose rows do or do not fill whole warps."""
-
-    plan: kernel.KernelPlan
-    address: int
-    state_bytes: int
-    engine: Any
 
 
 @dataclass
@@ -140,7 +134,7 @@ class Machine:
         found = kernel
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
         with self._lock:
-            compiled = _compiled(found, block[0] % layout.LANES == 0)
+            compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
             launch = Launch(
                 memory=self.memory, touched=self._touched, plan=compiled.plan, code=compiled.address,
                 state_bytes=compiled.state_bytes, variables=found.module.globals, grid=grid, block=block,
@@ -149,7 +143,9 @@ class Machine:
             )  # fmt: skip
             linears = np.arange(math.prod(grid)) if blocks is None else np.asarray(blocks)
             workers = self.workers(1 if compiled.plan.serial else min(self.threads, len(linears)))
+            start = time.perf_counter()
             status = launch.run(workers, linears.astype(np.int64))
+            compiled.ran_for(time.perf_counter() - start)
             return launch.record(workers, found.registers, status, len(linears))
 
     def _check(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
@@ -186,42 +182,3 @@ def _kernel(module: LoadedModule, function: ptx.Function, found: Resources | Non
         function.name, module, tuple(function.params), found.registers if found else 0,
         found.shared_bytes if found else None, found.local_bytes if found else 0, function.max_threads,
     )  # fmt: skip
-
-
-def _compiled(found: Kernel, rows_uniform: bool) -> Compiled:
-    if rows_uniform not in found.compiled:
-        plan = kernel.plan_kernel(found.module.tree, found.name, rows_uniform=rows_uniform)
-        code = _object_code(plan, found.module.digest)
-        engine = build.engine()
-        for name, address in build.load().addresses.items():
-            llvm.add_symbol(build.PREFIX + name, address)
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        address = engine.get_function_address(codegen.KERNEL_SYMBOL)
-        found.compiled[rows_uniform] = Compiled(plan, address, codegen.register_slots(plan)[1], engine)
-    return found.compiled[rows_uniform]
-
-
-@lru_cache
-def _generator_key() -> str:
-    """Changes with every source file that decides what code is generated."""
-    here = Path(__file__).parent
-    digest = hashlib.sha256(build.processor_key().encode())
-    for path in sorted([*here.glob("*.py"), *(here / "ops").glob("*.py"), here / "runtime" / "layout.py"]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
-def _object_code(plan: kernel.KernelPlan, digest: str) -> bytes:
-    """The kernel's native code, from the cache or generated now."""
-    key = hashlib.sha256(f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}".encode()).hexdigest()
-    entry = cache_folder() / f"kernel-{key[:32]}.o"
-    if entry.exists():
-        return entry.read_bytes()
-    try:
-        module = llvm.parse_assembly(codegen.generate(plan))
-    except RuntimeError as error:
-        raise EmulatorError(f"generated code of {plan.name} is not valid: {error}") from error
-    code = bytes(build.target_machine().emit_object(module))
-    write_atomically(entry, code)
-    return code

@@ -66,12 +66,12 @@ NAMES = (
 )  # fmt: skip
 
 
-def target_machine() -> llvm.TargetMachine:
-    """LLVM's code generator for this processor."""
+def target_machine(effort: int = 2) -> llvm.TargetMachine:
+    """LLVM's code generator for this processor; `effort` is 0 to 3."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2, reloc="pic",
+        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=effort, reloc="pic",
         codemodel="jitdefault",
     )  # fmt: skip
 
