@@ -4,9 +4,9 @@
 // each the sum of two threads. Two more shuffles leave two, one more leaves one; then two ordinary
 // steps. That makes 4 + 2 + 1 + 1 + 1 = 9 shuffles for eight rows where there were 40.
 //
-// What it should buy: a third of the instructions, and eight float4s under way for each thread. And
-// any shape: where rows are short, four of them lie side by side in a warp (LANES), so that no thread
-// is idle; where the matrix is tall, a block takes many bands, so that parts stay few; and where a
+// What it should buy: half of the instructions, and eight float4s under way for each thread. And any
+// shape: where rows are short, four of them lie side by side in a warp (LANES), so that no thread is
+// idle; where the matrix is tall, a block takes several bands, so that parts stay few; and where a
 // tile holds whole rows or columns, its sums are final and nobody adds them again.
 //
 // /// launch
