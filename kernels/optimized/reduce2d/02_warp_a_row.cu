@@ -3,9 +3,11 @@
 //
 // What it should buy: no warp waits for another, so that one may begin to fetch while its neighbour
 // adds up. The shorter the rows, the more it matters: a row of 128 gives work to 32 threads with four
-// numbers each, where a block of 256 has one number for every second thread.
+// numbers each, where a block of 256 has one number for every second thread. Rows as long as those of
+// the main size give a whole block enough to do, so there it gains nothing.
 //
 // /// launch
+// side_step = true
 // [[launch]]
 // kernel = "sum_rows"
 // args = ["in", "rows", "M", "N"]
