@@ -108,3 +108,25 @@ def test_a_misplaced_copy_is_found(bench: Bench, width: int) -> None:
     }""".replace("WIDTH", str(width))
     ran = bench.cuda(text, "copy", 1, 32, np.zeros(128, np.float32), np.zeros(1, np.float32))
     assert ran.findings == ["misaligned" if width == 8 else "out_of_bounds"]
+
+
+@pytest.mark.parametrize(("offset", "split"), [(0, 0), (4, 4), (8, 0)])
+def test_sectors_that_go_to_two_lines_of_shared_memory_count_twice(
+    bench: Bench, offset: int, split: int
+) -> None:
+    """As on an H200, where 512 bytes that begin 16 bytes behind the start of a line straddle four line ends."""
+    text = f"""
+    #include <cuda_pipeline.h>
+    extern "C" __global__ void shifted(const float* in, float* out)
+    {{
+        __shared__ __align__(128) float tile[160];
+        const int t = threadIdx.x;
+        __pipeline_memcpy_async(&tile[{offset} + 4 * t], in + 4 * t, 16);
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        for (int i = t; i < 128; i += 32) out[i] = tile[{offset} + i];
+    }}"""
+    values = np.arange(128, dtype=np.float32)
+    counters = bench.cuda(text, "shifted", 1, 32, values, np.zeros_like(values)).counters
+    assert counters["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 16 + split
