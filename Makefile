@@ -30,6 +30,7 @@ setup: .venv/.stamp
 	$(BIN)/python -m pip install --quiet --editable '.[dev$(GPU)]'
 	@echo "Compiling the emulator's runtime (once, some 15 seconds) ..."
 	$(BIN)/python -m grader.emulator.runtime.build
+	@$(BIN)/python -m compileall -q grader
 	touch $@
 
 readme: setup            # writes the terminal capture into README.md

@@ -26,8 +26,9 @@ QUICK, CAREFUL = 0, 2
 LARGE = 500
 """PTX instructions from which on quick code comes first."""
 
-PATIENCE_S = 0.6
-"""How long a kernel runs in quick code before it is compiled with care: about what that takes."""
+PATIENCE_S = 0.001
+"""How long a kernel runs in quick code, for each of its PTX instructions, before it is compiled with care: about what
+compiling takes, so that at most half the time is lost whatever comes."""
 
 
 @dataclass
@@ -47,7 +48,7 @@ class NativeCode:
     def ran_for(self, seconds: float) -> None:
         """Notes the time of a launch; after enough of them the next one has better code."""
         self.seconds += seconds
-        if self.effort == QUICK and self.seconds > PATIENCE_S:
+        if self.effort == QUICK and self.seconds > PATIENCE_S * _size(self.plan):
             self.effort = CAREFUL
             self.engine, self.address = _loaded(_object_code(self.plan, self.key, CAREFUL))
 
@@ -58,10 +59,14 @@ def native_code(plan: KernelPlan, digest: str) -> NativeCode:
     Raises UnsupportedPtx for instructions the emulator does not know.
     """
     key = f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}"
-    size = sum(len(block.instructions) for block in plan.flow.blocks)
-    effort = QUICK if size > LARGE and not _entry(key, CAREFUL).exists() else CAREFUL
+    effort = QUICK if _size(plan) > LARGE and not _entry(key, CAREFUL).exists() else CAREFUL
     engine, address = _loaded(_object_code(plan, key, effort))
     return NativeCode(plan, key, codegen.register_slots(plan)[1], effort, address, engine)
+
+
+def _size(plan: KernelPlan) -> int:
+    """PTX instructions of a kernel, the functions it calls included."""
+    return sum(len(block.instructions) for block in plan.flow.blocks)
 
 
 @cache

@@ -316,8 +316,12 @@ def access_shared_uniform(context: int, site: int, offset: int, mask: int, width
     s = pointer(site, int64)
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
-    s[SECTORS] += 1
-    s[GROUPS] += 1
+    # All lanes having one address, neighbouring groups are served together: quarter-warps two by two.
+    groups = int64(1)
+    if width == 16 and mask & 0xFFFF and mask >> 16:
+        groups = int64(2)
+    s[SECTORS] += groups
+    s[GROUPS] += groups
     lane = trailing_zeros(mask)
     if offset & (width - 1):
         note(context, site, MISALIGNED, lane, offset, width)
