@@ -244,13 +244,14 @@ multiply(const float* __restrict__ filters, const float* __restrict__ tiles,
         }
     }
 
+    // __stcs stores with the hint that nobody reads it soon: the products are larger than the cache.
+    float* const corner =
+        products + (size_t(element) * K + blockIdx.x * BM + thread_k) * T + blockIdx.y * BN + thread_t;
     #pragma unroll
     for (int i = 0; i < TM; ++i) {
-        const int k = blockIdx.x * BM + thread_k + i % V + i / V * (BM / 2);
-        float* const target = products + (size_t(element) * K + k) * T + blockIdx.y * BN + thread_t;
-        *reinterpret_cast<float4*>(target) = make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]);
-        *reinterpret_cast<float4*>(target + BN / 2) =
-            make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]);
+        const auto row = reinterpret_cast<float4*>(corner + (i % V + i / V * (BM / 2)) * size_t(T));
+        __stcs(row, make_float4(sum[i][0], sum[i][1], sum[i][2], sum[i][3]));
+        __stcs(row + BN / 2 / V, make_float4(sum[i][4], sum[i][5], sum[i][6], sum[i][7]));
     }
 }
 
