@@ -214,12 +214,12 @@ def _successors(function: Function, block: Block, labels: dict[str, int], count:
         assert isinstance(target, Sym)
         taken = labels[target.name]
         return [taken, fall] if end.predicate else [taken]
+    if end.predicate:
+        raise UnsupportedPtx(f"a predicated {end.opcode}", end.ptx_line, end.source_line)
     if name == "brx":
         table = end.operands[1]
         assert isinstance(table, Sym)
         return [labels[label] for label in function.branch_targets[table.name]]
-    if end.predicate:
-        raise UnsupportedPtx(f"a predicated {end.opcode}", end.ptx_line, end.source_line)
     return [fall]
 
 

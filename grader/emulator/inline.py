@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx import (
+    TYPE_BYTES,
     Function,
     Instruction,
     Label,
@@ -41,6 +42,8 @@ class _Inliner:
     def __init__(self, module: Module, entry: Function) -> None:
         self.module = module
         self.serial = 0
+        self.pieces: dict[str, dict[int, int]] = {}
+        """.param variable → offset → bytes, as it is accessed."""
         self.out = replace(entry, registers=dict(entry.registers), variables=dict(entry.variables), body=[],
                            branch_targets=dict(entry.branch_targets))  # fmt: skip
 
@@ -84,17 +87,27 @@ class _Inliner:
         kind = inst.parts[-1]
         other = next(o for o in inst.operands if not isinstance(o, Mem))
         items = other.items if isinstance(other, Vec) else (other,)
-        size = {"8": 1, "6": 2, "2": 4, "4": 8}[kind[-1]] if kind != "f16" else 2
-        slots = tuple(self.slot(memory.base.name, memory.offset + i * size, kind) for i in range(len(items)))
+        size = TYPE_BYTES.get(kind, 0)
+        slots = tuple(
+            self.slot(inst, memory.base.name, memory.offset + i * size, kind) for i in range(len(items))
+        )
         pairs = (slots, items) if inst.parts[0] == "st" else (items, slots)
         if len(items) == 1:
             return replace(inst, opcode=f"mov.{kind}", operands=(pairs[0][0], pairs[1][0]))
         return replace(inst, opcode=f"mov.v{len(items)}.{kind}", operands=(Vec(pairs[0]), Vec(pairs[1])))
 
-    def slot(self, name: str, offset: int, kind: str) -> Reg:
+    def slot(self, inst: Instruction, name: str, offset: int, kind: str) -> Reg:
+        """The register that stands for the bytes of a .param variable at `offset`."""
+        size = TYPE_BYTES.get(kind, 0)
+        for start, nbytes in self.pieces.setdefault(name, {}).items():
+            if size == 0 or (
+                start < offset + size and offset < start + nbytes and (start, nbytes) != (offset, size)
+            ):
+                what = f"{inst.opcode} of a parameter that is accessed in other pieces elsewhere"
+                raise UnsupportedPtx(what, inst.ptx_line, inst.source_line)
+        self.pieces[name][offset] = size
         register = f"{name}+{offset}"
-        bits = "".join(c for c in kind.split("x")[0] if c.isdigit())
-        self.out.registers.setdefault(register, f"b{max(int(bits), 16)}")
+        self.out.registers[register] = f"b{max(8 * size, 16)}"
         return Reg(register)
 
     def call(self, inst: Instruction, stack: tuple[str, ...]) -> None:
@@ -121,9 +134,11 @@ class _Inliner:
         """Arguments are .param variables, one 64- or 32-bit value each, at offset 0."""
         widths = {"vprintf": ["b64", "b64"], "__assertfail": ["b64", "b64", "b32", "b64", "b64"]}[name]
         values = [
-            self.slot(a.name, 0, w) for a, w in zip(arguments, widths, strict=True) if isinstance(a, Sym)
+            self.slot(inst, a.name, 0, w)
+            for a, w in zip(arguments, widths, strict=True)
+            if isinstance(a, Sym)
         ]
-        outputs = [self.slot(r.name, 0, "b32") for r in results if isinstance(r, Sym)]
+        outputs = [self.slot(inst, r.name, 0, "b32") for r in results if isinstance(r, Sym)]
         operands = (Vec(tuple(outputs)), Sym(name), Vec(tuple(values)))
         self.out.body.append(replace(inst, opcode="call", operands=operands))
 

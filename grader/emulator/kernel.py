@@ -97,6 +97,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     entry = module.functions[name]
     function = inline_calls(module, entry)
     instructions = [item for item in function.body if isinstance(item, Instruction)]
+    _check_registers(function, instructions)
     communicates = any(_communicates(inst) for inst in instructions)
     may_spin = _may_spin(function)
     flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin)
@@ -122,6 +123,14 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         max_threads=entry.max_threads,
         uses={inst.parts[0] for inst in instructions},
     )
+
+
+def _check_registers(function: Function, instructions: list[Instruction]) -> None:
+    """Registers nobody declared are special ones that the emulator does not have."""
+    for inst in instructions:
+        for name in (*destinations(inst), *sources(inst)):
+            if name not in function.registers:
+                raise UnsupportedPtx(f"the register {name}", inst.ptx_line, inst.source_line)
 
 
 def _communicates(inst: Instruction) -> bool:

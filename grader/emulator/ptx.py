@@ -18,7 +18,6 @@ TYPE_BYTES = {
     "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2,
     "b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4,
     "b64": 8, "u64": 8, "s64": 8, "f64": 8,
-    "b128": 16,
 }  # fmt: skip
 
 
@@ -199,16 +198,20 @@ class _Parser:
         self.scopes: list[dict[str, str]] = []
         self.scope_serial = 0
         self.source_line = 0
+        self.opcode = ""
 
     # -- tokens ---------------------------------------------------------------------------------------------
     def peek(self, ahead: int = 0) -> str:
         index = self.at + ahead
         return self.tokens[index].text if index < len(self.tokens) else ""
 
-    def next(self) -> _Token:
+    def here(self) -> _Token:
         if self.at >= len(self.tokens):
             raise PtxSyntaxError("the PTX ends in the middle of a statement")
-        token = self.tokens[self.at]
+        return self.tokens[self.at]
+
+    def next(self) -> _Token:
+        token = self.here()
         self.at += 1
         return token
 
@@ -353,7 +356,7 @@ class _Parser:
         return values
 
     def initial_value(self) -> int | float | tuple[str, int]:
-        token = self.tokens[self.at]
+        token = self.here()
         if token.kind == "word":
             return self.initial_address()
         if token.kind == "float":
@@ -421,7 +424,7 @@ class _Parser:
             word = self.next().text
             self.fn.directives.add(word)
             numbers = []
-            while self.tokens[self.at].kind in ("int", "string"):
+            while self.here().kind in ("int", "string"):
                 token = self.next()
                 numbers.append(_integer(token.text) if token.kind == "int" else 0)
                 if not self.accept(","):
@@ -438,7 +441,7 @@ class _Parser:
             self.statement()
 
     def statement(self) -> None:
-        token = self.tokens[self.at]
+        token = self.here()
         if token.text == "{":
             self.at += 1
             self.scope()
@@ -532,7 +535,7 @@ class _Parser:
     def register_declaration(self) -> None:
         kind = self.next().text[1:]
         if kind in ("v2", "v4"):
-            raise UnsupportedPtx("vector register declarations", self.tokens[self.at].line, self.source_line)
+            raise UnsupportedPtx("vector register declarations", self.here().line, self.source_line)
         while True:
             name = self.next().text
             if self.accept("<"):
@@ -556,6 +559,7 @@ class _Parser:
             negated = self.accept("!")
             predicate = (self.resolve(self.next().text), negated)
         token = self.next()
+        self.opcode = token.text
         operands: list[Operand] = []
         while not self.accept(";"):
             operands.append(self.operand())
@@ -583,7 +587,7 @@ class _Parser:
         if text == "!":
             self.at += 1
             return Not(Reg(self.resolve(self.next().text)))
-        if text == "-" or self.tokens[self.at].kind == "int":
+        if text == "-" or self.here().kind == "int":
             return self.immediate()
         token = self.next()
         if token.kind == "float":
@@ -615,7 +619,7 @@ class _Parser:
 
     def memory_operand(self) -> Operand:
         self.expect("[")
-        token = self.tokens[self.at]
+        token = self.here()
         if token.kind == "int":
             base: Reg | Sym | None = None
             offset = self.integer()
@@ -626,7 +630,9 @@ class _Parser:
             if self.peek() == "-":
                 offset = self.integer()
         if self.peek() == ",":
-            raise UnsupportedPtx("texture and tensor addresses", token.line, self.source_line)
+            raise UnsupportedPtx(
+                f"{self.opcode} (texture and tensor addresses)", token.line, self.source_line
+            )
         self.expect("]")
         return Mem(base, offset)
 

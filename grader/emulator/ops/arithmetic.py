@@ -26,7 +26,7 @@ def extend(e: Emitter, value: Any, bits: int, signed: bool) -> Any:
     return e.b.sext(value, kind) if signed else e.b.zext(value, kind)
 
 
-@op("add", "sub", allow=("sat",), types=INTEGERS)
+@op("add", "sub", allow=("sat",), types=INTEGERS, operands=3)
 def add_sub(e: Emitter, o: Op) -> None:
     a, b = e.read(1, o.type), e.read(2, o.type)
     if o.has("sat"):
@@ -50,19 +50,19 @@ def product(e: Emitter, o: Op) -> tuple[Any, str]:
     return e.b.mul(a, b), kind
 
 
-@op("mul", allow=("lo", "hi", "wide"), types=INTEGERS)
+@op("mul", allow=("lo", "hi", "wide"), types=INTEGERS, operands=3)
 def mul(e: Emitter, o: Op) -> None:
     value, kind = product(e, o)
     e.write(0, value, kind)
 
 
-@op("mad", allow=("lo", "hi", "wide"), types=INTEGERS)
+@op("mad", allow=("lo", "hi", "wide"), types=INTEGERS, operands=4)
 def mad(e: Emitter, o: Op) -> None:
     value, kind = product(e, o)
     e.write(0, e.b.add(value, e.read(3, kind)), kind)
 
 
-@op("mul24", "mad24", allow=("lo",), types=("u32", "s32"))
+@op("mul24", "mad24", allow=("lo",), types=("u32", "s32"), operands=(3, 4))
 def mul24(e: Emitter, o: Op) -> None:
     value = e.b.mul(_low24(e, 1, o), _low24(e, 2, o))
     e.write(0, e.b.add(value, e.read(3, o.type)) if o.name == "mad24" else value, o.type)
@@ -75,7 +75,7 @@ def _low24(e: Emitter, index: int, o: Op) -> Any:
     return e.b.ashr(up, eight) if _signed(o.type) else e.b.lshr(up, eight)
 
 
-@op("div", "rem", types=INTEGERS)
+@op("div", "rem", types=INTEGERS, operands=3)
 def divide(e: Emitter, o: Op) -> None:
     """Division by zero gives all ones (what the hardware does; PTX leaves it open), the remainder the dividend."""
     a, b = e.read(1, o.type), e.read(2, o.type)
@@ -94,7 +94,7 @@ def divide(e: Emitter, o: Op) -> None:
         e.write(0, e.b.select(by_zero, a, remainder), o.type)
 
 
-@op("neg", "abs", types=("s16", "s32", "s64"))
+@op("neg", "abs", types=("s16", "s32", "s64"), operands=2)
 def neg_abs(e: Emitter, o: Op) -> None:
     a = e.read(1, o.type)
     negative = e.b.sub(constant(a, 0), a)
@@ -103,13 +103,13 @@ def neg_abs(e: Emitter, o: Op) -> None:
     e.write(0, negative, o.type)
 
 
-@op("min", "max", types=INTEGERS)
+@op("min", "max", types=INTEGERS, operands=3)
 def min_max(e: Emitter, o: Op) -> None:
     name = f"llvm.{'s' if _signed(o.type) else 'u'}{o.name}"
     e.write(0, e.intrinsic(name, e.read(1, o.type), e.read(2, o.type)), o.type)
 
 
-@op("sad", types=INTEGERS)
+@op("sad", types=INTEGERS, operands=4)
 def sad(e: Emitter, o: Op) -> None:
     """|a - b| + c"""
     a, b, c = (e.read(i, o.type) for i in (1, 2, 3))
@@ -136,17 +136,17 @@ def chain(e: Emitter, o: Op, a: Any, b: Any, subtract: bool, carry_in: bool) -> 
     return e.b.trunc(total, a.type)
 
 
-@op("add", "sub", allow=("cc",), types=("u32", "s32", "b32", "u64", "s64", "b64"))
+@op("add", "sub", allow=("cc",), types=("u32", "s32", "b32", "u64", "s64", "b64"), operands=3)
 def add_cc(e: Emitter, o: Op) -> None:
     e.write(0, chain(e, o, e.read(1, o.type), e.read(2, o.type), o.name == "sub", False), o.type)
 
 
-@op("addc", "subc", allow=("cc",), types=("u32", "s32", "b32", "u64", "s64", "b64"))
+@op("addc", "subc", allow=("cc",), types=("u32", "s32", "b32", "u64", "s64", "b64"), operands=3)
 def addc(e: Emitter, o: Op) -> None:
     e.write(0, chain(e, o, e.read(1, o.type), e.read(2, o.type), o.name == "subc", True), o.type)
 
 
-@op("mad", "madc", allow=("lo", "hi", "cc"), types=("u32", "s32", "u64", "s64"))
+@op("mad", "madc", allow=("lo", "hi", "cc"), types=("u32", "s32", "u64", "s64"), operands=4)
 def mad_cc(e: Emitter, o: Op) -> None:
     value, kind = product(e, o)
     e.write(0, chain(e, o, value, e.read(3, kind), False, o.name == "madc"), kind)
@@ -155,14 +155,14 @@ def mad_cc(e: Emitter, o: Op) -> None:
 # -- bits ---------------------------------------------------------------------------------------------------------
 
 
-@op("popc", "clz", types=("b32", "b64"))
+@op("popc", "clz", types=("b32", "b64"), operands=2)
 def count_bits(e: Emitter, o: Op) -> None:
     a = e.read(1, o.type)
     count = e.intrinsic("llvm.ctpop", a) if o.name == "popc" else e.leading_zeros(a)
     e.write(0, e.convert_bits(count, I32), "u32")
 
 
-@op("bfind", allow=("shiftamt",), types=("u32", "s32", "u64", "s64"))
+@op("bfind", allow=("shiftamt",), types=("u32", "s32", "u64", "s64"), operands=2)
 def bfind(e: Emitter, o: Op) -> None:
     """The position of the highest bit that is not a copy of the sign; -1 where there is none."""
     a = e.read(1, o.type)
@@ -174,12 +174,12 @@ def bfind(e: Emitter, o: Op) -> None:
     e.write(0, e.convert_bits(e.b.select(none, constant(a, -1), position), I32), "u32")
 
 
-@op("brev", types=("b32", "b64"))
+@op("brev", types=("b32", "b64"), operands=2)
 def brev(e: Emitter, o: Op) -> None:
     e.write(0, e.intrinsic("llvm.bitreverse", e.read(1, o.type)), o.type)
 
 
-@op("bfe", types=("u32", "s32", "u64", "s64"))
+@op("bfe", types=("u32", "s32", "u64", "s64"), operands=4)
 def bfe(e: Emitter, o: Op) -> None:
     """Bits pos … pos + len - 1 of a, filled with zeros or with the field's sign."""
     a = e.read(1, o.type)
@@ -206,7 +206,7 @@ def _byte(e: Emitter, index: int, like: Any) -> Any:
     return e.convert_bits(value, element_of(like.type))
 
 
-@op("bfi", types=("b32", "b64"))
+@op("bfi", types=("b32", "b64"), operands=5)
 def bfi(e: Emitter, o: Op) -> None:
     """b with the low `len` bits of a put in at `pos`."""
     a, b = e.read(1, o.type), e.read(2, o.type)
@@ -221,7 +221,7 @@ def bfi(e: Emitter, o: Op) -> None:
     e.write(0, e.b.trunc(e.b.or_(kept, e.b.and_(moved, field)), a.type), o.type)
 
 
-@op("dp4a", types=("u32", "s32"))
+@op("dp4a", types=("u32", "s32"), operands=4)
 def dp4a(e: Emitter, o: Op) -> None:
     """Four products of bytes added to c."""
     a, b, total = e.read(1, "b32"), e.read(2, "b32"), e.read(3, "b32")

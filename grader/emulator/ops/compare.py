@@ -50,7 +50,7 @@ def _combined(e: Emitter, o: Op, value: Any, index: int) -> Any:
     return {"and": e.b.and_, "or": e.b.or_, "xor": e.b.xor}[how](value, other)
 
 
-@op("setp", allow=(*_COMPARISONS, *_COMBINE, "ftz"))
+@op("setp", allow=(*_COMPARISONS, *_COMBINE, "ftz"), operands=(3, 4))
 def setp(e: Emitter, o: Op) -> None:
     target = e.inst.operands[0]
     if o.type.endswith("x2"):
@@ -68,7 +68,7 @@ def setp(e: Emitter, o: Op) -> None:
         e.write(target, _combined(e, o, value, 3), "pred")
 
 
-@op("set", allow=(*_COMPARISONS, *_COMBINE, "ftz"))
+@op("set", allow=(*_COMPARISONS, *_COMBINE, "ftz"), operands=(3, 4))
 def set_(e: Emitter, o: Op) -> None:
     """All ones, or 1.0 for float results, where the comparison holds."""
     kind = o.types[0]
@@ -79,14 +79,14 @@ def set_(e: Emitter, o: Op) -> None:
     e.write(0, e.b.uitofp(value, target) if kind == "f32" else e.b.sext(value, target), kind)
 
 
-@op("selp", types=("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"))
+@op("selp", types=("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"), operands=4)
 def selp(e: Emitter, o: Op) -> None:
     choose = e.read(3, "pred")
     a, b = e.read(1, o.type), e.read(2, o.type)
     e.write(0, e.b.select(e.splat(choose) if is_vector(a) else choose, a, b), o.type)
 
 
-@op("slct", allow=("ftz",))
+@op("slct", allow=("ftz",), operands=4)
 def slct(e: Emitter, o: Op) -> None:
     """a where c ≥ 0, else b."""
     kind, tested = o.types

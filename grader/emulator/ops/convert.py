@@ -20,7 +20,7 @@ WINDOWS = {"global": 0, "const": 0, "shared": SHARED_WINDOW, "local": LOCAL_WIND
 _TO_INTEGRAL = {"rni": "llvm.rint", "rzi": "llvm.trunc", "rmi": "llvm.floor", "rpi": "llvm.ceil"}
 
 
-@op("mov", allow=("v2", "v4"))
+@op("mov", allow=("v2", "v4"), operands=2)
 def mov(e: Emitter, o: Op) -> None:
     target, source = e.inst.operands
     if isinstance(target, Vec) and isinstance(source, Vec):
@@ -57,7 +57,7 @@ def _unpack(e: Emitter, target: Vec, kind: str) -> None:
         e.write(item, e.convert_bits(value, scalar_type(part)), part)
 
 
-@op("cvta", allow=("to", *WINDOWS), types=("u32", "u64"))
+@op("cvta", allow=("to", *WINDOWS), types=("u32", "u64"), operands=2)
 def cvta(e: Emitter, o: Op) -> None:
     """Between a state space's own addresses and generic ones: the space's window is added or taken away."""
     a = e.read(1, o.type)
@@ -65,7 +65,7 @@ def cvta(e: Emitter, o: Op) -> None:
     e.write(0, e.b.sub(a, base) if o.has("to") else e.b.add(a, base), o.type)
 
 
-@op("isspacep", allow=tuple(WINDOWS))
+@op("isspacep", allow=tuple(WINDOWS), operands=2)
 def isspacep(e: Emitter, o: Op) -> None:
     a = e.read(1, "u64")
     space = o.modifiers[0]
@@ -94,7 +94,7 @@ _CONVERTIBLE = (
 )
 
 
-@op("cvt", allow=("rn", *_TO_INTEGRAL, "sat", "ftz", "relu"), types=_CONVERTIBLE)
+@op("cvt", allow=("rn", *_TO_INTEGRAL, "sat", "ftz", "relu"), types=_CONVERTIBLE, operands=(2, 3))
 def cvt(e: Emitter, o: Op) -> None:
     to, source = o.types
     if to in ("f16x2", "bf16x2"):
@@ -199,7 +199,7 @@ def _float_to_float(e: Emitter, o: Op, value: Any, source: str, to: str) -> None
     e.write(0, from_float(e, value, to) if half else flushed(e, o, value), to)
 
 
-@op("cvt", allow=("rna",), types=("tf32", "f32"))
+@op("cvt", allow=("rna",), types=("tf32", "f32"), operands=2)
 def to_tf32(e: Emitter, o: Op) -> None:
     """Ten bits of mantissa; .rna rounds half away from zero."""
     value = e.read(1, "f32")

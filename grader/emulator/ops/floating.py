@@ -47,13 +47,13 @@ def result(e: Emitter, o: Op, value: Any) -> None:
     e.write(0, value, o.type)
 
 
-@op("add", "sub", "mul", allow=_OUT, types=FLOATS)
+@op("add", "sub", "mul", allow=_OUT, types=FLOATS, operands=3)
 def add_sub_mul(e: Emitter, o: Op) -> None:
     build = {"add": e.b.fadd, "sub": e.b.fsub, "mul": e.b.fmul}[o.name]
     result(e, o, build(operand(e, o, 1), operand(e, o, 2)))
 
 
-@op("fma", "mad", allow=_OUT, types=FLOATS)
+@op("fma", "mad", allow=_OUT, types=FLOATS, operands=4)
 def fma(e: Emitter, o: Op) -> None:
     result(e, o, e.intrinsic("llvm.fma", *(operand(e, o, i) for i in (1, 2, 3))))
 
@@ -61,7 +61,7 @@ def fma(e: Emitter, o: Op) -> None:
 _DIRECTED = ("rz", "rm", "rp")
 
 
-@op("add", "sub", "mul", "fma", allow=(*_DIRECTED, "ftz", "sat"), types=("f32",))
+@op("add", "sub", "mul", "fma", allow=(*_DIRECTED, "ftz", "sat"), types=("f32",), operands=(3, 4))
 def directed(e: Emitter, o: Op) -> None:
     """Through double precision, where products of singles are exact and what a sum loses can be computed."""
     kind = shaped(F64, e.read(1, "f32"))
@@ -117,41 +117,41 @@ def neighbour(e: Emitter, value: Any, step: int) -> Any:
     return e.b.bitcast(e.b.select(is_zero, smallest, moved), value.type)
 
 
-@op("div", allow=("rn", "ftz", "approx", "full"), types=FLOATS)
+@op("div", allow=("rn", "ftz", "approx", "full"), types=FLOATS, operands=3)
 def div(e: Emitter, o: Op) -> None:
     result(e, o, e.b.fdiv(operand(e, o, 1), operand(e, o, 2)))
 
 
-@op("rcp", allow=("rn", "ftz", "approx"), types=FLOATS)
+@op("rcp", allow=("rn", "ftz", "approx"), types=FLOATS, operands=2)
 def rcp(e: Emitter, o: Op) -> None:
     a = operand(e, o, 1)
     result(e, o, e.b.fdiv(constant(a, 1.0), a))
 
 
-@op("sqrt", allow=("rn", "ftz", "approx"), types=FLOATS)
+@op("sqrt", allow=("rn", "ftz", "approx"), types=FLOATS, operands=2)
 def sqrt(e: Emitter, o: Op) -> None:
     result(e, o, e.intrinsic("llvm.sqrt", operand(e, o, 1)))
 
 
-@op("rsqrt", allow=("ftz", "approx"), types=FLOATS)
+@op("rsqrt", allow=("ftz", "approx"), types=FLOATS, operands=2)
 def rsqrt(e: Emitter, o: Op) -> None:
     root = e.intrinsic("llvm.sqrt", operand(e, o, 1))
     result(e, o, e.b.fdiv(constant(root, 1.0), root))
 
 
-@op("sin", "cos", "ex2", "lg2", "tanh", allow=("approx", "ftz"), types=("f32",))
+@op("sin", "cos", "ex2", "lg2", "tanh", allow=("approx", "ftz"), types=("f32",), operands=2)
 def transcendental(e: Emitter, o: Op) -> None:
     name = {"ex2": "exp2", "lg2": "log2"}.get(o.name, o.name)
     result(e, o, e.intrinsic(f"llvm.{name}", operand(e, o, 1)))
 
 
-@op("neg", "abs", allow=("ftz",), types=FLOATS)
+@op("neg", "abs", allow=("ftz",), types=FLOATS, operands=2)
 def neg_abs(e: Emitter, o: Op) -> None:
     a = operand(e, o, 1)
     e.write(0, e.b.fneg(a) if o.name == "neg" else e.intrinsic("llvm.fabs", a), o.type)
 
 
-@op("min", "max", allow=("ftz", "NaN"), types=FLOATS)
+@op("min", "max", allow=("ftz", "NaN"), types=FLOATS, operands=3)
 def min_max(e: Emitter, o: Op) -> None:
     """A NaN loses against a number, unless .NaN says that it wins; -0 is less than +0."""
     a, b = operand(e, o, 1), operand(e, o, 2)
@@ -163,13 +163,18 @@ def min_max(e: Emitter, o: Op) -> None:
     e.write(0, smaller, o.type)
 
 
-@op("copysign", types=FLOATS)
+@op("copysign", types=FLOATS, operands=3)
 def copysign(e: Emitter, o: Op) -> None:
     """The magnitude of b with the sign of a."""
     e.write(0, e.intrinsic("llvm.copysign", e.read(2, o.type), e.read(1, o.type)), o.type)
 
 
-@op("testp", allow=("finite", "infinite", "number", "notanumber", "normal", "subnormal"), types=FLOATS)
+@op(
+    "testp",
+    allow=("finite", "infinite", "number", "notanumber", "normal", "subnormal"),
+    types=FLOATS,
+    operands=2,
+)
 def testp(e: Emitter, o: Op) -> None:
     a = e.read(1, o.type)
     size = e.intrinsic("llvm.fabs", a)

@@ -105,22 +105,22 @@ def finished(e: Emitter, o: Op, value: Any) -> Any:
     return value
 
 
-@op("add", "sub", "mul", allow=("rn", "sat"), types=HALVES)
+@op("add", "sub", "mul", allow=("rn", "sat"), types=HALVES, operands=3)
 def add_sub_mul(e: Emitter, o: Op) -> None:
     each(e, o, {"add": e.b.fadd, "sub": e.b.fsub, "mul": e.b.fmul}[o.name], 2)
 
 
-@op("fma", allow=("rn", "sat", "relu"), types=HALVES)
+@op("fma", allow=("rn", "sat", "relu"), types=HALVES, operands=4)
 def fma(e: Emitter, o: Op) -> None:
     each(e, o, lambda a, b, c: fused(e, a, b, c), 3)
 
 
-@op("neg", "abs", types=HALVES)
+@op("neg", "abs", types=HALVES, operands=2)
 def neg_abs(e: Emitter, o: Op) -> None:
     each(e, o, e.b.fneg if o.name == "neg" else (lambda a: e.intrinsic("llvm.fabs", a)), 1)
 
 
-@op("min", "max", allow=("NaN",), types=HALVES)
+@op("min", "max", allow=("NaN",), types=HALVES, operands=3)
 def min_max(e: Emitter, o: Op) -> None:
     def pick(a: Any, b: Any) -> Any:
         value = e.intrinsic(f"llvm.{o.name}imum", a, b)
@@ -132,7 +132,7 @@ def min_max(e: Emitter, o: Op) -> None:
     each(e, o, pick, 2)
 
 
-@op("ex2", "tanh", allow=("approx", "ftz"), types=HALVES)
+@op("ex2", "tanh", allow=("approx", "ftz"), types=HALVES, operands=2)
 def transcendental(e: Emitter, o: Op) -> None:
     name = {"ex2": "exp2"}.get(o.name, o.name)
     each(e, o, lambda a: e.intrinsic(f"llvm.{name}", a), 1)

@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from grader.emulator.codegen import Emitter
 
 
-@op("and", "or", "xor", types=("pred", "b16", "b32", "b64"))
+@op("and", "or", "xor", types=("pred", "b16", "b32", "b64"), operands=3)
 def bitwise(e: Emitter, o: Op) -> None:
     build = {"and": e.b.and_, "or": e.b.or_, "xor": e.b.xor}[o.name]
     e.write(0, build(e.read(1, o.type), e.read(2, o.type)), o.type)
 
 
-@op("not", types=("pred", "b16", "b32", "b64"))
+@op("not", types=("pred", "b16", "b32", "b64"), operands=2)
 def invert(e: Emitter, o: Op) -> None:
     e.write(0, e.b.not_(e.read(1, o.type)), o.type)
 
 
-@op("cnot", types=("b16", "b32", "b64"))
+@op("cnot", types=("b16", "b32", "b64"), operands=2)
 def cnot(e: Emitter, o: Op) -> None:
     a = e.read(1, o.type)
     e.write(0, e.b.zext(e.b.icmp_unsigned("==", a, constant(a, 0)), a.type), o.type)
 
 
-@op("shl", "shr", types=("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64"))
+@op("shl", "shr", types=("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64"), operands=3)
 def shift(e: Emitter, o: Op) -> None:
     """Shifts by the width or more give zero, or the sign in all bits."""
     a = e.read(1, o.type)
@@ -51,7 +51,7 @@ def shift(e: Emitter, o: Op) -> None:
     e.write(0, moved, o.type)
 
 
-@op("shf", allow=("l", "r", "wrap", "clamp"), types=("b32",))
+@op("shf", allow=("l", "r", "wrap", "clamp"), types=("b32",), operands=4)
 def funnel(e: Emitter, o: Op) -> None:
     """32 bits of the 64-bit value b:a, shifted left (the upper half) or right (the lower)."""
     a, b, amount = (e.read(i, "b32") for i in (1, 2, 3))
@@ -67,7 +67,7 @@ def funnel(e: Emitter, o: Op) -> None:
     e.write(0, e.b.trunc(moved, a.type), "b32")
 
 
-@op("lop3", types=("b32",))
+@op("lop3", types=("b32",), operands=5)
 def lop3(e: Emitter, o: Op) -> None:
     """Any function of three bits, by its truth table: the sum of the minterms that are set."""
     table = e.inst.operands[4]
@@ -81,7 +81,7 @@ def lop3(e: Emitter, o: Op) -> None:
     e.write(0, result, "b32")
 
 
-@op("prmt", types=("b32",))
+@op("prmt", types=("b32",), operands=4)
 def prmt(e: Emitter, o: Op) -> None:
     """Four bytes picked from the eight of b:a; bit 3 of a selector spreads the byte's sign."""
     a, b, selector = (e.read(i, "b32") for i in (1, 2, 3))

@@ -63,7 +63,7 @@ def allowed_lanes(e: Emitter, site: Site, width: int, kind: int, mask: Any) -> A
     return e.call("access_generic", *common, I64(kind), e.scratch)
 
 
-@op("ld", "ldu", allow=_PLAIN)
+@op("ld", "ldu", allow=_PLAIN, operands=2)
 def load(e: Emitter, o: Op) -> None:
     site = e.site_of[id(e.inst)]
     memory = e.inst.operands[1]
@@ -127,7 +127,7 @@ def _load_lanes(e: Emitter, site: Site, memory: Operand, kind: str, count: int) 
         e.write(target, value, kind)
 
 
-@op("st", allow=_PLAIN)
+@op("st", allow=_PLAIN, operands=2)
 def store(e: Emitter, o: Op) -> None:
     site = e.site_of[id(e.inst)]
     kind, count = access_shape(e.inst)
@@ -165,7 +165,7 @@ _ATOMIC_TYPES = ("b16", "u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64")
 _ATOMIC_MODIFIERS = (*_ORDERS, *_SPACES, *_OPERATIONS, "min", "max")
 
 
-@op("atom", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES)
+@op("atom", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES, operands=(3, 4))
 def atom(e: Emitter, o: Op) -> None:
     target, memory, value, *swap = e.inst.operands
     result = _atomic(e, o, memory, value, swap[0] if swap else value)
@@ -173,7 +173,7 @@ def atom(e: Emitter, o: Op) -> None:
         e.write(target, result(), o.type)
 
 
-@op("red", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES)
+@op("red", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES, operands=2)
 def red(e: Emitter, o: Op) -> None:
     memory, value = e.inst.operands
     _atomic(e, o, memory, value, value)

@@ -21,6 +21,8 @@ class Op:
     """The type specifiers in order, such as ("f32", "s32") of cvt.rn.f32.s32."""
     modifiers: tuple[str, ...]
     """All other parts in order."""
+    operands: int
+    """How many the instruction has."""
 
     @property
     def type(self) -> str:
@@ -40,10 +42,12 @@ class Entry:
     handler: Handler
     modifiers: frozenset[str]
     types: frozenset[str] | None
+    operands: frozenset[int] | None
 
     def takes(self, decoded: Op) -> bool:
         known = self.types is None or self.types.issuperset(decoded.types)
-        return known and self.modifiers.issuperset(decoded.modifiers)
+        fits = self.operands is None or decoded.operands in self.operands
+        return known and fits and self.modifiers.issuperset(decoded.modifiers)
 
 
 HANDLERS: dict[str, list[Entry]] = {}
@@ -53,16 +57,26 @@ def decode(inst: Instruction) -> Op:
     """The opcode of an instruction taken apart."""
     name, *rest = inst.parts
     types = tuple(p for p in rest if p in TYPE_BYTES or p == "pred")
-    return Op(name, types, tuple(p for p in rest if p not in types))
+    return Op(name, types, tuple(p for p in rest if p not in types), len(inst.operands))
 
 
 def op(
-    *names: str, allow: Iterable[str] = (), types: Iterable[str] | None = None
+    *names: str,
+    allow: Iterable[str] = (),
+    types: Iterable[str] | None = None,
+    operands: int | tuple[int, ...] | None = None,
 ) -> Callable[[Handler], Handler]:
-    """Registers a handler for opcodes, with the modifiers (and types, where limited) it understands."""
+    """Registers a handler for opcodes, with the modifiers it understands and, where limited, the types and the
+    numbers of operands."""
+    counts = (operands,) if isinstance(operands, int) else operands
 
     def register(handler: Handler) -> Handler:
-        entry = Entry(handler, frozenset(allow), None if types is None else frozenset(types))
+        entry = Entry(
+            handler,
+            frozenset(allow),
+            None if types is None else frozenset(types),
+            None if counts is None else frozenset(counts),
+        )
         for name in names:
             HANDLERS.setdefault(name, []).append(entry)
         return handler

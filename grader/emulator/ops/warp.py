@@ -22,7 +22,7 @@ def _lane_numbers() -> Any:
     return ir.Constant(ir.VectorType(I32, LANES), [I32(lane) for lane in range(LANES)])
 
 
-@op("shfl", allow=("sync", *_MODES), types=("b32",))
+@op("shfl", allow=("sync", *_MODES), types=("b32",), operands=(4, 5))
 def shfl(e: Emitter, o: Op) -> None:
     """The source lane as the PTX ISA's pseudocode gives it; out of the segment, a lane keeps its own value."""
     e.check_present(e.inst.operands[4], leavers=True)
@@ -82,7 +82,7 @@ def _like(e: Emitter, value: Any, members: Any) -> Any:
     return e.splat(value) if is_vector(members) else value
 
 
-@op("vote", allow=("sync", "all", "any", "uni", "ballot"), types=("pred", "b32"))
+@op("vote", allow=("sync", "all", "any", "uni", "ballot"), types=("pred", "b32"), operands=(2, 3))
 def vote(e: Emitter, o: Op) -> None:
     e.check_present(e.inst.operands[2])
     votes = e.b.trunc(e.bits(e.read(1, "pred", vector=True)), I32)
@@ -97,12 +97,12 @@ def vote(e: Emitter, o: Op) -> None:
     e.write(0, result, "pred")
 
 
-@op("activemask", types=("b32",))
+@op("activemask", types=("b32",), operands=1)
 def activemask(e: Emitter, o: Op) -> None:
     e.write(0, e.b.trunc(e.active_mask(), I32), "b32")
 
 
-@op("elect", allow=("sync",))
+@op("elect", allow=("sync",), operands=2)
 def elect(e: Emitter, o: Op) -> None:
     """The lowest lane is chosen."""
     target = e.inst.operands[0]
@@ -118,7 +118,7 @@ def _own_bits() -> Any:
     return ir.Constant(ir.VectorType(I32, LANES), [I32(1 << lane) for lane in range(LANES)])
 
 
-@op("match", allow=("sync", "any", "all"), types=("b32", "b64"))
+@op("match", allow=("sync", "any", "all"), types=("b32", "b64"), operands=3)
 def match(e: Emitter, o: Op) -> None:
     """Which members have the same value: compared with each lane's value in turn."""
     e.check_present(e.inst.operands[2])
@@ -143,7 +143,7 @@ def match(e: Emitter, o: Op) -> None:
         e.write(target.second, all_alike, "pred")
 
 
-@op("redux", allow=("sync", "add", "min", "max", "and", "or", "xor"), types=("u32", "s32", "b32"))
+@op("redux", allow=("sync", "add", "min", "max", "and", "or", "xor"), types=("u32", "s32", "b32"), operands=3)
 def redux(e: Emitter, o: Op) -> None:
     e.check_present(e.inst.operands[2])
     value = e.read(1, o.type, vector=True)
