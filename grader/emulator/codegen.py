@@ -68,7 +68,7 @@ class Emitter:
         self.env: dict[str, Any] = {}
         self.carry: Any = None
         self.waiting_rooms: dict[int, Any] = {}
-        self.site_of = {id(site.inst): site for site in plan.sites}
+        self.site_of = {id(site.inst): site for site in plan.sites if not site.companion}
         self.slots, _ = register_slots(plan)
 
     def storage(self, name: str) -> Any:

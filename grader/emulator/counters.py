@@ -123,7 +123,7 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     elif site.inst.parts[0] == "cp":
         # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
         yield "smsp__sass_inst_executed_op_ldgsts.sum", requests
-    elif operation in ("ld", "st") and site.space in ("global", "local", "shared"):
+    elif operation in ("ld", "st") and not site.companion and site.space in ("global", "local", "shared"):
         yield f"smsp__sass_inst_executed_op_{site.space}_{operation}.sum", executions * site.accesses
     if site.space in ("global", "local", "generic"):
         space = "local" if site.space == "local" else "global"

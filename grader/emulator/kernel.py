@@ -26,6 +26,8 @@ from grader.emulator.ptx import (
 )
 
 SPACES = ("global", "shared", "local", "const", "param")
+GENERIC_COMPANIONS = ("shared", "local")
+"""A generic access counts as global but for lanes in these spaces, in the order that the runtime expects."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Site:
     """How many machine instructions it is: wmma loads and stores of accumulators are several."""
     is_matrix: bool = False
     """The machine instruction is LDSM or STSM."""
+    companion: bool = False
+    """Stands behind a site of generic addresses, for those of them that turn out to lie in `space`."""
 
 
 @dataclass
@@ -183,6 +187,8 @@ def _sites(flow: ControlFlow) -> list[Site]:
                 space = "global" if inst.parts[0] == "cp" else decode_space(inst)
                 accesses, is_matrix = _machine_accesses(inst, space)
                 found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
+                for other in GENERIC_COMPANIONS if space == "generic" else ():
+                    found.append(Site(len(found), inst, operation, other, block.index, companion=True))
     return found
 
 

@@ -21,6 +21,7 @@ from grader.emulator.runtime.layout import (
     REQUESTS,
     SECTORS,
     SHARED_WINDOW,
+    SITE_SLOTS,
     WARP,
     WINDOW_BYTES,
 )  # fmt: skip
@@ -111,8 +112,13 @@ def _shift(addresses: int, mask: int, distance: int) -> None:
 def access_generic(
     context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int
 ) -> int:
-    """Sorts the lanes by space; `scratch` has room for 32 bytes and a second set of 32 addresses."""
+    """Sorts the lanes by space; `scratch` has room for 32 bytes and a second set of 32 addresses.
+
+    What lies in shared and in local memory is counted and noted at the two sites behind this one (kernel.py).
+    """
     a = pointer(addresses, int64)
+    shared_site = site + SITE_SLOTS * 8
+    local_site = shared_site + SITE_SLOTS * 8
     in_shared = _lanes_in(addresses, mask, SHARED_WINDOW)
     in_local = _lanes_in(addresses, mask, LOCAL_WINDOW)
     in_param = _lanes_in(addresses, mask, PARAM_WINDOW)
@@ -121,7 +127,7 @@ def access_generic(
         return access_global(context, site, addresses, mask, width, kind)
     if in_shared == mask:
         _shift(addresses, int64(FULL), -SHARED_WINDOW)
-        return access_shared(context, site, addresses, mask, width, kind, scratch)
+        return access_shared(context, shared_site, addresses, mask, width, kind, scratch)
     allowed = int64(0)
     part = scratch + 32
     b = pointer(part, int64)
@@ -136,13 +142,13 @@ def access_generic(
             allowed |= access_global(context, site, part, members, width, kind)
         elif space == 1:
             _shift(part, int64(FULL), -SHARED_WINDOW)
-            allowed |= access_shared(context, site, part, members, width, kind, scratch)
+            allowed |= access_shared(context, shared_site, part, members, width, kind, scratch)
         elif space == 2:
             _shift(part, int64(FULL), -LOCAL_WINDOW)
-            allowed |= access_local(context, site, part, members, width)
+            allowed |= access_local(context, local_site, part, members, width)
         else:
             _shift(part, int64(FULL), -PARAM_WINDOW)
-            allowed |= access_param(context, site, part, members, width)
+            allowed |= access_param(context, local_site, part, members, width)
         for lane in range(LANES):
             if (members >> lane) & 1:
                 a[lane] = b[lane]

@@ -1,0 +1,381 @@
+"""Counters against counts derived by hand: sectors, requests, bank wavefronts, arithmetic, instructions, bytes.
+
+Patterns of global memory are for one warp of 32 lanes unless they say otherwise; a sector has 32 bytes, and arrays
+begin at a multiple of 256. Patterns of shared memory give wavefronts, and how many of them an
+access without conflicts takes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from emulated import Bench, Ran
+
+GLOBAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
+GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
+LOCAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_local_op_{}.sum"
+LOCAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_local_op_{}.sum"
+WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+ISSUED = "smsp__sass_inst_executed_op_{}_{}.sum"
+ARITHMETIC = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+
+# name → element type, index in terms of t, sectors of one warp's access
+GLOBAL_PATTERNS = {
+    "coalesced": ("float", "t", 4),
+    "backwards": ("float", "31 - t", 4),
+    "shuffled": ("float", "(t * 7) & 31", 4),
+    "stride 2": ("float", "2 * t", 8),
+    "stride 3": ("float", "3 * t", 12),
+    "stride 8": ("float", "8 * t", 32),
+    "a column": ("float", "100 * t", 32),
+    "misaligned by one": ("float", "t + 1", 5),
+    "misaligned by a sector": ("float", "t + 8", 4),
+    "one address": ("float", "5", 1),
+    "two addresses": ("float", "(t & 1) * 64", 2),
+    "two rows": ("float", "(t & 15) + (t >> 4) * 64", 4),
+    "bytes": ("unsigned char", "t", 1),
+    "bytes, misaligned": ("unsigned char", "t + 20", 2),
+    "halves": ("short", "t", 2),
+    "doubles": ("double", "t", 8),
+    "doubles, stride 2": ("double", "2 * t", 16),
+    "float2": ("float2", "t", 8),
+    "float4": ("float4", "t", 16),
+    "float4, stride 2": ("float4", "2 * t", 32),
+    "float4, one address": ("float4", "3", 1),
+}
+
+
+def source_of(patterns: dict[str, tuple[str, str, Any]], body: str) -> str:
+    kernels = [
+        body.replace("TYPE", kind).replace("INDEX", index).replace("NAME", f"k{number}")
+        for number, (kind, index, _) in enumerate(patterns.values())
+    ]
+    return "\n".join(kernels)
+
+
+GLOBAL_SOURCE = source_of(GLOBAL_PATTERNS, """
+extern "C" __global__ void load_NAME(const TYPE* in, TYPE* out) { int t = threadIdx.x; out[t] = in[INDEX + t * 0]; }
+extern "C" __global__ void store_NAME(const TYPE* in, TYPE* out) { int t = threadIdx.x; out[INDEX + t * 0] = in[t]; }
+""")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GLOBAL_PATTERNS)
+def test_global_memory(bench: Bench, name: str) -> None:
+    number = list(GLOBAL_PATTERNS).index(name)
+    _, _, sectors = GLOBAL_PATTERNS[name]
+    data = np.zeros(4096, np.float32)
+    for side in ("ld", "st"):
+        ran = bench.cuda(GLOBAL_SOURCE, f"{'load' if side == 'ld' else 'store'}_k{number}", 1, 32, data, data)
+        assert ran.findings == []
+        assert ran.counters[GLOBAL_REQUESTS.format(side)] == 1
+        assert ran.counters[GLOBAL_SECTORS.format(side)] == sectors
+
+
+# name → element type, index in terms of t, (wavefronts of a load, of a store, wavefronts without a conflict)
+SHARED_PATTERNS: dict[str, tuple[str, str, tuple[int, int, int]]] = {
+    **{f"stride {n}": ("int", f"{n} * t", (ways, ways, 1))
+       for n, ways in [(1, 1), (2, 2), (3, 1), (4, 4), (6, 2), (8, 8), (16, 16), (31, 1), (32, 32), (33, 1), (40, 8)]},
+    "one word": ("int", "7", (1, 1, 1)),
+    "two words of a bank": ("int", "(t & 1) * 32", (2, 2, 1)),
+    "two words of two banks": ("int", "(t & 1) * 33", (1, 1, 1)),
+    "bytes": ("char", "t", (1, 1, 1)),
+    "bytes of a bank": ("char", "(t & 3) + (t >> 2) * 128", (8, 8, 1)),
+    "halves": ("short", "t", (1, 1, 1)),
+    "halves, stride 2": ("short", "2 * t", (1, 1, 1)),
+    "halves, stride 4": ("short", "4 * t", (2, 2, 1)),
+    # 8 bytes a lane: each half of the warp by itself
+    "doubles": ("double", "t", (2, 2, 2)),
+    "doubles, stride 2": ("double", "2 * t", (4, 4, 2)),
+    "doubles, stride 3": ("double", "3 * t", (2, 2, 2)),
+    "doubles, stride 16": ("double", "16 * t", (32, 32, 2)),
+    # 16 bytes a lane: each quarter of the warp by itself
+    "float4": ("float4", "t", (4, 4, 4)),
+    "float4, stride 2": ("float4", "2 * t", (8, 8, 4)),
+    "float4, stride 8": ("float4", "8 * t", (32, 32, 4)),
+    "float4, stride 9": ("float4", "9 * t", (4, 4, 4)),
+}  # fmt: skip
+
+SHARED_SOURCE = source_of(SHARED_PATTERNS, """
+extern "C" __global__ void load_NAME(TYPE* out)
+{
+    extern __shared__ float4 box[];
+    int t = threadIdx.x;
+    for (int i = t; i < 2048; i += 32) ((volatile int*)box)[i] = i;
+    __syncthreads();
+    out[t] = ((TYPE*)box)[INDEX];
+}
+extern "C" __global__ void store_NAME(TYPE* in)
+{
+    extern __shared__ float4 box[];
+    int t = threadIdx.x;
+    ((TYPE*)box)[INDEX] = in[t];
+    __syncthreads();
+    if (((volatile int*)box)[t * 0] == 12345) in[t] = ((TYPE*)box)[0];
+}
+""")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHARED_PATTERNS)
+def test_shared_memory(bench: Bench, name: str) -> None:
+    number = list(SHARED_PATTERNS).index(name)
+    load, store, least = SHARED_PATTERNS[name][2]
+    out = np.zeros(512, np.uint8)
+    ran = bench.cuda(SHARED_SOURCE, f"load_k{number}", 1, 32, out, shared_bytes=8192)
+    assert ran.counters[WAVEFRONTS.format("ld")] == load
+    assert ran.counters[CONFLICTS.format("ld")] == load - least
+    assert ran.counters[CONFLICTS.format("st")] == 0
+    ran = bench.cuda(SHARED_SOURCE, f"store_k{number}", 1, 32, out, shared_bytes=8192)
+    assert ran.counters[WAVEFRONTS.format("st")] == store
+    assert ran.counters[CONFLICTS.format("st")] == store - least
+
+
+def wide_loads(bench: Bench, kind: str, address: str) -> Ran:
+    """One load of vectors, lane by lane: PTX, so that nobody sees what the addresses have in common."""
+    text = f"""
+.visible .entry k(.param .u64 out)
+{{
+.shared .align 16 .b8 box[4096]; .reg .b32 %t, %a, %o; .reg .b32 %x<4>; .reg .b64 %at, %w<2>; .reg .pred %p;
+mov.u32 %t, %tid.x; mov.u32 %o, 0;
+fill: shl.b32 %a, %t, 2; mad.lo.u32 %a, %o, 128, %a; st.shared.u32 [%a], %t; add.u32 %o, %o, 1;
+setp.lt.u32 %p, %o, 32; @%p bra fill;
+bar.sync 0;
+{address}
+{"ld.shared.v4.u32 {%x0, %x1, %x2, %x3}, [%a];" if kind == "16" else "ld.shared.v2.u32 {%x0, %x1}, [%a];"}
+ld.param.u64 %at, [out]; mul.wide.u32 %w0, %t, 4; add.s64 %at, %at, %w0; st.global.u32 [%at], %x0; ret;
+}}
+"""
+    return bench.ptx(text, "k", 1, 32, np.zeros(32, np.uint32))
+
+
+@pytest.mark.parametrize(("kind", "address", "wavefronts", "least"), [
+    ("16", "shr.u32 %a, %t, 1; shl.b32 %a, %a, 4;", 2, 2),  # lane i and i ^ 1 have one address: two quarters at once
+    ("16", "and.b32 %a, %t, 29; shl.b32 %a, %a, 4;", 4, 2),  # likewise i and i ^ 2, over twice the span
+    ("16", "and.b32 %a, %t, 27; shl.b32 %a, %a, 4;", 4, 4),  # i and i ^ 4 do not help
+    ("16", "and.b32 %a, %t, 1; shl.b32 %a, %a, 4;", 2, 2),
+    ("8", "shr.u32 %a, %t, 1; shl.b32 %a, %a, 3;", 1, 1),
+    ("8", "and.b32 %a, %t, 29; shl.b32 %a, %a, 3;", 2, 1),
+    ("8", "and.b32 %a, %t, 15; shl.b32 %a, %a, 3;", 2, 2),
+    ("8", "and.b32 %a, %t, 7; shl.b32 %a, %a, 4;", 2, 2),
+])  # fmt: skip
+def test_wide_loads_that_share_addresses(
+    bench: Bench, kind: str, address: str, wavefronts: int, least: int
+) -> None:
+    ran = wide_loads(bench, kind, address)
+    assert ran.counters[WAVEFRONTS.format("ld")] == wavefronts
+    assert ran.counters[CONFLICTS.format("ld")] == wavefronts - least
+
+
+OTHER = """
+typedef unsigned int uint;
+extern "C" __global__ void axpy(const float* x, float* y, float a, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = fmaf(a, x[i], y[i]);
+}
+
+extern "C" __global__ void polynomial(float* x, double* d, int n)
+{
+    float v = x[threadIdx.x]; double w = d[threadIdx.x];
+#pragma unroll 1
+    for (int i = 0; i < n; ++i) {
+        v = fmaf(v, v, 0.5f); v = __fadd_rn(v, 1.0f); v = __fmul_rn(v, 0.25f); w = fma(w, w, 0.5);
+    }
+    x[threadIdx.x] = v; d[threadIdx.x] = w;
+}
+
+extern "C" __global__ void half_of_them(const float* x, float* y)
+{
+    int t = threadIdx.x;
+    if (t % 2) { y[t] = x[t] + 1.0f; asm volatile("// a side of its own" ::: "memory"); }
+    else y[t] = x[t] * 3.0f;
+}
+
+extern "C" __global__ void few(const float* x, float* y)
+{
+    if (threadIdx.x == 77) y[0] = x[0];
+    if (threadIdx.x < 3) y[threadIdx.x + 8] = x[threadIdx.x + 8];
+}
+
+extern "C" __global__ void count(uint* one, uint* many, uint* tickets)
+{
+    int t = threadIdx.x;
+    atomicAdd(one, 1);
+    atomicAdd(&many[t], 1);
+    tickets[t] = atomicAdd(&many[t], 1);
+}
+
+extern "C" __global__ void twice(const float* x, float* y, int n)
+{
+    float s = 0;
+    for (int r = 0; r < 2; ++r)
+        for (int i = threadIdx.x; i < n; i += blockDim.x) s += ((volatile const float*)x)[i];
+    y[blockIdx.x * blockDim.x + threadIdx.x] = s;
+}
+
+extern "C" __global__ void bag(const int* in, int* out, int n)
+{
+    int box[8];
+    for (int i = 0; i < 8; ++i) box[i] = in[i];
+    int s = 0;
+#pragma unroll 1
+    for (int i = 0; i < n; ++i) s += ((volatile int*)box)[in[i]];
+    out[threadIdx.x] = s;
+}
+
+extern "C" __global__ void generic(const int* in, int* out)
+{
+    __shared__ int box[64];
+    int t = threadIdx.x;
+    box[2 * t] = t;
+    __syncthreads();
+    const int* from = in[0] ? &box[2 * t] : &in[t];
+    out[t] = *from;
+}
+"""
+
+
+def test_a_grid(bench: Bench) -> None:
+    """1000 elements in blocks of 256: 32 warps, of which the last has 8 threads inside."""
+    x = np.ones(1000, np.float32)
+    ran = bench.cuda(OTHER, "axpy", 4, 256, x, x, np.float32(2), np.int32(1000))
+    assert ran.counters[ARITHMETIC.format("ffma")] == 1000
+    assert ran.counters[GLOBAL_REQUESTS.format("ld")] == 64
+    assert ran.counters[GLOBAL_SECTORS.format("ld")] == 250
+    assert ran.counters[GLOBAL_REQUESTS.format("st")] == 32
+    assert ran.counters[GLOBAL_SECTORS.format("st")] == 125
+    assert ran.counters[ISSUED.format("global", "st")] == 32
+    assert (ran.record.dram_read_bytes, ran.record.dram_write_bytes) == (8000, 4000)
+    assert (ran.record.l2_read_bytes, ran.record.l2_write_bytes) == (8000, 4000)
+
+
+def test_counters_of_some_blocks(bench: Bench) -> None:
+    x = np.ones(1000, np.float32)
+    ran = bench.cuda(OTHER, "axpy", 4, 256, x, x, np.float32(2), np.int32(1000), blocks=[3, 1])
+    assert (ran.record.blocks_run, ran.record.grid_blocks) == (2, 4)
+    assert ran.counters[ARITHMETIC.format("ffma")] == 256 + 232
+    assert ran.arrays[1].tolist() == [1] * 256 + [3] * 256 + [1] * 256 + [3] * 232
+
+
+def test_arithmetic(bench: Bench) -> None:
+    ran = bench.cuda(OTHER, "polynomial", 1, 64, np.zeros(64, np.float32), np.zeros(64), np.int32(10))
+    for name, amount in [
+        ("ffma", 640),
+        ("fadd", 640),
+        ("fmul", 640),
+        ("dfma", 640),
+        ("dadd", 0),
+        ("dmul", 0),
+        ("hfma", 0),
+    ]:
+        assert ran.counters[ARITHMETIC.format(name)] == amount
+
+
+def test_two_sides_of_a_branch(bench: Bench) -> None:
+    x = np.ones(32, np.float32)
+    ran = bench.cuda(OTHER, "half_of_them", 1, 32, x, x)
+    assert ran.counters[ARITHMETIC.format("fadd")] == 16
+    assert ran.counters[ARITHMETIC.format("fmul")] == 16
+
+
+def test_who_does_not_access_memory_does_not_count(bench: Bench) -> None:
+    """The first condition holds for nobody, the second for three lanes of one warp."""
+    x = np.ones(64, np.float32)
+    ran = bench.cuda(OTHER, "few", 1, 64, x, x)
+    for side in ("ld", "st"):
+        assert ran.counters[GLOBAL_REQUESTS.format(side)] == 1
+        assert ran.counters[GLOBAL_SECTORS.format(side)] == 1
+
+
+def test_atomics(bench: Bench) -> None:
+    """One address for all: one lane acts. Without a use of the result it is a reduction."""
+    zeros = np.zeros(64, np.uint32)
+    ran = bench.cuda(OTHER, "count", 1, 64, zeros[:1], zeros, zeros)
+    assert ran.counters[GLOBAL_REQUESTS.format("red")] == 4
+    assert ran.counters[GLOBAL_SECTORS.format("red")] == 2 + 8
+    assert ran.counters[GLOBAL_REQUESTS.format("atom")] == 2
+    assert ran.counters[GLOBAL_SECTORS.format("atom")] == 8
+    assert ran.counters[GLOBAL_REQUESTS.format("ld")] == 0
+
+
+def test_what_caches_hold(bench: Bench) -> None:
+    """Read twice by each of 3 blocks: memory is read once, each block's L1 fetches it once, requests count all."""
+    x = np.ones(512, np.float32)
+    ran = bench.cuda(OTHER, "twice", 3, 64, x, np.zeros(192, np.float32), np.int32(512))
+    assert ran.counters[GLOBAL_SECTORS.format("ld")] == 3 * 2 * 64
+    assert ran.record.dram_read_bytes == 2048
+    assert ran.record.l2_read_bytes == 3 * 2048
+    assert ran.record.dram_write_bytes == 192 * 4
+
+
+def test_local_memory(bench: Bench) -> None:
+    """Words of neighbouring lanes are neighbours in memory: four sectors for a word of a whole warp."""
+    data = np.array([0, 3, 1, 7, 2, 2, 5, 6], np.int32)
+    ran = bench.cuda(OTHER, "bag", 1, 32, data, np.zeros(32, np.int32), np.int32(5))
+    assert ran.counters[LOCAL_REQUESTS.format("ld")] == 5
+    assert ran.counters[LOCAL_SECTORS.format("ld")] == 20
+    stores = ran.counters[LOCAL_REQUESTS.format("st")]  # the compiler may join some of the eight
+    assert 2 <= stores <= 8
+    assert ran.counters[LOCAL_SECTORS.format("st")] == 8 * 4
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_generic_addresses_count_where_they_lead(bench: Bench, first: int) -> None:
+    data = np.full(32, first, np.int32)
+    ran = bench.cuda(OTHER, "generic", 1, 32, data, np.zeros(32, np.int32))
+    assert ran.findings == []
+    assert ran.counters[GLOBAL_SECTORS.format("ld")] == (1 if first else 5)
+    assert ran.counters[WAVEFRONTS.format("ld")] == (2 if first else 0)
+    assert ran.counters[CONFLICTS.format("ld")] == (1 if first else 0)
+
+
+def test_instructions(bench: Bench) -> None:
+    """Five instructions for all 96 threads, three more on one side for 8 lanes of each warp."""
+    text = """
+.visible .entry k()
+{
+.reg .b32 %t, %x; .reg .pred %p;
+mov.u32 %t, %tid.x;
+and.b32 %x, %t, 31;
+setp.lt.u32 %p, %x, 8;
+@!%p bra end;
+add.u32 %x, %x, 1;
+@%p add.u32 %x, %x, 1;
+mov.u32 %t, %x;
+end: ret;
+}
+"""
+    ran = bench.ptx(text, "k", 2, 96)
+    assert ran.counters["smsp__inst_executed.sum"] == 2 * 3 * (5 + 3)
+    assert ran.counters["smsp__thread_inst_executed.sum"] == 2 * 3 * (5 * 32 + 3 * 8)
+
+
+def test_a_predicated_off_instruction_is_executed_but_accesses_nothing(bench: Bench) -> None:
+    text = """
+.visible .entry k(.param .u64 out)
+{
+.reg .b32 %t; .reg .pred %p; .reg .b64 %at; .reg .f32 %f;
+ld.param.u64 %at, [out]; mov.u32 %t, %tid.x; mov.f32 %f, 0f3F800000;
+setp.ge.u32 %p, %t, 32;
+@%p st.global.u32 [%at], %t;
+@%p fma.rn.f32 %f, %f, %f, %f;
+ret;
+}
+"""
+    ran = bench.ptx(text, "k", 1, 40, np.zeros(1, np.uint32))
+    assert ran.counters[ISSUED.format("global", "st")] == 2
+    assert ran.counters[GLOBAL_REQUESTS.format("st")] == 1
+    assert ran.counters[ARITHMETIC.format("ffma")] == 8
+
+
+def test_counters_by_line(bench: Bench) -> None:
+    x = np.ones(1000, np.float32)
+    ran = bench.cuda(OTHER, "axpy", 4, 256, x, x, np.float32(2), np.int32(1000))
+    line = OTHER[: OTHER.index("y[i] = fmaf")].count("\n") + 1
+    at_line = ran.record.line_counters[line]
+    assert at_line[ARITHMETIC.format("ffma")] == 1000
+    assert at_line[GLOBAL_SECTORS.format("ld")] == 250
+    for metric, total in ran.counters.items():
+        assert sum(counters.get(metric, 0) for counters in ran.record.line_counters.values()) == total
