@@ -1,0 +1,41 @@
+"""The command `ladder`: reads its arguments, calls, and shows. What it shows is decided in grader.report.
+
+Each command imports what it needs, so that `ladder --help` answers at once. Exit codes: 0 passed, 1 did not
+pass, 2 the call or the file is unusable.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from typing import NoReturn
+
+from grader.cli import machine, workbook
+from grader.cli.options import UNUSABLE, app, console_for
+from grader.errors import WarpladderError
+
+# A module's commands are registered on `app` when it is imported, in this order.
+__all__ = ["app", "machine", "main", "workbook"]
+
+
+def main() -> None:
+    """Entry point: runs a command; an unusable call or file ends with exit code 2 and says what to do."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal that has no ✓ shows a ? in its place
+            stream.reconfigure(errors="replace")
+    try:
+        app(prog_name="ladder")
+    except WarpladderError as error:
+        _refuse(error)
+    except MemoryError as error:
+        said = f" ({error})" if str(error) else ""
+        _refuse(
+            WarpladderError(f"there is not enough memory{said}", remedy="choose smaller sizes with --set")
+        )
+
+
+def _refuse(error: WarpladderError) -> NoReturn:
+    from grader.report import notices
+
+    notices.error(console_for(stderr=True), error)
+    sys.exit(UNUSABLE)

@@ -1,0 +1,49 @@
+"""The commands about the machine: scripts without a GPU, and what is missing here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.cli.options import NOT_PASSED, PASSED, ArchOption, app, console_for
+
+
+@app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
+def emulate(
+    script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A Python script that uses PyCUDA.")],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="The script's own.")] = None,
+    profile: Annotated[
+        Path | None, typer.Option("--profile", metavar="OUT.json", help="Write each launch's counters.")
+    ] = None,
+    arch: ArchOption = None,
+) -> None:
+    """Run a PyCUDA script, unchanged, without a GPU.
+
+    \b
+    Examples:
+      ladder emulate script.py
+      ladder emulate --profile launches.json script.py 1024
+    """
+    from grader.emulate import run
+    from grader.report import notices
+
+    options = {} if arch is None else {"arch": arch}
+    outcome = run(script, arguments or (), profile=profile, **options)
+    notices.emulation(console_for(stderr=True), outcome.launches, outcome.failure, script)
+    raise typer.Exit(outcome.exit_code)
+
+
+@app.command()
+def doctor() -> None:
+    """Say what is missing on this machine, and what mends it.
+
+    Example: ladder doctor
+    """
+    from grader.doctor import examine
+    from grader.report import notices
+
+    diagnosis = examine()
+    console_for().print(notices.doctor(diagnosis))
+    raise typer.Exit(PASSED if diagnosis.usable else NOT_PASSED)

@@ -1,0 +1,119 @@
+"""What the commands share: option types, the terminal, and writing of results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from grader.errors import WarpladderError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from grader.results import Climb, Grade, Profile
+
+PASSED, NOT_PASSED, UNUSABLE = 0, 1, 2
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+
+app = typer.Typer(
+    help="A CUDA workbook: climb ladders of kernels, and have your own graded, with or without a GPU.",
+    epilog="Begin with: ladder topics, then ladder climb transpose, then ladder new transpose.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+DeviceName = Literal["auto", "pycuda", "emulator"]
+
+TopicName = Annotated[str, typer.Argument(metavar="TOPIC", help="A topic's name: see `ladder topics`.")]
+KernelFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A .cu file with a launch block, or a schedule in Python.")
+]
+DeviceOption = Annotated[
+    DeviceName, typer.Option("--device", help="auto takes a GPU where PyCUDA finds one, else the emulator.")
+]
+ArchOption = Annotated[
+    str | None, typer.Option("--arch", metavar="SM", help="The GPU to emulate; sm_90a if not given.")
+]
+SetOption = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=SIZE", help="A size of the problem; repeatable.")
+]
+JsonOption = Annotated[
+    str | None, typer.Option("--json", metavar="PATH|-", help="Write the result as JSON; -: to stdout.")
+]
+SeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Draw the random inputs from this seed, to see a failure again."),
+]
+
+
+def console_for(stderr: bool = False) -> Console:
+    """The terminal: standard output, or standard error where standard output is for JSON alone."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)
+
+
+def problem_of(sizes: Sequence[str] | None) -> dict[str, int] | None:
+    """ "N=1024" → {"N": 1024}."""
+    if not sizes:
+        return None
+    problem: dict[str, int] = {}
+    for item in sizes:
+        name, equals, value = item.partition("=")
+        if not equals or not name or not (value.isascii() and value.isdecimal()):
+            raise WarpladderError(f"--set {item} is not a size", remedy="write it as --set N=1024")
+        if name in problem:
+            raise WarpladderError(f"--set gives {name} twice", remedy=f"keep one --set {name}=…")
+        problem[name] = int(value)
+    return problem
+
+
+def check_plot(plot: Path | None) -> None:
+    """Refuse a plot of an unknown kind before anything is run."""
+    if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
+        raise WarpladderError(
+            "it is no kind of plot", file=plot, remedy=f"end it in {', '.join(PLOT_SUFFIXES)}"
+        )
+
+
+def exit_code(verdict: str) -> int:
+    return {"pass": PASSED, "error": UNUSABLE}.get(verdict, NOT_PASSED)
+
+
+def lines_of(file: Path) -> list[str]:
+    """The lines of a submission, to quote the one that a finding names."""
+    return file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
+
+
+def write_result(target: str, result: Climb | Grade | Profile) -> None:
+    from grader.results import to_json
+
+    write_json(target, to_json(result))
+
+
+def write_json(target: str, data: bytes) -> None:
+    if target == "-":
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+        return
+    with writing(Path(target)):
+        Path(target).write_bytes(data)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what can go wrong with an output file into an error that says what to do."""
+    try:
+        yield
+    except FileExistsError:
+        remedy = "give another name, or --force to write over it"
+        raise WarpladderError("the file is there already", file=path, remedy=remedy) from None
+    except OSError as error:
+        raise WarpladderError(f"it cannot be written: {error.strerror}", file=path) from None

@@ -1,0 +1,238 @@
+"""The commands of the workbook itself: topics, ladders, and kernels of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    ArchOption,
+    DeviceOption,
+    JsonOption,
+    KernelFile,
+    SeedOption,
+    SetOption,
+    TopicName,
+    app,
+    check_plot,
+    console_for,
+    exit_code,
+    lines_of,
+    problem_of,
+    write_json,
+    write_result,
+    writing,
+)
+from grader.errors import WarpladderError
+
+if TYPE_CHECKING:
+    from grader.results import Climb
+
+
+@app.command()
+def topics(json: JsonOption = None) -> None:
+    """List the topics and their ladders.
+
+    Example: ladder topics
+    """
+    from grader.report import notices
+    from grader.topics import discover
+
+    found = discover()
+    console_for(json == "-").print(notices.topics(list(found.values())))
+    if json is not None:
+        write_json(json, notices.topics_json(list(found.values())))
+
+
+@app.command()
+def climb(
+    topic: Annotated[list[str], typer.Argument(metavar="TOPIC", help="One topic or more.")],
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+    sizes: SetOption = None,
+    json: JsonOption = None,
+    record: Annotated[
+        Path | None, typer.Option("--record", metavar="DIR", help="Keep it as DIR/<gpu>/<topic>.json.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ladder to a .png, .svg or .pdf.")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rungs emulated at a time.")] = 2,
+) -> None:
+    """Run every rung of a ladder: see what each idea buys.
+
+    Every rung is checked against a reference on many sizes. With a GPU its time is measured; without one it
+    is modelled from what the emulator counts, and marked ≈.
+
+    \b
+    Examples:
+      ladder climb transpose
+      ladder climb gemm --set M=1024 --set N=1024 --set K=1024
+      ladder climb transpose --json - | python -m json.tool
+    """
+    from grader.judge.climb import climb as run
+    from grader.report import console as views
+    from grader.report import progress
+    from grader.topics import load
+
+    loaded = [load(name) for name in topic]
+    if len(loaded) > 1 and (json or plot):
+        raise WarpladderError("--json and --plot take one topic", remedy="use --record DIR for several")
+    check_plot(plot)
+    problem = problem_of(sizes)
+    passed = True
+    for number, item in enumerate(loaded):
+        console = console_for(json == "-")
+        with progress.of_rungs(item.name, [rung.id for rung in item.rungs]) as report:
+            result = run(item, device, problem, report, jobs, arch)
+        if number:
+            console.print()
+        console.print(views.climb(result, item.title))
+        _keep_climb(result, json, record, plot)
+        passed = passed and all(rung.verdict == "pass" for rung in result.rungs)
+    raise typer.Exit(PASSED if passed else NOT_PASSED)
+
+
+def _keep_climb(result: Climb, json: str | None, record: Path | None, plot: Path | None) -> None:
+    if json is not None:
+        write_result(json, result)
+    if record is not None:
+        from grader.report import records
+
+        typer.echo(f"recorded in {records.save(result, record)}", err=True)
+    if plot is not None:
+        from grader.report import plots
+
+        with writing(plot):
+            plots.save_ladder(result, plot)
+
+
+@app.command()
+def grade(
+    topic: TopicName,
+    file: KernelFile,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+    sizes: SetOption = None,
+    seed: SeedOption = None,
+    json: JsonOption = None,
+) -> None:
+    """Judge your own kernel: the rung it reached, and why not the next.
+
+    With --set, only that size is tried: the quick way to see a failing case again.
+
+    \b
+    Examples:
+      ladder new transpose mine.cu
+      ladder grade transpose mine.cu
+      ladder grade transpose mine.cu --set M=33 --set N=31 --seed 7
+    """
+    from grader.judge.grade import grade as run
+    from grader.report import console as views
+    from grader.report import progress
+    from grader.topics import load
+
+    loaded = load(topic)
+    console = console_for(json == "-")
+    with progress.of_stages(file.name) as report:
+        result = run(loaded, file, device, seed, problem_of(sizes), report, arch)
+    # Uncropped: a command to copy stays in one line, however long.
+    console.print(views.grade(result, [rung.id for rung in loaded.rungs], lines_of(file)), crop=False)
+    if json is not None:
+        write_result(json, result)
+    raise typer.Exit(exit_code(result.verdict))
+
+
+@app.command()
+def profile(
+    topic: TopicName,
+    file: KernelFile,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+    sizes: SetOption = None,
+    json: JsonOption = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help="Draw a schedule's timeline to an .svg, .png or .pdf."),
+    ] = None,
+) -> None:
+    """Count what a kernel does, by launch and by source line; of a schedule, show which engine works when.
+
+    Counters carry the names that Nsight Compute gives them.
+
+    \b
+    Examples:
+      ladder profile transpose mine.cu
+      ladder profile streams mine.py --plot timeline.svg
+      ladder profile gemm mine.cu --set M=256 --set N=256 --set K=256
+    """
+    from grader.judge.profile import profile as run
+    from grader.report import profiles, progress
+    from grader.topics import load
+
+    loaded = load(topic)
+    if plot is not None and loaded.kernel is None:
+        raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
+    check_plot(plot)
+    console = console_for(json == "-")
+    with progress.of_stages(file.name) as report:
+        result = run(loaded, file, device, problem_of(sizes), report, arch)
+    console.print(profiles.profile(result, lines_of(file)))
+    if json is not None:
+        write_result(json, result)
+    if plot is not None:
+        from grader.report import plots
+
+        with writing(plot):
+            plots.save_timeline(result, plot)
+    raise typer.Exit(exit_code(result.verdict))
+
+
+@app.command()
+def new(
+    topic: TopicName,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="Where to; TOPIC.cu if not given.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+) -> None:
+    """Write a starter for your own kernel.
+
+    It has the topic's signature and a launch block, for you to fill in.
+
+    \b
+    Examples:
+      ladder new transpose
+      ladder new gemm ~/kernels/gemm.cu
+    """
+    from grader.topics import load
+
+    loaded = load(topic)
+    starter = loaded.starter.read_text(encoding="utf-8")
+    path = file or Path(f"{topic}{loaded.suffix}")
+    with writing(path), path.open("w" if force else "x", encoding="utf-8") as target:
+        target.write(starter)
+    console_for().print(f"Wrote {path}. Fill it in, then: ladder grade {topic} {path}", highlight=False)
+
+
+@app.command()
+def check() -> None:
+    """Lint the lessons and kernels.
+
+    Every topic is complete, every rung compiles without spills, passes and reaches itself when graded, and
+    every starter compiles and fails. It takes about a second for each rung.
+
+    Example: ladder check
+    """
+    from grader.check import check as problems_of_content
+    from grader.report import notices
+
+    problems = problems_of_content()
+    for problem in problems:
+        notices.error(console_for(stderr=True), problem)
+    console_for().print(f"{len(problems)} problems" if problems else "No problems", highlight=False)
+    raise typer.Exit(NOT_PASSED if problems else PASSED)
