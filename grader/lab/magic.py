@@ -1,0 +1,70 @@
+"""`%%kernel`: a cell of CUDA C++ is kept under a name and compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.text import Text
+
+from grader import compiler
+from grader.errors import WarpladderError
+from grader.judge.kernel import Refused, prepare
+from grader.lab import cells, show
+from grader.lab.cells import Cell
+from grader.report import units
+
+
+def register(shell: Any) -> None:
+    """Make `%%kernel` known to an IPython shell, and have our errors shown without a traceback."""
+    shell.register_magic_function(kernel, magic_kind="cell", magic_name="kernel")
+    shell.set_custom_exc((WarpladderError,), _without_traceback)
+
+
+def kernel(line: str, cell: str) -> None:
+    """Keep the cell under the name given and compile it: `%%kernel NAME [--topic TOPIC]`."""
+    name, topic = cells.parse_line(line)
+    kept = cells.keep(name, topic, cells.as_file(cell))
+    try:
+        said = _compiled(kept)
+    except (Refused, WarpladderError) as error:
+        text = str(error).replace(f"{kept.path.parent}/", "")
+        show.display(Text.assemble(("✗ ", "bold red"), text))
+        return
+    show.display(Text.assemble(("✓ ", "bold green"), (name, "bold"), "   ", said))
+
+
+def _compiled(kept: Cell) -> str:
+    """What became of the cell; raises Refused or WarpladderError with the compiler's words."""
+    if kept.topic is None:
+        return "; ".join(f"{symbol}: {told}" for symbol, told in _resources(kept).items())
+    topic = kept.load_topic()
+    rung = topic.parse(kept.path)
+    if topic.kernel is not None:
+        return f"a schedule for {topic.name}"
+    built = prepare(rung, compiler.DEFAULT_ARCH)
+    told = [_told(used) for used in built.build.resources.values()]
+    return f"for {topic.name}: " + "; ".join(told)
+
+
+def _resources(kept: Cell) -> dict[str, str]:
+    """What each kernel of a cell takes, by name."""
+    names = compiler.declared_kernels(kept.text)
+    if not names:
+        raise WarpladderError("the cell has no kernel", file=kept.path, remedy="write a __global__ function")
+    build = compiler.compile_source(kept.text, file=kept.path, kernels=names)
+    return {name: _told(build.resources[build.lowered[name]]) for name in names}
+
+
+def _told(used: Any) -> str:
+    spilled = used.spill_store_bytes + used.spill_load_bytes
+    spills = f", {spilled} bytes spilled" if spilled else ""
+    return f"{used.registers} registers a thread, {units.kib(used.shared_bytes)} of shared memory{spills}"
+
+
+def _without_traceback(
+    shell: Any, kind: type, error: WarpladderError, trace: Any, tb_offset: Any = None
+) -> Any:
+    """Show what is wrong and what to do, and not where in our code it was noticed."""
+    said = [f"\x1b[31m{kind.__name__}\x1b[0m: {error}"]
+    shell._showtraceback(kind, error, said)
+    return said

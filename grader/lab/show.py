@@ -1,0 +1,50 @@
+"""What notebooks show: the terminal's views as HTML where there is a browser, as text where there is none."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+
+WIDTH = 96  # columns; what an output cell of JupyterLab holds
+
+_HTML = (
+    '<pre style="margin:0;line-height:1.3;overflow-x:auto;color:inherit;background:none;'
+    "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace\">{code}</pre>"
+)
+
+
+class Shown:
+    """Something to see, as the value of a cell: HTML in a notebook, text in a terminal."""
+
+    def __init__(self, *parts: RenderableType) -> None:
+        self._view = Group(*parts)
+
+    def _repr_html_(self) -> str:
+        return as_html(self._view)
+
+    def __repr__(self) -> str:
+        return as_text(self._view)
+
+
+def as_html(view: RenderableType) -> str:
+    """A view of `grader.report` as one HTML element, with its colours."""
+    console = Console(record=True, file=io.StringIO(), width=WIDTH, highlight=False, force_jupyter=False)
+    console.print(view, crop=False)
+    return console.export_html(inline_styles=True, code_format=_HTML).replace("\n</pre>", "</pre>")
+
+
+def as_text(view: RenderableType) -> str:
+    """A view as plain text."""
+    console = Console(file=io.StringIO(), width=WIDTH, highlight=False, force_jupyter=False, no_color=True)
+    console.print(view, crop=False)
+    file: Any = console.file
+    return str(file.getvalue()).rstrip("\n")
+
+
+def display(*parts: RenderableType) -> None:
+    """Show something at once, among a cell's outputs."""
+    from IPython.display import display as show_it
+
+    show_it(Shown(*parts))
