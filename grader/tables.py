@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,18 +19,26 @@ _WORDS = {str: "a string", int: "an integer", float: "a number", bool: "true or 
 class Table:
     """One table of a TOML text, knowing where it stands.
 
-    `lines` is the whole text, whose first line is line `first_line` of `file`. `section` is its header,
-    counted where it repeats: ("launch", 1) is the second [[launch]]; the top level is ("", 0).
+    `lines` is the whole text, whose first line is line `first_line` of `file`. `section` is its header and
+    how often that came before, since the parent's own header: ("launch", 1) is the second [[launch]]; the top
+    level is ("", 0), without a parent.
     """
 
     def __init__(
-        self, values: dict[str, Any], file: Path, lines: list[str], first_line: int, section: tuple[str, int]
+        self,
+        values: dict[str, Any],
+        file: Path,
+        lines: list[str],
+        first_line: int,
+        section: tuple[str, int] = ("", 0),
+        parent: Table | None = None,
     ) -> None:
         self.values = values
         self.file = file
         self._lines = lines
         self._first_line = first_line
         self._section = section
+        self._parent = parent
 
     def error(self, message: str, key: str | None = None, remedy: str | None = None) -> WarpladderError:
         """An error at `key`, or at the table's own header."""
@@ -38,16 +46,34 @@ class Table:
 
     def line(self, key: str | None = None) -> int:
         """The line of the file where `key`, or else the table, begins."""
+        headings = self._headings()
+        start = self._start(headings)
+        following = [number for number in headings if number > start or (number == 0 and self._parent is None)]
+        if key:
+            own = range(start, min(following, default=len(self._lines)))
+            for number in own:
+                if re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", self._lines[number]):
+                    return self._first_line + number
+        return self._first_line + start
+
+    def _start(self, headings: Mapping[int, str]) -> int:
+        """The index of the table's header among the lines; 0 for the top level."""
+        if self._parent is None:
+            return 0
         name, index = self._section
-        header, seen, current = 0, -1, not name
+        above = self._parent._start(headings)
+        own = [number for number, heading in headings.items() if heading == name and number >= above]
+        return own[index] if index < len(own) else above
+
+    def _headings(self) -> dict[int, str]:
+        """The table names in [brackets] by index of their line; lines of multi-line strings are none."""
+        found: dict[int, str] = {}
+        inside = False
         for number, text in enumerate(self._lines):
-            if heading := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", text):
-                seen += heading[1] == name
-                current = heading[1] == name and seen == index
-                header = number if current else header
-            elif current and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", text):
-                return self._first_line + number
-        return self._first_line + header
+            if not inside and (heading := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", text)):
+                found[number] = heading[1]
+            inside ^= text.count('"""') % 2 == 1
+        return found
 
     def allow(self, *keys: str) -> None:
         """Raise for any key that is not among `keys`."""
@@ -95,18 +121,19 @@ class Table:
         value = self.values.get(name, [])
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.error(f"`{name}` is not a list of tables", name, f"write [[{name}]] above its keys")
-        return tuple(self._below(item, (name, index)) for index, item in enumerate(value))
+        return tuple(self._below(item, name, index) for index, item in enumerate(value))
 
     def table(self, name: str) -> Table:
-        """The table under `[name]`."""
-        return self._below(self.get(name, dict), (name, 0))
+        """The table under `[name]`, or `[this.name]` below the top level."""
+        return self._below(self.get(name, dict), name)
 
     def below(self, name: str) -> Table:
-        """The table under `[this.name]`, empty where absent."""
-        return self._below(self.get(name, dict, {}), (f"{self._section[0]}.{name}", 0))
+        """The same, empty where absent."""
+        return self._below(self.get(name, dict, {}), name)
 
-    def _below(self, values: dict[str, Any], section: tuple[str, int]) -> Table:
-        return Table(values, self.file, self._lines, self._first_line, section)
+    def _below(self, values: dict[str, Any], name: str, index: int = 0) -> Table:
+        full = f"{self._section[0]}.{name}" if self._section[0] else name
+        return Table(values, self.file, self._lines, self._first_line, (full, index), self)
 
     def _parse(self, key: str, value: object) -> Expression:
         if type(value) not in (str, int):
@@ -121,7 +148,7 @@ def read(lines: Iterable[str], file: Path, first_line: int = 1) -> Table:
     """Parse TOML whose first line is line `first_line` of `file`; raises WarpladderError."""
     kept = list(lines)
     try:
-        return Table(tomllib.loads("\n".join(kept)), file, kept, first_line, ("", 0))
+        return Table(tomllib.loads("\n".join(kept)), file, kept, first_line)
     except tomllib.TOMLDecodeError as error:
         text, place = str(error), re.search(r" \(at line (\d+), column \d+\)", str(error))
         line = first_line + (int(place[1]) if place else len(kept)) - 1
