@@ -1,0 +1,105 @@
+"""Free text held against key points: which were explained, which were only named, which were not heard.
+
+A point has groups of terms; it is said where, of each group, one term is found in what the candidate wrote.
+That is fair to paraphrases as far as the terms foresee them, and it understands nothing: so the candidate is
+shown what was heard, and may correct it. A list of keywords is not an answer: terms count in full where they
+stand in sentences, and by half where they are only dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Heard = Literal["explained", "named", "missing"]
+
+SHARES: dict[Heard, float] = {"explained": 1.0, "named": 0.5, "missing": 0.0}
+"""What of a point's weight each earns."""
+
+WORDS_A_POINT = 4
+"""A sentence explains at most one point for every so many of its words, and at least so many make a sentence."""
+
+_CONNECTING = (
+    "a an the this that these those it its they their them there is are was be been has have had do does can "
+    "cannot could may must should would will not no of to in into on onto for from by with without at as than "
+    "then so because since if when where while which what who how but and or both each every all only more "
+    "less fewer most per until after before between over under out up we i you one make makes take takes need "
+    "needs = > < ≤ ≥"
+)
+CONNECTING = frozenset(_CONNECTING.split())
+"""Words that join others to a statement. Two different ones, and a fifth of the words, make a sentence."""
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n\s*\n")
+_WORD = re.compile(r"[\w'’.%²³]+|[=<>≤≥]")
+_SIGNS = str.maketrans(
+    {"×": "x", "−": "-", "–": "-", "—": "-", "‑": "-", "’": "'", "²": "^2", "³": "^3", "·": "*"}
+)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Something that has to be said."""
+
+    weight: int
+    text: str  # in a sentence, for the candidate to see
+    terms: tuple[tuple[re.Pattern[str], ...], ...]  # groups: one of each has to be found
+    line: int  # of the file that asks for it
+
+
+def compile_term(term: str) -> re.Pattern[str]:
+    """A term: a regular expression, in any case, that is found where a word begins. Raises re.error."""
+    return re.compile(rf"(?<![^\W_])(?:{term.translate(_SIGNS)})", re.IGNORECASE)
+
+
+def hear(text: str, points: Sequence[Point]) -> list[Heard]:
+    """What was heard of each point in a candidate's answer."""
+    sentences = [_plain(part) for part in _SENTENCE_END.split(text) if part.strip()]
+    whole = " ".join(sentences)
+    found: list[Heard] = ["named" if _said(point, whole) else "missing" for point in points]
+    room = [_room(sentence) for sentence in sentences]
+    # A point whose terms stand in few sentences is placed first, so that it does not lose its place to others.
+    wanted = {i: _places(points[i], sentences) for i, heard in enumerate(found) if heard == "named"}
+    for i in sorted(wanted, key=lambda i: len(wanted[i])):
+        for place in wanted[i]:
+            if room[place] > 0:
+                room[place] -= 1
+                found[i] = "explained"
+                break
+    return found
+
+
+def score(found: Sequence[Heard], points: Sequence[Point]) -> float:
+    """The share of the points' weight that was earned, from 0 to 1."""
+    earned = sum(SHARES[heard] * point.weight for heard, point in zip(found, points, strict=True))
+    return earned / sum(point.weight for point in points)
+
+
+def _said(point: Point, text: str) -> bool:
+    loose = text.replace("-", " ")
+    return all(any(term.search(text) or term.search(loose) for term in group) for group in point.terms)
+
+
+def _places(point: Point, sentences: Sequence[str]) -> list[int]:
+    """Sentences that say the point; where none says it whole, those that say a part of it."""
+    whole = [i for i, sentence in enumerate(sentences) if _said(point, sentence)]
+    if whole:
+        return whole
+    alone = [Point(point.weight, point.text, (group,), point.line) for group in point.terms]
+    return [i for i, sentence in enumerate(sentences) if any(_said(part, sentence) for part in alone)]
+
+
+def _room(sentence: str) -> int:
+    """How many points a sentence can explain; 0: it is none."""
+    words = [word.lower() for word in _WORD.findall(sentence)]
+    connecting = [word for word in words if word in CONNECTING]
+    if len(words) < WORDS_A_POINT or len(set(connecting)) < 2 or 5 * len(connecting) < len(words):
+        return 0
+    return len(words) // WORDS_A_POINT
+
+
+def _plain(text: str) -> str:
+    """One line, without Markdown's marks, and with the signs of a keyboard."""
+    bare = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return " ".join(re.sub(r"`|\*\*", "", bare).translate(_SIGNS).split())

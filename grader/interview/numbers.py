@@ -1,0 +1,135 @@
+"""Number questions: parameters drawn, answers computed by the question's own module, and what candidates type."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import math
+import random
+import re
+import string
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from grader.errors import WarpladderError
+from grader.expressions import ExpressionError, parse
+from grader.interview.bank import NumberQuestion, Parameter, Parameters, Question
+
+MOST_DRAWS = 20_000
+"""So many combinations of parameters `ladder check` computes at the most."""
+
+_POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*\(?\s*([-+]?\d+)\s*\)?")
+_THOUSANDS = re.compile(r"(?<=\d)[,_'](?=\d{3}(?!\d))")
+_TRAILING_UNIT = re.compile(r"(?<=[\d)])\s*(%|[A-Za-zµ²][\w/ %²·.-]*)$")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A number question with its parameters."""
+
+    number: NumberQuestion
+    parameters: Parameters
+    text: str  # what the candidate is asked
+    answer: float
+    explain: str  # shown afterwards
+
+
+def draw(question: Question, number: NumberQuestion, rng: random.Random) -> Drawn:
+    """The question with parameters drawn at random; raises WarpladderError where it cannot be computed."""
+    return compute(question, number, {name: rng.choice(choices) for name, choices in number.draw.items()})
+
+
+def every_draw(number: NumberQuestion) -> Iterator[dict[str, Parameter]]:
+    """All combinations of parameters."""
+    for values in itertools.product(*number.draw.values()):
+        yield dict(zip(number.draw, values, strict=True))
+
+
+def compute(question: Question, number: NumberQuestion, parameters: Parameters) -> Drawn:
+    """The question with these parameters, its answer computed; raises WarpladderError naming them."""
+    shown = ", ".join(f"{name} = {value!r}" for name, value in parameters.items())
+    try:
+        given: object = _function(question.functions, number.id)(**parameters)
+        values = dict(given) if isinstance(given, Mapping) else {"answer": given}
+        answer = values["answer"]
+        if isinstance(answer, bool) or not isinstance(answer, int | float) or not math.isfinite(answer):
+            raise ValueError(f"its answer is {answer!r}, not a finite number")
+        explain = _FORMATTER.vformat(number.explain, (), {**parameters, **values})
+        text = _FORMATTER.vformat(number.text, (), parameters)
+    except WarpladderError as error:
+        raise WarpladderError(
+            f"`{number.id}` for {shown}: {error.message}", file=question.functions
+        ) from None
+    except KeyError as error:
+        message = f"`{number.id}` for {shown}: there is no value {error}"
+        raise WarpladderError(message, file=question.file, line=number.line) from None
+    except Exception as error:
+        message = f"`{number.id}` for {shown} fails with {type(error).__name__}: {error}"
+        raise WarpladderError(message, file=question.functions) from None
+    return Drawn(number, parameters, text, float(answer), explain)
+
+
+def right(given: float, answer: float, tolerance: float) -> bool:
+    """Whether a number is the answer, within the relative tolerance; 0 leaves room for binary fractions alone."""
+    return math.isclose(given, answer, rel_tol=max(tolerance, 1e-9), abs_tol=1e-12)
+
+
+def read_number(text: str) -> float:
+    """What a candidate typed: 65504, 1,048,576, 64/16, 2^-24, 1.5e3, 12 %, 4 blocks.
+
+    Raises ValueError, in words for the candidate, for anything else.
+    """
+    bare = _THOUSANDS.sub("", text.strip().replace("×", "*").replace("−", "-").replace(" x ", " * "))
+    bare = _TRAILING_UNIT.sub("", bare) if not re.fullmatch(r"[-+]?[\d.]+[eE][-+]?\d+", bare) else bare
+    bare = _POWER.sub(lambda found: f"({float(found[1]) ** int(found[2])!r})", bare)
+    try:
+        value = float(parse(bare).evaluate({}))
+    except (ExpressionError, OverflowError):
+        raise ValueError(f"“{text.strip()}” is no number: write it as 128, 64/16, 2^-14 or 1.5e3") from None
+    if not math.isfinite(value):
+        raise ValueError(f"“{text.strip()}” is not finite")
+    return value
+
+
+def pretty(value: float) -> str:
+    """A number for people: whole ones in groups of three digits, others to four digits."""
+    if float(value).is_integer() and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return f"{value:.4g}"
+
+
+class _Formatter(string.Formatter):
+    """Formats numbers that have no format of their own as `pretty` does."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        if not format_spec and isinstance(value, int | float) and not isinstance(value, bool):
+            return pretty(value)
+        return super().format_field(value, format_spec)
+
+
+_FORMATTER = _Formatter()
+
+
+def _function(file: Path, name: str) -> Callable[..., object]:
+    """The function of that name in a question's module; raises WarpladderError."""
+    function = getattr(_module(file), name, None)
+    if not callable(function):
+        raise WarpladderError(f"`{name}` is missing", file=file, remedy=f"define {name}(…)")
+    return function  # type: ignore[no-any-return]
+
+
+@cache
+def _module(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"numbers_of_{file.stem.replace('-', '_')}", file)
+    if not file.is_file() or spec is None or spec.loader is None:
+        raise WarpladderError("the question has numbers and no functions that compute them", file=file)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise WarpladderError(f"it does not load: {type(error).__name__}: {error}", file=file) from error
+    return module
