@@ -166,6 +166,7 @@ class RungResult:
     accuracy: Accuracy | None = None  # at `problem` where that was measured; null: the topic has no yardstick
     timeline: list[Interval] = field(default_factory=list)  # one run of a schedule; of kernels, empty
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
+    l2_bytes: int | None = None  # bytes between its SMs and the L2 cache, at `counted` sizes
 
 
 @dataclass(frozen=True)

@@ -242,6 +242,7 @@ def rung_result(
         side_step=item.rung.side_step,
         accuracy=None if errors is None else errors.accuracy,
         error_bound=None if errors is None else errors.bound,
+        l2_bytes=None if item.records is None else counting.l2_bytes(item.records),
     )
 
 

@@ -92,6 +92,11 @@ def dram_bytes(records: Sequence[Record]) -> int:
     return sum(record.dram_read_bytes + record.dram_write_bytes for record in records)
 
 
+def l2_bytes(records: Sequence[Record]) -> int:
+    """Bytes between the SMs and the L2 cache: loads that miss the L1 cache, and every store."""
+    return sum(record.l2_read_bytes + record.l2_write_bytes for record in records)
+
+
 def claim_values(counters: dict[str, int], used: Resources, problem: Problem) -> dict[str, Number]:
     """What a claim's expression may name."""
     return {

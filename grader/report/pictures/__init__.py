@@ -1,0 +1,14 @@
+"""Pictures as SVG text: of results, of a device's limits, and of one warp's access to memory.
+
+Each function returns a picture that is complete in itself (`str`), the same for the same arguments, with a title and
+a description for screen readers, and readable on a light and on a dark page. In a notebook:
+`IPython.display.SVG(pictures.banks(…))`.
+"""
+
+from grader.report.pictures.access import banks, sectors
+from grader.report.pictures.ladders import ladder
+from grader.report.pictures.occupancies import occupancy
+from grader.report.pictures.rooflines import roofline
+from grader.report.pictures.timelines import intervals, timeline
+
+__all__ = ["banks", "intervals", "ladder", "occupancy", "roofline", "sectors", "timeline"]

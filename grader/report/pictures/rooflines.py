@@ -1,0 +1,162 @@
+"""The roofline of a ladder: every rung under the roofs of its device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.analysis.roofline import LEVELS, NAMES, UNITS, Level, Placed, Roofs, roofs
+from grader.report import units
+from grader.report.pictures.svg import LogScale, Sheet, text_width
+from grader.report.rooflines import device_of, placed
+from grader.results import Climb
+
+WIDTH, LEFT, TOP, PLOT = 760.0, 84.0, 56.0, 340.0
+COLOURS = {"dram": "blue", "l2": "green", "shared": "purple", "fma": "ink", "tensor": "red"}
+
+
+def roofline(result: Climb) -> str:
+    """FLOP a second against FLOP a byte, both logarithmic: roofs are lines, rungs points, one for each level of memory.
+
+    A rung stands at its intensity at DRAM, L2 and shared memory, and at one height. Ladders that compute nothing,
+    such as a transpose, are shown as shares of each roof instead. Times may be measured or modelled; the title says.
+    """
+    rungs = placed(result)
+    ceiling = roofs(device_of(result))
+    if not rungs:
+        return _empty(result)
+    if not any(rung.work.flop for rung in rungs):
+        return _shares(result, rungs)
+    return _Chart(result, rungs, ceiling).draw()
+
+
+def _title(result: Climb, rungs: Sequence[Placed]) -> str:
+    sources = " and ".join(sorted({rung.time_source for rung in rungs if rung.time_source}))
+    return f"Roofline of {result.topic}, {units.problem(result.problem)}, {result.device.name} ({sources})"
+
+
+def _empty(result: Climb) -> str:
+    title = f"Roofline of {result.topic}, {result.device.name}"
+    sheet = Sheet(WIDTH, 72, title, "No version was both timed and counted.")
+    sheet.text(16, 26, title, bold=True, size=14)
+    sheet.text(16, 48, "No version was both timed and counted.", "dim")
+    return sheet.render()
+
+
+def _said(rung: Placed) -> str:
+    near = f"{units.percent(rung.share)} % of the {NAMES[rung.limited_by]} roof"
+    return (
+        f"{rung.rung}: {units.count(rung.flop_rate)}FLOP/s, {near}"
+        if rung.work.flop
+        else f"{rung.rung}: {near}"
+    )
+
+
+class _Chart:
+    """One drawing."""
+
+    def __init__(self, result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> None:
+        self.rungs, self.ceiling = rungs, ceiling
+        self.units = [unit for unit in UNITS if unit == "fma" or any(r.work.tensor_flop for r in rungs)]
+        self.levels = [level for level in LEVELS if any(rung.work.traffic(level) for rung in rungs)]
+        title = _title(result, rungs)
+        said = ". ".join(_said(rung) for rung in rungs)
+        height = TOP + PLOT + 56 + 20 * ((len(rungs) + 1) // 2) + 8
+        self.sheet = Sheet(WIDTH, height, title, f"{said}.")
+        self.sheet.text(16, 26, title, bold=True, size=14)
+        top = max(getattr(ceiling, unit) for unit in self.units)
+        places = [i for rung in rungs for level in self.levels if (i := rung.work.intensity(level))]
+        ridges = [ceiling.ridge(level, unit) for level in self.levels for unit in self.units]
+        self.x = LogScale(min([*places, *ridges]) / 2, max([*places, *ridges]) * 4, LEFT, WIDTH - 24)
+        slowest = min(rung.flop_rate for rung in rungs if rung.work.flop)
+        self.y = LogScale(slowest / 3, top * 2, TOP + PLOT, TOP)
+
+    def draw(self) -> str:
+        self._axes()
+        for unit in self.units:
+            self._flat_roof(unit)
+        for level in self.levels:
+            self._slope(level)
+        for number, rung in enumerate(self.rungs):
+            for level in self.levels:
+                self._point(number, rung, level)
+        self._legend()
+        return self.sheet.render()
+
+    def _axes(self) -> None:
+        for value in self.x.ticks():
+            self.sheet.line([(self.x(value), TOP), (self.x(value), TOP + PLOT)], "grid", 1)
+            label = units.count(value)
+            self.sheet.text(self.x(value), TOP + PLOT + 18, label, "dim", size=12, anchor="middle")
+        for value in self.y.ticks():
+            self.sheet.line([(LEFT, self.y(value)), (WIDTH - 24, self.y(value))], "grid", 1)
+            self.sheet.text(LEFT - 8, self.y(value) + 4, units.count(value), "dim", size=12, anchor="end")
+        middle = (LEFT + WIDTH - 24) / 2
+        self.sheet.text(middle, TOP + PLOT + 38, "FLOP a byte", "dim", size=12, anchor="middle")
+        self.sheet.text(22, TOP + PLOT / 2, "FLOP/s", "dim", size=12, anchor="middle", turned=-90)
+
+    def _flat_roof(self, unit: str) -> None:
+        rate = getattr(self.ceiling, unit)
+        start = min(self.ceiling.ridge(level, unit) for level in self.levels)  # type: ignore[arg-type]
+        self.sheet.line([(self.x(start), self.y(rate)), (self.x.end, self.y(rate))], COLOURS[unit], 2)
+        label = f"{NAMES[unit]} {units.count(rate)}FLOP/s"
+        self.sheet.text(self.x.end, self.y(rate) - 6, label, COLOURS[unit], size=12, anchor="end")
+
+    def _slope(self, level: Level) -> None:
+        rate = getattr(self.ceiling, level)
+        top = max(getattr(self.ceiling, unit) for unit in self.units)
+        first = max(self.x.low, self.y.low / rate)
+        ends = [(self.x(first), self.y(first * rate)), (self.x(top / rate), self.y(top))]
+        self.sheet.line(ends, COLOURS[level], 2, tip=f"{NAMES[level]}: {units.count(rate)}B/s")
+
+    def _point(self, number: int, rung: Placed, level: Level) -> None:
+        intensity = rung.work.intensity(level)
+        if intensity is None:
+            return
+        x, y = self.x(intensity), self.y(rung.flop_rate)
+        tip = f"{_said(rung)}; {units.digits(intensity)} FLOP a byte of {NAMES[level]}"
+        self.sheet.circle(x, y, 7.5, COLOURS[level], hollow=rung.time_source == "modelled", tip=tip)
+        ink = COLOURS[level] if rung.time_source == "modelled" else "onto"
+        self.sheet.text(x, y + 3.5, str(number), ink, size=9.5, anchor="middle", bold=True)
+
+    def _legend(self) -> None:
+        x = LEFT
+        for level in self.levels:
+            label = f"{NAMES[level]} {units.count(getattr(self.ceiling, level))}B/s"
+            self.sheet.circle(x + 6, TOP + PLOT + 52, 6, COLOURS[level])
+            self.sheet.text(x + 18, TOP + PLOT + 56, label, "dim", size=12)
+            x += 44 + text_width(label, 12)
+        for number, rung in enumerate(self.rungs):
+            column, row = divmod(number, (len(self.rungs) + 1) // 2)
+            text = f"{number}  {_said(rung)}"
+            self.sheet.text(16 + 372 * column, TOP + PLOT + 80 + 20 * row, text, size=11.5)
+
+
+def _shares(result: Climb, rungs: Sequence[Placed]) -> str:
+    """Bars: how much of each roof's time a rung takes; the longest is the roof it comes nearest to."""
+    title = _title(result, rungs)
+    levels = [level for level in LEVELS if any(rung.work.traffic(level) for rung in rungs)]
+    left = 28 + max(text_width(rung.rung) for rung in rungs)
+    row = 12.0 * len(levels) + 12
+    sheet = Sheet(WIDTH, TOP + row * len(rungs) + 56, title, ". ".join(_said(rung) for rung in rungs) + ".")
+    sheet.text(16, 26, title, bold=True, size=14)
+    for quarter in range(5):
+        x = left + quarter / 4 * (WIDTH - 72 - left)
+        sheet.line([(x, TOP), (x, TOP + row * len(rungs))], "grid", 1)
+        label = f"{25 * quarter} %"
+        sheet.text(x, TOP + row * len(rungs) + 18, label, "dim", size=12, anchor="middle")
+    for place, rung in enumerate(rungs):
+        y = TOP + row * place + 6
+        sheet.text(16, y + row / 2 - 2, rung.rung)
+        for number, level in enumerate(levels):
+            share = rung.roof_s[level] / rung.time_s
+            length = share * (WIDTH - 72 - left)
+            sheet.rect(left, y + 12 * number, max(length, 1), 10, COLOURS[level])
+            label = f"{units.percent(share)} %"
+            sheet.text(left + length + 6, y + 12 * number + 9, label, "dim", size=11)
+    x = left
+    for level in levels:
+        label = f"of {NAMES[level]}, {units.count(getattr(roofs(device_of(result)), level))}B/s"
+        sheet.rect(x, TOP + row * len(rungs) + 34, 12, 12, COLOURS[level])
+        sheet.text(x + 18, TOP + row * len(rungs) + 44, label, "dim", size=12)
+        x += 40 + text_width(label, 12)
+    return sheet.render()

@@ -1,0 +1,65 @@
+"""The timeline of a schedule: which engine of the device works when, and for which stream."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.report import units
+from grader.report.pictures.svg import SERIES, Sheet
+from grader.results import Interval, Profile
+
+WIDTH, LEFT, RIGHT, TOP, ROW = 760.0, 96.0, 24.0, 48.0, 34.0
+ROWS = {"host": "host waits", "in": "copy in", "compute": "compute", "out": "copy out"}
+
+
+def timeline(result: Profile) -> str:
+    """A schedule's run: a row for the host and each engine, a colour for each stream."""
+    title = f"{result.file}, {units.problem(result.problem)}, {result.device.name}"
+    return intervals(result.timeline, result.timeline_source, title)
+
+
+def intervals(spans: Sequence[Interval], source: str | None, title: str) -> str:
+    """The same of any run's intervals; `source` is "measured" or "modelled"."""
+    streams = sorted({span.stream for span in spans if span.engine != "host"})
+    end = max((span.end_s for span in spans), default=0.0)
+    below = TOP + ROW * len(ROWS)
+    sheet = Sheet(WIDTH, below + 64, title, _description(spans, end, source))
+    sheet.text(16, 26, title, bold=True, size=14)
+    if not end:
+        sheet.text(16, TOP + 14, "There is no timeline.", "dim")
+        return sheet.render()
+    scale = (WIDTH - LEFT - RIGHT) / end
+    for row, (engine, name) in enumerate(ROWS.items()):
+        y = TOP + ROW * row
+        sheet.text(16, y + 20, name)
+        sheet.line([(LEFT, y + ROW), (WIDTH - RIGHT, y + ROW)], "grid", 1)
+        for span in spans:
+            if span.engine == engine:
+                colour = "dim" if engine == "host" else SERIES[streams.index(span.stream) % len(SERIES)]
+                width = max(0.6, (span.end_s - span.start_s) * scale - 0.6)
+                sheet.rect(LEFT + span.start_s * scale, y + 4, width, ROW - 8, colour, tip=_tip(span))
+    sheet.text(LEFT, below + 18, "0", "dim", size=12)
+    sheet.text(WIDTH - RIGHT, below + 18, units.seconds(end, source), "dim", size=12, anchor="end")
+    _legend(sheet, streams, below + 46)
+    return sheet.render()
+
+
+def _tip(span: Interval) -> str:
+    line = "" if span.line is None else f", line {span.line}"
+    return f"stream {span.stream}: {units.seconds(span.end_s - span.start_s)}{line}"
+
+
+def _legend(sheet: Sheet, streams: Sequence[int], y: float) -> None:
+    for place, stream in enumerate(streams[:6]):
+        sheet.rect(LEFT + 100 * place, y - 10, 12, 12, SERIES[place % len(SERIES)])
+        sheet.text(LEFT + 100 * place + 18, y, f"stream {stream}", "dim", size=12)
+
+
+def _description(spans: Sequence[Interval], end: float, source: str | None) -> str:
+    def share(engine: str) -> str:
+        worked = sum(span.end_s - span.start_s for span in spans if span.engine == engine)
+        return f"{ROWS[engine]} {units.percent(worked / end if end else None)} %"
+
+    return (
+        f"How long each engine works, of {units.seconds(end, source)}: {', '.join(share(e) for e in ROWS)}."
+    )
