@@ -5,8 +5,12 @@ Each check yields its problems; nothing is printed or raised, and one broken top
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import re
+import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +19,19 @@ from grader import compiler
 from grader.content import content_root
 from grader.emulator.nvrtc import Build
 from grader.errors import WarpladderError
-from grader.expressions import nearest
+from grader.expressions import Expression, nearest
+from grader.interview import bank, checks, rounds
 from grader.judge.grade import grade
 from grader.judge.schedules import FACTS as SCHEDULE_FACTS
 from grader.results import Grade
 from grader.rung import Rung, plan
 from grader.topics import Arrays, Topic, load
 
-TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "starter.py", "lesson.md", "interview.toml")
+TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "starter.py", "lesson.md", rounds.FILE)
 REQUIRED_FILES = TOPIC_FILES[:2]
 CLAIM_FACTS = ("registers", "shared_bytes", "occupancy", "grid_blocks", "block_threads", "launches")
+
+LINKS_AT_A_TIME, LINK_TIMEOUT_S = 8, 20.0
 
 _METRIC = re.compile(r"(sm|smsp|l1tex|lts|dram|gpu|gpc|sys)__\w+\.(sum|avg|min|max)(\.\w+)*")
 _PLANNED_SMS = 132  # of an H200; plans have to work for any number
@@ -48,7 +55,32 @@ def check_content(root: Path) -> list[WarpladderError]:
             problems += check_topic(load(name, root))
         except WarpladderError as error:
             problems.append(error)
+    return problems + check_questions(root)
+
+
+def check_questions(root: Path) -> list[WarpladderError]:
+    """The problems of the bank of questions, of the interviews, and of the links in all prose."""
+    topics = {}
+    for name in topic_names(root):
+        with contextlib.suppress(WarpladderError):  # check_topic() reports it
+            topics[name] = load(name, root)
+    problems = list(checks.check_bank(root, topics))
+    for topic in topics.values():
+        problems += checks.check_interview(topic)
+        problems += interview_values(topic)
+        if (topic.folder / "lesson.md").is_file():
+            lesson = topic.folder / "lesson.md"
+            problems += checks.check_links(lesson, lesson.read_text(encoding="utf-8"))
     return problems
+
+
+def interview_values(topic: Topic) -> Iterator[WarpladderError]:
+    """Ratios of a topic's interview that name something else than claims may."""
+    with contextlib.suppress(WarpladderError):  # check_interview() reports it
+        for item in rounds.read_interview(topic).rounds if (topic.folder / rounds.FILE).is_file() else ():
+            if item.ratio is not None:
+                path = topic.folder / rounds.FILE
+                yield from _unknown_names(topic, item.ratio.value, "the ratio", path, item.ratio.line)
 
 
 def check_ladder(topic: Topic) -> Iterator[WarpladderError]:
@@ -78,6 +110,8 @@ def orphans(root: Path) -> Iterator[WarpladderError]:
     """Files of lessons/ and kernels/ that belong to no topic, and files a topic lacks."""
     topics = topic_names(root)
     for path in _files(root / "lessons"):
+        if path.parent == root / "lessons" / bank.FOLDER:
+            continue  # check_questions() looks at these
         if path.parent.name not in topics:
             yield WarpladderError(
                 "this file belongs to no topic", file=path, remedy="add topic.toml, or remove it"
@@ -99,6 +133,31 @@ def orphans(root: Path) -> Iterator[WarpladderError]:
             path = root / "lessons" / topic / name
             if not path.is_file():
                 yield WarpladderError("the topic lacks this file", file=path)
+
+
+def dead_links(root: Path) -> list[WarpladderError]:
+    """The links of all prose below lessons/ to the web that do not answer; each is opened once."""
+    found: dict[str, WarpladderError] = {}
+    for path in (path for path in _files(root / "lessons") if path.suffix in (".md", ".toml")):
+        for url, line in checks.external_links(path, path.read_text(encoding="utf-8")):
+            found.setdefault(url, WarpladderError(f"{url} does not answer", file=path, line=line))
+    with ThreadPoolExecutor(LINKS_AT_A_TIME) as pool:
+        said = list(pool.map(_complaint, found))
+    for problem, complaint in zip(found.values(), said, strict=True):
+        problem.remedy = complaint
+    return [problem for problem in found.values() if problem.remedy is not None]
+
+
+def _complaint(url: str) -> str | None:
+    """Why a page cannot be read; None: it can."""
+    request = urllib.request.Request(
+        url.partition("#")[0], headers={"User-Agent": "Mozilla/5.0 (warpladder)"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=LINK_TIMEOUT_S):
+            return None
+    except (OSError, ValueError, http.client.HTTPException) as error:
+        return f"{type(error).__name__}: {error}"
 
 
 def check_topic(topic: Topic) -> Iterator[WarpladderError]:
@@ -169,18 +228,25 @@ def _claims(topic: Topic) -> Iterator[WarpladderError]:
         if not any(claim.rung == rung.id for claim in topic.claims):
             remedy = "add a [[claim]] that it satisfies and the rung before it does not"
             yield WarpladderError(f"rung {rung.id} claims nothing", file=path, remedy=remedy)
+    for claim in topic.claims:
+        yield from _unknown_names(topic, claim.expect, "the claim", path, claim.line)
+
+
+def _unknown_names(
+    topic: Topic, expression: Expression, what: str, path: Path, line: int
+) -> Iterator[WarpladderError]:
+    """Names in an expression that have no value when it is evaluated on a kernel or a schedule."""
     sizes = [size.name for size in topic.signature.sizes] + [name for name, _ in topic.signature.derived]
     facts = CLAIM_FACTS if topic.kernel is None else SCHEDULE_FACTS
     metrics = "" if topic.kernel is not None else "Nsight Compute's metrics such as dram__bytes.sum, "
-    for claim in topic.claims:
-        for name in sorted(claim.expect.names - {*sizes, *facts}):
-            if not (metrics and _METRIC.fullmatch(name)):
-                yield WarpladderError(
-                    f"the claim names `{name}`{nearest(name, [*sizes, *facts])}",
-                    file=path,
-                    line=claim.line,
-                    remedy=f"sizes, {metrics}{', '.join(facts)}",
-                )
+    for name in sorted(expression.names - {*sizes, *facts}):
+        if not (metrics and _METRIC.fullmatch(name)):
+            yield WarpladderError(
+                f"{what} names `{name}`{nearest(name, [*sizes, *facts])}",
+                file=path,
+                line=line,
+                remedy=f"sizes, {metrics}{', '.join(facts)}",
+            )
 
 
 def _reference(topic: Topic) -> Iterator[WarpladderError]:

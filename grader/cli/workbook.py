@@ -220,19 +220,35 @@ def new(
 
 
 @app.command()
-def check() -> None:
-    """Lint the lessons and kernels.
+def check(
+    questions: Annotated[
+        bool, typer.Option("--questions", help="Only the questions, the interviews and the links: seconds.")
+    ] = False,
+    links: Annotated[
+        bool, typer.Option("--links", help="Open every link to the web as well: needs the network.")
+    ] = False,
+) -> None:
+    """Lint the lessons, the kernels and the bank of questions.
 
     Every topic is complete, every rung compiles without spills, passes and reaches itself when graded, and
-    every starter compiles and fails. It takes about a second for each rung.
+    every starter compiles and fails: that takes about a second for each rung. Every question is complete, its
+    numbers can be computed however they are drawn, and every link leads somewhere.
 
-    Example: ladder check
+    \b
+    Examples:
+      ladder check
+      ladder check --questions
     """
-    from grader.check import check as problems_of_content
+    from grader import check as linter
+    from grader.content import content_root
     from grader.report import notices
 
-    problems = problems_of_content()
+    root = content_root()
+    problems = linter.check_questions(root) if questions else linter.check(root)
+    if links:
+        problems += linter.dead_links(root)
     for problem in problems:
         notices.error(console_for(stderr=True), problem)
-    console_for().print(f"{len(problems)} problems" if problems else "No problems", highlight=False)
+    found = f"{len(problems)} problem{'' if len(problems) == 1 else 's'}"
+    console_for().print(found if problems else "No problems", highlight=False)
     raise typer.Exit(NOT_PASSED if problems else PASSED)
