@@ -25,9 +25,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.lab.cells import Cell, cell, parse_cell
+from grader.lab.cells import Cell, cell, parse_cell, variant
+from grader.lab.counts import Comparison, Counts, compare
+from grader.lab.launching import build, count, device, function
+from grader.lab.predictions import Prediction, Score, predict, prediction, reveal, score
+from grader.lab.runs import counters, grade, profile, record, source
+from grader.lab.sliders import Picture, banks, banks_slider, board, occupancy_slider, sectors
 
-__all__ = ["Cell", "cell", "load_ipython_extension", "parse_cell"]
+__all__ = [
+    "Cell",
+    "Comparison",
+    "Counts",
+    "Picture",
+    "Prediction",
+    "Score",
+    "banks",
+    "banks_slider",
+    "board",
+    "build",
+    "cell",
+    "compare",
+    "count",
+    "counters",
+    "device",
+    "function",
+    "grade",
+    "load_ipython_extension",
+    "occupancy_slider",
+    "parse_cell",
+    "predict",
+    "prediction",
+    "profile",
+    "record",
+    "reveal",
+    "score",
+    "sectors",
+    "source",
+    "variant",
+]
 
 
 def load_ipython_extension(shell: Any) -> None:

@@ -7,10 +7,12 @@ import functools
 import re
 import shutil
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader import topics
+from grader.content import content_root
 from grader.errors import WarpladderError
 from grader.expressions import nearest
 from grader.topics import Topic
@@ -27,8 +29,8 @@ class Cell:
 
     name: str  # "mine"; "transpose/02_shared_tile" for a rung
     topic: str | None  # the topic it is a submission to; None: a kernel of one's own
-    text: str  # line numbers count as in the cell
-    path: Path  # the file that holds the text
+    text: str = field(repr=False)  # line numbers count as in the cell
+    path: Path = field(repr=False)  # the file that holds the text
 
     def load_topic(self) -> Topic:
         """The topic it is a submission to; raises WarpladderError where it is none."""
@@ -85,6 +87,29 @@ def keep(name: str, topic: str | None, text: str) -> Cell:
     return _cells[name]
 
 
+def variant(name: str, of: str, replace: Mapping[str, str] | None = None, /, **constants: int) -> Cell:
+    """Keep a kernel under NAME that is another one with a few changes, and give it.
+
+    `lab.variant("wide", "gemm/04_register_tile_2d", TN=16)` changes the line `constexpr int TN = 8;`; `replace` has
+    further text and what stands in its place, everywhere in the kernel. Raises WarpladderError for what is not found.
+    """
+    base = cell(of)
+    text = base.text
+    for constant, value in constants.items():
+        wanted = f"constexpr int {constant} = "
+        text, times = re.subn(rf"\b{wanted}[^;]*;", f"{wanted}{value};", text)
+        _found(times, of, wanted)
+    for before, after in (replace or {}).items():
+        _found(text.count(before), of, before)
+        text = text.replace(before, after)
+    return keep(name, base.topic, text)
+
+
+def _found(times: int, name: str, text: str) -> None:
+    if not times:
+        raise WarpladderError(f"there is no `{text}` in `{name}`", remedy="lab.source shows its text")
+
+
 def cell(name: str) -> Cell:
     """The kernel kept under a name, or the rung "topic/rung"; raises WarpladderError where there is none."""
     topic_name, slash, rung_id = name.partition("/")
@@ -97,6 +122,13 @@ def cell(name: str) -> Cell:
             message, remedy=f"run the cell that begins with {MAGIC} {name}, or name TOPIC/RUNG"
         )
     return _cells[name]
+
+
+def lines_of(file: str) -> list[str]:
+    """The lines of a kernel by its file's name, as results give it, to quote those that a finding names."""
+    texts = {kept.path.name: kept.text for kept in _cells.values()}
+    below = content_root() / file
+    return (texts.get(file) or (below.read_text(encoding="utf-8") if below.is_file() else "")).splitlines()
 
 
 @functools.cache

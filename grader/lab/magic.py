@@ -9,7 +9,7 @@ from rich.text import Text
 from grader import compiler
 from grader.errors import WarpladderError
 from grader.judge.kernel import Refused, prepare
-from grader.lab import cells, show
+from grader.lab import cells, launching, runs, show
 from grader.lab.cells import Cell
 from grader.report import units
 
@@ -18,6 +18,7 @@ def register(shell: Any) -> None:
     """Make `%%kernel` known to an IPython shell, and have our errors shown without a traceback."""
     shell.register_magic_function(kernel, magic_kind="cell", magic_name="kernel")
     shell.set_custom_exc((WarpladderError,), _without_traceback)
+    runs.register(shell)
 
 
 def kernel(line: str, cell: str) -> None:
@@ -47,12 +48,12 @@ def _compiled(kept: Cell) -> str:
 
 
 def _resources(kept: Cell) -> dict[str, str]:
-    """What each kernel of a cell takes, by name."""
-    names = compiler.declared_kernels(kept.text)
-    if not names:
-        raise WarpladderError("the cell has no kernel", file=kept.path, remedy="write a __global__ function")
+    """What each kernel of a cell takes, by name; what templates take is not known before an instance is named."""
+    names = launching.plain_kernels(kept)
     build = compiler.compile_source(kept.text, file=kept.path, kernels=names)
-    return {name: _told(build.resources[build.lowered[name]]) for name in names}
+    templates = set(compiler.declared_kernels(kept.text)) - set(names)
+    told = {name: _told(build.resources[build.lowered[name]]) for name in names}
+    return {**told, **dict.fromkeys(sorted(templates), "a template")}
 
 
 def _told(used: Any) -> str:

@@ -6,12 +6,32 @@ import io
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
+from rich.terminal_theme import TerminalTheme
 
 WIDTH = 96  # columns; what an output cell of JupyterLab holds
 
 _HTML = (
     '<pre style="margin:0;line-height:1.3;overflow-x:auto;color:inherit;background:none;'
     "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace\">{code}</pre>"
+)
+
+
+# Readable on a light page and on a dark one: each colour lies half way between, as far as contrast goes.
+_GREY = (118, 118, 118)
+_THEME = TerminalTheme(
+    background=_GREY,
+    foreground=_GREY,
+    #       black  red            green         yellow        blue           magenta        cyan          white
+    normal=[
+        _GREY,
+        (212, 43, 43),
+        (26, 132, 60),
+        (148, 108, 0),
+        (48, 108, 220),
+        (160, 72, 190),
+        (0, 125, 140),
+        _GREY,
+    ],
 )
 
 
@@ -28,11 +48,18 @@ class Shown:
         return as_text(self._view)
 
 
+def stacked(*parts: RenderableType) -> RenderableType:
+    """Views below one another."""
+    return Group(*parts)
+
+
 def as_html(view: RenderableType) -> str:
     """A view of `grader.report` as one HTML element, with its colours."""
     console = Console(record=True, file=io.StringIO(), width=WIDTH, highlight=False, force_jupyter=False)
     console.print(view, crop=False)
-    return console.export_html(inline_styles=True, code_format=_HTML).replace("\n</pre>", "</pre>")
+    return console.export_html(theme=_THEME, inline_styles=True, code_format=_HTML).replace(
+        "\n</pre>", "</pre>"
+    )
 
 
 def as_text(view: RenderableType) -> str:

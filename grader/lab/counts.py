@@ -1,0 +1,180 @@
+"""What one run of a kernel was counted to do: a dict by Nsight Compute's names, with short names beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from grader.errors import WarpladderError
+from grader.lab import show
+from grader.report import units
+from grader.results import FindingResult, LineProfile
+
+SHORT = {
+    "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "shared_loads": "smsp__sass_inst_executed_op_shared_ld.sum",
+    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    "shared_load_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
+    "shared_stores": "smsp__sass_inst_executed_op_shared_st.sum",
+    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+    "shared_store_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
+    "local_loads": "smsp__sass_inst_executed_op_local_ld.sum",
+    "local_stores": "smsp__sass_inst_executed_op_local_st.sum",
+    "multiply_adds": "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+    "tensor_ops": "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum",
+    "instructions": "smsp__inst_executed.sum",
+}
+"""Short name → Nsight Compute's. Sectors, requests, wavefronts and instructions are of warps; multiply_adds of threads,
+tensor_ops are operations, two for a multiply-add."""
+
+FACTS = {
+    "registers": "registers a thread",
+    "spill_bytes": "registers kept in memory instead, bytes a thread",
+    "shared_bytes": "shared memory a block, bytes",
+    "dram_bytes": "bytes to and from DRAM",
+}
+"""What else can be compared, by attribute of Counts."""
+
+
+@dataclass(frozen=True)
+class About:
+    """What is known of a run beside its counters."""
+
+    name: str  # the kernel's, as it was asked for
+    where: str  # the sizes, or grid and block
+    registers: int  # a thread, of the hungriest launch
+    spill_bytes: int  # a thread, stores and loads, likewise
+    shared_bytes: int  # a block, static and dynamic, likewise
+    occupancy: float  # resident warps over the most that a multiprocessor holds, of the emptiest launch
+    dram_bytes: int  # to and from DRAM, all launches together
+    lines: tuple[LineProfile, ...] = ()  # the source lines that did something
+    findings: tuple[FindingResult, ...] = ()  # faults that the emulator saw
+    wrong: str | None = None  # why the result is wrong, where somebody compared it
+
+
+class Counts(dict[str, int]):
+    """Counters by Nsight Compute's names, as the emulator counted them: `counts["smsp__inst_executed.sum"]`.
+
+    `counts.load_sectors` and the other names of `SHORT` are the same by another name; a counter that was not touched
+    is 0. Of `About`, all fields are attributes as well.
+    """
+
+    def __init__(self, counters: Mapping[str, int], about: About) -> None:
+        super().__init__(counters)
+        self.about = about
+
+    def __missing__(self, name: str) -> int:
+        if "__" not in name:
+            raise KeyError(f"{name}: counters have Nsight Compute's names; short ones are attributes")
+        return 0
+
+    def __getattr__(self, name: str) -> int:
+        if name in SHORT:
+            return self[SHORT[name]]
+        if name in About.__dataclass_fields__:
+            found: int = getattr(self.about, name)
+            return found
+        raise AttributeError(f"{name} is not counted; short names are {', '.join((*SHORT, *FACTS))}")
+
+    @property
+    def occupancy(self) -> float:
+        """Resident warps over the most that a multiprocessor holds."""
+        return self.about.occupancy
+
+    @property
+    def lines(self) -> tuple[LineProfile, ...]:
+        """The source lines that did something, each with its counters."""
+        return self.about.lines
+
+    @property
+    def findings(self) -> tuple[FindingResult, ...]:
+        """Faults that the emulator saw."""
+        return self.about.findings
+
+    def _repr_html_(self) -> str:
+        return show.as_html(self._view())
+
+    def __repr__(self) -> str:
+        return show.as_text(self._view())
+
+    def _view(self) -> RenderableType:
+        return show.stacked(
+            Text.assemble((self.about.name, "bold"), f"   {self.about.where}"),
+            *_complaints(self.about),
+            _table([self], ["counted"], [name for name in SHORT if getattr(self, name)]),
+            Text(
+                f"{self.about.registers} registers a thread, {units.kib(self.about.shared_bytes)} of shared memory, "
+                f"occupancy {units.percent(self.about.occupancy)} %, "
+                f"{self.about.dram_bytes:,} bytes to and from DRAM"
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Several runs side by side, as `compare` found them."""
+
+    runs: Mapping[str, Counts]
+    rows: list[str] = field(default_factory=list)  # short names and facts
+
+    def _repr_html_(self) -> str:
+        return show.as_html(self._view())
+
+    def __repr__(self) -> str:
+        return show.as_text(self._view())
+
+    def _view(self) -> RenderableType:
+        complaints = [text for counts in self.runs.values() for text in _complaints(counts.about)]
+        if not self.rows:
+            return show.stacked(*complaints, Text("No counter differs."))
+        return show.stacked(*complaints, _table(list(self.runs.values()), list(self.runs), self.rows))
+
+
+def compare(runs: Mapping[str, Counts], *only: str) -> Comparison:
+    """Runs side by side, under the names they are given in `runs`: the counters in which they differ.
+
+    With `only`, those counters and facts, by their short names, whether they differ or not. Raises
+    WarpladderError for a name that is none.
+    """
+    known = [*SHORT, *FACTS]
+    for name in only:
+        if name not in known:
+            raise WarpladderError(f"`{name}` is not counted", remedy=f"counted are {', '.join(known)}")
+    if only:
+        return Comparison(runs, list(only))
+    differ = [name for name in known if len({getattr(counts, name) for counts in runs.values()}) > 1]
+    return Comparison(runs, differ)
+
+
+def _table(runs: list[Counts], heads: list[str], rows: list[str]) -> Table:
+    """One row a counter, one column a run; the factor where there are two."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("", no_wrap=True)
+    for head in heads:
+        table.add_column(head, justify="right", no_wrap=True)
+    if len(runs) == 2:
+        table.add_column("factor", justify="right", no_wrap=True)
+    for name in rows:
+        values = [getattr(counts, name) for counts in runs]
+        factor = []
+        if len(runs) == 2:
+            factor = [units.ratio(values[1] / values[0]) if values[0] else units.NOTHING]
+        table.add_row(name, *(f"{value:,}" for value in values), *factor)
+        table.add_row(Text("  " + (SHORT.get(name) or FACTS[name]), "dim"))
+    return table
+
+
+def _complaints(about: About) -> list[Text]:
+    """What is wrong with a run, if anything is."""
+    said = [Text(about.wrong, "red")] if about.wrong else []
+    for fault in about.findings:
+        line = f"line {fault.line}: " if fault.line else ""
+        said.append(Text(f"{line}{fault.kind.replace('_', ' ')}: {fault.message}", "red"))
+    return said

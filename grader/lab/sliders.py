@@ -1,0 +1,151 @@
+"""Pictures with sliders: the banks of shared memory, and occupancy.
+
+A slider is a widget where ipywidgets is installed and the page has a kernel to answer it; everywhere else the same
+picture stands still, at the values the slider begins with.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from grader.analysis import devices
+from grader.analysis.devices import DeviceSpec
+from grader.errors import WarpladderError
+from grader.report import pictures
+
+LANES = 32
+WORD = 4  # bytes
+
+
+class Picture:
+    """An SVG picture as the value of a cell."""
+
+    def __init__(self, svg: str) -> None:
+        self.svg = svg
+
+    def _repr_html_(self) -> str:
+        return f'<div style="max-width:760px">{self.svg}</div>'
+
+    def __repr__(self) -> str:
+        """The picture's description, where nothing can be drawn."""
+        return _described(self.svg)
+
+
+class Slider:
+    """A picture and the widget that changes it; shown as the widget where one can be, else as the picture."""
+
+    def __init__(self, picture: Picture, widget: Any) -> None:
+        self.picture = picture
+        self.widget = widget  # None without ipywidgets
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        bundle = {} if self.widget is None else dict(self.widget._repr_mimebundle_())
+        return {**bundle, "text/html": self.picture._repr_html_(), "text/plain": repr(self.picture)}
+
+
+def banks(
+    addresses: Sequence[int | None] | Callable[[int], int], width: int = WORD, *, store: bool = False
+) -> Picture:
+    """Which banks of shared memory a warp's access meets, a row for each wavefront.
+
+    `addresses` are byte addresses, one a lane, or a function of the lane's number; `width` is bytes a lane.
+    """
+    return Picture(pictures.banks(_of_lanes(addresses), width, store=store))
+
+
+def sectors(addresses: Sequence[int | None] | Callable[[int], int], width: int = WORD) -> Picture:
+    """Which sectors of global memory a warp's access moves, a row for each line of 128 bytes; arguments as `banks`."""
+    return Picture(pictures.sectors(_of_lanes(addresses), width))
+
+
+def board(name: str) -> DeviceSpec:
+    """A GPU of the workbook's tables by its name, such as "NVIDIA H200"; raises WarpladderError."""
+    for spec in devices.boards():
+        if spec.name == name:
+            return spec
+    known = ", ".join(spec.name for spec in devices.boards())
+    raise WarpladderError(f"nothing is known of the GPU `{name}`", remedy=f"known are {known}")
+
+
+def banks_slider(stride: int = 1, width: int = WORD) -> Slider:
+    """The banks of a warp whose lane i reads `width` bytes at word `stride · i`, with a slider for each.
+
+    A column of a matrix in shared memory is such an access: its stride is the length of the matrix's rows.
+    """
+
+    def draw(stride: int, width: int) -> Picture:
+        step = max(WORD, width) * stride
+        return banks(lambda lane: lane * step, width)
+
+    return _slider(
+        draw,
+        {
+            "stride": ("IntSlider", {"value": stride, "min": 0, "max": 40, "description": "stride"}),
+            "width": ("Dropdown", {"value": width, "options": [4, 8, 16], "description": "bytes a lane"}),
+        },
+    )
+
+
+def occupancy_slider(
+    device: str = "NVIDIA H200", threads: int = 256, registers: int = 32, shared_kib: int = 0
+) -> Slider:
+    """Occupancy as one resource of a block grows, with sliders for all of them and a choice of the GPU."""
+
+    def draw(device: str, by: Any, threads: int, registers: int, shared_kib: int) -> Picture:
+        spec, nbytes = board(device), 1024 * shared_kib
+        return Picture(
+            pictures.occupancy(spec, by, threads=threads, registers=registers, shared_bytes=nbytes)
+        )
+
+    names = [spec.name for spec in devices.boards()]
+    most = max(spec.capability.shared_block_bytes for spec in devices.boards()) // 1024
+    return _slider(
+        draw,
+        {
+            "device": ("Dropdown", {"value": board(device).name, "options": names, "description": "GPU"}),
+            "by": (
+                "Dropdown",
+                {"value": "threads", "options": ["threads", "registers", "shared"], "description": "varied"},
+            ),
+            "threads": ("IntSlider", _range(threads, 32, 1024, 32, "threads")),
+            "registers": ("IntSlider", _range(registers, 16, 255, 1, "registers")),
+            "shared_kib": ("IntSlider", _range(shared_kib, 0, most, 1, "shared, KiB")),
+        },
+    )
+
+
+def _range(value: int, least: int, most: int, step: int, label: str) -> dict[str, Any]:
+    return {"value": value, "min": least, "max": most, "step": step, "description": label}
+
+
+def _slider(draw: Callable[..., Picture], controls: dict[str, tuple[str, dict[str, Any]]]) -> Slider:
+    """A picture of `draw`, which takes the values of the controls: each a class of ipywidgets and its arguments."""
+    picture = draw(**{name: options["value"] for name, (_, options) in controls.items()})
+    if importlib.util.find_spec("ipywidgets") is None:
+        return Slider(picture, None)
+    import ipywidgets
+
+    made = {name: getattr(ipywidgets, kind)(**options) for name, (kind, options) in controls.items()}
+    view = ipywidgets.HTML(picture._repr_html_())
+
+    def redraw(_: object) -> None:
+        view.value = draw(**{name: control.value for name, control in made.items()})._repr_html_()
+
+    for control in made.values():
+        control.observe(redraw, "value")
+    return Slider(picture, ipywidgets.VBox([*made.values(), view]))
+
+
+def _of_lanes(addresses: Sequence[int | None] | Callable[[int], int]) -> list[int | None]:
+    return [addresses(lane) for lane in range(LANES)] if callable(addresses) else list(addresses)
+
+
+def _described(svg: str) -> str:
+    """Title and description of a picture, which it has for those who cannot see it."""
+    parts = [
+        svg.partition(f"<{tag}")[2].partition(">")[2].partition(f"</{tag}")[0] for tag in ("title", "desc")
+    ]
+    return "\n".join(html.unescape(part) for part in parts)
