@@ -37,6 +37,12 @@ def count(value: float | None) -> str:
     return digits(value)
 
 
+def rate(value: float, what: str) -> str:
+    """A rate with its unit: 4.54 TB/s, 64.9 TFLOP/s; `what` is B/s, FLOP/s and the like."""
+    scale, prefix = next(((s, p) for s, p in _THOUSANDS if abs(value) >= s), (1.0, ""))
+    return f"{digits(value / scale)} {prefix}{what}"
+
+
 def kib(value: int | None) -> str:
     """Bytes of shared memory: 0, 512, 4.13K (of 1024 bytes)."""
     if value is None:

@@ -25,7 +25,7 @@ def roofline(result: Climb) -> str:
     if not rungs:
         return _empty(result)
     if not any(rung.work.flop for rung in rungs):
-        return _shares(result, rungs)
+        return _shares(result, rungs, ceiling)
     return _Chart(result, rungs, ceiling).draw()
 
 
@@ -56,11 +56,12 @@ class _Chart:
 
     def __init__(self, result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> None:
         self.rungs, self.ceiling = rungs, ceiling
+        self.taken: list[tuple[float, float]] = []  # where points and their numbers stand
         self.units = [unit for unit in UNITS if unit == "fma" or any(r.work.tensor_flop for r in rungs)]
         self.levels = [level for level in LEVELS if any(rung.work.traffic(level) for rung in rungs)]
         title = _title(result, rungs)
         said = ". ".join(_said(rung) for rung in rungs)
-        height = TOP + PLOT + 56 + 20 * ((len(rungs) + 1) // 2) + 8
+        height = TOP + PLOT + 68 + 20 * ((len(rungs) + 1) // 2)
         self.sheet = Sheet(WIDTH, height, title, f"{said}.")
         self.sheet.text(16, 26, title, bold=True, size=14)
         top = max(getattr(ceiling, unit) for unit in self.units)
@@ -98,7 +99,7 @@ class _Chart:
         rate = getattr(self.ceiling, unit)
         start = min(self.ceiling.ridge(level, unit) for level in self.levels)  # type: ignore[arg-type]
         self.sheet.line([(self.x(start), self.y(rate)), (self.x.end, self.y(rate))], COLOURS[unit], 2)
-        label = f"{NAMES[unit]} {units.count(rate)}FLOP/s"
+        label = f"{NAMES[unit]} {units.rate(rate, 'FLOP/s')}"
         self.sheet.text(self.x.end, self.y(rate) - 6, label, COLOURS[unit], size=12, anchor="end")
 
     def _slope(self, level: Level) -> None:
@@ -106,7 +107,7 @@ class _Chart:
         top = max(getattr(self.ceiling, unit) for unit in self.units)
         first = max(self.x.low, self.y.low / rate)
         ends = [(self.x(first), self.y(first * rate)), (self.x(top / rate), self.y(top))]
-        self.sheet.line(ends, COLOURS[level], 2, tip=f"{NAMES[level]}: {units.count(rate)}B/s")
+        self.sheet.line(ends, COLOURS[level], 2, tip=f"{NAMES[level]}: {units.rate(rate, 'B/s')}")
 
     def _point(self, number: int, rung: Placed, level: Level) -> None:
         intensity = rung.work.intensity(level)
@@ -114,14 +115,22 @@ class _Chart:
             return
         x, y = self.x(intensity), self.y(rung.flop_rate)
         tip = f"{_said(rung)}; {units.digits(intensity)} FLOP a byte of {NAMES[level]}"
-        self.sheet.circle(x, y, 7.5, COLOURS[level], hollow=rung.time_source == "modelled", tip=tip)
-        ink = COLOURS[level] if rung.time_source == "modelled" else "onto"
-        self.sheet.text(x, y + 3.5, str(number), ink, size=9.5, anchor="middle", bold=True)
+        self.sheet.circle(x, y, 4, COLOURS[level], hollow=rung.time_source == "modelled", tip=tip)
+        beside = next(
+            (x + dx, y + dy)
+            for dx in (9, -9, 18, -18, 27, -27, 36, -36, 45)
+            for dy in (0, -9, 9)
+            if all(abs(x + dx - u) > 9 or abs(y + dy - v) > 9 for u, v in self.taken) or dx == 45
+        )
+        self.taken += [beside, (x, y)]
+        self.sheet.text(
+            beside[0], beside[1] + 4, str(number), COLOURS[level], size=11, anchor="middle", bold=True
+        )
 
     def _legend(self) -> None:
         x = LEFT
         for level in self.levels:
-            label = f"{NAMES[level]} {units.count(getattr(self.ceiling, level))}B/s"
+            label = f"{NAMES[level]} {units.rate(getattr(self.ceiling, level), 'B/s')}"
             self.sheet.circle(x + 6, TOP + PLOT + 52, 6, COLOURS[level])
             self.sheet.text(x + 18, TOP + PLOT + 56, label, "dim", size=12)
             x += 44 + text_width(label, 12)
@@ -131,16 +140,18 @@ class _Chart:
             self.sheet.text(16 + 372 * column, TOP + PLOT + 80 + 20 * row, text, size=11.5)
 
 
-def _shares(result: Climb, rungs: Sequence[Placed]) -> str:
+def _shares(result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> str:
     """Bars: how much of each roof's time a rung takes; the longest is the roof it comes nearest to."""
     title = _title(result, rungs)
     levels = [level for level in LEVELS if any(rung.work.traffic(level) for rung in rungs)]
     left = 28 + max(text_width(rung.rung) for rung in rungs)
     row = 12.0 * len(levels) + 12
+    most = max(1.0, *(rung.roof_s[level] / rung.time_s for rung in rungs for level in levels))
+    scale = (WIDTH - 72 - left) / most
     sheet = Sheet(WIDTH, TOP + row * len(rungs) + 56, title, ". ".join(_said(rung) for rung in rungs) + ".")
     sheet.text(16, 26, title, bold=True, size=14)
     for quarter in range(5):
-        x = left + quarter / 4 * (WIDTH - 72 - left)
+        x = left + quarter / 4 * scale
         sheet.line([(x, TOP), (x, TOP + row * len(rungs))], "grid", 1)
         label = f"{25 * quarter} %"
         sheet.text(x, TOP + row * len(rungs) + 18, label, "dim", size=12, anchor="middle")
@@ -149,13 +160,13 @@ def _shares(result: Climb, rungs: Sequence[Placed]) -> str:
         sheet.text(16, y + row / 2 - 2, rung.rung)
         for number, level in enumerate(levels):
             share = rung.roof_s[level] / rung.time_s
-            length = share * (WIDTH - 72 - left)
+            length = share * scale
             sheet.rect(left, y + 12 * number, max(length, 1), 10, COLOURS[level])
             label = f"{units.percent(share)} %"
             sheet.text(left + length + 6, y + 12 * number + 9, label, "dim", size=11)
     x = left
     for level in levels:
-        label = f"of {NAMES[level]}, {units.count(getattr(roofs(device_of(result)), level))}B/s"
+        label = f"of {NAMES[level]}, {units.rate(getattr(ceiling, level), 'B/s')}"
         sheet.rect(x, TOP + row * len(rungs) + 34, 12, 12, COLOURS[level])
         sheet.text(x + 18, TOP + row * len(rungs) + 44, label, "dim", size=12)
         x += 40 + text_width(label, 12)
