@@ -236,6 +236,7 @@ class Grade:
     counted: dict[str, int] | None = None  # the sizes that counters and claims are for
     counters: dict[str, int] | None = None  # Nsight Compute's metrics, summed over launches
     counter_source: CounterSource | None = None
+    facts: dict[str, float] | None = None  # what claims name besides counters and sizes, such as registers
     provenance: Provenance | None = None
     accuracy: Accuracy | None = None  # null: nothing was compared, or the topic has no yardstick
     schema: str = GRADE_SCHEMA

@@ -101,7 +101,7 @@ class ClaimSpec:
 
     rung: str
     text: str
-    expect: Expression  # over sizes, counters and the facts that counting.claim_values lists
+    expect: Expression  # over sizes, counters and the facts that counting.facts lists
     points: int
     line: int  # of topic.toml
 

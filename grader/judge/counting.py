@@ -11,7 +11,6 @@ from grader.analysis.occupancy import Occupancy, occupancy
 from grader.expressions import Number
 from grader.judge.kernel import Kernel, Planned
 from grader.judge.protocol import Launch, Record
-from grader.topics import Problem
 
 _WORTH = {"add": 1, "mul": 1, "fma": 2}
 
@@ -97,11 +96,9 @@ def l2_bytes(records: Sequence[Record]) -> int:
     return sum(record.l2_read_bytes + record.l2_write_bytes for record in records)
 
 
-def claim_values(counters: dict[str, int], used: Resources, problem: Problem) -> dict[str, Number]:
-    """What a claim's expression may name."""
+def facts(used: Resources) -> dict[str, Number]:
+    """What claims may name besides sizes and counters."""
     return {
-        **counters,
-        **problem,
         "registers": used.registers,
         "shared_bytes": used.shared_bytes,
         "occupancy": used.occupancy.fraction,

@@ -139,6 +139,7 @@ def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade
         counted=None if counters is None else topic.sizes_count,
         counters=counters,
         counter_source=None if counters is None else "emulated",
+        facts=current.facts,
         provenance=provenance(None if gpu is None else gpu.hello().driver),
         accuracy=accuracy(topic, current.cases),
     )

@@ -232,7 +232,8 @@ def claim(current: ScheduleStep, shared: Stand, claims: Sequence[ClaimSpec]) -> 
     if current.refusal is not None or recording is None:
         return
     current.timeline = shared.simulate(recording)
-    values = {**shared.problem, **facts(recording, current.timeline)}
+    current.facts = facts(recording, current.timeline)
+    values = {**shared.problem, **current.facts}
     for item in claims:
         try:
             current.claims.append(scoring.check(item, values))

@@ -38,6 +38,7 @@ class Step:
     findings: list[FindingResult] = field(default_factory=list)
     resources: Resources | None = None  # at the sizes that were counted
     records: tuple[Record, ...] | None = None  # of the launches at those sizes; None: not counted
+    facts: dict[str, Number] | None = None  # what claims may name besides sizes and counters
     claims: list[ClaimResult] = field(default_factory=list)
     modelled: ModelledTime | None = None
 
@@ -111,7 +112,8 @@ def claim(step: Step, examiner: Examiner, claims: Sequence[ClaimSpec], problem: 
     values = None
     if step.records is not None and step.resources is not None:
         sizes = examiner.topic.signature.with_derived(problem)
-        values = counting.claim_values(counting.summed(step.records), step.resources, sizes)
+        step.facts = counting.facts(step.resources)
+        values = {**counting.summed(step.records), **sizes, **step.facts}
     step.claims = [_checked(item, values, examiner.topic.folder / "topic.toml") for item in claims]
 
 
