@@ -1,5 +1,7 @@
 # make climb   set up .venv and climb the ladders on whatever device is here: a GPU, or the emulator
-# make test    everything a change must pass
+# make test    everything a change must pass, in minutes
+# make verify  the notebooks, nbgrader, the interviews, and the book in a browser: half an hour
+# make book    the book, in build/book/html
 PYTHON ?= python3
 TOPICS ?= transpose gemm
 JOBS   ?= 2
@@ -7,13 +9,21 @@ BIN    := .venv/bin
 # PyCUDA compiles against the CUDA toolkit, so it is installed only where a GPU is.
 GPU    := $(shell nvidia-smi -L >/dev/null 2>&1 && echo ,gpu)
 
-.PHONY: climb test setup lint readme benchmark wheel clean
+.PHONY: climb test verify book setup lint readme benchmark wheel clean
 
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
 
 test: setup lint
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest -n $(JOBS) -m "not verify"
+
+verify: book
+	tests/verify/chromium.sh
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m verify --durations=20
+
+book: .venv/.verify
+	$(BIN)/sphinx-build -q -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
+	@echo "The book begins at build/book/html/index.html."
 
 lint: setup
 	$(BIN)/ruff check .
@@ -31,6 +41,10 @@ setup: .venv/.stamp
 	@echo "Compiling the emulator's runtime (once, some 15 seconds) ..."
 	$(BIN)/python -m grader.emulator.runtime.build
 	@$(BIN)/python -m compileall -q grader
+	touch $@
+
+.venv/.verify: .venv/.stamp
+	$(BIN)/python -m pip install --quiet --editable '.[dev,notebooks,course,book,browser$(GPU)]'
 	touch $@
 
 readme: setup            # writes the terminal capture into README.md

@@ -1,0 +1,89 @@
+"""The difference between two kernel files, as HTML in the colours of the page's code."""
+
+from __future__ import annotations
+
+import difflib
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+
+CONTEXT = 3  # lines shown before and after a change
+
+
+@dataclass(frozen=True)
+class Code:
+    """A file's text from its line `first` on; earlier lines are not shown."""
+
+    name: str
+    text: str
+    language: str  # as Pygments calls it
+    first: int = 1
+
+    @property
+    def lines(self) -> list[str]:
+        return self.text.splitlines()
+
+    def coloured(self) -> list[str]:
+        """Each line as HTML."""
+        formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+        return highlight(self.text, _lexer(self.language), formatter).splitlines()
+
+
+def _lexer(language: str):  # type: ignore[no-untyped-def]
+    """A lexer that keeps every line, or numbers would shift."""
+    return get_lexer_by_name(language, stripnl=False, ensurenl=True)
+
+
+def whole(code: Code) -> str:
+    """All of a file, folded."""
+    return _folded(f"The whole file {code.name}", code.language, "\n".join(code.coloured()), "ladder-file")
+
+
+def difference(old: Code, new: Code) -> str:
+    """What a reader of `old` has to change to have `new`, folded: removed lines begin with −, added ones with +."""
+    matcher = difflib.SequenceMatcher(None, old.lines, new.lines, autojunk=False)
+    before, after = old.coloured(), new.coloured()
+    shown = [
+        line for group in matcher.get_grouped_opcodes(CONTEXT) for line in _hunk(group, before, after, new)
+    ]
+    gone, come = _counts(matcher)
+    summary = f"What changes from {old.name} to {new.name}: {_lines(come)} added, {gone} removed"
+    return _folded(summary, new.language, "\n".join(shown), "ladder-difference")
+
+
+def _hunk(
+    group: Sequence[tuple[str, int, int, int, int]], before: Sequence[str], after: Sequence[str], new: Code
+) -> Iterator[str]:
+    yield _line("place", "", f"line {new.first + group[0][3]}")
+    for kind, old_start, old_end, new_start, new_end in group:
+        if kind == "equal":
+            yield from (_line("same", " ", text) for text in after[new_start:new_end])
+            continue
+        yield from (_line("removed", "−", text) for text in before[old_start:old_end])
+        yield from (_line("added", "+", text) for text in after[new_start:new_end])
+
+
+def _line(kind: str, sign: str, text: str) -> str:
+    return f'<span class="ladder-{kind}">{sign}{" " if sign else ""}{text}</span>'
+
+
+def _counts(matcher: difflib.SequenceMatcher[str]) -> tuple[int, int]:
+    """Lines removed and lines added."""
+    changes = [item for item in matcher.get_opcodes() if item[0] != "equal"]
+    return sum(item[2] - item[1] for item in changes), sum(item[4] - item[3] for item in changes)
+
+
+def _lines(count: int) -> str:
+    return f"{count} line" if count == 1 else f"{count} lines"
+
+
+def _folded(summary: str, language: str, lines: str, kind: str) -> str:
+    return (
+        f'<details class="{kind}"><summary>{html.escape(summary)}</summary>\n'
+        f'<div class="highlight-{language} notranslate"><div class="highlight"><pre tabindex="0">{lines}\n'
+        "</pre></div></div></details>\n"
+    )

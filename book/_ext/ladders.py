@@ -1,0 +1,142 @@
+"""The ladders: lessons in the order of study, with what was measured and the difference between rungs put in.
+
+A lesson is lessons/<topic>/lesson.md. Its sections on rungs begin with their numbers, `## 02: …` or
+`## 04 and 05: …`; at the end of each stands what its file changes. Before the first stands what was measured.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import measured
+from difference import Code, difference, whole
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.directives.other import TocTree
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from grader import topics
+from grader.results import Climb
+from grader.rung import Rung
+from grader.topics import Topic
+
+LOGGER = logging.getLogger(__name__)
+ROOT = Path(__file__).resolve().parents[2]
+LESSON = re.compile(r"lessons/(\w+)/lesson")
+NUMBERS = re.compile(r"(\d\d)(?:(?:,| and|, and) (\d\d))*:")
+LANGUAGES = {".cu": "cuda", ".py": "python"}
+
+
+class Ladders(TocTree):
+    """`{ladders}`: the table of contents of all lessons, in the order that their topic.toml asks for."""
+
+    has_content = False
+
+    def run(self) -> list[nodes.Node]:
+        found = [name for name in topics.discover(ROOT) if (ROOT / "lessons" / name / "lesson.md").is_file()]
+        self.content = StringList([f"/lessons/{name}/lesson" for name in found], source="topic.toml")
+        return super().run()
+
+
+class MeasuredAll(SphinxDirective):
+    """`{measured-all}`: a section for each record, in the order of study."""
+
+    def run(self) -> list[nodes.Node]:
+        sections = []
+        for topic in topics.discover(ROOT).values():
+            for path in measured.records(ROOT, topic.name):
+                self.env.note_dependency(str(path))
+                climb = measured.read(path)
+                sections.append(
+                    _section(self.state.document, f"{topic.title}: {climb.device.name}", climb, {})
+                )
+        return sections
+
+
+class Rungs(SphinxTransform):
+    """Puts into each lesson what is rendered from records and kernel files."""
+
+    default_priority = 200
+
+    def apply(self, **_: Any) -> None:
+        if not (found := LESSON.fullmatch(self.env.docname)):
+            return
+        topic = topics.load(found[1], ROOT)
+        sections = {number: section for section in self._sections() for number in _numbers(section)}
+        for section in dict.fromkeys(sections.values()):
+            for number in _numbers(section):
+                section += [nodes.raw("", text, format="html") for text in self._files(topic, number)]
+        for rung in topic.rungs:
+            if rung.id[:2] not in sections:
+                LOGGER.warning("no section on rung %s: its title would begin `%s:`", rung.id, rung.id[:2])
+        links = {rung.id: sections[rung.id[:2]]["ids"][0] for rung in topic.rungs if rung.id[:2] in sections}
+        self._measured(topic, next(iter(sections.values()), None), links)
+
+    def _sections(self) -> Iterator[nodes.section]:
+        top = next(self.document.findall(nodes.section))
+        yield from (node for node in top.children if isinstance(node, nodes.section))
+
+    def _files(self, topic: Topic, number: str) -> Iterator[str]:
+        """What the rung with that number changes, and all of it."""
+        position = next((at for at, rung in enumerate(topic.rungs) if rung.id.startswith(number)), None)
+        if position is None:
+            LOGGER.warning("a section on rung %s, which %s has not", number, topic.name)
+            return
+        rung = topic.rungs[position]
+        self.env.note_dependency(str(rung.path))
+        if position:
+            yield difference(_code(topic.rungs[position - 1]), _code(rung))
+        yield whole(_code(rung, whole_file=True))
+
+    def _measured(self, topic: Topic, first: nodes.section | None, links: dict[str, str]) -> None:
+        """A section for each record, before the section on rung 0."""
+        for path in measured.records(ROOT, topic.name):
+            self.env.note_dependency(str(path))
+            climb = measured.read(path)
+            section = _section(self.document, f"Measured on an {climb.device.name}", climb, links)
+            if first is not None:
+                first.parent.insert(first.parent.index(first), section)
+
+
+def _section(document: nodes.document, title: str, climb: Climb, links: dict[str, str]) -> nodes.section:
+    """What a record holds, as a section; `links` are the ids of the sections on rungs."""
+    section = nodes.section("", nodes.title("", title), names=[nodes.fully_normalize_name(title)])
+    document.note_implicit_target(section)
+    said = nodes.paragraph("", measured.provenance(climb), classes=["provenance"])
+    section += [*measured.drawn(climb), measured.ladder(climb, links), said]
+    return section
+
+
+def _numbers(section: nodes.section) -> list[str]:
+    """The numbers of the rungs that a section is about: "04 and 05: …" → 04, 05."""
+    found = NUMBERS.match(section.next_node(nodes.title).astext())
+    return re.findall(r"\d\d", found[0]) if found else []
+
+
+def _code(rung: Rung, whole_file: bool = False) -> Code:
+    """A rung's file; without its first lines, the idea in prose, which changes as a whole from rung to rung."""
+    lines = rung.path.read_text(encoding="utf-8").splitlines()
+    start = 0 if whole_file else _after_idea(lines, rung.path.suffix)
+    return Code(rung.id, "\n".join(lines[start:]) + "\n", LANGUAGES[rung.path.suffix], start + 1)
+
+
+def _after_idea(lines: Iterable[str], suffix: str) -> int:
+    """The index of the first line after the idea: the launch block's, or a schedule's first after its docstring."""
+    ends = re.compile(r"//\s*///" if suffix == ".cu" else r'.*"""\s*$')
+    for number, line in enumerate(lines):
+        if ends.match(line) and (suffix == ".cu" or number or line.count('"""') == 2):
+            return number if suffix == ".cu" else number + 1
+    return 0
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("ladders", Ladders)
+    app.add_directive("measured-all", MeasuredAll)
+    app.add_transform(Rungs)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

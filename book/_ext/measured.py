@@ -1,0 +1,122 @@
+"""Tables of measured ladders, drawn from the records in measurements/<gpu>/<topic>.json: no figure is typed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from docutils import nodes
+
+from grader.report import console, gantt, pictures, units
+from grader.results import Climb, RungResult, load
+
+Cell = str | nodes.Node
+Columns = Mapping[str, Callable[[RungResult], str]]
+
+KERNELS: Columns = {
+    "registers": lambda rung: units.count(rung.registers),
+    "shared": lambda rung: units.kib(rung.shared_bytes),
+    "occupancy %": lambda rung: units.percent(rung.occupancy),
+    "load sectors a request": lambda rung: console.sectors_a_request(rung.counters, "ld"),
+    "store sectors a request": lambda rung: console.sectors_a_request(rung.counters, "st"),
+    "bank conflicts": lambda rung: console.bank_conflicts(rung.counters),
+}
+
+
+def _share(engine: str) -> Callable[[RungResult], str]:
+    return lambda rung: units.percent(gantt.shares(rung.timeline).get(engine))
+
+
+SCHEDULES: Columns = {f"{engine} %": _share(engine) for engine in gantt.ROWS}
+
+
+def records(root: Path, topic: str) -> list[Path]:
+    """The records of a topic, one a GPU."""
+    return sorted((root / "measurements").glob(f"*/{topic}.json"))
+
+
+def read(path: Path) -> Climb:
+    """A record; raises msgspec.ValidationError where it is not one."""
+    return load(path, Climb)
+
+
+def ladder(climb: Climb, links: Mapping[str, str]) -> nodes.table:
+    """A row a rung, then the library's and the bound's; `links` are the ids of the sections on rungs."""
+    schedules = any(rung.timeline for rung in climb.rungs)
+    further = SCHEDULES if schedules else KERNELS
+    library = any(rung.vs_library is not None for rung in climb.rungs)
+    heads = ["rung", "time", "× naive", *(["% library"] if library else []), "% bound", *further]
+    rows = [
+        [
+            _name(rung, links),
+            units.seconds(rung.time_s, rung.time_source),
+            units.ratio(rung.vs_naive),
+            *([units.percent(rung.vs_library)] if library else []),
+            units.percent(rung.vs_bound),
+            *(value(rung) for value in further.values()),
+        ]
+        for rung in climb.rungs
+    ]
+    rows += [[name, time, *[""] * (len(heads) - 2)] for name, time in _yardsticks(climb)]
+    return table(heads, rows)
+
+
+def drawn(climb: Climb) -> list[nodes.Node]:
+    """The pictures of a ladder: its rungs at their times; of kernels the roofline, of schedules the last timeline."""
+    made = [_figure(pictures.ladder(climb))]
+    timed = [rung for rung in climb.rungs if rung.timeline]
+    if timed:
+        title = f"{timed[-1].id}, {units.problem(climb.problem)}, {climb.device.name}"
+        made.append(_figure(pictures.intervals(timed[-1].timeline, timed[-1].time_source, title)))
+    elif any(rung.intensity for rung in climb.rungs):
+        made.append(_figure(pictures.roofline(climb)))
+    return made
+
+
+def _figure(svg: str) -> nodes.raw:
+    """A picture that scrolls in itself where the page is narrower than can be read."""
+    return nodes.raw("", f'<figure class="picture" tabindex="0">{svg}</figure>', format="html")
+
+
+def _name(rung: RungResult, links: Mapping[str, str]) -> nodes.Node:
+    text = f"{rung.id} {console.SIDE_STEP}" if rung.side_step else rung.id
+    if rung.id not in links:
+        return nodes.Text(text)
+    return nodes.reference("", text, refid=links[rung.id], internal=True)
+
+
+def _yardsticks(climb: Climb) -> Iterable[tuple[str, str]]:
+    for baseline in climb.baselines:
+        yield baseline.name, units.seconds(baseline.time_s)
+    if climb.bound is not None:
+        yield f"the bound: {climb.bound.by}", units.seconds(climb.bound.time_s, climb.bound.source)
+
+
+def provenance(climb: Climb) -> str:
+    """What the figures are, in sentences."""
+    made = climb.provenance
+    said = [f"Times: {climb.device.name}, {units.problem(climb.problem)}, measured on {made.date[:10]}"]
+    said[0] += f" in {made.rounds} rounds" if made.rounds else ""
+    said[0] += f" at {made.sm_clock_mhz} MHz" if made.sm_clock_mhz else ""
+    said[0] += f", compiled by NVRTC {made.nvrtc}, driver for CUDA {made.driver}."
+    if climb.counted is not None:
+        said.append(f"Counters: the emulator's, at {units.problem(climb.counted)}.")
+    if any(rung.timeline for rung in climb.rungs):
+        said.append("in, compute, out: how much of the time each engine works.")
+    if any(rung.side_step for rung in climb.rungs):
+        said.append(f"{console.SIDE_STEP} a side step: an idea worth knowing that need not be faster here.")
+    return " ".join(said)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> nodes.table:
+    """A table of docutils; all columns but the first are numbers, and stand to the right."""
+    group = nodes.tgroup(cols=len(heads))
+    group += [nodes.colspec(colwidth=1) for _ in heads]
+    group += nodes.thead("", _row([nodes.Text(head) for head in heads]))
+    group += nodes.tbody("", *(_row(row) for row in rows))
+    return nodes.table("", group, classes=["ladder-table"])
+
+
+def _row(cells: Sequence[Cell]) -> nodes.row:
+    made = [nodes.Text(cell) if isinstance(cell, str) else cell for cell in cells]
+    return nodes.row("", *(nodes.entry("", nodes.paragraph("", "", cell)) for cell in made))

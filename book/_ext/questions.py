@@ -1,0 +1,159 @@
+"""Pages of the interview, one a TOML file: lessons/questions/<id>.toml and lessons/<topic>/interview.toml.
+
+The engine's own loader reads them. What readers should say for themselves first is folded, and a question with
+numbers is worked for one set of its parameters, by the question's own functions.
+"""
+
+from __future__ import annotations
+
+import html
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from myst_parser.parsers.sphinx_ import MystParser
+from sphinx.application import Sphinx
+from sphinx.directives.other import TocTree
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+
+from grader import topics
+from grader.errors import WarpladderError
+from grader.interview import bank, numbers, rounds
+from grader.interview.bank import Entry, KernelQuestion, NumberQuestion, Question
+from grader.interview.hearing import Point
+from grader.interview.rounds import Interview, Round
+
+LOGGER = logging.getLogger(__name__)
+ROOT = Path(__file__).resolve().parents[2]
+FENCE = "::::::"  # longer than any within an answer
+
+
+class QuestionParser(MystParser):
+    """Reads an entry's TOML as the Markdown page that shows it."""
+
+    supported: ClassVar[tuple[str, ...]] = ("question",)
+
+    def parse(self, inputstring: str, document: nodes.document) -> None:
+        path = Path(document["source"]).resolve()
+        document.settings.env.note_dependency(str(path.with_suffix(".py")))
+        try:
+            text = page(read(path))
+        except WarpladderError as error:
+            LOGGER.warning("%s", error, location=document.settings.env.docname)
+            text = f"# {path.stem}\n"
+        super().parse(text, document)
+
+
+def read(path: Path) -> Question | Interview:
+    """The entry of a file; raises WarpladderError where it is not complete."""
+    if path.name == rounds.FILE:
+        return rounds.read_interview(topics.load(path.parent.name, ROOT))
+    return bank.read_question(path)
+
+
+def page(entry: Question | Interview) -> str:
+    """The Markdown of an entry's page."""
+    parts = [f"({entry.id})=\n# {entry.title}", _asked(entry), folded("The answer", entry.answer)]
+    parts += [folded("The points that count", _points(entry.points)), *_further(entry)]
+    parts += ["## What it is asked for", entry.looks_for, "## What is asked next"]
+    for follow_up in entry.follow_ups:
+        parts += [follow_up.ask, folded("The answer", follow_up.answer)]
+    parts.append("## Answers that circulate, and are wrong")
+    parts += [f"*“{error.says.strip()}”* {error.correction}" for error in entry.common_errors]
+    parts += ["## Sources", "\n".join(f"- [{source.title}]({source.url})" for source in entry.sources)]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _asked(entry: Entry) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in entry.question.splitlines())
+
+
+def _points(points: Iterable[Point]) -> str:
+    return "\n".join(f"- {_indented(point.text)} ({point.weight} of 100)" for point in points)
+
+
+def _indented(text: str) -> str:
+    """Text as the further lines of a list item."""
+    return text.strip().replace("\n", "\n  ")
+
+
+def _further(entry: Question | Interview) -> Iterator[str]:
+    """What questions have, or what coding rounds have."""
+    if isinstance(entry, Interview):
+        for item in entry.rounds:
+            yield from _round(item)
+        return
+    if entry.numbers or entry.kernels:
+        yield "## Work it out"
+    for number in entry.numbers:
+        yield from _number(entry, number)
+    yield from map(_kernel, entry.kernels)
+
+
+def _number(question: Question, number: NumberQuestion) -> Iterator[str]:
+    """One draw of a number question: always the same one on this page, another at every `ladder quiz`."""
+    drawn = numbers.draw(question, number, random.Random(number.id))
+    yield drawn.text
+    yield folded(f"{numbers.pretty(drawn.answer)} {number.unit}", drawn.explain, "The number")
+
+
+def _kernel(item: KernelQuestion) -> str:
+    return f"{item.ask.strip()} It is rung `{item.rung}` of [](/lessons/{item.topic}/lesson.md)."
+
+
+def _round(item: Round) -> Iterator[str]:
+    yield from (f"## `{item.rung}`", item.ask, folded("A hint", item.hint))
+    if item.ratio is not None:
+        yield from (item.ratio.text, folded("How it comes about", item.ratio.explain))
+    for question, points in (("What limits this version?", item.limits), ("What next, and why?", item.next)):
+        yield from (question, folded("The points that count", _points(points)))
+    yield folded("The answer", item.answer)
+
+
+def folded(title: str, text: str, summary: str = "") -> str:
+    """Markdown that the page shows folded: under `title`, or under `summary` with the title as its first line."""
+    inside = f"**{title}**\n\n{text.strip()}" if summary else text.strip()
+    return f"{FENCE}{{folded}} {summary or title}\n{inside}\n{FENCE}"
+
+
+class Folded(SphinxDirective):
+    """`{folded} TITLE`: content that opens on a click."""
+
+    has_content = True
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        summary = f"<details><summary>{html.escape(self.arguments[0])}</summary>"
+        opening = nodes.raw("", summary, format="html")
+        return [opening, *self.parse_content_to_nodes(), nodes.raw("", "</details>", format="html")]
+
+
+class Questions(TocTree):
+    """`{questions} PATTERN`: the table of contents of the entries that match, such as `questions/hpc-*`, in order."""
+
+    has_content = False
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        files = sorted((ROOT / "lessons").glob(f"{self.arguments[0]}.toml"))
+        if self.arguments[0].startswith("*"):
+            order = list(topics.discover(ROOT))
+            files.sort(key=lambda file: order.index(file.parent.name))
+        names = [
+            f"/lessons/{file.relative_to(ROOT / 'lessons').with_suffix('').as_posix()}" for file in files
+        ]
+        self.content = StringList(names, source="lessons")
+        return super().run()
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_source_suffix(".toml", "question")
+    app.add_source_parser(QuestionParser)
+    app.add_directive("folded", Folded)
+    app.add_directive("questions", Questions)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,54 @@
+"""Sphinx configuration of the book: `make book` writes it to build/book/html.
+
+The book's source folder is the repository, so that lessons, kernels and notebooks are shown where they lie. Its pages
+load nothing from elsewhere: formulas become MathML while the book is built, and widgets their static pictures.
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "_ext"))
+
+project = "Warpladder"
+author = "The Warpladder authors"
+copyright = "2026, the Warpladder authors. Prose: CC BY 4.0, code: Apache License 2.0"
+language = "en_GB"
+
+extensions = ["myst_nb", "mathml", "ladders", "questions", "command_line"]
+root_doc = "book/index"
+include_patterns = [
+    "book/**",
+    "lessons/*/lesson.md",
+    "lessons/*/interview.toml",
+    "lessons/questions/*.toml",
+    "notebooks/*.ipynb",
+]
+exclude_patterns = [".*", "build", "grader", "kernels", "measurements", "tests", "book/_*"]
+nitpicky = True
+
+myst_enable_extensions = ["dollarmath", "amsmath", "deflist", "attrs_block", "attrs_inline", "colon_fence"]
+myst_heading_anchors = 4
+
+html_theme = "sphinx_book_theme"
+html_title = "Warpladder"
+html_static_path = ["_static"]
+html_extra_path = ["extra"]  # index.html, which leads to the first page
+html_css_files = ["book.css"]
+html_use_index = False
+html_copy_source = False
+html_show_sourcelink = False
+html_last_updated_fmt = None  # a page says the same whenever it is built
+html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}  # without it the theme complains in the console on the first visit
+html_theme_options = {
+    "navbar_persistent": [],  # the sidebar has the search already
+    "max_navbar_depth": 2,
+    "show_toc_level": 2,
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+nb_execution_mode = "off"
+nb_ipywidgets_js = {}
