@@ -1,12 +1,17 @@
-"""Theoretical occupancy: known cases, each limit by itself, and agreement with the emulated driver."""
+"""Theoretical occupancy: known cases, the next step, CUDA's own calculator, and the emulated driver."""
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.analysis.devices import board, boards, capability
-from grader.analysis.occupancy import occupancy
+from grader import cuda
+from grader.analysis.devices import board, boards, capability, named
+from grader.analysis.occupancy import next_step, occupancy
 from grader.emulator import devices as emulated
+from grader.emulator import nvrtc
 from grader.errors import WarpladderError
 
 
@@ -63,3 +68,100 @@ def test_no_ceiling_is_above_the_datasheet() -> None:
         assert 2 * spec.capability.fma_lanes * spec.sms * spec.clock_hz <= 1.01 * spec.peak_flop
         assert spec.l2_scattered < spec.l2_rate
         assert spec.l1_latency < spec.l2_latency < spec.dram_latency
+
+
+SEVEN = ("T4", "A100", "L4", "RTX 4090", "H100", "H200", "B200")
+CALCULATOR = Path(__file__).with_name("cuda_occupancy.cu")
+
+
+def asked_of_cuda(configurations: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> list[int]:
+    """What cuda_occupancy.h answers, run on the emulator; -1 where it refuses."""
+    chosen = cuda.select("emulator")
+    image = nvrtc.build(CALCULATOR.read_text(), name=CALCULATOR.name).image("emulator")
+    ask = chosen.driver.module_from_buffer(image).get_function("ask")
+    blocks = np.empty(len(configurations), np.int32)
+    ask(
+        chosen.driver.In(configurations), chosen.driver.Out(blocks), np.int32(len(blocks)),
+        grid=(-(-len(blocks) // 256), 1), block=(256, 1, 1),
+    )  # fmt: skip
+    return [int(number) for number in blocks]
+
+
+@pytest.mark.parametrize("name", SEVEN)
+def test_cuda_s_own_calculator_says_the_same(name: str) -> None:
+    sm = named(name).capability
+    major, minor = map(int, sm.name.split("."))
+    random = np.random.default_rng(4)
+    count = 4000
+    registers, threads = random.integers(1, 256, count), random.integers(1, 1025, count)
+    static = random.integers(0, 49_153, count) * random.integers(0, 2, count)
+    dynamic = random.integers(0, sm.shared_block_bytes - static + 1) * random.integers(0, 2, count)
+    device = [np.full(count, value) for value in (major, minor, 32 * sm.warps, sm.shared_bytes)]
+    told = asked_of_cuda(np.stack([*device, registers, static, dynamic, threads], 1).astype(np.int32))
+    ours = [
+        occupancy(sm, int(t), int(r), int(s)).blocks_per_sm
+        for t, r, s in zip(threads, registers, static + dynamic, strict=True)
+    ]
+    assert ours == told
+    assert len(set(told)) > 10
+
+
+@pytest.mark.parametrize(
+    ("name", "threads", "registers", "shared", "change"),
+    [
+        ("H200", 256, 42, 0, {"blocks_per_sm": 6, "registers": 40}),
+        ("H200", 256, 255, 0, {"blocks_per_sm": 2, "registers": 128}),
+        ("H200", 256, 32, 49152, {"blocks_per_sm": 5, "shared_bytes": 45568}),  # 228 KiB / 5, less 1 KiB
+        ("H200", 1024, 80, 200_000, {"blocks_per_sm": 1, "registers": 64}),  # does not fit as it is
+        ("H200", 512, 80, 150_000, {"blocks_per_sm": 2, "registers": 64, "shared_bytes": 115_712}),
+        ("H200", 32, 32, 0, {"blocks_per_sm": 32, "threads": 64}),
+        ("RTX 4090", 1024, 32, 0, {"blocks_per_sm": 2, "threads": 768}),  # 48 warps
+        ("H200", 2048, 32, 0, {"blocks_per_sm": 2, "threads": 1024}),
+    ],
+)
+def test_the_next_step(name: str, threads: int, registers: int, shared: int, change: dict[str, int]) -> None:
+    step = next_step(named(name), threads, registers, shared)
+    assert step is not None
+    needed = {"threads": step.threads, "registers": step.registers, "shared_bytes": step.shared_bytes}
+    found = {key: value for key, value in needed.items() if value is not None}
+    assert {"blocks_per_sm": step.blocks_per_sm, **found} == change
+
+
+def test_there_is_no_next_step_where_a_multiprocessor_is_full() -> None:
+    assert next_step(named("H200"), 256, 32, 0) is None
+
+
+@given(st.sampled_from(SEVEN), st.integers(1, 1024), st.integers(1, 255), st.integers(0, 64 * 1024))
+def test_the_next_step_is_what_it_says_and_no_wider_step_would_do(
+    name: str, threads: int, registers: int, shared: int
+) -> None:
+    spec = named(name)
+    now, step = occupancy(spec, threads, registers, shared), next_step(spec, threads, registers, shared)
+    if step is None:
+        return
+    then = {"threads": step.threads or threads, "registers": step.registers or registers}
+    most = shared if step.shared_bytes is None else step.shared_bytes
+    after = occupancy(spec, then["threads"], then["registers"], most)
+    assert (after.blocks_per_sm, after.fraction) == (step.blocks_per_sm, step.fraction)
+    assert after.warps_per_sm > now.warps_per_sm
+    if step.registers is not None:
+        more = occupancy(spec, then["threads"], step.registers + 1, most)
+        assert more.blocks_per_sm < step.blocks_per_sm
+    if step.shared_bytes is not None:
+        more = occupancy(spec, then["threads"], then["registers"], step.shared_bytes + 1)
+        assert more.blocks_per_sm < step.blocks_per_sm
+
+
+def test_boards_answer_to_what_people_call_them() -> None:
+    assert named("a100").name == "NVIDIA A100"
+    assert named("rtx4090").name == "NVIDIA GeForce RTX 4090"
+    assert named("L4").capability.name == "8.9"
+    for name in ("V100", "NVIDIA", ""):
+        with pytest.raises(WarpladderError, match="NVIDIA H200"):
+            named(name)
+
+
+def test_shared_memory_is_one_block_s_and_what_cuda_keeps_in_it() -> None:
+    for spec in boards():
+        sm = spec.capability
+        assert sm.shared_bytes == sm.shared_block_bytes + sm.shared_reserved

@@ -84,6 +84,26 @@ def board(name: str, arch: str) -> DeviceSpec:
     raise WarpladderError(f"nothing is known of the GPU {name} ({arch})", remedy=f"known are {known}")
 
 
+def named(name: str) -> DeviceSpec:
+    """The board that people call `name`, such as "A100", "rtx 4090" or "NVIDIA H200".
+
+    Raises WarpladderError, naming those there are, where none or more than one is meant.
+    """
+    wanted = "".join(name.lower().split())
+    for exact in (True, False):
+        found = [spec for spec in boards() if _called(spec.name, wanted, exact)]
+        if len(found) == 1:
+            return found[0]
+    known = ", ".join(spec.name for spec in boards())
+    problem = "may be one of several GPUs" if found else "is no GPU that devices.toml knows"
+    raise WarpladderError(f"{name!r} {problem}", remedy=f"choose of {known}")
+
+
+def _called(name: str, wanted: str, exact: bool) -> bool:
+    bare = "".join(name.lower().split())
+    return wanted == bare or (not exact and bool(wanted) and wanted in bare)
+
+
 def capability(arch: str) -> Capability:
     """The limits of an architecture such as "sm_90a"; raises WarpladderError where it is not known."""
     name = _capability(arch)
