@@ -1,0 +1,312 @@
+"""The scorecard: what was asked, what was earned, what was said by oneself, and what there was no time for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from grader.content import content_root, name_of
+from grader.interview.bank import Entry, Question
+from grader.interview.conversation import Part, Step, all_steps, overtaken
+from grader.interview.desk import HINT_COSTS
+from grader.interview.hearing import SHARES
+from grader.interview.numbers import pretty
+from grader.interview.rounds import Interview
+from grader.interview.session import Answer, Code, Figure, Rated, Said, Session, Talk
+from grader.topics import Topic
+
+SCHEMA = "warpladder/card/1"
+
+WORTH: dict[str, float] = {
+    "opening": 20, "code": 20, "limits": 10, "next": 10, "before": 5, "after": 5, "now": 10,
+}  # fmt: skip
+"""Points of each part of an interview."""
+
+QUIZ_WORTH = {"talk": 10.0, "number": 5.0, "code": 20.0}
+"""Points of each part of a quiz."""
+
+NAMES: dict[str, str] = {
+    "opening": "the bound, and a plan",
+    "code": "the code",
+    "limits": "what limits it",
+    "next": "what next, and why",
+    "before": "the ratio before",
+    "after": "the ratio afterwards, predicted",
+    "now": "the ratio",
+}
+
+State = Literal["answered", "late", "unasked", "overtaken"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One part of the card."""
+
+    step: str
+    title: str  # what was asked, in a few words
+    state: State  # unasked: no time was left; overtaken: an earlier version had come further
+    worth: float  # points to be had; 0 for what is not scored
+    earned: float
+    self_scored: float  # of these points, those that the candidate gave himself, or took
+    detail: str  # in a line: what was found
+    points: list[Said] = field(default_factory=list)  # of free text
+    text: str = ""  # what the candidate said or typed; code is its source
+    asked: str = ""
+    explain: str = ""  # of a number
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Section:
+    """A version of an interview, or a question of a quiz."""
+
+    title: str
+    lines: list[Line]
+
+    @property
+    def earned(self) -> float:
+        return sum(line.earned for line in self.lines)
+
+    @property
+    def worth(self) -> float:
+        return sum(line.worth for line in self.lines)
+
+    @property
+    def asked(self) -> float:
+        """What was to be had of what was asked."""
+        return sum(line.worth for line in self.lines if line.state in ("answered", "late"))
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Where to read up what was missed."""
+
+    section: str
+    missed: list[str]
+    read: list[tuple[str, str]]  # title, and address or path
+
+
+@dataclass(frozen=True)
+class Card:
+    """An interview or a quiz, scored."""
+
+    kind: Literal["interview", "quiz"]
+    id: str
+    title: str
+    date: str  # UTC, ISO 8601
+    minutes: float  # 0: no limit
+    used_s: float
+    over: bool  # false: it was broken off
+    rung_reached: str | None  # the furthest; of a quiz, null
+    rungs_asked: list[str]
+    earned: float
+    worth: float  # of everything
+    asked: float  # of what was asked
+    self_scored: float  # of what was earned
+    sections: list[Section]
+    follow_ups: list[Rated]  # rated by oneself, and not counted
+    advice: list[Advice]
+    schema: str = SCHEMA
+
+    @property
+    def percent(self) -> float:
+        """Of everything."""
+        return 100 * self.earned / self.worth if self.worth else 0.0
+
+    @property
+    def percent_of_asked(self) -> float | None:
+        """Of what was asked; None: nothing was."""
+        return 100 * self.earned / self.asked if self.asked else None
+
+
+def to_json(card: Card) -> bytes:
+    """Indented UTF-8 JSON with every field present."""
+    return msgspec.json.format(msgspec.json.encode(card), indent=2) + b"\n"
+
+
+def of_interview(interview: Interview, topic: Topic, kept: Session) -> Card:
+    """The card of an interview, finished or broken off."""
+    skipped = overtaken(interview, topic, kept)
+    steps = [step for step in all_steps(interview) if step.kind != "follow_up"]
+    sections = [Section("To begin with", [_line(steps[0], kept, skipped)])]
+    for number, item in enumerate(interview.rounds):
+        lines = [_line(step, kept, skipped) for step in steps[1:] if step.number == number]
+        sections.append(Section(item.rung, lines))
+    order = [rung.id for rung in topic.rungs]
+    reached = [
+        order.index(item.rung_reached)
+        for item in kept.answers
+        if isinstance(item, Code) and item.rung_reached is not None and not item.late
+    ]
+    return _card(
+        kept,
+        interview.id,
+        sections,
+        rung_reached=order[max(reached)] if reached else None,
+        rungs_asked=[item.rung for item in interview.rounds],
+        advice=_advice(sections, _reading(interview, topic)),
+    )
+
+
+def of_quiz(bank: Mapping[str, Question], kept: Session) -> Card:
+    """The card of a quiz, finished or broken off."""
+    questions = [bank[question_id] for question_id in kept.questions]
+    sections = [Section(f"{item.id} {item.title}", _quiz_lines(item, kept)) for item in questions]
+    read = {section.title: _sources(item) for section, item in zip(sections, questions, strict=True)}
+    return _card(kept, ", ".join(kept.questions), sections, None, [], _advice(sections, read))
+
+
+def _reading(interview: Interview, topic: Topic) -> dict[str, list[tuple[str, str]]]:
+    """What to read up, by section of an interview's card: the workbook's version, after the sources."""
+    read = {"To begin with": _sources(interview)}
+    for item in interview.rounds:
+        read[item.rung] = [("the workbook's version", name_of(topic.rung(item.rung).path))]
+    return read
+
+
+def _card(
+    kept: Session,
+    card_id: str,
+    sections: list[Section],
+    rung_reached: str | None,
+    rungs_asked: list[str],
+    advice: list[Advice],
+) -> Card:
+    lines = [line for section in sections for line in section.lines]
+    return Card(
+        kind=kept.kind,
+        id=card_id,
+        title=kept.title,
+        date=kept.started,
+        minutes=kept.minutes,
+        used_s=kept.elapsed_s,
+        over=kept.over,
+        rung_reached=rung_reached,
+        rungs_asked=rungs_asked,
+        earned=sum(line.earned for line in lines),
+        worth=sum(line.worth for line in lines),
+        asked=sum(section.asked for section in sections),
+        self_scored=sum(line.self_scored for line in lines),
+        sections=sections,
+        follow_ups=[item for item in kept.answers if isinstance(item, Rated)],
+        advice=advice,
+    )
+
+
+def _quiz_lines(question: Question, kept: Session) -> list[Line]:
+    asked: list[tuple[str, str, str]] = [(question.id, "in words", "talk")]
+    asked += [(f"{question.id}.{item.id}", item.id.replace("_", " "), "number") for item in question.numbers]
+    if kept.kernels:
+        asked += [
+            (f"{question.id}.{item.topic}.{item.rung}", f"{item.topic}: {item.rung}", "code")
+            for item in question.kernels
+        ]
+    lines = []
+    for step, title, kind in asked:
+        answer = kept.answer(step)
+        worth = QUIZ_WORTH[kind]
+        lines.append(_unanswered(step, title, worth) if answer is None else _answered(answer, title, worth))
+    return lines
+
+
+def _line(step: Step, kept: Session, skipped: Mapping[str, str]) -> Line:
+    title, worth = NAMES[step.kind], WORTH[step.kind]
+    answer = kept.answer(step.id)
+    if answer is not None:
+        return _answered(answer, title, worth)
+    if step.id not in skipped:
+        return _unanswered(step.id, title, worth)
+    detail = f"an earlier version had reached {skipped[step.id]}"
+    part: Part | str = step.kind
+    if part == "code":
+        return Line(step.id, title, "answered", worth, worth, 0.0, detail)
+    return Line(step.id, title, "overtaken", 0.0, 0.0, 0.0, detail)
+
+
+def _unanswered(step: str, title: str, worth: float) -> Line:
+    return Line(step, title, "unasked", worth, 0.0, 0.0, "not asked: no time was left")
+
+
+def _answered(answer: Answer, title: str, worth: float) -> Line:
+    state: State = "late" if answer.late else "answered"
+    line = Line(answer.step, title, state, worth, 0.0, 0.0, "", asked=answer.asked, seconds=answer.seconds)
+    match answer:
+        case Talk():
+            return replace(
+                line,
+                earned=worth * answer.share,
+                self_scored=0.0 if answer.late else worth * _self_scored(answer),
+                detail=_of_talk(answer),
+                points=answer.points,
+                text=answer.text,
+            )
+        case Figure():
+            earned = worth * answer.share
+            return replace(
+                line, earned=earned, detail=_of_figure(answer), text=answer.given, explain=answer.explain
+            )
+        case Code():
+            earned = 0.0 if answer.late else worth * answer.share * (1 - HINT_COSTS * answer.hint)
+            return replace(line, earned=earned, detail=_of_code(answer), text=answer.source)
+        case Rated():
+            return replace(line, worth=0.0, text=answer.text)
+
+
+def _self_scored(talk: Talk) -> float:
+    """The share that corrections added, or took away."""
+    whole = sum(point.weight for point in talk.points)
+    return sum((point.share - SHARES[point.heard]) * point.weight for point in talk.points) / whole
+
+
+def _of_talk(talk: Talk) -> str:
+    if not talk.text.strip():
+        return "no answer"
+    heard = sum(point.share == 1 for point in talk.points)
+    half = sum(0 < point.share < 1 for point in talk.points)
+    named = f", {half} only named" if half else ""
+    return f"{heard} of {len(talk.points)} points said{named}"
+
+
+def _of_figure(figure: Figure) -> str:
+    said = f"said {figure.given}" if figure.given else "no answer"
+    if figure.answer is None:
+        return f"{said}; never counted"
+    whose = {"own": ", counted on the candidate's kernel", "workbook": ", counted on the workbook's kernel"}
+    return f"{said}; it is {pretty(figure.answer)} {figure.unit}{whose.get(figure.counted_on, '')}"
+
+
+def _of_code(code: Code) -> str:
+    if code.verdict is None:
+        return "no code"
+    tries = "at the first try" if code.attempts == 1 else f"{code.attempts} tries"
+    hint = ", with a hint" if code.hint else ""
+    if code.verdict != "pass":
+        return f"{code.verdict}, {tries}{hint}"
+    return f"right, reaches {code.rung_reached}, {tries}{hint}"
+
+
+def _advice(sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]]]) -> list[Advice]:
+    """For each section with points that were not said, what to read."""
+    found = []
+    for section in sections:
+        missed = [point.text for line in section.lines for point in line.points if point.share < 1]
+        if missed:
+            found.append(Advice(section.title, missed, read[section.title]))
+    return found
+
+
+def _sources(entry: Entry) -> list[tuple[str, str]]:
+    """Titles and addresses; those of the workbook itself as paths below its root."""
+    root = content_root()
+    return [(item.title, _address(entry, item.url, root)) for item in entry.sources]
+
+
+def _address(entry: Entry, url: str, root: Path) -> str:
+    if url.startswith(("http://", "https://")):
+        return url
+    path = (entry.file.parent / url).resolve()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else url

@@ -1,0 +1,233 @@
+"""A coding interview: the versions of a ladder, each written, graded, and talked about, until time is up.
+
+Which question comes next follows from the answers that are kept, so that an interview that was broken off goes
+on where it stood.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from grader.errors import WarpladderError
+from grader.expressions import ExpressionError, Number
+from grader.interview.desk import BrokenOff, Desk, Judge, Room, reaches, write_starter
+from grader.interview.numbers import pretty
+from grader.interview.rounds import Interview, Ratio, Round, read_interview
+from grader.interview.session import Clock, Code, Session
+from grader.judge.values import named
+from grader.topics import Topic
+
+LIMITS = "What limits this version? Argue from the hardware, with numbers where you have them."
+NEXT = "What would you do next, and why should it help?"
+
+Part = Literal["before", "after", "code", "now", "limits", "next"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One question of an interview."""
+
+    id: str
+    kind: Literal["opening", "follow_up"] | Part
+    number: int = 0  # of the round or follow-up, from 0
+
+
+def begin(interview: Interview, kernel_file: Path, minutes: float | None = None) -> Session:
+    """A session in which nothing has been asked yet."""
+    return Session(
+        kind="interview",
+        title=interview.title,
+        topic=interview.topic,
+        questions=[interview.id],
+        minutes=interview.minutes if minutes is None else minutes,
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        seed=0,
+        kernel_file=str(kernel_file),
+    )
+
+
+def all_steps(interview: Interview) -> list[Step]:
+    """Every question of an interview, in order."""
+    steps = [Step("opening", "opening")]
+    for number, item in enumerate(interview.rounds):
+        parts: list[Part] = ["code", "limits", "next"]
+        if item.ratio is not None:
+            parts = ["before", "after", *parts] if number else ["code", "now", "limits", "next"]
+        steps += [Step(f"{item.rung}.{part}", part, number) for part in parts]
+    return steps + [Step(f"follow_up.{n}", "follow_up", n) for n in range(len(interview.follow_ups))]
+
+
+def overtaken(interview: Interview, topic: Topic, kept: Session) -> dict[str, str]:
+    """Steps that are not asked, because a version written for an earlier round has come further.
+
+    By step, the rung which that version reached. Of the furthest round that it reached, what limits it and what
+    comes next are asked; of the rounds before, nothing more.
+    """
+    found: dict[str, str] = {}
+    rounds = interview.rounds
+    for number, item in enumerate(rounds):
+        code = kept.answer(f"{item.rung}.code")
+        if not isinstance(code, Code) or code.rung_reached is None:
+            continue
+        last = max(
+            (n for n, other in enumerate(rounds) if reaches(topic, code.rung_reached, other.rung)), default=0
+        )
+        if last > number:
+            silent = [f"{item.rung}.{part}" for part in ("limits", "next")]
+            for other in rounds[number + 1 : last + 1]:
+                silent += [f"{other.rung}.{part}" for part in ("before", "after", "code", "now")]
+            for other in rounds[number + 1 : last]:
+                silent += [f"{other.rung}.{part}" for part in ("limits", "next")]
+            found |= {step: code.rung_reached for step in silent if kept.answer(step) is None}
+    return found
+
+
+class Conversation:
+    """One interview between the workbook and a candidate."""
+
+    def __init__(
+        self,
+        topic: Topic,
+        kept: Session,
+        path: Path,
+        room: Room,
+        judge: Judge | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.topic = topic
+        self.interview = read_interview(topic)
+        self.desk = Desk(kept, path, room, judge, clock)
+        self.kept = kept
+        self._counted: dict[str, Mapping[str, Number]] = {}
+
+    def run(self) -> Session:
+        """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
+        try:
+            write_starter(self.topic, Path(self.kept.kernel_file))
+            self.desk.save()
+            while not self.kept.over and (step := self._following()) is not None:
+                self._ask(step)
+            if not self.kept.over:
+                if self.desk.clock.up:
+                    self.desk.room.time_is_up()
+                self._close()
+        except (KeyboardInterrupt, EOFError):
+            self.desk.save()
+            raise BrokenOff(self.desk.path) from None
+        return self.kept
+
+    def _following(self) -> Step | None:
+        """The first question that is not answered; None: there is none, or no time for it."""
+        if self.desk.clock.up:
+            return None
+        skipped = overtaken(self.interview, self.topic, self.kept)
+        for step in all_steps(self.interview):
+            if step.id not in skipped and self.kept.answer(step.id) is None:
+                return step
+        return None
+
+    def _close(self) -> None:
+        """What was kept back, because it would have told too much: how the opening was heard."""
+        if self.kept.answer("opening") is not None:
+            self.desk.room.say(self.interview.question, "How you began: what was heard of it")
+            self.desk.review("opening")
+            self.desk.room.say(self.interview.answer, "The whole ladder, as a senior engineer would tell it")
+        self._settle_rest()
+        self.kept.over = True
+        self.desk.save()
+
+    def _ask(self, step: Step) -> None:
+        if step.kind == "opening":
+            text = f"{self.interview.question}\n\nSay it in a few sentences; the code comes after."
+            self.desk.talk(step.id, "To begin with", text, self.interview.points, review=False)
+        elif step.kind == "follow_up":
+            heading = f"A further question, {step.number + 1} of {len(self.interview.follow_ups)}"
+            self.desk.follow_up(step.id, heading, self.interview.follow_ups[step.number])
+        else:
+            self._ask_of_round(step, self.interview.rounds[step.number])
+
+    def _ask_of_round(self, step: Step, item: Round) -> None:
+        heading = f"Version {step.number + 1} of {len(self.interview.rounds)}"
+        if step.kind == "code":
+            self._code(step, heading, item)
+        elif step.kind == "limits":
+            self.desk.talk(step.id, f"{heading}: what limits it", LIMITS, item.limits)
+        elif step.kind == "next":
+            self.desk.talk(step.id, f"{heading}: what next", NEXT, item.next)
+            self.desk.room.say(item.answer, "A senior engineer would say")
+        elif item.ratio is not None:
+            self._ratio(step, heading, item, item.ratio)
+
+    def _code(self, step: Step, heading: str, item: Round) -> None:
+        """A version; then what was predicted of it is held against its counters."""
+        file = Path(self.kept.kernel_file)
+        self.desk.code(step.id, f"{heading}: write it", item.ask, self.topic, item.rung, item.hint, file)
+        if item.ratio is not None:
+            self._settle(step.number, item.ratio)
+
+    def _ratio(self, step: Step, heading: str, item: Round, ratio: Ratio) -> None:
+        """The ratio of the version that is there, checked at once, or of the one to be written, checked then."""
+        sizes = self._sizes()
+        question = f"{ratio.text}\n\n(It is counted at {sizes}.)"
+        if step.kind == "after":
+            text = f"And of the version that you are about to write? {question}"
+            self.desk.figure(
+                step.id, f"{heading}: afterwards", text, ratio.unit, None, ratio.tolerance, ratio.explain
+            )
+            return
+        answer, own = self._value(ratio, max(step.number - 1, 0), latest=True)
+        if step.kind == "before":
+            which = "the version that you have" if own == "own" else "the version that we talked about"
+            text = f"{item.ask}\n\nBefore you write it, of **{which}**: {question}"
+            explain = ""
+        else:
+            which = "the version that you have just written" if own == "own" else "the naive version"
+            text, explain = f"Of {which}: {question}", ratio.explain
+        name = f"{heading}: {'before' if step.kind == 'before' else 'in numbers'}"
+        self.desk.figure(step.id, name, text, ratio.unit, answer, ratio.tolerance, explain, own)
+
+    def _settle(self, number: int, ratio: Ratio) -> None:
+        step = f"{self.interview.rounds[number].rung}.after"
+        if self.kept.answer(step) is not None:
+            answer, own = self._value(ratio, number)
+            self.desk.settle(step, answer, ratio.tolerance, own)
+
+    def _settle_rest(self) -> None:
+        """Predictions of a version for which there was no time, held against the workbook's own."""
+        for number, item in enumerate(self.interview.rounds):
+            if item.ratio is not None and self.kept.answer(f"{item.rung}.code") is None:
+                self._settle(number, item.ratio)
+
+    def _value(
+        self, ratio: Ratio, number: int, latest: bool = False
+    ) -> tuple[float, Literal["own", "workbook"]]:
+        """A ratio of the candidate's version of a round, or of his latest; where there is none, the workbook's."""
+        rung = self.interview.rounds[number].rung
+        own = self._own(None if latest else rung)
+        if own is not None:
+            try:
+                return float(ratio.value.evaluate(own)), "own"
+            except ExpressionError:
+                pass  # such as wavefronts a request, of a version without shared memory
+        if rung not in self._counted:
+            with self.desk.clock.paused():
+                self._counted[rung] = self.desk.judge.values(self.topic, self.topic.rung(rung).path)
+        try:
+            return float(ratio.value.evaluate(self._counted[rung])), "workbook"
+        except ExpressionError as error:
+            raise WarpladderError(str(error), file=self.interview.file, line=ratio.line) from None
+
+    def _own(self, rung: str | None) -> Mapping[str, Number] | None:
+        """What was counted of the candidate's latest right version, if it got as far as `rung`."""
+        codes = [item for item in self.kept.answers if isinstance(item, Code) and item.facts is not None]
+        if not codes or (rung is not None and not reaches(self.topic, codes[-1].rung_reached, rung)):
+            return None
+        return named(self.topic, codes[-1].counters, codes[-1].facts or {})
+
+    def _sizes(self) -> str:
+        sizes = self.topic.sizes_count if self.topic.kernel is None else self.topic.sizes_main
+        return ", ".join(f"{name} = {pretty(value)}" for name, value in sizes.items())

@@ -1,0 +1,200 @@
+"""What has been asked and answered so far: kept in a file after each answer, so that it can be taken up again."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from grader.errors import WarpladderError
+from grader.interview.hearing import SHARES, Heard
+
+SCHEMA = "warpladder/session/1"
+GRACE_S = 60.0
+"""What is finished so soon after the time still counts: nobody is cut off in a sentence."""
+
+
+class Said(msgspec.Struct, frozen=True):
+    """A key point, and whether it was heard."""
+
+    weight: int
+    text: str
+    heard: Heard
+    self_scored: float | None = None  # the share that the candidate gave himself, where he corrected it
+
+    @property
+    def share(self) -> float:
+        """What of its weight is earned."""
+        return SHARES[self.heard] if self.self_scored is None else self.self_scored
+
+
+class Talk(msgspec.Struct, frozen=True, tag="talk"):
+    """Free text, held against key points."""
+
+    step: str
+    asked: str
+    text: str
+    points: list[Said]
+    seconds: float
+    late: bool = False
+
+    @property
+    def share(self) -> float:
+        """What was earned, from 0 to 1."""
+        if self.late:
+            return 0.0
+        return sum(point.share * point.weight for point in self.points) / sum(
+            point.weight for point in self.points
+        )
+
+
+class Figure(msgspec.Struct, frozen=True, tag="number"):
+    """A number, held against one that was computed or counted."""
+
+    step: str
+    asked: str
+    unit: str
+    given: str  # as typed; "" for no answer
+    value: float | None  # what was read of it
+    answer: float | None  # null: not known yet, it is counted when the kernel has been written
+    right: bool | None  # null as long as the answer is not known
+    explain: str
+    counted_on: Literal["own", "workbook", ""]  # the kernel whose counters gave the answer; "": computed
+    seconds: float
+    late: bool = False
+
+    @property
+    def share(self) -> float:
+        """1 if right, else 0."""
+        return float(self.right is True and not self.late)
+
+
+class Code(msgspec.Struct, frozen=True, tag="code"):
+    """A version that the candidate wrote, as the judge saw it last."""
+
+    step: str
+    asked: str
+    topic: str
+    rung: str  # asked for
+    source: str  # of the last version that was graded; "" where none was
+    verdict: str | None  # null: the candidate went on without code
+    reason: str | None
+    rung_reached: str | None
+    share: float  # of the points that the claims up to the asked rung are worth
+    attempts: int
+    hint: bool  # was one asked for
+    counters: dict[str, int] | None
+    facts: dict[str, float] | None
+    seconds: float
+    late: bool = False
+
+
+class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
+    """A follow-up question, whose answer the candidate compared with the model answer."""
+
+    step: str
+    asked: str
+    text: str
+    answer: str
+    self_scored: float  # 0, 0.5 or 1
+    seconds: float
+    late: bool = False
+
+
+Answer = Talk | Figure | Code | Rated
+
+
+class Session(msgspec.Struct):
+    """An interview or a quiz."""
+
+    kind: Literal["interview", "quiz"]
+    title: str
+    topic: str  # "" for a quiz
+    questions: list[str]  # ids asked in a quiz; of an interview, its own
+    minutes: float  # 0: no limit
+    started: str  # UTC, ISO 8601
+    seed: int  # of the drawn parameters
+    kernel_file: str  # what the candidate writes; "" for a quiz without kernels
+    elapsed_s: float = 0.0
+    draft: Code | None = None  # what is known of the version that is being written
+    answers: list[Answer] = msgspec.field(default_factory=list)
+    over: bool = False
+    kernels: bool = False  # a quiz asks for kernels as well
+    schema: str = SCHEMA
+
+    def answer(self, step: str) -> Answer | None:
+        """What was answered at a step; None: nothing yet."""
+        return next((item for item in self.answers if item.step == step), None)
+
+    def replace(self, answer: Answer) -> None:
+        """Put an answer in the place of the one at the same step."""
+        self.answers = [answer if item.step == answer.step else item for item in self.answers]
+
+
+def save(session: Session, path: Path) -> None:
+    """Write the session; a crash in the middle leaves the file of before. Raises WarpladderError."""
+    data = msgspec.json.format(msgspec.json.encode(session), indent=1) + b"\n"
+    beside = path.with_name(path.name + ".new")
+    try:
+        beside.write_bytes(data)
+        os.replace(beside, path)
+    except OSError as error:
+        raise WarpladderError(f"it cannot be written: {error.strerror}", file=path) from None
+
+
+def load(path: Path) -> Session:
+    """A session from its file; raises WarpladderError."""
+    try:
+        session = msgspec.json.decode(path.read_bytes(), type=Session)
+    except OSError as error:
+        raise WarpladderError(f"it cannot be read: {error.strerror}", file=path) from None
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise WarpladderError(f"this is no session: {error}", file=path) from None
+    if session.schema != SCHEMA:
+        raise WarpladderError(f"this is a {session.schema}, not a {SCHEMA}", file=path)
+    return session
+
+
+class Clock:
+    """The candidate's time. It stands still while the judge works and while the session is broken off."""
+
+    def __init__(
+        self, minutes: float, elapsed_s: float = 0.0, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._limit_s = 60 * minutes
+        self._now = now
+        self._started = now() - elapsed_s
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds used so far."""
+        return self._now() - self._started
+
+    @property
+    def left_s(self) -> float | None:
+        """Seconds left, below 0 when time is up; None without a limit."""
+        return self._limit_s - self.elapsed_s if self._limit_s else None
+
+    @property
+    def up(self) -> bool:
+        """Whether nothing new is asked."""
+        return self.left_s is not None and self.left_s <= 0
+
+    @property
+    def late(self) -> bool:
+        """Whether what is finished now comes too late to count."""
+        return self.left_s is not None and self.left_s < -GRACE_S
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Time that is not the candidate's."""
+        began = self._now()
+        try:
+            yield
+        finally:
+            self._started += self._now() - began
