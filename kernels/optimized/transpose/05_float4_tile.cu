@@ -6,23 +6,25 @@
 // What it should buy: the same sectors in a quarter of the requests, 16 sectors each, a quarter of
 // the shared-memory instructions, and 64 bytes on their way for each thread before it has to wait;
 // memory is kept busy by bytes in flight. The swizzle of rung 04 goes on, counted in float4s, and
-// keeps all of it free of conflicts.
+// keeps all of it free of conflicts. Blocks are numbered down the columns of `in`, so that those
+// which run together write long pieces of the same rows.
 //
 // 128-bit accesses need addresses that are multiples of 16 bytes: the rows of both matrices must be
-// multiples of four floats long. Where they are not, a second instance of the kernel works with
-// patches of 1 × 1.
+// multiples of four floats long. Where they are not, a second kernel shifts the tile instead: for
+// each row of `out` by as many elements as that row begins after the start of a sector. Its writes
+// then are float4s and whole sectors again, whatever the size; only its reads go float by float.
 //
 // /// launch
 // [[launch]]
-// kernel = "transpose<4>"
+// kernel = "transpose"
 // when = "M % 4 == 0 and N % 4 == 0"
 // grid = ["cdiv(M, TILE) * cdiv(N, TILE)"]
 // block = ["THREADS"]
 //
 // [[launch]]
-// kernel = "transpose<1>"
+// kernel = "transpose_shifted"
 // when = "M % 4 != 0 or N % 4 != 0"
-// grid = ["cdiv(M, TILE) * cdiv(N, TILE)"]
+// grid = ["cdiv(M + SECTOR - 1, TILE) * cdiv(N, TILE)"]
 // block = ["THREADS"]
 // ///
 
@@ -31,72 +33,118 @@
 constexpr int TILE = 64;
 static_assert((TILE & (TILE - 1)) == 0, "x ^ y stays below a power of two only");
 
-constexpr int THREADS = 256;  // of a block: one for each of the 16 × 16 patches of 4 × 4
-
-// WIDTH neighbours of a row, read and written as one: a float4 if WIDTH is 4, a float if it is 1.
-template <int WIDTH>
-struct alignas(WIDTH * sizeof(float)) Pack {
-    float lane[WIDTH];
-};
+constexpr int WIDTH = 4;              // floats in a float4, and elements along the side of a patch
+constexpr int PACKS = TILE / WIDTH;   // float4s in a row of the tile, patches along its side
+constexpr int THREADS = PACKS * PACKS;  // of a block: one for each patch
 
 // in is M × N, out is N × M, both row-major: out[column][row] = in[row][column]. M and N are
 // multiples of WIDTH.
-template <int WIDTH>
-__global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS)
 transpose(const float* __restrict__ in, float* __restrict__ out, int M, int N)
 {
-    constexpr int PACKS = TILE / WIDTH;     // packs in a row of the tile, patches along its side
-    constexpr int PATCHES = PACKS * PACKS;  // patches in the square
-    static_assert(PATCHES % THREADS == 0, "every thread takes the same number of patches");
+    // The square as it will stand in `out`; float4 p of its row r is kept at place p ^ (r / WIDTH).
+    __shared__ float4 tile[TILE][PACKS];
 
-    // The square as it will stand in `out`; pack p of its row r is kept at place p ^ (r / WIDTH).
-    __shared__ Pack<WIDTH> tile[TILE][PACKS];
+    // Blocks that follow each other now lie below each other: they write neighbouring pieces of the
+    // same rows of `out`. Memory takes long runs of writes better than long runs of reads with
+    // scattered writes.
+    const int tiles_down = (M + TILE - 1) / TILE;
+    const int tile_row = blockIdx.x % tiles_down * TILE;       // where the square begins in `in`
+    const int tile_column = blockIdx.x / tiles_down * TILE;
 
-    const int tiles_across = (N + TILE - 1) / TILE;
-    const int tile_row = blockIdx.x / tiles_across * TILE;     // where the square begins in `in`
-    const int tile_column = blockIdx.x % tiles_across * TILE;
+    const int x = threadIdx.x % PACKS;
+    const int y = threadIdx.x / PACKS;
 
-    // Neighbouring threads read neighbouring packs of a row. As M and N are multiples of WIDTH, a
+    // Neighbouring threads read neighbouring float4s of a row. As M and N are multiples of WIDTH, a
     // patch lies either wholly inside the matrix or wholly outside.
-    #pragma unroll
-    for (int first = 0; first < PATCHES; first += THREADS) {
-        const int patch = first + threadIdx.x;
-        const int x = patch % PACKS;
-        const int y = patch / PACKS;
-        const int row = tile_row + y * WIDTH;
-        const int column = tile_column + x * WIDTH;
-        if (row < M && column < N) {
-            Pack<WIDTH> rows[WIDTH];
-            #pragma unroll
-            for (int i = 0; i < WIDTH; ++i) {
-                rows[i] = *reinterpret_cast<const Pack<WIDTH>*>(in + size_t(row + i) * N + column);
-            }
-            #pragma unroll
-            for (int j = 0; j < WIDTH; ++j) {
-                Pack<WIDTH> turned;
-                #pragma unroll
-                for (int i = 0; i < WIDTH; ++i) {
-                    turned.lane[i] = rows[i].lane[j];
-                }
-                tile[x * WIDTH + j][y ^ x] = turned;  // pack y of this row, at place y ^ x
-            }
+    int row = tile_row + y * WIDTH;
+    int column = tile_column + x * WIDTH;
+    if (row < M && column < N) {
+        float patch[WIDTH][WIDTH];
+        #pragma unroll
+        for (int i = 0; i < WIDTH; ++i) {
+            *reinterpret_cast<float4*>(patch[i]) =
+                *reinterpret_cast<const float4*>(in + size_t(row + i) * N + column);
+        }
+        #pragma unroll
+        for (int j = 0; j < WIDTH; ++j) {  // float4 y of this row, at place y ^ x
+            tile[x * WIDTH + j][y ^ x] = {patch[0][j], patch[1][j], patch[2][j], patch[3][j]};
         }
     }
     __syncthreads();  // the tile is complete
 
-    // Neighbouring threads write neighbouring packs of a row of `out`: x and y have changed places.
+    // Neighbouring threads write neighbouring float4s of a row of `out`: x and y have changed places.
+    row = tile_row + x * WIDTH;
+    column = tile_column + y * WIDTH;
+    if (row < M && column < N) {
+        #pragma unroll
+        for (int i = 0; i < WIDTH; ++i) {
+            *reinterpret_cast<float4*>(out + size_t(column + i) * M + row) =
+                tile[y * WIDTH + i][x ^ y];
+        }
+    }
+}
+
+constexpr int SECTOR = 8;             // floats in a sector of 32 bytes, what memory reads and writes
+constexpr int ROWS = TILE + SECTOR - 1;  // rows of `in` that shifts by 0 … SECTOR - 1 can reach
+constexpr int PAD = 1;                // unused words at the end of a row, as in rung 03
+
+// The same for every M and N.
+extern "C" __global__ void __launch_bounds__(THREADS)
+transpose_shifted(const float* __restrict__ in, float* __restrict__ out, int M, int N)
+{
+    __shared__ float tile[ROWS][TILE + PAD];  // as it stands in `in`
+
+    // Blocks that follow each other read SECTOR - 1 rows of `in` twice, the second time from the L2
+    // cache.
+    const int tiles_down = (M + SECTOR - 1 + TILE - 1) / TILE;
+    const int tile_row = blockIdx.x % tiles_down * TILE;
+    const int tile_column = blockIdx.x / tiles_down * TILE;
+    const int first_row = tile_row - (SECTOR - 1);  // where the tile begins in `in`
+
+    // All of a thread's loads are under way before the first of them is needed.
+    constexpr int LOADS = (ROWS * TILE + THREADS - 1) / THREADS;
+    float loaded[LOADS];
     #pragma unroll
-    for (int first = 0; first < PATCHES; first += THREADS) {
-        const int patch = first + threadIdx.x;
-        const int x = patch % PACKS;
+    for (int i = 0; i < LOADS; ++i) {
+        const int row = first_row + (i * THREADS + threadIdx.x) / TILE;
+        const int column = tile_column + (i * THREADS + threadIdx.x) % TILE;
+        const bool inside = 0 <= row && row < M && column < N;
+        loaded[i] = inside ? in[size_t(row) * N + column] : 0.0f;
+    }
+    #pragma unroll
+    for (int i = 0; i < LOADS; ++i) {
+        const int y = (i * THREADS + threadIdx.x) / TILE;
+        if (y < ROWS) {
+            tile[y][threadIdx.x % TILE] = loaded[i];
+        }
+    }
+    __syncthreads();  // the tile is complete
+
+    // A warp writes two rows of `out`, 64 elements each. Its reads of the tile are not free of
+    // conflicts, four lanes meet in a bank; but here it is memory that everybody waits for.
+    #pragma unroll
+    for (int patch = threadIdx.x; patch < TILE * PACKS; patch += THREADS) {
         const int y = patch / PACKS;
-        const int row = tile_row + x * WIDTH;
-        const int column = tile_column + y * WIDTH;
-        if (row < M && column < N) {
-            #pragma unroll
+        const int x = patch % PACKS * WIDTH;
+        const int column = tile_column + y;
+        if (column >= N) {
+            break;
+        }
+        // Row `column` of `out` begins this many floats after the start of a sector. That of the
+        // product modulo 2^32 is the same, because 2^32 is a multiple of SECTOR.
+        const int shift = unsigned(column) * unsigned(M) % SECTOR;
+        const int row = tile_row - shift + x;
+        const int first = row - first_row;
+        float* target = out + size_t(column) * M;
+        if (0 <= row && row + WIDTH <= M) {
+            *reinterpret_cast<float4*>(target + row) = {
+                tile[first][y], tile[first + 1][y], tile[first + 2][y], tile[first + 3][y]};
+        } else {  // the row begins or ends within this float4
             for (int i = 0; i < WIDTH; ++i) {
-                *reinterpret_cast<Pack<WIDTH>*>(out + size_t(column + i) * M + row) =
-                    tile[y * WIDTH + i][x ^ y];
+                if (0 <= row + i && row + i < M) {
+                    target[row + i] = tile[first + i][y];
+                }
             }
         }
     }
