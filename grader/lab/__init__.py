@@ -26,19 +26,24 @@ from __future__ import annotations
 from typing import Any
 
 from grader.lab.cells import Cell, cell, parse_cell, variant
-from grader.lab.counts import Comparison, Counts, compare
+from grader.lab.comparison import Comparison, compare
+from grader.lab.counts import Counts
 from grader.lab.launching import build, count, device, function
-from grader.lab.predictions import Prediction, Score, predict, prediction, reveal, score
+from grader.lab.predictions import Prediction, Score, item, predict, score
 from grader.lab.runs import counters, grade, profile, record, source
+from grader.lab.schedules import Facts, schedule
 from grader.lab.sliders import Picture, banks, banks_slider, board, occupancy_slider, sectors
+from grader.lab.tasks import Task, reveal, task
 
 __all__ = [
     "Cell",
     "Comparison",
     "Counts",
+    "Facts",
     "Picture",
     "Prediction",
     "Score",
+    "Task",
     "banks",
     "banks_slider",
     "board",
@@ -50,17 +55,19 @@ __all__ = [
     "device",
     "function",
     "grade",
+    "item",
     "load_ipython_extension",
     "occupancy_slider",
     "parse_cell",
     "predict",
-    "prediction",
     "profile",
     "record",
     "reveal",
+    "schedule",
     "score",
     "sectors",
     "source",
+    "task",
     "variant",
 ]
 

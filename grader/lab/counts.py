@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from grader.errors import WarpladderError
+from grader.judge import counting
 from grader.lab import show
+from grader.lab.comparison import complaints, table
 from grader.report import units
 from grader.results import FindingResult, LineProfile
 
@@ -35,6 +35,7 @@ SHORT = {
 tensor_ops are operations, two for a multiply-add."""
 
 FACTS = {
+    "flop": "floating-point operations, two for a multiply-add",
     "registers": "registers a thread",
     "spill_bytes": "registers kept in memory instead, bytes a thread",
     "shared_bytes": "shared memory a block, bytes",
@@ -84,6 +85,33 @@ class Counts(dict[str, int]):
         raise AttributeError(f"{name} is not counted; short names are {', '.join((*SHORT, *FACTS))}")
 
     @property
+    def name(self) -> str:
+        """The kernel's."""
+        return self.about.name
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the run, each in a sentence; [] where nothing is known to be."""
+        said = [self.about.wrong] if self.about.wrong else []
+        for fault in self.about.findings:
+            line = f"line {fault.line}: " if fault.line else ""
+            said.append(f"{line}{fault.kind.replace('_', ' ')}: {fault.message}")
+        return said
+
+    def numbers(self) -> dict[str, float]:
+        """All counters and facts by their short names."""
+        return {name: getattr(self, name) for name in (*SHORT, *FACTS)}
+
+    def meaning(self, name: str) -> str:
+        """What a short name stands for."""
+        return SHORT.get(name) or FACTS[name]
+
+    @property
+    def flop(self) -> int:
+        """Floating-point operations that were executed, Tensor Cores' among them; a multiply-add is two."""
+        return counting.flop(self)
+
+    @property
     def occupancy(self) -> float:
         """Resident warps over the most that a multiprocessor holds."""
         return self.about.occupancy
@@ -107,74 +135,11 @@ class Counts(dict[str, int]):
     def _view(self) -> RenderableType:
         return show.stacked(
             Text.assemble((self.about.name, "bold"), f"   {self.about.where}"),
-            *_complaints(self.about),
-            _table([self], ["counted"], [name for name in SHORT if getattr(self, name)]),
+            *complaints(self),
+            table({"counted": self}, [name for name in SHORT if getattr(self, name)]),
             Text(
-                f"{self.about.registers} registers a thread, {units.kib(self.about.shared_bytes)} of shared memory, "
+                f"\n{self.about.registers} registers a thread, {units.kib(self.about.shared_bytes)} of shared memory, "
                 f"occupancy {units.percent(self.about.occupancy)} %, "
                 f"{self.about.dram_bytes:,} bytes to and from DRAM"
             ),
         )
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Several runs side by side, as `compare` found them."""
-
-    runs: Mapping[str, Counts]
-    rows: list[str] = field(default_factory=list)  # short names and facts
-
-    def _repr_html_(self) -> str:
-        return show.as_html(self._view())
-
-    def __repr__(self) -> str:
-        return show.as_text(self._view())
-
-    def _view(self) -> RenderableType:
-        complaints = [text for counts in self.runs.values() for text in _complaints(counts.about)]
-        if not self.rows:
-            return show.stacked(*complaints, Text("No counter differs."))
-        return show.stacked(*complaints, _table(list(self.runs.values()), list(self.runs), self.rows))
-
-
-def compare(runs: Mapping[str, Counts], *only: str) -> Comparison:
-    """Runs side by side, under the names they are given in `runs`: the counters in which they differ.
-
-    With `only`, those counters and facts, by their short names, whether they differ or not. Raises
-    WarpladderError for a name that is none.
-    """
-    known = [*SHORT, *FACTS]
-    for name in only:
-        if name not in known:
-            raise WarpladderError(f"`{name}` is not counted", remedy=f"counted are {', '.join(known)}")
-    if only:
-        return Comparison(runs, list(only))
-    differ = [name for name in known if len({getattr(counts, name) for counts in runs.values()}) > 1]
-    return Comparison(runs, differ)
-
-
-def _table(runs: list[Counts], heads: list[str], rows: list[str]) -> Table:
-    """One row a counter, one column a run; the factor where there are two."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", no_wrap=True)
-    for head in heads:
-        table.add_column(head, justify="right", no_wrap=True)
-    if len(runs) == 2:
-        table.add_column("factor", justify="right", no_wrap=True)
-    for name in rows:
-        values = [getattr(counts, name) for counts in runs]
-        factor = []
-        if len(runs) == 2:
-            factor = [units.ratio(values[1] / values[0]) if values[0] else units.NOTHING]
-        table.add_row(name, *(f"{value:,}" for value in values), *factor)
-        table.add_row(Text("  " + (SHORT.get(name) or FACTS[name]), "dim"))
-    return table
-
-
-def _complaints(about: About) -> list[Text]:
-    """What is wrong with a run, if anything is."""
-    said = [Text(about.wrong, "red")] if about.wrong else []
-    for fault in about.findings:
-        line = f"line {fault.line}: " if fault.line else ""
-        said.append(Text(f"{line}{fault.kind.replace('_', ' ')}: {fault.message}", "red"))
-    return said

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from rich.table import Table
 from rich.text import Text
@@ -64,23 +65,63 @@ class Prediction:
     def _answer(self) -> str:
         return f"{_written(self.answer)} {self.unit}".rstrip()
 
+    @property
+    def more(self) -> str:
+        """The hint, where it is wanted."""
+        return self.hint if self.state == "wrong" else ""
+
+    @property
+    def written(self) -> str:
+        """What the reader wrote."""
+        return _written(self.value)
+
     def _repr_html_(self) -> str:
-        colour = _COLOURS[self.state]
-        said = f'<b style="color:{colour}">{_MARKS[self.state]} {html.escape(self.id)}</b> {html.escape(self.says)}'
-        if self.state == "wrong" and self.hint:
-            said += f"<br>{html.escape(self.hint)}"
-        if self.state != "right":
-            said += f"<details><summary>Reveal the answer</summary>{html.escape(self._answer())}</details>"
-        return f'<div style="{_BOX.format(colour=colour)}">{said}</div>'
+        return box(self, html.escape(self._answer()))
 
     def __repr__(self) -> str:
-        said = f"{_MARKS[self.state]} {self.id}: {self.says}"
-        if self.state == "wrong" and self.hint:
-            said += f"\n  {self.hint}"
-        return said if self.state == "right" else f'{said}\n  lab.reveal("{self.id}") shows the answer.'
+        return plain(self)
 
 
-_made: dict[str, Prediction] = {}
+class Item(Protocol):
+    """What a notebook asks of its reader: a prediction, or a task."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def state(self) -> State: ...
+    @property
+    def says(self) -> str: ...
+    @property
+    def more(self) -> str: ...
+    @property
+    def written(self) -> str: ...
+
+
+def box(item: Item, answer_html: str) -> str:
+    """An item as HTML; its answer opens on a click, until it was found."""
+    colour = _COLOURS[item.state]
+    said = (
+        f'<b style="color:{colour}">{_MARKS[item.state]} {html.escape(item.id)}</b> {html.escape(item.says)}'
+    )
+    if item.more:
+        said += f"<br>{html.escape(item.more)}"
+    if item.state != "right":
+        said += f"<details><summary>Reveal the answer</summary>{answer_html}</details>"
+    return f'<div style="{_BOX.format(colour=colour)}">{said}</div>'
+
+
+def _prose(text: str) -> str:
+    """Text as HTML; what stands between backquotes is code."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", html.escape(text))
+
+
+def plain(item: Item) -> str:
+    """An item as text."""
+    said = f"{_MARKS[item.state]} {item.id}: {item.says}" + (f"\n  {item.more}" if item.more else "")
+    return said if item.state == "right" else f'{said}\n  lab.reveal("{item.id}") shows the answer.'
+
+
+_items: dict[str, Item] = {}
 
 
 def predict(
@@ -99,40 +140,40 @@ def predict(
     """
     found = answer() if callable(answer) else answer
     made = Prediction(question_id, value, found, tolerance, unit, hint)
-    _made[question_id] = made
+    remember(made)
     return made
 
 
-def reveal(question_id: str) -> Value:
-    """The answer of a prediction whose cell was run; raises WarpladderError for any other."""
-    return prediction(question_id).answer
+def remember(item: Item) -> None:
+    """Keep an item for `reveal` and `score`, in place of an earlier one of its name."""
+    _items[item.id] = item
 
 
-def prediction(question_id: str) -> Prediction:
-    """A prediction whose cell was run; raises WarpladderError where there is none."""
-    if question_id not in _made:
-        message = f"nothing was predicted under `{question_id}`{nearest(question_id, list(_made))}"
-        raise WarpladderError(message, remedy="run the cell of the prediction first")
-    return _made[question_id]
+def item(question_id: str) -> Item:
+    """The prediction or task of that name, whose cell was run; raises WarpladderError where there is none."""
+    if question_id not in _items:
+        message = f"nothing was asked under `{question_id}`{nearest(question_id, list(_items))}"
+        raise WarpladderError(message, remedy="run its cell first")
+    return _items[question_id]
 
 
 @dataclass(frozen=True)
 class Score:
-    """What became of every prediction so far."""
+    """What became of every prediction and task so far."""
 
-    predictions: tuple[Prediction, ...]
+    items: tuple[Item, ...]
 
     @property
     def right(self) -> int:
         """How many are right."""
-        return sum(item.state == "right" for item in self.predictions)
+        return sum(item.state == "right" for item in self.items)
 
     def _view(self) -> Table:
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
-        for item in self.predictions:
+        for item in self.items:
             mark = Text(f"{_MARKS[item.state]} {item.state}", _STYLES[item.state])
-            table.add_row(mark, item.id, "" if item.value is None else _written(item.value))
-        table.add_row("", Text(f"{self.right} of {len(self.predictions)} right", "bold"))
+            table.add_row(mark, item.id, item.written)
+        table.add_row("", Text(f"{self.right} of {len(self.items)} right", "bold"))
         return table
 
     def _repr_html_(self) -> str:
@@ -143,8 +184,8 @@ class Score:
 
 
 def score() -> Score:
-    """Every prediction of this notebook, in order."""
-    return Score(tuple(_made.values()))
+    """Every prediction and task of this notebook, in order."""
+    return Score(tuple(_items.values()))
 
 
 def _same(value: Value, answer: Value, tolerance: float) -> bool:

@@ -58,11 +58,11 @@ def counters(name: str, /, **sizes: int) -> Counts:
     kept = cell(name)
     key = (kept.topic or "", kept.text, tuple(sorted(sizes.items())))
     if key not in _counted:
-        _counted[key] = _counts(profile(name, **sizes))
+        _counted[key] = _counts(name, profile(name, **sizes))
     return _counted[key]
 
 
-def _counts(run: Profile) -> Counts:
+def _counts(name: str, run: Profile) -> Counts:
     """All launches of a profile together."""
     launches = [launch for launch in run.launches if launch.counters is not None]
     if not launches:
@@ -73,7 +73,7 @@ def _counts(run: Profile) -> Counts:
         for counter, value in (launch.counters or {}).items():
             total[counter] = total.get(counter, 0) + value
     about = About(
-        name=run.file,
+        name=name,
         where=units.problem(run.problem),
         registers=max(launch.registers for launch in launches),
         spill_bytes=max(launch.spill_bytes for launch in launches),

@@ -11,7 +11,7 @@ from rich.terminal_theme import TerminalTheme
 WIDTH = 96  # columns; what an output cell of JupyterLab holds
 
 _HTML = (
-    '<pre style="margin:0;line-height:1.3;overflow-x:auto;color:inherit;background:none;'
+    '<pre style="margin:.3em 0 .3em .5em;line-height:1.3;overflow-x:auto;color:inherit;background:none;'
     "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace\">{code}</pre>"
 )
 
@@ -64,7 +64,9 @@ def as_html(view: RenderableType) -> str:
 
 def as_text(view: RenderableType) -> str:
     """A view as plain text."""
-    console = Console(file=io.StringIO(), width=WIDTH, highlight=False, force_jupyter=False, no_color=True)
+    console = Console(
+        file=io.StringIO(), width=WIDTH, highlight=False, force_jupyter=False, color_system=None
+    )
     console.print(view, crop=False)
     file: Any = console.file
     return str(file.getvalue()).rstrip("\n")

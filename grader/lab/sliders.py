@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.analysis import devices
@@ -35,15 +35,38 @@ class Picture:
 
 
 class Slider:
-    """A picture and the widget that changes it; shown as the widget where one can be, else as the picture."""
+    """A picture, and the controls that change it, where there are any.
 
-    def __init__(self, picture: Picture, widget: Any) -> None:
-        self.picture = picture
-        self.widget = widget  # None without ipywidgets
+    The picture is an output of its own, which the controls replace: where a page cannot show them, it stands still.
+    """
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
-        bundle = {} if self.widget is None else dict(self.widget._repr_mimebundle_())
-        return {**bundle, "text/html": self.picture._repr_html_(), "text/plain": repr(self.picture)}
+    def __init__(
+        self, draw: Callable[..., Picture], values: Mapping[str, Any], controls: Mapping[str, Any]
+    ) -> None:
+        """`draw` takes the values by name; `controls` are the widgets for them, empty without ipywidgets."""
+        self.picture = draw(**values)
+        self.controls = controls
+        self._draw = draw
+        self._shown: Any = None
+        for control in controls.values():
+            control.observe(self._redraw, "value")
+
+    def _ipython_display_(self) -> None:
+        from IPython.display import display
+
+        if self.controls:
+            import ipywidgets
+
+            display(ipywidgets.VBox(list(self.controls.values())))
+        self._shown = display(self.picture, display_id=True)
+
+    def _redraw(self, _: object) -> None:
+        self.picture = self._draw(**{name: control.value for name, control in self.controls.items()})
+        if self._shown is not None:
+            self._shown.update(self.picture)
+
+    def __repr__(self) -> str:
+        return repr(self.picture)
 
 
 def banks(
@@ -122,21 +145,17 @@ def _range(value: int, least: int, most: int, step: int, label: str) -> dict[str
 
 
 def _slider(draw: Callable[..., Picture], controls: dict[str, tuple[str, dict[str, Any]]]) -> Slider:
-    """A picture of `draw`, which takes the values of the controls: each a class of ipywidgets and its arguments."""
-    picture = draw(**{name: options["value"] for name, (_, options) in controls.items()})
+    """A slider for `draw`, which takes the controls' values; a control is a class of ipywidgets and its arguments."""
+    values = {name: options["value"] for name, (_, options) in controls.items()}
     if importlib.util.find_spec("ipywidgets") is None:
-        return Slider(picture, None)
+        return Slider(draw, values, {})
     import ipywidgets
 
-    made = {name: getattr(ipywidgets, kind)(**options) for name, (kind, options) in controls.items()}
-    view = ipywidgets.HTML(picture._repr_html_())
-
-    def redraw(_: object) -> None:
-        view.value = draw(**{name: control.value for name, control in made.items()})._repr_html_()
-
-    for control in made.values():
-        control.observe(redraw, "value")
-    return Slider(picture, ipywidgets.VBox([*made.values(), view]))
+    return Slider(
+        draw,
+        values,
+        {name: getattr(ipywidgets, kind)(**options) for name, (kind, options) in controls.items()},
+    )
 
 
 def _of_lanes(addresses: Sequence[int | None] | Callable[[int], int]) -> list[int | None]:
