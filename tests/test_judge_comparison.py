@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 
 from grader.judge import comparison
 from grader.judge.comparison import compare, compare_within, error_bound
-from grader.judge.guards import GUARD_BYTES, POISON, Damage, damage, frame, paint, unwritten
+from grader.judge.guards import (
+    GUARD_BYTES,
+    POISON,
+    Damage,
+    added_to,
+    damage,
+    frame,
+    paint,
+    paint_output,
+    unwritten,
+)
 
 
 def ones(*shape: int) -> np.ndarray:
@@ -109,6 +119,27 @@ def test_poison_left_in_an_output_is_counted(dtype: str) -> None:
     assert list(np.flatnonzero(unwritten(output))) == [2, 3]
     result = compare("C", output, np.ones(6), None)
     assert (result.unwritten, result.first_unwritten) == (2, (2,))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+def test_what_outputs_hold_at_the_start_counts_as_unwritten(dtype: str) -> None:
+    output = np.ones(6, dtype=dtype)
+    paint_output(output[2:4].view(np.uint8), output.dtype)
+    assert list(np.flatnonzero(unwritten(output))) == [2, 3]
+    assert not added_to(output).any()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_sum_with_what_an_output_held_at_the_start_can_be_told(dtype: str) -> None:
+    output = np.zeros(6, dtype=dtype)
+    paint_output(output[2:4].view(np.uint8), output.dtype)
+    with np.errstate(invalid="ignore"):
+        output += np.ones(6, dtype=dtype)
+        output += np.ones(6, dtype=dtype)
+    if dtype != "float16":  # NumPy adds halves as floats, and the way there and back loses payloads
+        assert list(np.flatnonzero(added_to(output))) == [2, 3]
+    assert not unwritten(output).any()
+    assert compare("C", output, np.full(6, 2), None).first_unwritten is None
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])

@@ -10,7 +10,7 @@ import pytest
 from grader.emulator.devices import find
 from grader.judge import verdict
 from grader.judge.comparison import compare
-from grader.judge.guards import POISON, Damage, paint
+from grader.judge.guards import POISON, Damage, paint, paint_output
 from grader.judge.protocol import Failure, FindingRecord, Launch, Record
 from grader.judge.verdict import MORE_THAN_ROUNDING, SUMS_ARE_EXACT, Refusal
 
@@ -114,6 +114,24 @@ def test_nan_and_unwritten_elements_have_reasons_of_their_own() -> None:
     comparison = compare("C", actual, np.ones((2, 3)), None)
     text = reason(verdict.of_comparison(comparison, SUMS_ARE_EXACT, PROBLEM))
     assert "2 of 6 elements of `C` were never written, the first at [1, 0]" in text
+
+
+def test_an_output_without_any_writer_and_one_that_is_only_added_to() -> None:
+    output = np.ones((2, 3), np.float32)
+    paint_output(output.view(np.uint8).reshape(-1), output.dtype)
+    text = reason(verdict.of_comparison(compare("C", output, np.ones((2, 3)), None), "", PROBLEM))
+    assert "`C` was never written, where M=2, N=3" in text
+    with np.errstate(invalid="ignore"):
+        output[0, 1:] += 1
+    text = reason(verdict.of_comparison(compare("C", output, np.ones((2, 3)), None), "", PROBLEM))
+    assert "adds to `C` without setting it first, at 2 of its 6 elements, where M=2, N=3" in text
+    assert 'zero = ["C"]' in text
+
+
+def test_a_single_number_is_not_called_the_only_wrong_one() -> None:
+    comparison = compare("out", np.float32([3]), np.float64([4]), None)
+    text = reason(verdict.of_comparison(comparison, SUMS_ARE_EXACT, {"N": 2}))
+    assert text == f"`out`[0] is 3, expected 4, where N=2. {SUMS_ARE_EXACT}"
 
 
 def test_what_the_emulator_does_not_know_is_named() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.judge.guards import unwritten
+from grader.judge.guards import added_to, unwritten
 from grader.results import Mismatch, Number
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -50,6 +50,7 @@ class Comparison:
     first_unwritten: tuple[int, ...] | None
     box: tuple[tuple[int, int], ...] | None  # first and last wrong index, a pair a dimension
     in_half: bool = False  # the output was rounded to half precision on the way, see `_rounded_to_half`
+    added_to: int = 0  # how many elements are a sum with what lay there at the start
     bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     @property
@@ -93,6 +94,7 @@ def compare(name: str, actual: Array, expected: Array, allowed: Array | None) ->
         first_unwritten=_index(holes[0], actual.shape) if len(holes) else None,
         box=_box(wrong, actual.shape),
         in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
+        added_to=int(np.count_nonzero(added_to(actual) & wrong)),
     )
 
 

@@ -1,9 +1,9 @@
 """Patterns that show what a kernel wrote, or did not write.
 
-Outputs and scratch arrays start as *poison*: an element still poisoned was never written. On a GPU every
-buffer also lies between two *guard zones*, which must come back as they were; the emulator finds accesses out
-of bounds by itself, so buffers there are exact. Both patterns are NaN in every floating-point type, so that a
-sum which reads them shows it.
+Outputs and scratch arrays start as *poison*: an element still poisoned was never written, and a sum with an
+output's poison can be told as well. On a GPU every buffer also lies between two *guard zones*, which must come
+back as they were; the emulator finds accesses out of bounds by itself, so buffers there are exact. All these
+patterns are NaN in every floating-point type, so that a sum which reads them shows it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,14 @@ POISON = 0x7FFD7FFD
 """The word that unwritten memory holds. NVIDIA's arithmetic gives 0x7FFFFFFF as its NaN, so no sum makes this
 one."""
 
+SIGNALLING = {
+    "float16": (0x7DBD, 1 << 9),
+    "float32": (0x7FBD7FBD, 1 << 22),
+    "float64": (0x7FF57FBD7FBD7FBD, 1 << 51),
+}
+"""What outputs hold at the start, by type: a NaN that signals, and the bit that arithmetic sets in it to quiet it. A
+CPU keeps the other bits, so on the emulator a sum shows that it was added to what lay there."""
+
 GUARD = 0x7FFB7FFB
 """The word that guard zones hold."""
 
@@ -25,6 +33,7 @@ GUARD_BYTES = 256 * 1024
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 Array = np.ndarray[Any, np.dtype[Any]]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,14 @@ def paint(view: Bytes, word: int) -> None:
     whole = len(view) // 4 * 4
     view[:whole].view(np.uint32)[:] = word
     view[whole:] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)[: len(view) - whole]
+
+
+def paint_output(view: Bytes, dtype: np.dtype[Any]) -> None:
+    """Fill an output's bytes with what says that nobody wrote there."""
+    if dtype.name not in SIGNALLING:
+        paint(view, POISON)
+        return
+    view.view(f"u{dtype.itemsize}")[:] = SIGNALLING[dtype.name][0]
 
 
 def frame(region: Bytes, guard: int) -> Bytes:
@@ -64,12 +81,24 @@ def damage(region: Bytes, guard: int) -> Damage | None:
     return None
 
 
-def unwritten(output: Array) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Which elements, in memory order, still hold the poison; none for types of one byte, which cannot be
-    told."""
+def unwritten(output: Array) -> Mask:
+    """Which elements, in memory order, still hold what they held at the start; none for types of one byte, which
+    cannot be told."""
     size = output.dtype.itemsize
     if size not in (2, 4, 8):
         return np.zeros(output.size, dtype=bool)
+    bits = output.reshape(-1).view(f"u{size}")
     pattern = int.from_bytes(POISON.to_bytes(4, "little") * 2, "little") & ((1 << 8 * size) - 1)
-    mask: np.ndarray[Any, np.dtype[np.bool_]] = output.reshape(-1).view(f"u{size}") == pattern
+    mask: Mask = bits == pattern
+    if output.dtype.name in SIGNALLING:
+        mask |= bits == SIGNALLING[output.dtype.name][0]
+    return mask
+
+
+def added_to(output: Array) -> Mask:
+    """Which elements, in memory order, are a sum with what an output held at the start."""
+    if output.dtype.name not in SIGNALLING:
+        return np.zeros(output.size, dtype=bool)
+    pattern, quiet = SIGNALLING[output.dtype.name]
+    mask: Mask = output.reshape(-1).view(f"u{output.itemsize}") == pattern | quiet
     return mask

@@ -10,7 +10,7 @@ import numpy as np
 
 from grader.judge.cases import Case, CaseData
 from grader.judge.comparison import Comparison
-from grader.judge.guards import POISON, damage, frame, paint
+from grader.judge.guards import POISON, damage, frame, paint, paint_output
 from grader.judge.kernel import Kernel, Planned
 from grader.judge.protocol import Allocate, Download, Operation, Record, Release, Reply, Run, Upload
 from grader.judge.runner import Region, Runner
@@ -70,7 +70,7 @@ def run(runner: Runner, trial: Trial, budget: int | None, timeout_s: float) -> O
         return Outcome(refusal)
     regions = runner.regions(trial.sizes())
     for region in regions:
-        _lay_out(runner, region, trial.data)
+        _lay_out(runner, region, trial)
     run_all = Run(trial.kernel.module, trial.planned.launches, budget)
     reply = runner.ask(operations(regions, run_all), timeout_s)
     if isinstance(reply, Refusal):
@@ -107,11 +107,13 @@ def records_of(reply: Reply) -> tuple[Record, ...]:
     return tuple(record for value in reply.values if isinstance(value, list) for record in value)
 
 
-def _lay_out(runner: Runner, region: Region, data: CaseData) -> None:
+def _lay_out(runner: Runner, region: Region, trial: Trial) -> None:
     """Write guards, and the input or poison between them, into the memory file."""
     payload = frame(runner.bytes_of(region), region.guard)
-    if region.name in data.inputs:
-        payload[:] = as_bytes(data.inputs[region.name])
+    if region.name in trial.data.inputs:
+        payload[:] = as_bytes(trial.data.inputs[region.name])
+    elif region.name in trial.data.expected:
+        paint_output(payload, trial.dtype(region.name))
     else:
         paint(payload, POISON)
 

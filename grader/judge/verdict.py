@@ -52,8 +52,8 @@ MORE_THAN_ROUNDING = (
     "That is more than rounding explains: look for numbers that pass through a narrower type on the way."
 )
 SUMS_IN_HALF = (
-    "The sums were rounded to half precision, which has 11 significant bits, as an accumulator of halves does, "
-    "__hfma2 or __hadd: keep them in float, and declare WMMA's accumulator fragment as float."
+    "Sums or products were rounded to half precision, which has 11 significant bits, as an accumulator of halves "
+    "does, __hadd, __hmul, __hfma2, or a WMMA accumulator fragment of halves: keep them in float."
 )
 NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, above all where sizes differ."
 """What to look at when an output is wrong, by kind of case."""
@@ -204,16 +204,34 @@ def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int
     if mismatch is None:
         return None
     sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
+    if comparison.added_to:
+        return Refusal("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
     if comparison.first_unwritten is not None:
-        return Refusal(
-            "fail",
-            f"{comparison.unwritten} of {mismatch.elements} elements of `{mismatch.array}` were never "
-            f"written, the first at [{_list(comparison.first_unwritten)}], where {sizes}. Does the grid "
-            "cover sizes that are not multiples of the tile? cdiv(a, b) rounds up. Outputs do not start at "
-            "zero, either: assign to them, or name them in `zero`.",
-        )
+        return Refusal("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
     usual = SUMS_IN_HALF if comparison.in_half else advice
     return Refusal("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
+
+
+def _added_to(array: str, count: int, elements: int, sizes: str) -> str:
+    share = "" if elements == 1 else f", at {count} of its {elements} elements"
+    return (
+        f"The kernel adds to `{array}` without setting it first{share}, where {sizes}. Outputs hold nothing at "
+        f'the start: assign with = where a thread has the whole sum, or put zero = ["{array}"] into the launch '
+        "block, which sets it to zero before that launch."
+    )
+
+
+def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str) -> str:
+    if count == mismatch.elements:
+        return (
+            f"`{mismatch.array}` was never written, where {sizes}. Is it the pointer that the kernel writes "
+            "through, in its place among the launch block's `args`? Is there a guard that no thread passes?"
+        )
+    return (
+        f"{count} of {mismatch.elements} elements of `{mismatch.array}` were never written, the first at "
+        f"[{_list(first)}], where {sizes}. Does the grid cover sizes that are not multiples of the tile? "
+        "cdiv(a, b) rounds up."
+    )
 
 
 def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
@@ -222,6 +240,8 @@ def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
         f"`{mismatch.array}`[{_list(mismatch.index)}] is {_number(mismatch.actual)}, expected "
         f"{_number(mismatch.expected)}{within}, where {sizes}."
     )
+    if mismatch.elements == 1:
+        return text
     if mismatch.wrong == 1:
         return f"{text} It is the only wrong one of {mismatch.elements} elements."
     spans = " × ".join(f"{first}–{last}" for first, last in comparison.box or ())
@@ -232,7 +252,7 @@ def _advice(mismatch: Mismatch, usual: str) -> str:
     if mismatch.actual == "nan":
         return (
             "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before "
-            "it is read?"
+            "it is read? An output that is added to has to be named in `zero`."
         )
     return usual
 
