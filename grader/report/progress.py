@@ -43,6 +43,18 @@ def of_stages(name: str) -> Iterator[Callable[[str, str], None]]:
         yield lambda _, stage: bars.update(task, doing=STAGES.get(stage, ""))
 
 
+@contextmanager
+def of_items(name: str, total: int) -> Iterator[Callable[[str], None]]:
+    """A bar over things of one kind; yields what to call with the name of each that is done."""
+    with _bars() as bars:
+        task = bars.add_task(name, total=total, doing="")
+
+        def done(item: str) -> None:
+            bars.update(task, advance=1, doing=item)
+
+        yield done
+
+
 def _bars() -> Progress:
     console = Console(stderr=True)
     return Progress(

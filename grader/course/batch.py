@@ -1,0 +1,153 @@
+"""A whole class marked before nbgrader autogrades it: several submissions at a time, and a table of what they are.
+
+The marks are kept where MarkKernels finds them, so `nbgrader autograde` then has little left to do.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
+
+from grader.course import sources
+from grader.course.folder import CONFIG
+from grader.course.preprocessors import MarkKernels, of_gradebook
+from grader.course.restore import Original, answer
+from grader.errors import WarpladderError
+from grader.results import Grade
+from grader.topics import Topic
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One kernel that a student handed in."""
+
+    student: str
+    topic: Topic
+    source: str
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of it."""
+
+    student: str
+    topic: str
+    grade: Grade | None  # as it counts; null where it could not be marked
+    note: str = ""  # whose source it is as well, or why there is no mark
+
+
+def open_course(root: Path) -> tuple[CourseDirectory, MarkKernels]:
+    """A course's folders and its marker, as nbgrader_config.py sets them up. Raises WarpladderError."""
+    if not (root / CONFIG).is_file():
+        remedy = "name a folder that `ladder course init` made"
+        raise WarpladderError(
+            "this is no course: nbgrader's configuration is missing", file=root, remedy=remedy
+        )
+    config: Config = PyFileConfigLoader(CONFIG, str(root.resolve())).load_config()
+    return CourseDirectory(config=config), MarkKernels(config=config)
+
+
+def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) -> Iterator[Submission]:
+    """The kernels that were submitted to an assignment, student by student. Raises WarpladderError where it is not
+    known to the gradebook."""
+    submitted = course.submitted_directory
+    student_of = re.compile(
+        course.format_path(submitted, "(?P<student>[^/]+)", re.escape(assignment), escape=True)
+    )
+    for notebook, kernel in _kernels(course, assignment):
+        for folder in sorted(glob.glob(course.format_path(submitted, "*", assignment))):
+            path, student = Path(folder) / f"{notebook}.ipynb", student_of.fullmatch(folder)
+            if student and path.is_file():
+                source = sources.of_cell(answer(_cells(path), kernel))
+                yield Submission(student["student"], topics[kernel.topic or ""], source)
+
+
+def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Original]]:
+    """The answers' cells of an assignment that hold kernels, each with its notebook's name."""
+    with Gradebook(course.db_url, course.course_id) as gradebook:
+        try:
+            notebooks = gradebook.find_assignment(assignment).notebooks
+        except MissingEntry:
+            remedy = f"nbgrader generate_assignment {assignment}"
+            raise WarpladderError(f"there is no assignment `{assignment}` yet", remedy=remedy) from None
+        return [
+            (str(notebook.name), cell)
+            for notebook in notebooks
+            for cell in of_gradebook(notebook)
+            if cell.topic is not None
+        ]
+
+
+def _cells(path: Path) -> list[Any]:
+    """The cells of a submission; none of what is no notebook."""
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+    except Exception:  # whatever a file may hold: its mark is that of the starter
+        return []
+    return list(notebook.cells)
+
+
+def mark(
+    marker: MarkKernels,
+    submissions: Sequence[Submission],
+    jobs: int = 2,
+    again: bool = False,
+    done: Callable[[str], None] = lambda student: None,
+) -> list[Row]:
+    """Mark submissions, `jobs` at a time and each source once; `again`: those marked before, too.
+
+    `done` is called, from any thread, with each student whose submission is marked.
+    """
+    first: dict[tuple[str, str], Submission] = {}
+    for item in submissions:
+        first.setdefault((item.topic.name, item.source), item)
+
+    def one(item: Submission) -> Grade | str:
+        try:
+            found: Grade | str = marker.marker.mark(item.topic, item.source, again).shown(item.topic)
+        except WarpladderError as error:
+            found = str(error)
+        done(item.student)
+        return found
+
+    with ThreadPoolExecutor(jobs) as pool:
+        marks = dict(zip(first, pool.map(one, first.values()), strict=True))
+    notes = _same(submissions)
+    rows = []
+    for item in submissions:
+        found = marks[item.topic.name, item.source]
+        note = notes.get((item.student, item.topic.name), "") if isinstance(found, Grade) else found
+        rows.append(Row(item.student, item.topic.name, found if isinstance(found, Grade) else None, note))
+    return rows
+
+
+def _same(submissions: Sequence[Submission]) -> dict[tuple[str, str], str]:
+    """For students whose source is also somebody else's, but for comments and white space: whose."""
+    topics = {item.topic.name: item.topic for item in submissions}
+    ladders = {name: dict(sources.of_ladder(topic)) for name, topic in topics.items()}
+    students: dict[tuple[str, str], list[str]] = {}
+    for item in submissions:
+        own = (item.topic.name, sources.fingerprint(item.topic, item.source))
+        students.setdefault(own, []).append(item.student)
+    found = {}
+    for (topic, print_), names in students.items():
+        for name in names:
+            if print_ in ladders[topic]:
+                found[name, topic] = ladders[topic][print_]
+            elif len(names) > 1:
+                others = [other for other in names if other != name]
+                more = f" and {len(others) - 2} more" if len(others) > 2 else ""
+                found[name, topic] = f"as {', '.join(others[:2])}{more}"
+    return found

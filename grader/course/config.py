@@ -1,0 +1,47 @@
+"""What a course's nbgrader_config.py calls: our preprocessors in their places among nbgrader's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from nbgrader.converters import Autograde, GenerateAssignment
+from nbgrader.preprocessors import ClearSolutions, DeduplicateIds, Execute, SaveAutoGrades
+
+from grader.course.folder import HIDDEN
+from grader.course.preprocessors import (
+    KeepStarters,
+    MarkKernels,
+    RestoreCells,
+    RunNotebook,
+    SubmissionExporter,
+)
+
+CACHE = ".marks"
+
+
+def configure(config: Any, root: Path) -> None:
+    """Set up a course in the folder `root`; what stands after this call in the file may change any of it."""
+    root = root.resolve()
+    config.CourseDirectory.root = str(root)
+    config.GenerateAssignment.preprocessors = _replaced(
+        GenerateAssignment.preprocessors.default(), {ClearSolutions: [KeepStarters]}
+    )
+    config.Autograde.exporter_class = SubmissionExporter
+    config.Autograde.sanitize_preprocessors = _replaced(
+        Autograde.sanitize_preprocessors.default(), {DeduplicateIds: [RestoreCells, DeduplicateIds]}
+    )
+    config.Autograde.autograde_preprocessors = _replaced(
+        Autograde.autograde_preprocessors.default(),
+        {Execute: [RunNotebook], SaveAutoGrades: [MarkKernels, SaveAutoGrades]},
+    )
+    config.MarkKernels.hidden = str(root / HIDDEN)
+    config.MarkKernels.cache = str(root / CACHE)
+
+
+def _replaced(preprocessors: list[type], by: dict[type, list[type]]) -> list[type]:
+    """A list of preprocessors with some exchanged for others; each of them has to be there."""
+    missing = [item.__name__ for item in by if item not in preprocessors]
+    if missing:
+        raise RuntimeError(f"this version of nbgrader has no step {', '.join(missing)}: use nbgrader 0.9")
+    return [new for item in preprocessors for new in by.get(item, [item])]

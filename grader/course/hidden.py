@@ -1,0 +1,115 @@
+"""Cases that learners are not shown: sizes and a seed of the course's own, in a file beside its assignments.
+
+    seed = 482193                # the random inputs are drawn from it
+    [[transpose]]                # a size to try besides the topic's own
+    M = 77
+    N = 130
+
+The file is for the instructor to read and to change. It does not lie among an assignment's files, so nbgrader never
+copies it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.errors import WarpladderError
+from grader.judge.cases import PUBLIC_SEED
+from grader.judge.examination import work
+from grader.tables import read
+from grader.topics import Topic
+
+SIZES_A_TOPIC = 3
+_TRIES = 10_000
+
+HEAD = """\
+# Hidden cases: what submissions are tried on besides the workbook's public cases. Learners never see them, so keep
+# this file out of everything that is released. A [[topic]] table is one size; the seed is what random inputs are
+# drawn from, for the public sizes, too. Change what you like: submissions are marked anew where it matters.
+"""
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Hidden cases by topic."""
+
+    seed: int  # never the public one
+    sizes: Mapping[str, Sequence[dict[str, int]]] = field(default_factory=dict)
+
+    def of(self, topic: Topic) -> tuple[dict[str, int], ...]:
+        """The sizes of a topic's hidden cases; none where the file has none."""
+        return tuple(self.sizes.get(topic.name, ()))
+
+
+def draw(topics: Iterable[Topic], seed: int | None = None) -> Hidden:
+    """Hidden cases drawn at random: for each topic, sizes between those it is judged at.
+
+    `seed`: what they are drawn from, so that tests have the same ones; None: the system's entropy.
+    """
+    source = random.SystemRandom() if seed is None else random.Random(seed)
+    sizes = {topic.name: _sizes(topic, source) for topic in topics}
+    return Hidden(source.randrange(PUBLIC_SEED + 1, 2**31), sizes)
+
+
+def _sizes(topic: Topic, source: random.Random) -> list[dict[str, int]]:
+    """Sizes that the topic allows and does not have itself, no more work than its largest and no less than most."""
+    own = topic.judge_cases
+    amounts = sorted(work(topic, problem) for problem in own)
+    least, most = amounts[len(own) // 2], amounts[-1]
+    found: list[dict[str, int]] = []
+    for _ in range(_TRIES):
+        drawn = {name: _between([case[name] for case in own], source) for name in own[0]}
+        try:
+            problem = topic.problem("count", drawn)
+        except WarpladderError:  # such as a filter larger than the image
+            continue
+        if problem not in (*own, *found) and least <= work(topic, problem) <= most:
+            found.append(problem)
+        if len(found) == SIZES_A_TOPIC:
+            return found
+    raise WarpladderError(f"no hidden sizes were found for {topic.name}", file=topic.folder / "topic.toml")
+
+
+def _between(values: Sequence[int], source: random.Random) -> int:
+    """From the smallest to the largest of the values; half of the time, small ones are as likely as large ones."""
+    least, most = min(values), max(values)
+    if source.random() < 0.5:
+        return source.randint(least, most)
+    return round(least - 1 + float((most - least + 1) ** source.random()))
+
+
+def to_toml(hidden: Hidden) -> str:
+    """The file's text."""
+    tables = [
+        f"[[{topic}]]\n" + "".join(f"{name} = {size}\n" for name, size in problem.items())
+        for topic, problems in hidden.sizes.items()
+        for problem in problems
+    ]
+    return "\n".join([f"{HEAD}\nseed = {hidden.seed}\n", *tables])
+
+
+def load(path: Path, topics: Mapping[str, Topic]) -> Hidden:
+    """Read the file; raises WarpladderError, with its line, for what is no size of a topic."""
+    if not path.is_file():
+        remedy = "`ladder course init` writes one; or take it back from a copy of the course"
+        raise WarpladderError("the course's hidden cases are missing", file=path, remedy=remedy)
+    table = read(path.read_text(encoding="utf-8").splitlines(), path)
+    table.allow("seed", *topics)
+    seed = table.get("seed", int)
+    if seed <= PUBLIC_SEED:
+        raise table.error(f"`seed` is {seed}, the public one or below", "seed", "take any other number")
+    sizes: dict[str, list[dict[str, int]]] = {}
+    for name in (name for name in table.values if name != "seed"):
+        topic = topics[name]
+        names = [size.name for size in topic.signature.sizes]
+        for item in table.tables(name):
+            item.allow(*names)
+            drawn = {size: item.get(size, int) for size in names}
+            try:
+                sizes.setdefault(name, []).append(topic.problem("count", drawn))
+            except WarpladderError as error:
+                raise item.error(str(error)) from None
+    return Hidden(seed, sizes)

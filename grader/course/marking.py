@@ -1,0 +1,229 @@
+"""Marks: a source graded in a process of its own, on public cases and then on hidden ones, and kept by content.
+
+The two are graded apart. A source that a public case refuses is told all about it, and has never met a hidden one;
+of hidden cases only whether they passed is ever told, so nothing of theirs can be in a message.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from grader import content
+from grader.course import sources
+from grader.course.hidden import Hidden
+from grader.emulator.cache import write_atomically
+from grader.errors import WarpladderError
+from grader.judge.provenance import provenance
+from grader.results import Grade, Verdict
+from grader.topics import Topic
+
+SECONDS = 900.0
+"""A submission that takes longer altogether is taken for one that does not end: honest ones take seconds."""
+
+FORMAT = 1
+
+HIDDEN_REASON = (
+    "All public cases are right, and a hidden case is not. Which one is not told; it is of no special kind. Try "
+    "sizes that are no multiples of anything and differ from each other: lab.grade with sizes runs one case."
+)
+SCHEDULE_REASON = (
+    "The schedule stops with an error. Its message is not shown here, because the schedule wrote it on the "
+    "machine that marks: `ladder grade`, or the graded cells of the notebook, show it."
+)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What became of one source."""
+
+    public: Grade  # on the topic's own cases
+    hidden: Grade | None = None  # on the course's; null where a public case did not pass
+
+    @property
+    def verdict(self) -> Verdict:
+        """pass, where both are."""
+        return self.public.verdict if self.hidden is None else self.hidden.verdict
+
+    def shown(self, topic: Topic) -> Grade:
+        """The grade as a learner may see it, and as it counts: that of the public cases, and none where a hidden case
+        did not pass."""
+        if self.hidden is not None and self.hidden.verdict != "pass":
+            return replace(
+                self.public, verdict="fail", reason=HIDDEN_REASON, rung_reached=None, points=0, hints=[]
+            )
+        if topic.kernel is not None and self.public.verdict == "error" and not self.public.cases:
+            return replace(self.public, reason=SCHEDULE_REASON)
+        return self.public
+
+
+class Order(msgspec.Struct, frozen=True):
+    """What the marking process is asked."""
+
+    topic: str
+    source: str
+    device: str
+    arch: str | None
+    seed: int  # of hidden cases
+    sizes: tuple[dict[str, int], ...]  # of hidden cases, beside the topic's own
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What it answers; `complaint` where nothing could be graded, and that was not the source's fault."""
+
+    marked: Marked | None = None
+    complaint: str | None = None
+
+
+@dataclass(frozen=True)
+class Marker:
+    """Marks sources, each text once for each topic, set of hidden cases, device and state of the judge."""
+
+    cache: Path  # a folder of files <key>.json; the instructor's alone: they hold hidden cases
+    hidden: Hidden
+    device: str = "emulator"
+    arch: str | None = None
+    seconds: float = SECONDS
+
+    def known(self, topic: Topic, source: str) -> Marked | None:
+        """The mark of a source that was marked before; None for another, or where the file cannot be read."""
+        try:
+            return msgspec.json.decode(self._entry(topic, source).read_bytes(), type=Marked)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def mark(self, topic: Topic, source: str, again: bool = False) -> Marked:
+        """Mark a source, or take what is known of it unless `again`.
+
+        Raises WarpladderError where it could not be marked at all, which is for the instructor to mend.
+        """
+        found = None if again else self.known(topic, source)
+        if found is None:
+            found = self._graded(topic, source)
+            self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+            write_atomically(self._entry(topic, source), msgspec.json.encode(found))
+        return found
+
+    def _entry(self, topic: Topic, source: str) -> Path:
+        order = msgspec.json.encode([FORMAT, _state(topic), self._order(topic, source)])
+        return self.cache / f"{hashlib.sha256(order).hexdigest()}.json"
+
+    def _order(self, topic: Topic, source: str) -> Order:
+        return Order(topic.name, source, self.device, self.arch, self.hidden.seed, self.hidden.of(topic))
+
+    def _graded(self, topic: Topic, source: str) -> Marked:
+        if topic.kernel is None and (found := sources.foreign_include(source)):
+            reason = (
+                f"Line {found[0]} includes `{found[1]}`. A submission is graded by itself: it may include CUDA's "
+                "headers, such as <cuda_fp16.h>, and nothing else."
+            )
+            return Marked(refused(topic, "error", reason))
+        answer = ask(self._order(topic, source), self.seconds)
+        if answer is None:
+            reason = (
+                f"The submission had not been graded after {self.seconds:g} s: look for what does not end."
+            )
+            return Marked(refused(topic, "timeout", reason))
+        if answer.marked is None:
+            remedy = "this is not the learner's fault; mend it and autograde again"
+            raise WarpladderError(f"it could not be marked: {answer.complaint}", remedy=remedy)
+        return answer.marked
+
+
+def refused(topic: Topic, verdict: Verdict, reason: str) -> Grade:
+    """The grade of a source that no case was tried on."""
+    return Grade(
+        topic=topic.name,
+        file=file_name(topic),
+        verdict=verdict,
+        reason=reason,
+        rung_reached=None,
+        points=0,
+        max_points=topic.max_points,
+        cases=[],
+        findings=[],
+        claims=[],
+        hints=[],
+        provenance=provenance(),
+    )
+
+
+def file_name(topic: Topic) -> str:
+    """What messages call a submission's source."""
+    return f"mine{topic.suffix}"
+
+
+def ask(
+    order: Order, seconds: float, command: Sequence[str] = ("-m", "grader.course.worker")
+) -> Answer | None:
+    """Have a process of its own grade a source; None where it did not end within `seconds`.
+
+    It starts in an empty folder, and everything that it started ends with it.
+    """
+    with tempfile.TemporaryDirectory(prefix="warpladder-mark-") as folder:
+        process = subprocess.Popen(
+            [sys.executable, *command],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": _search_path()},
+            start_new_session=True,
+        )
+        try:
+            output, errors = process.communicate(msgspec.json.encode(order), timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            _end(process)
+    try:
+        return msgspec.json.decode(output, type=Answer)
+    except msgspec.DecodeError:
+        last = errors.decode(errors="replace").strip().splitlines()[-1:] or ["without a word"]
+        return Answer(complaint=f"the marking process ended with status {process.returncode}: {last[0]}")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started: they are a session of their own."""
+    with contextlib.suppress(ProcessLookupError):  # all have ended
+        os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+
+
+def _search_path() -> str:
+    """Where this package was imported from comes first, whatever folder the process starts in."""
+    here = str(Path(content.__file__).resolve().parent.parent)
+    return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
+
+
+@cache
+def _state_of_judge() -> str:
+    """Changes with the code that decides marks."""
+    package = Path(content.__file__).resolve().parent
+    digest = hashlib.sha256()
+    for folder in ("judge", "emulator", "analysis"):
+        for path in sorted((package / folder).rglob("*")):
+            if path.suffix in (".py", ".toml", ".cu", ".h"):
+                digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _state(topic: Topic) -> str:
+    """Changes with the judge and with what the topic asks for."""
+    digest = hashlib.sha256(_state_of_judge().encode())
+    for name in ("topic.toml", "reference.py"):
+        digest.update((topic.folder / name).read_bytes())
+    if topic.kernel is not None:
+        digest.update(topic.kernel.file.source.encode())
+    return digest.hexdigest()

@@ -1,0 +1,236 @@
+"""Our steps among nbgrader's: what it runs on each notebook when assignments are generated and submissions graded.
+
+nbgrader takes a graded cell's last value for its mark, and gives full marks to a cell without output. So MarkKernels
+comes last before the marks are saved, and sets the outputs of our graded cells, whatever the notebook left there.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbconvert.exporters import NotebookExporter
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import ClearSolutions, Execute, NbGraderPreprocessor
+from traitlets import Bool, Float, Integer, Unicode
+
+from grader import topics
+from grader.course import feedback, hidden, sources
+from grader.course.assignment import kernel_cell, rung_cell
+from grader.course.marking import SECONDS, Marker
+from grader.course.restore import Original, restored
+from grader.errors import WarpladderError
+from grader.lab import show
+from grader.results import Grade
+from grader.topics import Topic
+
+Resources = dict[str, Any]
+
+UNREADABLE = (
+    "**The file that was handed in is no notebook that can be read** ({reason}). The assignment stands here as it was "
+    "released."
+)
+NOT_RUN = "The cell was not run: {reason}."
+
+
+class SubmissionExporter(NotebookExporter):
+    """Reads a submission; what is no notebook becomes an empty one that says so, and is marked as such."""
+
+    def from_filename(
+        self, filename: str, resources: Resources | None = None, **options: Any
+    ) -> tuple[str, Resources]:
+        """As NotebookExporter's, for any file."""
+        try:
+            nbformat.validate(nbformat.read(filename, as_version=4))
+        except Exception as error:  # whatever a file may hold, the class goes on
+            self.log.warning("%s is no notebook: %s", filename, error)
+            text = UNREADABLE.format(reason=type(error).__name__)
+            empty = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="unreadable")])
+            return self.from_notebook_node(empty, resources=resources, **options)
+        return super().from_filename(filename, resources=resources, **options)
+
+
+class KeepStarters(ClearSolutions):
+    """Takes solutions out of an assignment, and leaves a kernel's starter in: that is no solution."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Resources, index: int
+    ) -> tuple[NotebookNode, Resources]:
+        """As ClearSolutions', but for the cells of kernels."""
+        name = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if name.startswith(kernel_cell("")) and self.begin_solution_delimeter not in cell.source:
+            return cell, resources
+        return super().preprocess_cell(cell, resources, index)
+
+
+class RestoreCells(NbGraderPreprocessor):
+    """Puts a submission's cells back in place, see `restore`: missing, copied, moved and changed ones."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """The notebook to mark."""
+        return restored(nb, originals(resources)), resources
+
+
+class RunNotebook(Execute):
+    """Runs a submission's own Python, if asked to: only graded cells of an instructor's own need it.
+
+    The class goes on whatever happens. Graded cells that did not get to run say so by an error, where nbgrader would
+    give an empty one full marks.
+    """
+
+    enabled = Bool(
+        False, help="Run submissions' own Python on this machine, in the name of whoever autogrades."
+    ).tag(config=True)
+    total_seconds = Float(300.0, help="After this long, a notebook's remaining cells are not run.").tag(
+        config=True
+    )
+
+    def preprocess(
+        self, nb: NotebookNode, resources: Resources, km: Any = None
+    ) -> tuple[NotebookNode, Resources]:
+        """Run the cells in an empty folder."""
+        self._ends = time.monotonic() + self.total_seconds
+        reason = "the notebook was stopped before"
+        with tempfile.TemporaryDirectory(prefix="warpladder-run-") as folder:
+            where = {**resources, "metadata": {**resources.get("metadata", {}), "path": folder}}
+            try:
+                super().preprocess(nb, where, km)
+            except Exception as error:  # a process that died, a cell that cannot be interrupted
+                self.log.warning("the notebook could not be run to its end: %s", error)
+                reason = f"the notebook's process ended before ({type(error).__name__})"
+        for cell in nb.cells:
+            if cell.cell_type == "code" and cell.get("execution_count") is None and cell.source.strip():
+                cell.outputs = [*cell.outputs, _error(NOT_RUN.format(reason=reason))]
+        return nb, resources
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Resources, index: int
+    ) -> tuple[NotebookNode, Resources]:
+        """Run a cell, while there is time."""
+        if time.monotonic() < self._ends:
+            self.timeout: int = max(1, min(self.timeout or 30, round(self._ends - time.monotonic())))
+            return super().preprocess_cell(cell, resources, index)
+        return cell, resources
+
+
+class MarkKernels(NbGraderPreprocessor):
+    """Marks the kernels of a submission, and puts points and feedback into its graded cells."""
+
+    hidden = Unicode("hidden.toml", help="The file of the course's hidden cases.").tag(config=True)
+    cache = Unicode(".marks", help="The folder where marks are kept by the content of the source.").tag(
+        config=True
+    )
+    device = Unicode(
+        "emulator", help="What kernels run on: emulator or pycuda. Counts are the emulator's."
+    ).tag(config=True)
+    arch = Unicode("", help="The GPU to emulate, such as sm_80; sm_90a if not given.").tag(config=True)
+    seconds = Integer(
+        int(SECONDS), help="After this long, a submission is taken for one that does not end."
+    ).tag(config=True)
+
+    @cached_property
+    def topics(self) -> dict[str, Topic]:
+        """The workbook's topics."""
+        return topics.discover()
+
+    @cached_property
+    def marker(self) -> Marker:
+        """What marks sources; raises WarpladderError where the hidden cases cannot be read."""
+        cases = hidden.load(Path(self.hidden), self.topics)
+        return Marker(Path(self.cache), cases, self.device, self.arch or None, self.seconds)
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Set the outputs of graded cells. Raises WarpladderError where a cell cannot be marked."""
+        known = originals(resources)
+        graded = {kernel: self._shown(nb, kernel) for kernel in known if kernel.topic is not None}
+        cells = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if "nbgrader" in cell.metadata}
+        ours: set[str] = set()
+        for kernel, (topic, grade, source) in graded.items():
+            cells[kernel.grade_id].metadata["magics_language"] = "cuda" if topic.kernel is None else "python"
+            for original in known:
+                rung = original.grade_id.removeprefix(rung_cell(topic.name, ""))
+                if original.points is not None and original.grade_id == rung_cell(topic.name, rung):
+                    _set(cells[original.grade_id], topic, grade, rung, source, original.points)
+                    ours.add(original.grade_id)
+        _refuse_unmarked([item for item in known if item.grade_id not in ours], cells)
+        return nb, resources
+
+    def _shown(self, nb: NotebookNode, kernel: Original) -> tuple[Topic, Grade, list[str]]:
+        """A kernel's topic, its grade as learners may see it, and its lines."""
+        name = kernel.topic or ""
+        if name not in self.topics:
+            raise WarpladderError(f"the cell `{kernel.grade_id}` belongs to no topic of this workbook")
+        topic = self.topics[name]
+        cell = next(cell for cell in nb.cells if _name(cell) == kernel.grade_id)
+        text = sources.of_cell(cell.source)
+        return topic, self.marker.mark(topic, text).shown(topic), text.splitlines()
+
+
+def originals(resources: Resources) -> list[Original]:
+    """The cells of the assignment as the gradebook has them, in their order."""
+    about = resources["nbgrader"]
+    with Gradebook(about["db_url"]) as gradebook:
+        notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
+        return of_gradebook(notebook)
+
+
+def of_gradebook(notebook: Any) -> list[Original]:
+    """The cells of a notebook of nbgrader's gradebook."""
+    points = {cell.name: float(cell.max_score) for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    answers = {cell.name for cell in notebook.solution_cells}
+    tasks = {cell.name for cell in notebook.task_cells}
+    return [
+        Original(
+            grade_id=cell.name,
+            cell_type=cell.cell_type,
+            source=cell.source,
+            locked=cell.locked,
+            solution=cell.name in answers,
+            points=points.get(cell.name),
+            task=cell.name in tasks,
+            checksum=cell.checksum,
+        )
+        for cell in notebook.source_cells
+    ]
+
+
+def _set(cell: NotebookNode, topic: Topic, grade: Grade, rung: str, source: list[str], most: float) -> None:
+    """Make a graded cell's only output the rung's feedback, and its value the mark.
+
+    An instructor may have given the cell other points than the topic does: the mark is in proportion.
+    """
+    if rung not in [item.id for item in topic.rungs]:
+        remedy = "generate the assignment anew with this version of the workbook"
+        raise WarpladderError(f"{topic.name} has no rung `{rung}` any more", remedy=remedy)
+    mark = most * feedback.earned(topic, grade, rung) / feedback.worth(topic, rung)
+    view = feedback.of_rung(topic, grade, rung, source)
+    data = {"text/plain": str(mark), "text/html": show.as_html(view)}
+    cell.execution_count = 1
+    cell.outputs = [nbformat.v4.new_output("execute_result", data=data, execution_count=1)]
+
+
+def _refuse_unmarked(others: list[Original], cells: dict[str, NotebookNode]) -> None:
+    """Raise WarpladderError for a graded code cell that nobody ran: nbgrader would give it full marks."""
+    for original in others:
+        if original.points is None or original.solution or original.cell_type != "code":
+            continue
+        cell = cells[original.grade_id]
+        if not cell.outputs and cell.get("execution_count") is None:
+            remedy = "set c.RunNotebook.enabled = True in nbgrader_config.py"
+            message = (
+                f"the graded cell `{original.grade_id}` is Python of your own, and notebooks are not run"
+            )
+            raise WarpladderError(message, remedy=remedy)
+
+
+def _name(cell: NotebookNode) -> str:
+    return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
+
+
+def _error(text: str) -> NotebookNode:
+    return nbformat.v4.new_output("error", ename="NotRun", evalue=text, traceback=[text])
