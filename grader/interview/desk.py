@@ -7,6 +7,7 @@ open, and stands still while the judge works and while the candidate reads what 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -66,8 +67,8 @@ class Room(Protocol):
     def code(self, asked: Asked, file: Path, draft: Code) -> Action:
         """Wait until the candidate has written a version into `file`, wants a hint, or goes on without."""
 
-    def grading(self, file: Path) -> Progress:
-        """The judge begins; called with what it does."""
+    def grading(self, file: Path) -> AbstractContextManager[Progress]:
+        """While the judge works: what it calls with what it does."""
 
     def graded(self, result: Grade, rung: str) -> None:
         """Show what the judge says; `rung` was asked for."""
@@ -274,7 +275,8 @@ class Desk:
             self.room.say(f"`{file}` has not changed since it was last looked at: save it in your editor.")
             return draft
         with self.clock.paused():
-            result = self.judge.grade(topic, file, self.room.grading(file))
+            with self.room.grading(file) as progress:
+                result = self.judge.grade(topic, file, progress)
             self.room.graded(result, draft.rung)
         return msgspec.structs.replace(
             draft,

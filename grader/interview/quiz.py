@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.interview import numbers
 from grader.interview.bank import FollowUp, KernelQuestion, NumberQuestion, Question
 from grader.interview.desk import BrokenOff, Desk, Judge, Room, write_starter
+from grader.interview.numbers import Drawn
 from grader.interview.session import Clock, Session
 from grader.topics import Topic
 
@@ -52,6 +53,17 @@ def begin(questions: Sequence[Question], seed: int, minutes: float = 0, kernels:
         kernel_file="",
         kernels=kernels,
     )
+
+
+def draw(question: Question, number: NumberQuestion, seed: int) -> Drawn:
+    """A number question as a quiz of that seed asks it."""
+    return numbers.draw(question, number, random.Random(f"{seed} {question.id}.{number.id}"))
+
+
+def drawn_numbers(question: Question, seed: int) -> Iterator[Drawn]:
+    """All number questions of a question."""
+    for number in question.numbers:
+        yield draw(question, number, seed)
 
 
 class Quiz:
@@ -109,8 +121,8 @@ class Quiz:
             self.desk.follow_up(follow_up, f"{question.title}: a further question", self._drawn(question))
 
     def _number(self, question: Question, number: NumberQuestion, heading: str) -> None:
+        drawn = draw(question, number, self.kept.seed)
         step = f"{question.id}.{number.id}"
-        drawn = numbers.draw(question, number, random.Random(f"{self.kept.seed} {step}"))
         self.desk.figure(
             step, heading, drawn.text, number.unit, drawn.answer, number.tolerance, drawn.explain
         )

@@ -1,0 +1,212 @@
+"""Mock interviews: coding rounds on a topic, and quizzes from the bank of questions."""
+
+from __future__ import annotations
+
+import secrets
+from itertools import count as from_number
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    ArchOption,
+    DeviceOption,
+    TopicName,
+    app,
+    console_for,
+    write_json,
+    writing,
+)
+from grader.errors import WarpladderError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from grader.cli.room import Terminal
+    from grader.interview.card import Card
+    from grader.interview.session import Session
+
+CARD_SUFFIXES = (".html", ".json")
+
+MinutesOption = Annotated[
+    float | None, typer.Option("--minutes", min=0, help="Time, instead of the usual; 0: no limit.")
+]
+ResumeOption = Annotated[
+    Path | None, typer.Option("--resume", metavar="FILE", help="Go on with a session that was broken off.")
+]
+CardOption = Annotated[
+    list[Path] | None, typer.Option("--card", metavar="FILE", help="Write the scorecard: .html or .json.")
+]
+SheetOption = Annotated[
+    Path | None,
+    typer.Option("--sheet", metavar="FILE.html", help="Write the interviewer's sheet, for two people."),
+]
+
+
+@app.command()
+def interview(
+    topic: TopicName,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    sheet: SheetOption = None,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+) -> None:
+    """Be interviewed on a topic: write its versions, and say what limits each.
+
+    You write in a file, with your own editor, and the judge grades it. What you say is held against key points,
+    and ratios against the counters of your own kernels. Each answer is saved; Ctrl-C breaks off.
+
+    \b
+    Examples:
+      ladder interview transpose
+      ladder interview gemm --minutes 60 --card card.html
+      ladder interview transpose --resume interview-transpose-1.json
+      ladder interview reduce --sheet sheet.html
+    """
+    from grader.cli.room import Terminal
+    from grader.interview import card as cards
+    from grader.interview import session as sessions
+    from grader.interview.conversation import Conversation, begin
+    from grader.interview.desk import WorkbookJudge
+    from grader.interview.rounds import read_interview
+    from grader.topics import load
+
+    loaded = load(topic)
+    entry = read_interview(loaded)
+    _check(card)
+    if sheet is not None:
+        from grader.report import sheets
+
+        _write(sheet, sheets.of_interview(entry, loaded, arch))
+        return
+    if resume is None:
+        path = _free(f"interview-{topic}")
+        kept = begin(entry, path.with_suffix(loaded.suffix), minutes)
+    else:
+        path, kept = resume, sessions.load(resume)
+        if kept.kind != "interview" or kept.topic != topic:
+            raise WarpladderError(f"this is not an interview on {topic}", file=resume)
+    room = Terminal(console_for(), {topic: [rung.id for rung in loaded.rungs]})
+    room.welcome(kept, path)
+    _run(Conversation(loaded, kept, path, room, WorkbookJudge(device, arch)).run, room)
+    _show(room, cards.of_interview(entry, loaded, kept), card)
+    raise typer.Exit(PASSED if kept.over else NOT_PASSED)
+
+
+@app.command()
+def quiz(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Questions, such as hpc-15.")] = None,
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="TOPIC", help="Only questions that belong to a topic.")
+    ] = None,
+    count: Annotated[
+        int | None, typer.Option("--count", min=1, help="So many, drawn at random; 5 if no ID is given.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Draw the same questions and numbers again.")
+    ] = None,
+    kernels: Annotated[bool, typer.Option("--kernels", help="Ask for kernels as well.")] = False,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    sheet: SheetOption = None,
+    every: Annotated[bool, typer.Option("--list", help="List the questions, and ask none.")] = False,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+) -> None:
+    """Be asked from the bank of questions: in words, and in numbers that are drawn anew each time.
+
+    \b
+    Examples:
+      ladder quiz
+      ladder quiz hpc-15 hpc-21
+      ladder quiz --topic gemm --count 3 --card card.html
+      ladder quiz --list
+    """
+    from grader.cli.room import Terminal
+    from grader.interview import bank, quiz
+    from grader.interview import card as cards
+    from grader.interview import session as sessions
+    from grader.interview.desk import WorkbookJudge
+    from grader.report import interviews
+    from grader.topics import discover
+
+    found = bank.discover()
+    _check(card)
+    if every:
+        console_for().print(interviews.questions(found.values()))
+        return
+    drawn = secrets.randbelow(10_000) if seed is None else seed
+    if resume is not None:
+        path, kept = resume, sessions.load(resume)
+        if kept.kind != "quiz":
+            raise WarpladderError(
+                "this is an interview", file=resume, remedy="resume it with `ladder interview`"
+            )
+    else:
+        several = count if count or ids or topic or sheet else 5
+        chosen = quiz.choose(found, ids or (), topic, drawn, several)
+        if sheet is not None:
+            from grader.report import sheets
+
+            _write(sheet, sheets.of_questions(chosen, drawn))
+            return
+        path, kept = _free("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
+    topics = discover()
+    room = Terminal(console_for(), {name: [rung.id for rung in item.rungs] for name, item in topics.items()})
+    room.welcome(kept, path)
+    _run(quiz.Quiz(found, topics, kept, path, room, WorkbookJudge(device, arch)).run, room)
+    _show(room, cards.of_quiz(found, kept), card)
+    raise typer.Exit(PASSED if kept.over else NOT_PASSED)
+
+
+def _run(ask: Callable[[], Session], room: Terminal) -> None:
+    """Ask until the end, or until the candidate leaves."""
+    from grader.interview.desk import BrokenOff
+
+    try:
+        ask()
+    except BrokenOff as left:
+        room.left(left.path)
+
+
+def _free(name: str) -> Path:
+    """A file of the current folder for a new session: nothing is written over."""
+    for number in from_number(1):
+        path = Path(f"{name}-{number}.json")
+        if not list(Path().glob(f"{path.stem}.*")):
+            return path
+    raise AssertionError
+
+
+def _check(cards: Sequence[Path] | None) -> None:
+    """Refuse a card of an unknown kind before anything is asked."""
+    for path in cards or ():
+        if path.suffix.lower() not in CARD_SUFFIXES:
+            raise WarpladderError(
+                "it is no kind of card", file=path, remedy=f"end it in {' or '.join(CARD_SUFFIXES)}"
+            )
+
+
+def _show(room: Terminal, card: Card, files: Sequence[Path] | None) -> None:
+    """The card, in the terminal and in files."""
+    from grader.interview.card import to_json
+    from grader.report import interviews, sheets
+
+    room.console.print(interviews.card(card))
+    for path in files or ():
+        if path.suffix.lower() == ".json":
+            write_json(str(path), to_json(card))
+        else:
+            _write(path, sheets.card(card))
+
+
+def _write(path: Path, html: str) -> None:
+    with writing(path):
+        path.write_text(html, encoding="utf-8")
+    console_for().print(f"Wrote {path}", highlight=False)

@@ -1,0 +1,254 @@
+"""Interviews and quizzes in a terminal of 80 columns: questions, what was heard, and the scorecard."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console, Group, RenderableType
+from rich.markdown import Markdown
+from rich.padding import Padding
+from rich.rule import Rule
+from rich.table import Table
+from rich.text import Text
+from rich.theme import Theme
+
+from grader.interview.bank import Question
+from grader.interview.card import Advice, Card, Line
+from grader.interview.desk import Asked
+from grader.interview.numbers import pretty
+from grader.interview.session import Code, Figure, Said, Session, Talk
+from grader.report import console as views
+from grader.report import units
+from grader.results import Grade
+
+THEME = Theme({"markdown.code": "cyan", "markdown.block_quote": "dim"})
+"""Code in running text without the black ground that it has otherwise."""
+
+
+def clock(left_s: float | None) -> str:
+    """Time that is left, as people say it: 38 min left, 0:40 left, time is up."""
+    if left_s is None:
+        return "no limit"
+    if left_s <= 0:
+        return "time is up"
+    return (
+        f"{left_s / 60:.0f} min left" if left_s >= 90 else f"{int(left_s) // 60}:{int(left_s) % 60:02} left"
+    )
+
+
+def duration(seconds: float) -> str:
+    """Minutes and seconds: 12:05."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def question(asked: Asked) -> RenderableType:
+    """A question under its heading, with the time that is left."""
+    head = Table.grid(expand=True)
+    head.add_column(ratio=1)
+    head.add_column(justify="right", no_wrap=True)
+    style = "bold red" if asked.left_s is not None and asked.left_s < 300 else "dim"
+    head.add_row(Text(asked.heading, "bold cyan"), Text(clock(asked.left_s), style))
+    return Group("", Rule(style="dim"), head, "", Markdown(asked.text))
+
+
+def said(text: str, title: str) -> RenderableType:
+    """Something to read, set off from what is asked."""
+    body = Padding(Markdown(text), (0, 0, 0, 2))
+    return Group("", Text(title, "bold green"), body) if title else Group("", body)
+
+
+def heard(talk: Talk) -> RenderableType:
+    """Which points were heard, each with its number, to be corrected by."""
+    found = "This came too late to count. Heard:" if talk.late else f"Heard: {100 * talk.share:.0f} of 100"
+    return Group("", Text(found, "bold"), points(talk.points, numbered=True))
+
+
+def points(items: Sequence[Said], numbered: bool = False) -> Padding:
+    """Points with ✓, ½ or ✗ and their weight."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(width=1)
+    if numbered:
+        table.add_column(justify="right", no_wrap=True, style="dim")
+    table.add_column(ratio=1)
+    table.add_column(justify="right", no_wrap=True, style="dim")
+    for number, point in enumerate(items, 1):
+        text = Text(point.text)
+        if point.self_scored is not None:
+            text.append("  (self-scored)", "magenta")
+        elif point.heard == "named":
+            text.append("  (named, not explained)", "yellow")
+        row: list[RenderableType] = [_share(point.share), text, str(point.weight)]
+        table.add_row(*([row[0], str(number), *row[1:]] if numbered else row))
+    return Padding(table, (0, 0, 0, 2))
+
+
+def _share(share: float) -> Text:
+    if share >= 1:
+        return Text("✓", "green")
+    return Text("½", "yellow") if share > 0 else Text("✗", "red")
+
+
+def figure(item: Figure) -> RenderableType:
+    """Whether a number is right, and how it comes about."""
+    assert item.answer is not None
+    value = f"{pretty(item.answer)} {item.unit}".strip()
+    whose = {"own": "as counted on your kernel", "workbook": "as counted on the workbook's kernel", "": ""}
+    text = Text.assemble(views.mark(item.right), " ")
+    if item.right:
+        text.append(f"Right: {value}", "bold")
+    else:
+        text.append(f"It is {value}", "bold")
+        text.append(f", and not {item.given}" if item.given else "")
+    if item.counted_on:
+        text.append(f", {whose[item.counted_on]}")
+    text.append(" (too late to count)" if item.late else "")
+    parts: list[RenderableType] = ["", text]
+    if item.explain:
+        parts.append(Padding(Markdown(item.explain), (0, 0, 0, 2)))
+    return Group(*parts)
+
+
+def graded(result: Grade, rung: str, order: Sequence[str], source: Sequence[str]) -> RenderableType:
+    """A grade of a version, without a word of what lies above the rung that was asked for."""
+    reached = order.index(result.rung_reached) if result.rung_reached else 0
+    shown = order[: max(reached, order.index(rung)) + 1]
+    asked = [claim for claim in result.claims if claim.rung in order[: order.index(rung) + 1]]
+    paid = order[: reached + 1] if result.rung_reached else ()
+    bare = dataclasses.replace(
+        result,
+        claims=asked,
+        hints=[],
+        points=sum(claim.points for claim in asked if claim.held and claim.rung in paid),
+        max_points=sum(claim.points for claim in asked),
+    )
+    parts: list[RenderableType] = ["", views.grade(bare, shown, source)]
+    if result.rung_reached is not None and reached < order.index(rung):
+        parts += ["", Text(f"Right, but not yet {rung}: see the claims that are not held.", "yellow")]
+    return Group(*parts)
+
+
+def code_prompt(file: str, draft: Code, left_s: float | None) -> RenderableType:
+    """What to do now that code is asked for."""
+    tries = (
+        f" (tried {'once' if draft.attempts == 1 else f'{draft.attempts} times'})" if draft.attempts else ""
+    )
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_row("", Text("Enter", "bold"), Text(f"have {file} graded{tries}"))
+    if not draft.hint:
+        table.add_row("", Text("h", "bold"), Text("a hint, for a quarter of this version's points"))
+    table.add_row("", Text("s", "bold"), Text("go on without; what was graded last counts"))
+    head = Text.assemble("Write it in ", (file, "bold"), f" with your own editor. ({clock(left_s)})")
+    return Group("", head, table)
+
+
+def welcome(kept: Session, path: Path) -> RenderableType:
+    """How it goes, before the first question."""
+    time = f"{kept.minutes:g} minutes" if kept.minutes else "no limit of time"
+    again = f", {duration(kept.elapsed_s)} of them used" if kept.elapsed_s else ""
+    text = Text.assemble((kept.title, "bold"), f"\n{time}{again}. ")
+    text.append("The clock stands still while your code is graded, and while you read what was heard. ")
+    text.append(f"Each answer is kept in {path}; Ctrl-C breaks off.")
+    return text
+
+
+def left(path: Path) -> RenderableType:
+    """Said to a candidate who breaks off."""
+    return Text(f"\nBroken off. To go on: the same command with --resume {path}", "yellow")
+
+
+# ---- the card ----------------------------------------------------------------------------------------------
+
+
+def card(result: Card) -> RenderableType:
+    """The whole card."""
+    parts: list[RenderableType] = ["", Rule(style="dim"), _heading(result), ""]
+    parts += [_sections(result), "", _score(result)]
+    if result.follow_ups:
+        own = sum(item.self_scored for item in result.follow_ups)
+        asked = units.number_of(len(result.follow_ups), "further question")
+        parts.append(Text(f"{asked}, rated {units.digits(own)} by yourself; not in the score.", "dim"))
+    for advice in result.advice:
+        parts += ["", _advice(advice)]
+    return Group(*parts)
+
+
+def _heading(result: Card) -> Text:
+    used = duration(result.used_s)
+    time = f"{used} of {result.minutes:g}:00" if result.minutes else f"{used}, no limit"
+    text = Text.assemble((result.title, "bold"), ("\n", ""), (f"{result.date[:10]}   {time}", "dim"))
+    if not result.over:
+        text.append("   broken off", "yellow")
+    if result.kind == "interview":
+        text.append(f"   {reached(result)}", "dim")
+    return text
+
+
+def reached(result: Card) -> str:
+    """How far up the ladder an interview came."""
+    return f"reached {result.rung_reached}" if result.rung_reached else "no version passed"
+
+
+def _sections(result: Card) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("part", max_width=34)
+    table.add_column("points", justify="right", no_wrap=True)
+    table.add_column("what was found", ratio=1)
+    for section in result.sections:
+        table.add_row(Text(section.title, "bold"), Text(_of(section.earned, section.worth), "bold"), "")
+        for line in section.lines:
+            table.add_row(*_line(line))
+    return table
+
+
+def _line(line: Line) -> tuple[Text, Text, Text]:
+    style = {"unasked": "dim", "overtaken": "dim", "late": "yellow"}.get(line.state, "")
+    detail = f"too late to count: {line.detail}" if line.state == "late" else line.detail
+    if line.self_scored:
+        detail += f" (of these points {line.self_scored:+.1f} self-scored)"
+    earned = "" if line.state == "overtaken" else _of(line.earned, line.worth)
+    return Text(f"  {line.title}", style), Text(earned, style), Text(detail, style)
+
+
+def _of(earned: float, worth: float) -> str:
+    return f"{units.digits(round(earned, 1))}/{units.digits(worth)}"
+
+
+def _score(result: Card) -> Text:
+    text = Text.assemble((f"{result.percent:.0f} %", "bold"), f" of {units.digits(result.worth)} points")
+    if result.percent_of_asked is not None and result.asked < result.worth:
+        text.append(f"; {result.percent_of_asked:.0f} % of the {units.digits(result.asked)} that were asked")
+    text.append(".")
+    if result.self_scored:
+        text.append(f" Self-scored: {result.self_scored:+.1f}.", "magenta")
+    return text
+
+
+def _advice(advice: Advice) -> RenderableType:
+    parts: list[RenderableType] = [Text.assemble(("Not said: ", "bold"), (advice.section, "bold"))]
+    parts += [Padding(Text(f"· {text}"), (0, 0, 0, 2)) for text in advice.missed]
+    parts += [Padding(Text(f"→ {title}: {where}", "green"), (0, 0, 0, 2)) for title, where in advice.read[:2]]
+    return Group(*parts)
+
+
+# ---- lists -------------------------------------------------------------------------------------------------
+
+
+def questions(bank: Iterable[Question]) -> RenderableType:
+    """Every question of the bank, with what it asks for."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("id", no_wrap=True)
+    table.add_column("question", ratio=1)
+    table.add_column("asks for", no_wrap=True)
+    table.add_column("topics", max_width=20)
+    for item in bank:
+        asks = ["words"] + ["numbers"] * bool(item.numbers) + ["kernel"] * bool(item.kernels)
+        table.add_row(item.id, item.title, ", ".join(asks), ", ".join(item.topics))
+    return table
+
+
+def prepare(console: Console) -> Console:
+    """A console that shows interviews."""
+    console.push_theme(THEME)
+    return console
