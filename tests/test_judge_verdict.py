@@ -71,6 +71,24 @@ def test_findings_name_line_message_and_remedy() -> None:
     assert verdict.of_findings([]) is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "message", "says"),
+    [
+        (
+            "out_of_bounds",
+            "writes 4 bytes of shared memory at byte 0, where the block has no bytes",
+            "`shared`",
+        ),
+        ("out_of_bounds", "writes 4 bytes of global memory 0 bytes behind the end", "last row or column"),
+        ("race", "with no __syncwarp() or __syncthreads() in between", "put a __syncwarp() between"),
+        ("race", "with no __syncthreads() in between", "Put a __syncthreads() between"),
+    ],
+)
+def test_remedies_suit_where_it_happened(kind: str, message: str, says: str) -> None:
+    found = FindingRecord(kind, 7, message, 1, (0, 0, 0), (0, 0, 0))
+    assert says in reason(verdict.of_findings(verdict.findings([record(findings=(found,))])))
+
+
 def test_every_kind_of_finding_has_a_remedy() -> None:
     kinds = {"out_of_bounds", "misaligned", "uninitialised_shared", "race", "trap", "assert", "barrier"}
     assert set(verdict.REMEDIES) == kinds

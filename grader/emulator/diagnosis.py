@@ -50,7 +50,8 @@ def collect(
         site, first = min(notes, key=lambda pair: int(pair[1][FINDING_BLOCK]))
         count = sum(int(note[FINDING_COUNT]) for _, note in notes)
         where = _unravel(int(first[FINDING_BLOCK]), grid), _unravel(int(first[FINDING_THREAD]), block)
-        message = _message(site, kind, first, allocations, block)
+        shared_bytes = int(workers[0].context[layout.SHARED_BYTES])
+        message = _message(site, kind, first, allocations, block, shared_bytes)
         found.append(Finding(KINDS[kind], line, message, count, *where))
     return (*found, *_barriers(plan, workers, grid))
 
@@ -69,14 +70,14 @@ def _notes(plan: KernelPlan, workers: Sequence[Worker]) -> dict[tuple[int, int],
     return notes
 
 
-def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shape) -> str:
+def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shape, shared_bytes: int) -> str:
     width = int(note[FINDING_OTHER])
-    verb = {"ld": "reads", "st": "writes"}.get(site.operation, "updates")
     address = int(note[FINDING_ADDRESS])
-    space = {"generic": "memory"}.get(site.space, f"{site.space} memory")
+    where, verb = _access(site, kind, address)
+    space = {"generic": "memory"}.get(where, f"{where} memory")
     thread = _unravel(int(note[FINDING_THREAD]), block)
     if kind == OUT_OF_BOUNDS:
-        return f"thread {thread} {verb} {width} bytes of {space} {_beyond(site, address, allocations)}"
+        return f"thread {thread} {verb} {width} bytes of {space} {_beyond(where, address, allocations, shared_bytes)}"
     if kind == MISALIGNED:
         return (
             f"thread {thread} {verb} {width} bytes at {address:#x} in {space}, which is no multiple of {width}: "
@@ -105,6 +106,15 @@ def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shap
     )
 
 
+def _access(site: Site, kind: int, address: int) -> tuple[str, str]:
+    """The space that a finding is about, and what is done there; a cp.async reads one and writes another."""
+    if site.inst.parts[0] != "cp":
+        return site.space, {"ld": "reads", "st": "writes"}.get(site.operation, "updates")
+    if kind in (OUT_OF_BOUNDS, MISALIGNED) and address >= layout.GLOBAL_BASE:
+        return "global", "reads"
+    return "shared", "writes"
+
+
 def _thread(packed: int) -> int:
     """A thread number; where several lanes or warps took part, the first of them stands for all."""
     warp, lane = divmod(packed, layout.LANES) if packed < layout.ANY_WARP * layout.LANES else (0, 0)
@@ -115,14 +125,16 @@ def _same_warp(note: Array) -> bool:
     return int(note[FINDING_THREAD]) // layout.LANES == _thread(int(note[FINDING_OTHER])) // layout.LANES
 
 
-def _beyond(site: Site, address: int, allocations: Array) -> str:
+def _beyond(space: str, address: int, allocations: Array, shared_bytes: int) -> str:
     """How far outside the nearest allocation an address lies."""
-    if site.space == "shared":
-        return f"at byte {address}, beyond what the block has"
-    if site.space in ("local", "param"):
+    if space == "shared":
+        return f"at byte {address}, where the block has {shared_bytes or 'no'} bytes"
+    if space in ("local", "param"):
         return f"at byte {address}, beyond its end"
     nearest, distance = None, 1 << 40
     for low, high in allocations.reshape(-1, 2).tolist():
+        if low <= address < high:
+            return f"at byte {address - low} of an allocation of {high - low} bytes, beyond its end"
         gap = address - high if address >= high else low - address
         if 0 <= gap < distance and high:
             nearest, distance = (low, high), gap
@@ -148,8 +160,11 @@ def _barriers(plan: KernelPlan, workers: Sequence[Worker], grid: Shape) -> tuple
             "__syncthreads() must be reached by all threads of the block together, so take it out of the condition"
         )
     else:
+        both = (
+            f"lines {lines[0]} and {lines[1]}" if lines[0] != lines[1] else f"two of them in line {lines[0]}"
+        )
         message = (
-            f"threads of one block wait at different barriers (lines {lines[0]} and {lines[1]}): "
+            f"threads of one block wait at different barriers ({both}): "
             "__syncthreads() must be reached by all threads of the block together"
         )
     count = sum(int(c[layout.BARRIER_SPLITS]) for c in splits)

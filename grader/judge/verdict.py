@@ -44,6 +44,15 @@ REMEDIES = {
 }
 """What to do about each kind of finding."""
 
+OUTSIDE_SHARED = (
+    "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
+    "`extern __shared__` arrays are the launch block's `shared`."
+)
+RACE_IN_A_WARP = (
+    "Lanes of a warp do not run in step by themselves: put a __syncwarp() between the accesses, or a __syncthreads() "
+    "where the whole block comes by."
+)
+
 SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
     "twice, at the tail of a loop or the edge of a tile."
@@ -169,7 +178,16 @@ def of_findings(findings: Sequence[FindingResult]) -> Refusal | None:
     where = f"line {first.line}: " if first.line else ""
     what = f"{where}{first.kind.replace('_', ' ')}: {first.message.rstrip('.')}"
     more = f" (and {others} more finding{'s' if others > 1 else ''})" if others else ""
-    return Refusal("fail", f"{what[0].upper()}{what[1:]}{more}. {REMEDIES.get(first.kind, '')}".strip())
+    return Refusal("fail", f"{what[0].upper()}{what[1:]}{more}. {_remedy(first)}".strip())
+
+
+def _remedy(found: FindingResult) -> str:
+    """What to do about a finding; where the accesses took place tells more than the kind."""
+    if found.kind == "out_of_bounds" and "of shared memory" in found.message:
+        return OUTSIDE_SHARED
+    if found.kind == "race" and "__syncwarp()" in found.message:
+        return RACE_IN_A_WARP
+    return REMEDIES.get(found.kind, "")
 
 
 def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refusal | None:
