@@ -91,7 +91,7 @@ def interview(
         path, kept = resume, sessions.load(resume)
         if kept.kind != "interview" or kept.topic != topic:
             raise WarpladderError(f"this is not an interview on {topic}", file=resume)
-    room = Terminal(console_for(), {topic: [rung.id for rung in loaded.rungs]})
+    room = Terminal(console_for(), {topic: loaded})
     room.welcome(kept, path)
     _run(Conversation(loaded, kept, path, room, WorkbookJudge(device, arch)).run, room)
     _show(room, cards.of_interview(entry, loaded, kept), card)
@@ -158,7 +158,7 @@ def quiz(
             return
         path, kept = _free("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
     topics = discover()
-    room = Terminal(console_for(), {name: [rung.id for rung in item.rungs] for name, item in topics.items()})
+    room = Terminal(console_for(), topics)
     room.welcome(kept, path)
     _run(quiz.Quiz(found, topics, kept, path, room, WorkbookJudge(device, arch)).run, room)
     _show(room, cards.of_quiz(found, kept), card)
@@ -198,7 +198,8 @@ def _show(room: Terminal, card: Card, files: Sequence[Path] | None) -> None:
     from grader.interview.card import to_json
     from grader.report import interviews, sheets
 
-    room.console.print(interviews.card(card))
+    if card.over:  # else it would tell what is still to be asked
+        room.console.print(interviews.card(card))
     for path in files or ():
         if path.suffix.lower() == ".json":
             write_json(str(path), to_json(card))

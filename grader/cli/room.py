@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -18,17 +18,19 @@ from grader.interview.session import Code, Figure, Session, Talk
 from grader.judge.session import Progress
 from grader.report import interviews, progress
 from grader.results import Grade
+from grader.topics import Topic
 
 ACTIONS: dict[str, Action] = {"": "grade", "g": "grade", "h": "hint", "s": "skip"}
 RATINGS = {"y": 1.0, "p": 0.5, "n": 0.0}
 
 
 class Terminal:
-    """A candidate at a terminal. `orders` are the rungs of each topic, from the naive one up."""
+    """A candidate at a terminal. `topics` are those that code may be asked of."""
 
-    def __init__(self, console: Console, orders: Mapping[str, Sequence[str]]) -> None:
+    def __init__(self, console: Console, topics: Mapping[str, Topic]) -> None:
         self.console = interviews.prepare(console)
-        self.orders = orders
+        self.topics = topics
+        self._shown = ""  # the last number question
         with contextlib.suppress(ImportError):
             importlib.import_module("readline")  # arrow keys and corrections while typing
 
@@ -58,13 +60,13 @@ class Terminal:
         self.console.print(interviews.heard(talk))
         if not talk.text.strip():
             return {}
-        self._print("Said it in other words? Type numbers: 2 3 (said), 2/ (half), -1 (not really).")
+        self._print("Said it in other words? Numbers correct this: 2 said, ~2 half, -2 not really.")
         while True:
             typed = input("Enter if you agree > ").replace(",", " ").split()
             corrected = {}
             for item in typed:
-                share = 0.0 if item.startswith("-") else 0.5 if item.endswith("/") else 1.0
-                number = item.strip("-/")
+                share = {"-": 0.0, "~": 0.5}.get(item[0], 1.0)
+                number = item.lstrip("-~")
                 if not number.isdecimal() or not 1 <= int(number) <= len(talk.points):
                     self._print(f"There is no point {item}.", "red")
                     break
@@ -73,8 +75,10 @@ class Terminal:
                 return corrected
 
     def number(self, asked: Asked) -> str:
-        """A line."""
-        self.console.print(interviews.question(asked))
+        """A line; the question is not repeated after one that could not be read."""
+        if asked.step != self._shown:
+            self.console.print(interviews.question(asked))
+            self._shown = asked.step
         self._print(f"A number{f', in {asked.unit}' if asked.unit else ''} (128, 64/16, 2^-14, 1.5e3):")
         return input("> ")
 
@@ -102,7 +106,7 @@ class Terminal:
     def graded(self, result: Grade, rung: str) -> None:
         """See Room."""
         source = lines_of(Path(result.file))
-        self.console.print(interviews.graded(result, rung, self.orders[result.topic], source), crop=False)
+        self.console.print(interviews.graded(result, rung, self.topics[result.topic], source), crop=False)
 
     def rate(self, follow_up: FollowUp) -> float:
         """The model answer, and a key."""

@@ -11,10 +11,10 @@ import msgspec
 
 from grader.content import content_root, name_of
 from grader.interview.bank import Entry, Question
-from grader.interview.conversation import Part, Step, all_steps, overtaken
+from grader.interview.conversation import Step, all_steps, overtaken
 from grader.interview.desk import HINT_COSTS
 from grader.interview.hearing import SHARES
-from grader.interview.numbers import pretty
+from grader.interview.numbers import with_unit
 from grader.interview.rounds import Interview
 from grader.interview.session import Answer, Code, Figure, Rated, Said, Session, Talk
 from grader.topics import Topic
@@ -39,7 +39,7 @@ NAMES: dict[str, str] = {
     "now": "the ratio",
 }
 
-State = Literal["answered", "late", "unasked", "overtaken"]
+State = Literal["answered", "late", "unasked"]
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Line:
 
     step: str
     title: str  # what was asked, in a few words
-    state: State  # unasked: no time was left; overtaken: an earlier version had come further
+    state: State  # unasked: there was no time, or the candidate left
     worth: float  # points to be had; 0 for what is not scored
     earned: float
     self_scored: float  # of these points, those that the candidate gave himself, or took
@@ -132,10 +132,10 @@ def of_interview(interview: Interview, topic: Topic, kept: Session) -> Card:
     """The card of an interview, finished or broken off."""
     skipped = overtaken(interview, topic, kept)
     steps = [step for step in all_steps(interview) if step.kind != "follow_up"]
-    sections = [Section("To begin with", [_line(steps[0], kept, skipped)])]
+    sections = [Section("To begin with", _lines(steps[:1], kept, skipped))]
     for number, item in enumerate(interview.rounds):
-        lines = [_line(step, kept, skipped) for step in steps[1:] if step.number == number]
-        sections.append(Section(item.rung, lines))
+        own = [step for step in steps[1:] if step.number == number]
+        sections.append(Section(item.rung, _lines(own, kept, skipped)))
     order = [rung.id for rung in topic.rungs]
     reached = [
         order.index(item.rung_reached)
@@ -213,22 +213,24 @@ def _quiz_lines(question: Question, kept: Session) -> list[Line]:
     return lines
 
 
-def _line(step: Step, kept: Session, skipped: Mapping[str, str]) -> Line:
-    title, worth = NAMES[step.kind], WORTH[step.kind]
-    answer = kept.answer(step.id)
-    if answer is not None:
-        return _answered(answer, title, worth)
-    if step.id not in skipped:
-        return _unanswered(step.id, title, worth)
-    detail = f"an earlier version had reached {skipped[step.id]}"
-    part: Part | str = step.kind
-    if part == "code":
-        return Line(step.id, title, "answered", worth, worth, 0.0, detail)
-    return Line(step.id, title, "overtaken", 0.0, 0.0, 0.0, detail)
+def _lines(steps: Sequence[Step], kept: Session, skipped: Mapping[str, str]) -> list[Line]:
+    """The parts of a section; of a version that was overtaken, only what it earns."""
+    found = []
+    for step in steps:
+        title, worth = NAMES[step.kind], WORTH[step.kind]
+        answer = kept.answer(step.id)
+        if answer is not None:
+            found.append(_answered(answer, title, worth))
+        elif step.id not in skipped:
+            found.append(_unanswered(step.id, title, worth))
+        elif step.kind == "code":
+            detail = f"an earlier version had reached {skipped[step.id]}"
+            found.append(Line(step.id, title, "answered", worth, worth, 0.0, detail))
+    return found
 
 
 def _unanswered(step: str, title: str, worth: float) -> Line:
-    return Line(step, title, "unasked", worth, 0.0, 0.0, "not asked: no time was left")
+    return Line(step, title, "unasked", worth, 0.0, 0.0, "not asked")
 
 
 def _answered(answer: Answer, title: str, worth: float) -> Line:
@@ -276,7 +278,7 @@ def _of_figure(figure: Figure) -> str:
     if figure.answer is None:
         return f"{said}; never counted"
     whose = {"own": ", counted on the candidate's kernel", "workbook": ", counted on the workbook's kernel"}
-    return f"{said}; it is {pretty(figure.answer)} {figure.unit}{whose.get(figure.counted_on, '')}"
+    return f"{said}; it is {with_unit(figure.answer, figure.unit)}{whose.get(figure.counted_on, '')}"
 
 
 def _of_code(code: Code) -> str:

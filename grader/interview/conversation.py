@@ -207,7 +207,7 @@ class Conversation:
     ) -> tuple[float, Literal["own", "workbook"]]:
         """A ratio of the candidate's version of a round, or of his latest; where there is none, the workbook's."""
         rung = self.interview.rounds[number].rung
-        own = self._own(None if latest else rung)
+        own = self._own(None if latest else number)
         if own is not None:
             try:
                 return float(ratio.value.evaluate(own)), "own"
@@ -221,11 +221,19 @@ class Conversation:
         except ExpressionError as error:
             raise WarpladderError(str(error), file=self.interview.file, line=ratio.line) from None
 
-    def _own(self, rung: str | None) -> Mapping[str, Number] | None:
-        """What was counted of the candidate's latest right version, if it got as far as `rung`."""
+    def _own(self, number: int | None) -> Mapping[str, Number] | None:
+        """What was counted of the candidate's latest right version; None: there is none.
+
+        With `number`, only if it is what that round asks for: it got as far, and not as far as the next.
+        """
         codes = [item for item in self.kept.answers if isinstance(item, Code) and item.facts is not None]
-        if not codes or (rung is not None and not reaches(self.topic, codes[-1].rung_reached, rung)):
+        if not codes:
             return None
+        if number is not None:
+            rungs = [item.rung for item in self.interview.rounds]
+            far = [reaches(self.topic, codes[-1].rung_reached, rung) for rung in rungs[number : number + 2]]
+            if not far[0] or any(far[1:]):
+                return None
         return named(self.topic, codes[-1].counters, codes[-1].facts or {})
 
     def _sizes(self) -> str:

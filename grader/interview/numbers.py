@@ -102,6 +102,14 @@ def pretty(value: float) -> str:
     return f"{value:.4g}"
 
 
+def with_unit(value: float, unit: str) -> str:
+    """A number and its unit: 4 blocks, 1 block, 0.5 FLOP/byte."""
+    first, space, rest = unit.partition(" ")
+    if value == 1 and len(first) > 2 and first.isalpha() and first.islower() and first.endswith("s"):
+        unit = f"{first[:-1]}{space}{rest}"
+    return f"{pretty(value)} {unit}".strip()
+
+
 class _Formatter(string.Formatter):
     """Formats numbers that have no format of their own as `pretty` does."""
 

@@ -44,7 +44,9 @@ def begin(questions: Sequence[Question], seed: int, minutes: float = 0, kernels:
     ids = [question.id for question in questions]
     return Session(
         kind="quiz",
-        title=", ".join(ids),
+        title=f"{questions[0].id} {questions[0].title}"
+        if len(ids) == 1
+        else f"A quiz of {len(ids)} questions",
         topic="",
         questions=ids,
         minutes=minutes,

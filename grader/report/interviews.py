@@ -17,11 +17,12 @@ from rich.theme import Theme
 from grader.interview.bank import Question
 from grader.interview.card import Advice, Card, Line
 from grader.interview.desk import Asked
-from grader.interview.numbers import pretty
+from grader.interview.numbers import with_unit
 from grader.interview.session import Code, Figure, Said, Session, Talk
 from grader.report import console as views
 from grader.report import units
 from grader.results import Grade
+from grader.topics import Topic
 
 THEME = Theme({"markdown.code": "cyan", "markdown.block_quote": "dim"})
 """Code in running text without the black ground that it has otherwise."""
@@ -93,7 +94,7 @@ def _share(share: float) -> Text:
 def figure(item: Figure) -> RenderableType:
     """Whether a number is right, and how it comes about."""
     assert item.answer is not None
-    value = f"{pretty(item.answer)} {item.unit}".strip()
+    value = with_unit(item.answer, item.unit)
     whose = {"own": "as counted on your kernel", "workbook": "as counted on the workbook's kernel", "": ""}
     text = Text.assemble(views.mark(item.right), " ")
     if item.right:
@@ -110,22 +111,22 @@ def figure(item: Figure) -> RenderableType:
     return Group(*parts)
 
 
-def graded(result: Grade, rung: str, order: Sequence[str], source: Sequence[str]) -> RenderableType:
+def graded(result: Grade, rung: str, topic: Topic, source: Sequence[str]) -> RenderableType:
     """A grade of a version, without a word of what lies above the rung that was asked for."""
-    reached = order.index(result.rung_reached) if result.rung_reached else 0
-    shown = order[: max(reached, order.index(rung)) + 1]
-    asked = [claim for claim in result.claims if claim.rung in order[: order.index(rung) + 1]]
-    paid = order[: reached + 1] if result.rung_reached else ()
+    order = [item.id for item in topic.rungs]
+    asked = order[: order.index(rung) + 1]
+    reached = order[: order.index(result.rung_reached) + 1] if result.rung_reached else []
+    claims = [claim for claim in result.claims if claim.rung in asked]
     bare = dataclasses.replace(
         result,
-        claims=asked,
+        claims=claims,
         hints=[],
-        points=sum(claim.points for claim in asked if claim.held and claim.rung in paid),
-        max_points=sum(claim.points for claim in asked),
+        points=sum(claim.points for claim in claims if claim.held and claim.rung in reached),
+        max_points=sum(claim.points for claim in topic.claims if claim.rung in asked),
     )
-    parts: list[RenderableType] = ["", views.grade(bare, shown, source)]
-    if result.rung_reached is not None and reached < order.index(rung):
-        parts += ["", Text(f"Right, but not yet {rung}: see the claims that are not held.", "yellow")]
+    parts: list[RenderableType] = ["", views.grade(bare, max(reached, asked, key=len), source)]
+    if reached and len(reached) < len(asked):
+        parts += ["", Text(f"Right, but not yet {rung}: see the claims that do not hold.", "yellow")]
     return Group(*parts)
 
 
@@ -176,7 +177,7 @@ def card(result: Card) -> RenderableType:
 
 def _heading(result: Card) -> Text:
     used = duration(result.used_s)
-    time = f"{used} of {result.minutes:g}:00" if result.minutes else f"{used}, no limit"
+    time = f"{used} of {result.minutes:g} min" if result.minutes else f"{used} min"
     text = Text.assemble((result.title, "bold"), ("\n", ""), (f"{result.date[:10]}   {time}", "dim"))
     if not result.over:
         text.append("   broken off", "yellow")
@@ -196,19 +197,19 @@ def _sections(result: Card) -> Table:
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("what was found", ratio=1)
     for section in result.sections:
-        table.add_row(Text(section.title, "bold"), Text(_of(section.earned, section.worth), "bold"), "")
-        for line in section.lines:
+        asked = "" if section.asked else Text("not asked", "dim")
+        table.add_row(Text(section.title, "bold"), Text(_of(section.earned, section.worth), "bold"), asked)
+        for line in section.lines if section.asked else ():
             table.add_row(*_line(line))
     return table
 
 
 def _line(line: Line) -> tuple[Text, Text, Text]:
-    style = {"unasked": "dim", "overtaken": "dim", "late": "yellow"}.get(line.state, "")
+    style = {"unasked": "dim", "late": "yellow"}.get(line.state, "")
     detail = f"too late to count: {line.detail}" if line.state == "late" else line.detail
     if line.self_scored:
-        detail += f" (of these points {line.self_scored:+.1f} self-scored)"
-    earned = "" if line.state == "overtaken" else _of(line.earned, line.worth)
-    return Text(f"  {line.title}", style), Text(earned, style), Text(detail, style)
+        detail += f" ({line.self_scored:+.1f} self-scored)"
+    return Text(f"  {line.title}", style), Text(_of(line.earned, line.worth), style), Text(detail, style)
 
 
 def _of(earned: float, worth: float) -> str:
