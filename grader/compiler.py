@@ -106,6 +106,56 @@ def constants(source: str, names: Sequence[str], *, file: Path, arch: str = DEFA
     return {name: int(value or 0) for name, value in found}
 
 
+_TYPES = """
+struct __half;
+struct __nv_bfloat16;
+template <class T> struct ladder_name { static constexpr int v = 0; };
+template <class T> struct ladder_name<const T> : ladder_name<T> {};
+#define LADDER_NAME(type, code) template <> struct ladder_name<type> { static constexpr int v = code; };
+%s
+template <class T> struct ladder_kind { static constexpr int v = 100 * ladder_name<T>::v; };
+template <class T> struct ladder_kind<T*> { static constexpr int v = 100 * ladder_name<T>::v + 1; };
+template <class T> struct ladder_kind<const T*> { static constexpr int v = 100 * ladder_name<T>::v + 2; };
+template <class... P> struct ladder_kinds {
+    template <int i> static constexpr int at() { constexpr int all[] = {ladder_kind<P>::v..., 0}; return all[i]; }
+};
+template <class... P> ladder_kinds<P...> ladder_of(void (*)(P...));
+"""
+_NAMES = ("float", "double", "__half", "__nv_bfloat16", "char", "signed char", "unsigned char", "short",
+          "unsigned short", "int", "unsigned", "long", "unsigned long", "long long", "unsigned long long")  # fmt: skip
+_FORMS = ("{}", "{}*", "const {}*")
+
+
+def parameter_types(
+    source: str, kernel: str, count: int, *, file: Path, arch: str = DEFAULT_ARCH
+) -> tuple[str | None, ...]:
+    """The C++ types of a kernel's `count` parameters: "float", "float*", "const float*", and None for pointers to
+    anything but numbers. Raises CompileFailed where they cannot be told.
+
+    The compiler says them, as it says constants: PTX has no types of pointers.
+    """
+    names = "\n".join(f"LADDER_NAME({name}, {code})" for code, name in enumerate(_NAMES, 1))
+    probe = [
+        source,
+        _TYPES % names,
+        *(
+            f'extern "C" __constant__ int ladder_type_{n} = decltype(ladder_of({kernel}))::at<{n}>();'
+            for n in range(count)
+        ),
+    ]
+    arch = arch.replace("sm_", "compute_")
+    built = compile_source(
+        "\n".join(probe), file=file, kernels=(), arch=arch, options=("-G", "-default-device")
+    )
+    found = dict(re.findall(r"^\.const .*\bladder_type_(\d+)(?: = (\d+))?;", built.ptx, re.M))
+    return tuple(_type_name(int(found[str(n)] or 0)) for n in range(count))
+
+
+def _type_name(kind: int) -> str | None:
+    name, form = divmod(kind, 100)
+    return _FORMS[form].format(_NAMES[name - 1].removeprefix("__")) if name else None
+
+
 def architecture(capability: tuple[int, int]) -> str:
     """What to compile for on a device of that compute capability; (9, 0) gives "sm_90a"."""
     major, minor = capability

@@ -63,6 +63,18 @@ def test_atomics_do_not_hide_scattered_writes(tmp_path: Path) -> None:
     assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
 
 
+def test_parameters_of_another_type_of_the_same_size_are_honest(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    for declared in ("const float* __restrict__ in", "float* __restrict__ out"):
+        assert declared in source
+        source = source.replace(declared, declared.replace("float", "unsigned"))
+    file = tmp_path / "mine.cu"
+    file.write_text(source)
+    result = grade(topic, file, "emulator")
+    assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
+
+
 def test_a_grid_that_no_emulator_comes_to_the_end_of_is_refused(tmp_path: Path) -> None:
     topic = TOPICS["transpose"]
     file = tmp_path / "mine.cu"

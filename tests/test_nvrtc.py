@@ -198,6 +198,32 @@ def test_not_a_constant(expression: str) -> None:
     assert "constexpr int X" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("declared", "types"),
+    [
+        ("void k(const float* __restrict__ in, float* out, int N)", ("const float*", "float*", "int")),
+        ("void k(double* out, unsigned long long N, float x)", ("double*", "unsigned long long", "float")),
+        ("void k(const float4* in, void* out, const Pair* pairs)", (None, None, None)),
+        (
+            "void k(const half* A, half2* B, const __nv_bfloat16* C)",
+            ("const half*", None, "const nv_bfloat16*"),
+        ),
+        ("void k()", (None,)),
+    ],
+)
+@pytest.mark.parametrize("linkage", ["", 'extern "C" '])
+def test_types_of_parameters(linkage: str, declared: str, types: tuple[str | None, ...]) -> None:
+    head = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\nstruct Pair { int a, b; };\n"
+    source = f"{head}{linkage}__global__ __launch_bounds__(64) {declared} {{}}"
+    assert compiler.parameter_types(source, "k", len(types), file=Path("k.cu")) == types
+
+
+def test_types_of_an_instances_parameters() -> None:
+    source = "namespace my { template <class T, int N> __global__ void k(T* out, int) {} }"
+    found = compiler.parameter_types(source, "my::k<double, 3>", 2, file=Path("k.cu"))
+    assert found == ("double*", "int")
+
+
 HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
 
 

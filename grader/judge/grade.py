@@ -72,6 +72,7 @@ def _examine_kernel(
     if whole:
         report(rung.id, "count")
         _count(session, current, store, tried)
+    step.doubt(current, session.arch)
     return current
 
 

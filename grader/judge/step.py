@@ -7,14 +7,14 @@ there is a refusal.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from grader.analysis.devices import board
+from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
 from grader.errors import WarpladderError
 from grader.expressions import ExpressionError, Number
-from grader.judge import counting, sampling, scoring
+from grader.judge import counting, doubts, sampling, scoring
 from grader.judge.cases import Case, make
 from grader.judge.counting import Resources
 from grader.judge.examination import Examiner, case_result, emulator_seconds, instruction_budget, work
@@ -105,6 +105,15 @@ def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool)
         step.cases.append(case_result(case, outcome, examiner, step.file))
 
 
+def doubt(step: Step, arch: str) -> None:
+    """Put what is odd about a kernel that failed before the reason."""
+    if step.kernel is None or step.refusal is None or step.refusal.verdict != "fail":
+        return
+    odd = doubts.of_types(step.kernel, arch)
+    if odd is not None:
+        step.refusal = replace(step.refusal, reason=f"{odd} {step.refusal.reason}")
+
+
 def claim(step: Step, examiner: Examiner, claims: Sequence[ClaimSpec], problem: Problem) -> None:
     """Check claims on what was counted; without counters none of them is held or broken."""
     if step.refusal is not None:
@@ -125,13 +134,19 @@ def _checked(claim: ClaimSpec, values: Mapping[str, Number] | None, file: Path) 
         raise WarpladderError(f"expect: {error}", file=file, line=claim.line) from None
 
 
-def model(step: Step, examiner: Examiner, counted: Problem, problem: Problem) -> None:
-    """Model the time at `problem`, from the counted launches if those are its own, else from a few blocks."""
+def model(
+    step: Step, examiner: Examiner, counted: Problem, problem: Problem, device: DeviceSpec | None = None
+) -> None:
+    """Model the time at `problem`, from the counted launches if those are its own, else from a few blocks.
+
+    The time is `device`'s, of the architecture that is emulated; without it, that of the emulated GPU.
+    """
     if step.kernel is None or step.records is None:
         return
     hello, topic = examiner.runner.hello(), examiner.topic
+    spec = device or board(hello.name, hello.arch)
     try:
-        planned = step.kernel.plan(problem, hello.limits)
+        planned = step.kernel.plan(problem, {**hello.limits, "multiprocessor_count": spec.sms})
     except Refused as error:
         step.refusal = Refusal("error", error.reason)
         return
@@ -145,4 +160,4 @@ def model(step: Step, examiner: Examiner, counted: Problem, problem: Problem) ->
     if isinstance(records, Refusal):
         step.refusal = records
     else:
-        step.modelled = sampling.model(board(hello.name, hello.arch), records, room)
+        step.modelled = sampling.model(spec, records, room)
