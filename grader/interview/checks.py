@@ -147,9 +147,17 @@ def _computable(question: Question, number: NumberQuestion) -> Iterator[Warpladd
             yield error
             return
         answers.add(drawn.answer)
-        if not numbers.right(numbers.read_number(repr(drawn.answer)), drawn.answer, number.tolerance):
-            message = f"`{number.id}`: who types {drawn.answer!r} is not right"
-            yield WarpladderError(message, file=question.file, line=number.line)
+        if not _can_be_typed(drawn.answer, number.tolerance):
+            message = f"`{number.id}`: nobody types {drawn.answer!r} exactly, as for {dict(parameters)}"
+            remedy = "set `tolerance` to 0.01 or so, or ask for a whole number"
+            yield WarpladderError(message, file=question.file, line=number.line, remedy=remedy)
+            return
     if count > 1 and len(answers) == 1:
         message = f"`{number.id}` has the same answer however it is drawn"
         yield WarpladderError(message, file=question.file, line=number.line)
+
+
+def _can_be_typed(answer: float, tolerance: float) -> bool:
+    """Whether an answer that is rounded as people round is right, or is a power of two, typed as 2^-24."""
+    shown = numbers.read_number(numbers.pretty(answer))
+    return numbers.right(shown, answer, tolerance) or math.frexp(abs(answer))[0] == 0.5

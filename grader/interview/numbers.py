@@ -85,10 +85,10 @@ def read_number(text: str) -> float:
     """
     bare = _THOUSANDS.sub("", text.strip().replace("×", "*").replace("−", "-").replace(" x ", " * "))
     bare = _TRAILING_UNIT.sub("", bare) if not re.fullmatch(r"[-+]?[\d.]+[eE][-+]?\d+", bare) else bare
-    bare = _POWER.sub(lambda found: f"({float(found[1]) ** int(found[2])!r})", bare)
     try:
+        bare = _POWER.sub(lambda found: f"({float(found[1]) ** int(found[2])!r})", bare)
         value = float(parse(bare).evaluate({}))
-    except (ExpressionError, OverflowError):
+    except (ExpressionError, ArithmeticError):
         raise ValueError(f"“{text.strip()}” is no number: write it as 128, 64/16, 2^-14 or 1.5e3") from None
     if not math.isfinite(value):
         raise ValueError(f"“{text.strip()}” is not finite")

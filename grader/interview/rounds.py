@@ -14,7 +14,7 @@ from grader.tables import Table, read
 from grader.topics import Topic
 
 FILE = "interview.toml"
-LEAST_ROUNDS, LEAST_ROUND_POINTS = 3, 2
+LEAST_ROUNDS, LEAST_ROUND_POINTS = 2, 2
 
 
 @dataclass(frozen=True)
