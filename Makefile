@@ -19,10 +19,11 @@ test: setup lint
 
 verify: book
 	tests/verify/chromium.sh
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m verify --durations=20
+	$(BIN)/pytest -n $(JOBS) -m verify --durations=20
 
 book: .venv/.verify
-	$(BIN)/sphinx-build -q -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
+	rm -rf build/book/html
+	$(BIN)/sphinx-build -E -q -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
 	@echo "The book begins at build/book/html/index.html."
 
 lint: setup

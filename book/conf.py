@@ -14,7 +14,7 @@ author = "The Warpladder authors"
 copyright = "2026, the Warpladder authors. Prose: CC BY 4.0, code: Apache License 2.0"
 language = "en_GB"
 
-extensions = ["myst_nb", "mathml", "ladders", "questions", "command_line"]
+extensions = ["myst_nb", "mathml", "ladders", "questions", "notebooks", "command_line", "navigation"]
 root_doc = "book/index"
 include_patterns = [
     "book/**",
@@ -50,5 +50,11 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 
-nb_execution_mode = "off"
+# Notebooks run once: what they printed is kept in build/book/notebooks until their text changes.
+nb_execution_mode = "cache"
+nb_execution_cache_path = str(Path(__file__).resolve().parents[1] / "build" / "book" / "notebooks")
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
 nb_ipywidgets_js = {}

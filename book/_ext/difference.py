@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import html
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
+SPACE = re.compile(r'<span class="w">(\s*)</span>')  # has no colour: half of all elements of a page
 CONTEXT = 3  # lines shown before and after a change
 
 
@@ -30,7 +32,8 @@ class Code:
     def coloured(self) -> list[str]:
         """Each line as HTML."""
         formatter: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
-        return highlight(self.text, _lexer(self.language), formatter).splitlines()
+        made = highlight(self.text, _lexer(self.language), formatter)
+        return SPACE.sub(r"\1", made).splitlines()
 
 
 def _lexer(language: str):  # type: ignore[no-untyped-def]
@@ -39,8 +42,8 @@ def _lexer(language: str):  # type: ignore[no-untyped-def]
 
 
 def whole(code: Code) -> str:
-    """All of a file, folded."""
-    return _folded(f"The whole file {code.name}", code.language, "\n".join(code.coloured()), "ladder-file")
+    """All of a file."""
+    return _block(code.language, "\n".join(code.coloured()))
 
 
 def difference(old: Code, new: Code) -> str:
@@ -52,7 +55,8 @@ def difference(old: Code, new: Code) -> str:
     ]
     gone, come = _counts(matcher)
     summary = f"What changes from {old.name} to {new.name}: {_lines(come)} added, {gone} removed"
-    return _folded(summary, new.language, "\n".join(shown), "ladder-difference")
+    shown_code = _block(new.language, "\n".join(shown))
+    return f'<details class="ladder-difference"><summary>{html.escape(summary)}</summary>\n{shown_code}</details>\n'
 
 
 def _hunk(
@@ -81,9 +85,7 @@ def _lines(count: int) -> str:
     return f"{count} line" if count == 1 else f"{count} lines"
 
 
-def _folded(summary: str, language: str, lines: str, kind: str) -> str:
-    return (
-        f'<details class="{kind}"><summary>{html.escape(summary)}</summary>\n'
-        f'<div class="highlight-{language} notranslate"><div class="highlight"><pre tabindex="0">{lines}\n'
-        "</pre></div></div></details>\n"
-    )
+def _block(language: str, lines: str) -> str:
+    """Code that scrolls in itself, so the keyboard has to reach it."""
+    inside = f'<div class="highlight"><pre tabindex="0">{lines}\n</pre></div>'
+    return f'<div class="highlight-{language} notranslate">{inside}</div>\n'

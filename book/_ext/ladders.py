@@ -2,6 +2,7 @@
 
 A lesson is lessons/<topic>/lesson.md. Its sections on rungs begin with their numbers, `## 02: …` or
 `## 04 and 05: …`; at the end of each stands what its file changes. Before the first stands what was measured.
+Each rung's file has a page of its own.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Ladders(TocTree):
     has_content = False
 
     def run(self) -> list[nodes.Node]:
+        self.env.note_reread()  # whichever topic comes or goes
         found = [name for name in topics.discover(ROOT) if (ROOT / "lessons" / name / "lesson.md").is_file()]
         self.content = StringList([f"/lessons/{name}/lesson" for name in found], source="topic.toml")
         return super().run()
@@ -92,7 +94,8 @@ class Rungs(SphinxTransform):
         self.env.note_dependency(str(rung.path))
         if position:
             yield difference(_code(topic.rungs[position - 1]), _code(rung))
-        yield whole(_code(rung, whole_file=True))
+        page = self.app.builder.get_relative_uri(self.env.docname, _page(rung))
+        yield f'<p><a class="reference internal" href="{page}">All of {rung.id}</a></p>\n'
 
     def _measured(self, topic: Topic, first: nodes.section | None, links: dict[str, str]) -> None:
         """A section for each record, before the section on rung 0."""
@@ -102,6 +105,25 @@ class Rungs(SphinxTransform):
             section = _section(self.document, f"Measured on an {climb.device.name}", climb, links)
             if first is not None:
                 first.parent.insert(first.parent.index(first), section)
+
+
+def pages_of_files(app: Sphinx) -> Iterator[tuple[str, dict[str, str], str]]:
+    """A page for each rung's file."""
+    for topic in topics.discover(ROOT).values():
+        for rung in topic.rungs:
+            lesson = app.builder.get_relative_uri(_page(rung), f"lessons/{topic.name}/lesson")
+            title = f"{rung.path.relative_to(ROOT)}"
+            body = f'<h1>{rung.id}</h1>\n<p><code>{title}</code>, a rung of <a href="{lesson}">{topic.title}</a></p>\n'
+            yield (
+                _page(rung),
+                {"title": title, "body": body + whole(_code(rung, whole_file=True))},
+                "page.html",
+            )
+
+
+def _page(rung: Rung) -> str:
+    """The name of the page that shows a rung's file."""
+    return rung.path.relative_to(ROOT).with_suffix("").as_posix()
 
 
 def _section(document: nodes.document, title: str, climb: Climb, links: dict[str, str]) -> nodes.section:
@@ -139,4 +161,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("ladders", Ladders)
     app.add_directive("measured-all", MeasuredAll)
     app.add_transform(Rungs)
+    app.connect("html-collect-pages", pages_of_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

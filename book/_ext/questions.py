@@ -140,6 +140,7 @@ class Questions(TocTree):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
+        self.env.note_reread()  # whichever file comes or goes
         files = sorted((ROOT / "lessons").glob(f"{self.arguments[0]}.toml"))
         if self.arguments[0].startswith("*"):
             order = list(topics.discover(ROOT))

@@ -1,0 +1,31 @@
+"""Names for what the theme leaves nameless: the arrows that open a chapter in the sidebar, for screen readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bs4 import BeautifulSoup
+from sphinx.application import Sphinx
+
+
+def name_arrows(app: Sphinx, page: str, template: str, context: dict[str, Any], _: object) -> None:
+    """Wrap the theme's function that writes the sidebar's table of contents."""
+    if "generate_toctree_html" in context:
+        context["generate_toctree_html"] = _named(context["generate_toctree_html"])
+
+
+def _named(generate: Callable[..., Any]) -> Callable[..., Any]:
+    def generate_named(*arguments: Any, **options: Any) -> Any:
+        found = generate(*arguments, **options)
+        if isinstance(found, BeautifulSoup):
+            for summary in found.select("li > details > summary"):
+                summary["aria-label"] = f"Pages of: {summary.find_parent('li').a.get_text(strip=True)}"
+        return found
+
+    return generate_named
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("html-page-context", name_arrows, priority=900)  # after the theme
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,77 @@
+"""The notebooks: their table of contents, cells of CUDA C++ coloured as such, and outputs that need a running kernel
+left out (`%%kernel` cells are not Python, and a slider on a page without a kernel would do nothing: its picture,
+which follows it, says the same)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.directives.other import TocTree
+from sphinx.transforms import SphinxTransform
+
+from grader import topics
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNEL_CELL = "%%kernel"
+WIDGET = "application/vnd.jupyter.widget-view+json"
+MACHINE = (  # the order in which one builds on another; further notebooks follow by name
+    "thread_and_memory_hierarchy",
+    "coalescing",
+    "banks",
+    "occupancy",
+    "roofline_and_ratio",
+    "fp16",
+    "nvcc_stages",
+)
+
+
+class Notebooks(TocTree):
+    """`{notebooks} machine` or `{notebooks} topics`: the table of contents of those notebooks."""
+
+    has_content = False
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()  # whichever notebook comes or goes
+        of_topics = [name for name in topics.discover(ROOT) if _is_there(name)]
+        others = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+        of_machine = [name for name in dict.fromkeys([*MACHINE, *others]) if _is_there(name)]
+        of_machine = [name for name in of_machine if name not in of_topics]
+        names = {"machine": of_machine, "topics": of_topics}[self.arguments[0]]
+        self.content = StringList([f"/notebooks/{name}" for name in names], source="notebooks")
+        return super().run()
+
+
+def _is_there(name: str) -> bool:
+    return (ROOT / "notebooks" / f"{name}.ipynb").is_file()
+
+
+class Cells(SphinxTransform):
+    """Colours cells of CUDA C++, and drops outputs that only a running kernel could fill."""
+
+    default_priority = 210
+
+    def apply(self, **_: Any) -> None:
+        for block in self.document.findall(nodes.literal_block):
+            if block.astext().startswith(KERNEL_CELL):
+                block["language"] = "cuda"
+        for bundle in list(self.document.findall(_is_bundle)):
+            if any(
+                item.get("mime_type") == WIDGET for item in bundle.children if isinstance(item, nodes.Element)
+            ):
+                bundle.parent.remove(bundle)
+
+
+def _is_bundle(node: nodes.Node) -> bool:
+    """Whether this holds the forms of one output, of which a page shows the best."""
+    return isinstance(node, nodes.container) and node.get("nb_element") == "mime_bundle"
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("notebooks", Notebooks)
+    app.add_transform(Cells)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

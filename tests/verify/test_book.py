@@ -1,0 +1,116 @@
+"""The built book as files: it is complete, its links hold, and it refers to nothing that would be fetched elsewhere."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pages import BOOK, ROOT, is_elsewhere, page, pages, target
+
+from grader import rung as rungs
+from grader import topics
+from grader.report import units
+from grader.results import Climb, load
+
+pytestmark = pytest.mark.verify
+
+TOPICS = topics.discover(ROOT)
+RECORDS = sorted((ROOT / "measurements").glob("*/*.json"))
+FETCHED_BY_CSS = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def built() -> None:
+    if not (BOOK / "index.html").is_file():
+        pytest.fail("there is no book in build/book/html: `make book` writes it")
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_topic_has_a_page_with_the_difference_from_each_rung_to_the_next(topic: str) -> None:
+    text = page(f"lessons/{topic}/lesson.html").text
+    ids = [rung.id for rung in TOPICS[topic].rungs]
+    for before, after in itertools.pairwise(ids):
+        assert f"What changes from {before} to {after}" in text
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_record_is_shown_with_the_time_of_every_rung(record: Path) -> None:
+    climb = load(record, Climb)
+    for name in (f"lessons/{climb.topic}/lesson.html", "book/reference/measurements.html"):
+        text = page(name).text
+        for rung in climb.rungs:
+            assert rung.id in text
+            assert units.seconds(rung.time_s, rung.time_source) in text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *sorted((ROOT / "lessons").glob("questions/*.toml")),
+        *sorted((ROOT / "lessons").glob("*/interview.toml")),
+        *sorted((ROOT / "notebooks").glob("*.ipynb")),
+    ],
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
+)
+def test_questions_rounds_and_notebooks_have_pages(source: Path) -> None:
+    assert page(source.relative_to(ROOT).with_suffix(".html").as_posix()).text
+
+
+def test_every_link_within_the_book_leads_somewhere() -> None:
+    ids = {item.path.resolve(): item.ids for item in pages()}
+    broken = []
+    for item in pages():
+        for link in item.links:
+            if is_elsewhere(link) or link.startswith("mailto:"):
+                continue
+            path, fragment = target(item, link)
+            if not path.is_file() or (fragment and path in ids and fragment not in ids[path]):
+                broken.append(f"{item.name}: {link}")
+    assert not broken
+
+
+def test_no_page_fetches_anything_from_elsewhere() -> None:
+    fetched = [f"{item.name}: {load}" for item in pages() for load in item.loads if is_elsewhere(load)]
+    for sheet in BOOK.rglob("*.css"):
+        for found in FETCHED_BY_CSS.finditer(sheet.read_text(encoding="utf-8")):
+            if is_elsewhere(found[1] or found[2]):
+                fetched.append(f"{sheet.relative_to(BOOK)}: {found[0]}")
+    assert not fetched
+
+
+def test_the_reference_has_all_keys_of_topics_and_of_launch_blocks() -> None:
+    text = page("book/reference/files.html").text
+    keys = {*topics._KEYS, *rungs._LAUNCH_KEYS, "side_step", "scratch", "dtype", "shape", "rehearsals"}
+    assert not [key for key in sorted(keys) if not re.search(rf"\b{key}\b", text)]
+
+
+def test_the_reference_has_every_command() -> None:
+    said = subprocess.run(
+        [str(Path(sys.executable).with_name("ladder")), "--help"],
+        stdout=subprocess.PIPE, text=True, check=True,
+    ).stdout  # fmt: skip
+    commands = re.findall(r"^  (\w+)  ", said.split("Commands:")[1], re.MULTILINE)
+    text = page("book/reference/command-line.html").text
+    assert commands
+    assert not [command for command in commands if f"ladder {command} --help" not in text]
+
+
+def test_a_formula_with_an_unknown_command_fails_the_build(tmp_path: Path) -> None:
+    (tmp_path / "index.md").write_text("# Title\n\n$\\frac{1}{2}$ and $\\notacommand$\n", encoding="utf-8")
+    (tmp_path / "conf.py").write_text(
+        f"import sys; sys.path.insert(0, {str(ROOT / 'book' / '_ext')!r})\n"
+        'extensions = ["myst_parser", "mathml"]\nmyst_enable_extensions = ["dollarmath"]\n'
+        'html_math_renderer = "mathml"\n',
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(tmp_path), str(tmp_path / "html")],
+        stderr=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode != 0
+    assert r"\notacommand" in done.stderr
+    assert r"\frac" not in done.stderr

@@ -1,0 +1,128 @@
+"""Every page of the book in a real Chromium: nothing in the console, nothing fetched from elsewhere, nothing wider than
+the window, and no serious violation of what axe-core checks, on a desktop and on a phone, light and dark."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import chromium
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from pages import BOOK, pages
+from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Page as Tab
+
+pytestmark = [pytest.mark.verify, pytest.mark.timeout(1200)]
+
+DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
+SERIOUS = ("serious", "critical")
+WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth > window.innerWidth"
+OPEN_ALL = "document.querySelectorAll('main details').forEach(item => { item.open = true })"
+FOLD_CODE = "document.querySelectorAll('main .ladder-difference').forEach(item => { item.open = false })"
+CODE = "kernels/"  # pages that hold a kernel's file and nothing else
+# Colours of thousands of words of code take axe-core a minute a page, and are the same on all: these two stand for all.
+ALL_CODE = ("lessons/transpose/lesson.html", "kernels/optimized/transpose/05_float4_tile.html")
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the book is served."""
+    if not (BOOK / "index.html").is_file():
+        pytest.fail("there is no book in build/book/html: `make book` writes it")
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(BOOK))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    executable = chromium.executable()
+    if executable is None:
+        pytest.fail("there is no Chromium: tests/verify/chromium.sh installs one")
+    with sync_playwright() as playwright:
+        # Without a sandbox: as root, in a container, there is none, and the pages are ours.
+        yield playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+
+
+@dataclass
+class Seen:
+    """What happened while pages were open."""
+
+    complaints: list[str] = field(default_factory=list)
+
+    def watch(self, tab: Tab, address: str) -> None:
+        tab.on("console", lambda said: self._note(tab, said.text, said.type in ("error", "warning")))
+        tab.on("pageerror", lambda error: self._note(tab, str(error)))
+        tab.on("requestfailed", lambda request: self._note(tab, f"cannot fetch {request.url}"))
+        tab.on("request", lambda request: self._note(tab, request.url, not _is_here(request.url, address)))
+
+    def _note(self, tab: Tab, what: str, matters: bool = True) -> None:
+        if matters:
+            self.complaints.append(f"{tab.url}: {what}")
+
+
+def _is_here(url: str, address: str) -> bool:
+    return url.startswith((f"{address}/", "data:", "blob:"))
+
+
+@pytest.mark.parametrize(
+    ("window", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
+)
+def test_every_page(browser: Browser, address: str, window: dict[str, int], scheme: str) -> None:
+    context = browser.new_context(viewport=window, color_scheme=scheme)
+    tab, seen = context.new_page(), Seen()
+    seen.watch(tab, address)
+    for page in pages():
+        tab.goto(f"{address}/{page.name}", wait_until="load")
+        tab.wait_for_load_state("networkidle")
+        tab.evaluate(OPEN_ALL)
+        if tab.evaluate(WIDER_THAN_THE_WINDOW):
+            seen.complaints.append(f"{page.name}: wider than the window")
+        if page.name not in ALL_CODE:
+            tab.evaluate(FOLD_CODE)
+        if page.name in ALL_CODE or not page.name.startswith(CODE):
+            seen.complaints += [f"{page.name}: {found}" for found in _violations(tab)]
+    context.close()
+    assert not seen.complaints
+
+
+def _violations(tab: Tab) -> list[str]:
+    """What axe-core calls serious or critical, with the elements."""
+    found = Axe().run(tab).response["violations"]
+    return [
+        f"{item['id']} ({item['impact']}): {node['target']}"
+        for item in found
+        if item["impact"] in SERIOUS
+        for node in item["nodes"][:3]
+    ]
+
+
+def test_the_search_finds_a_page(browser: Browser, address: str) -> None:
+    tab = browser.new_page()
+    tab.goto(f"{address}/search.html?q=swizzle")
+    tab.wait_for_selector("#search-results li a")
+    assert any(
+        "transpose" in str(link.get_attribute("href")) for link in tab.query_selector_all("#search-results a")
+    )
+    tab.close()
+
+
+def test_the_book_opens_as_files(browser: Browser) -> None:
+    """Without a server, as somebody does who has built it."""
+    tab, seen = browser.new_page(), Seen()
+    seen.watch(tab, "file://")
+    tab.goto((BOOK / "lessons" / "gemm" / "lesson.html").as_uri(), wait_until="load")
+    tab.wait_for_load_state("networkidle")
+    assert tab.title().startswith("Matrix product")
+    assert not seen.complaints
+    tab.close()
