@@ -19,6 +19,8 @@ from grader.lab.cells import MAGIC
 from grader.report import units
 from grader.topics import Topic
 
+LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
+
 NAME = "mine"
 """What the kernel's cell calls the kernel."""
 
@@ -95,7 +97,7 @@ def notebook(topic: Topic) -> NotebookNode:
     """The instructor's version of a topic's assignment, the same for the same topic. Raises WarpladderError."""
     made = nbformat.v4.new_notebook(
         cells=list(_cells(topic)),
-        metadata={"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}},
+        metadata={"kernelspec": dict(KERNELSPEC), "language_info": dict(LANGUAGE)},
     )
     nbformat.validate(made)
     return made

@@ -15,6 +15,7 @@ from grader.course.preprocessors import (
     RestoreCells,
     RunNotebook,
     SubmissionExporter,
+    TypesetProse,
 )
 
 CACHE = ".marks"
@@ -33,7 +34,7 @@ def configure(config: Any, root: Path) -> None:
     )
     config.Autograde.autograde_preprocessors = _replaced(
         Autograde.autograde_preprocessors.default(),
-        {Execute: [RunNotebook], SaveAutoGrades: [MarkKernels, SaveAutoGrades]},
+        {Execute: [RunNotebook], SaveAutoGrades: [MarkKernels, SaveAutoGrades, TypesetProse]},
     )
     config.MarkKernels.hidden = str(root / HIDDEN)
     config.MarkKernels.cache = str(root / CACHE)

@@ -22,11 +22,12 @@ import msgspec
 
 from grader import content
 from grader.course import sources
+from grader.course.assignment import NAME
 from grader.course.hidden import Hidden
 from grader.emulator.cache import write_atomically
 from grader.errors import WarpladderError
 from grader.judge.provenance import provenance
-from grader.results import Grade, Verdict
+from grader.results import CaseResult, Grade, Verdict
 from grader.topics import Topic
 
 SECONDS = 900.0
@@ -65,7 +66,15 @@ class Marked:
             )
         if topic.kernel is not None and self.public.verdict == "error" and not self.public.cases:
             return replace(self.public, reason=SCHEDULE_REASON)
-        return self.public
+        return replace(self.public, cases=[_in_notebook(case) for case in self.public.cases])
+
+
+def _in_notebook(case: CaseResult) -> CaseResult:
+    """A case with the call that runs it again where the learner works, in the notebook."""
+    if case.reproduce is None:
+        return case
+    sizes = "".join(f", {name}={size}" for name, size in case.problem.items())
+    return replace(case, reproduce=f'lab.grade("{NAME}"{sizes}, seed={case.seed})')
 
 
 class Order(msgspec.Struct, frozen=True):
@@ -161,7 +170,7 @@ def refused(topic: Topic, verdict: Verdict, reason: str) -> Grade:
 
 def file_name(topic: Topic) -> str:
     """What messages call a submission's source."""
-    return f"mine{topic.suffix}"
+    return f"{NAME}{topic.suffix}"
 
 
 def ask(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions, Execute, NbGraderPreprocessor
+from nbgrader.utils import is_locked
 from traitlets import Bool, Float, Integer, Unicode
 
 from grader import topics
-from grader.course import feedback, hidden, sources
+from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
 from grader.course.restore import Original, restored
@@ -133,10 +134,10 @@ class MarkKernels(NbGraderPreprocessor):
         int(SECONDS), help="After this long, a submission is taken for one that does not end."
     ).tag(config=True)
 
-    @cached_property
+    @property
     def topics(self) -> dict[str, Topic]:
         """The workbook's topics."""
-        return topics.discover()
+        return _topics()
 
     @cached_property
     def marker(self) -> Marker:
@@ -169,6 +170,25 @@ class MarkKernels(NbGraderPreprocessor):
         cell = next(cell for cell in nb.cells if _name(cell) == kernel.grade_id)
         text = sources.of_cell(cell.source)
         return topic, self.marker.mark(topic, text).shown(topic), text.splitlines()
+
+
+@cache
+def _topics() -> dict[str, Topic]:
+    """Read once: nbgrader makes its preprocessors anew for each notebook."""
+    return topics.discover()
+
+
+class TypesetProse(NbGraderPreprocessor):
+    """Makes the assignment's prose readable where feedback and formgrader show it, see `typeset`."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Formulas of locked cells become MathML."""
+        prose = [cell for cell in nb.cells if cell.cell_type == "markdown" and is_locked(cell)]
+        for cell in prose:
+            cell.source = typeset.formulas(cell.source)
+        if prose:
+            prose[0].source = f"{typeset.STYLE}\n\n{prose[0].source}"
+        return nb, resources
 
 
 def originals(resources: Resources) -> list[Original]:

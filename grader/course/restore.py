@@ -14,7 +14,7 @@ from typing import Any
 import nbformat
 from nbformat import NotebookNode
 
-from grader.course.assignment import KERNELSPEC, cell_id, kernel_cell, metadata
+from grader.course.assignment import KERNELSPEC, LANGUAGE, cell_id, kernel_cell, metadata
 from grader.lab.cells import MAGIC
 
 _KERNEL = kernel_cell("")
@@ -53,7 +53,7 @@ def restored(submission: NotebookNode, originals: Sequence[Original]) -> Noteboo
     cells = list(extras.get("", []))
     for original in originals:
         cells += [_cell(original, answers.get(original.grade_id)), *extras.get(original.grade_id, [])]
-    about = {"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}}
+    about = {"kernelspec": dict(KERNELSPEC), "language_info": dict(LANGUAGE)}
     made = nbformat.v4.new_notebook(cells=cells, metadata=about)
     nbformat.validate(made)
     return made
