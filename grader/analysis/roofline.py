@@ -1,6 +1,7 @@
 """Roofline: what each part of a device allows, and where a kernel stands under it.
 
-A roof is a rate. Three are of bytes: DRAM, the L2 cache, shared memory; two of arithmetic: the FP32 units (`fma`) and
+A roof is a rate. Three are of bytes: DRAM, the L2 cache, and shared memory with the L1 cache, which are one memory
+behind one pipe that takes a wavefront of 128 bytes a clock; two of arithmetic: the FP32 units (`fma`) and
 the Tensor Cores as mma.sync and WMMA drive them (`tensor`). A kernel with an intensity of I FLOP a byte at some level
 of memory cannot exceed I times that level's roof; where that meets the arithmetic roof is the ridge.
 (Williams, Waterman, Patterson: "Roofline: An Insightful Visual Performance Model", 2009; for several levels of
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader.analysis.devices import DeviceSpec
+from grader.analysis.model import lines
 from grader.results import RungResult
 
 Level = Literal["dram", "l2", "shared"]
@@ -25,7 +27,7 @@ Roof = Literal["dram", "l2", "shared", "fma", "tensor"]
 
 LEVELS: tuple[Level, ...] = ("dram", "l2", "shared")
 UNITS: tuple[Unit, ...] = ("fma", "tensor")
-NAMES = {"dram": "DRAM", "l2": "L2", "shared": "shared", "fma": "FMA", "tensor": "Tensor"}
+NAMES = {"dram": "DRAM", "l2": "L2", "shared": "shared/L1", "fma": "FMA", "tensor": "Tensor"}
 
 SECTOR = 32  # bytes
 WAVEFRONT = 128  # bytes: one word of 4 bytes from each of 32 banks
@@ -66,7 +68,7 @@ class Work:
     tensor_flop: float
     dram_bytes: float  # to and from DRAM
     l2_bytes: float  # between the L2 cache and the SMs; what L1 is asked for, where that alone is known
-    shared_bytes: float  # wavefronts of shared memory, 128 bytes each: conflicts count
+    shared_bytes: float  # wavefronts of shared memory and lines of L1, 128 bytes each: conflicts count
 
     def traffic(self, level: Level) -> float:
         """Bytes at a level of memory."""
@@ -129,12 +131,16 @@ def roofs(device: DeviceSpec) -> Roofs:
 
 
 def work(rung: RungResult, growth: Growth) -> Work | None:
-    """What a rung does at the sizes of its time, from what was counted; None where nothing was counted."""
+    """What a rung does at the sizes of its time, from what was counted; None where nothing was counted.
+
+    Lines of L1 are those of all loads and of all stores together, where the time model counts them line by line.
+    """
     if rung.counters is None or rung.flop is None or rung.dram_bytes is None:
         return None
     counters = rung.counters
     asked = SECTOR * sum(counters.get(SECTORS.format(kind), 0) for kind in ("ld", "st", "red", "atom"))
-    wavefronts = sum(counters.get(WAVEFRONTS.format(kind), 0) for kind in ("ld", "st", "atom"))
+    turns: float = sum(counters.get(WAVEFRONTS.format(kind), 0) for kind in ("ld", "st", "atom"))
+    turns += sum(lines(counters, kind) for kind in ("ld", "st"))
     tensor = sum(number for name, number in counters.items() if name.startswith(TENSOR))
     return Work(
         flop=rung.flop * growth.flop,
@@ -142,7 +148,7 @@ def work(rung: RungResult, growth: Growth) -> Work | None:
         tensor_flop=tensor * growth.flop,
         dram_bytes=rung.dram_bytes * growth.bytes,
         l2_bytes=(asked if rung.l2_bytes is None else rung.l2_bytes) * growth.flop,
-        shared_bytes=WAVEFRONT * wavefronts * growth.flop,
+        shared_bytes=WAVEFRONT * turns * growth.flop,
     )
 
 

@@ -10,12 +10,12 @@ import sys
 from io import TextIOWrapper
 from typing import NoReturn
 
-from grader.cli import interview, machine, workbook
+from grader.cli import analysis, course, interview, machine, workbook
 from grader.cli.options import UNUSABLE, app, console_for
 from grader.errors import WarpladderError
 
 # A module's commands are registered on `app` when it is imported, in this order.
-__all__ = ["app", "interview", "machine", "main", "workbook"]
+__all__ = ["analysis", "app", "course", "interview", "machine", "main", "workbook"]
 
 
 def main() -> None:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
+from grader.content import content_root
 from grader.errors import WarpladderError
-from grader.results import Climb, Device, to_json
+from grader.results import Climb, Device, load, to_json
 
 
 def save(result: Climb, folder: Path) -> Path:
@@ -18,6 +22,40 @@ def save(result: Climb, folder: Path) -> Path:
     except OSError as error:
         raise WarpladderError(f"it cannot be written: {error.strerror}", file=path) from None
     return path
+
+
+def committed(gpu: str, topic: str) -> Path:
+    """Where the workbook keeps its own record of a topic on a GPU, such as "h200"."""
+    return content_root() / "measurements" / gpu / f"{topic}.json"
+
+
+def find(record: str | None, topics: Sequence[str] | None) -> list[Path]:
+    """The records meant: one file, those of one GPU, or all of the workbook's; of some topics alone, or of all.
+
+    Raises WarpladderError where there is none.
+    """
+    if record is not None and record.endswith(".json"):
+        return [Path(record)]
+    folder = content_root() / "measurements"
+    found = sorted(folder.glob(f"{record or '*'}/*.json"))
+    chosen = [path for path in found if topics is None or path.stem in topics]
+    missing = [name for name in topics or () if name not in {path.stem for path in chosen}]
+    if missing or not chosen:
+        gpus = ", ".join(sorted({path.parent.name for path in folder.glob("*/*.json")})) or "none"
+        what = f"of {', '.join(missing)}" if missing else f"on {record}"
+        raise WarpladderError(f"there is no record {what}", remedy=f"there are records of: {gpus}")
+    return chosen
+
+
+def read(path: Path) -> Climb:
+    """A record from its file. Raises WarpladderError for a file that is none."""
+    try:
+        return load(path, Climb)
+    except OSError as error:
+        raise WarpladderError(f"it cannot be read: {error.strerror}", file=path) from None
+    except msgspec.DecodeError as error:  # JSON of another form as well
+        remedy = "write one with ladder climb TOPIC --record DIR"
+        raise WarpladderError(f"it is no record of a climb: {error}", file=path, remedy=remedy) from None
 
 
 def gpu_folder(device: Device) -> str:

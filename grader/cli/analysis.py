@@ -1,0 +1,261 @@
+"""The commands of analysis: what fits on a multiprocessor, what bounds a ladder, and what the model knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from grader.cli.options import (
+    ArchOption,
+    DeviceOption,
+    SetOption,
+    TopicName,
+    app,
+    console_for,
+    problem_of,
+    writing,
+)
+from grader.errors import WarpladderError
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from grader.analysis.devices import DeviceSpec
+    from grader.analysis.what_if import Modelled
+    from grader.report.occupancies import Block
+    from grader.results import Climb
+
+OnOption = Annotated[
+    str | None, typer.Option("--on", metavar="GPU", help="One GPU, such as H200 or 'RTX 4090'.")
+]
+SvgOption = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it to an .svg file.")]
+
+
+@app.command()
+def occupancy(
+    topic: Annotated[str | None, typer.Argument(metavar="[TOPIC", help="A topic's name.")] = None,
+    file: Annotated[str | None, typer.Argument(metavar="FILE]", help="A .cu file, or a rung's name.")] = None,
+    threads: Annotated[int | None, typer.Option("--threads", min=1, help="Threads of a block.")] = None,
+    registers: Annotated[int, typer.Option("--registers", min=1, help="Registers of a thread.")] = 32,
+    shared: Annotated[
+        str, typer.Option("--shared", metavar="BYTES", help="Shared memory of a block: 8192 or 8K.")
+    ] = "0",
+    on: OnOption = None,
+    svg: SvgOption = None,
+    by: Annotated[
+        Literal["threads", "registers", "shared"], typer.Option("--by", help="What the drawing varies.")
+    ] = "threads",
+) -> None:
+    """Tell how many blocks fit on a multiprocessor, what limits them, and the next step up.
+
+    Of a block you describe, or of a kernel file, compiled for each GPU. Without --on, for every GPU that is known.
+
+    \b
+    Examples:
+      ladder occupancy --threads 256 --registers 42
+      ladder occupancy --threads 256 --registers 42 --shared 16K --on H200
+      ladder occupancy gemm 05_float4 --on A100
+      ladder occupancy gemm mine.cu
+      ladder occupancy --threads 128 --registers 64 --on T4 --svg t4.svg
+    """
+    from grader.analysis.devices import boards, named
+    from grader.report import occupancies
+
+    if (topic is None) == (threads is None) or (topic is not None and file is None):
+        raise WarpladderError(
+            "it takes either a block's --threads, or a TOPIC and a FILE",
+            remedy="try ladder occupancy --threads 256 --registers 42",
+        )
+    if svg is not None and (on is None or threads is None):
+        raise WarpladderError("--svg draws one block on one GPU", remedy="give --threads and --on")
+    chosen = boards() if on is None else (named(on),)
+    console = console_for()
+    if topic is not None and file is not None:
+        for name, rows in _of_file(topic, file, chosen).items():
+            console.print(f"[bold]{name}[/bold]")
+            console.print(_views(rows, changing=True))
+        return
+    assert threads is not None
+    block = occupancies.Block(threads, registers, _bytes(shared))
+    if on is None:
+        console.print(f"[bold]A block of {block}[/bold]")
+    console.print(_views([(spec, block) for spec in chosen], changing=False))
+    if svg is not None:
+        from grader.report import pictures
+
+        drawn = pictures.occupancy(
+            chosen[0], by, threads=threads, registers=registers, shared_bytes=block.shared_bytes
+        )
+        _write(svg, drawn)
+
+
+def _views(rows: list[tuple[DeviceSpec, Block]], changing: bool) -> RenderableType:
+    from grader.report import occupancies
+
+    return occupancies.one(*rows[0]) if len(rows) == 1 else occupancies.table(rows, changing)
+
+
+def _of_file(
+    topic: str, file: str, chosen: tuple[DeviceSpec, ...]
+) -> dict[str, list[tuple[DeviceSpec, Block]]]:
+    """Each kernel of a file, at the topic's main sizes: a block of it on each device."""
+    from grader.judge.footprint import footprints, kernel_file
+    from grader.report.occupancies import Block
+    from grader.topics import load
+
+    loaded = load(topic)
+    rung = kernel_file(loaded, file)
+    found: dict[str, list[tuple[DeviceSpec, Block]]] = {}
+    for spec in chosen:
+        for item in footprints(loaded, rung, spec, loaded.problem("main", None)):
+            block = Block(item.threads, item.registers, item.shared_bytes)
+            rows = found.setdefault(f"{item.kernel}, blocks of {item.threads} threads", [])
+            if (spec, block) not in rows:
+                rows.append((spec, block))
+    return found
+
+
+def _bytes(text: str) -> int:
+    """ "8192" or "8K"; raises WarpladderError."""
+    digits, factor = (text[:-1], 1024) if text[-1:] in "kK" and text else (text, 1)
+    if not (digits.isascii() and digits.isdecimal()):
+        raise WarpladderError(f"--shared {text} is no number of bytes", remedy="write 8192 or 8K")
+    return int(digits) * factor
+
+
+@app.command()
+def roofline(
+    topic: TopicName,
+    record: Annotated[
+        str | None,
+        typer.Option("--record", metavar="FILE|GPU", help="Take a record, such as h200, and run nothing."),
+    ] = None,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+    sizes: SetOption = None,
+    svg: SvgOption = None,
+) -> None:
+    """Place each rung of a ladder under the roofs of its device, with its compute-to-memory ratio.
+
+    The roofs are DRAM, the L2 cache, shared memory, FP32 multiply-adds and Tensor Cores. The ladder is climbed for
+    it, or a record of an earlier climb is read.
+
+    \b
+    Examples:
+      ladder roofline gemm --record h200
+      ladder roofline gemm --record h200 --svg roofline.svg
+      ladder roofline transpose --set M=2048 --set N=2048
+      ladder roofline gemm --record my-records/rtx-4090/gemm.json
+    """
+    from grader.report import rooflines
+
+    result = _climbed(topic, device, arch, sizes) if record is None else _recorded(topic, record)
+    console_for().print(rooflines.view(result))
+    if svg is not None:
+        from grader.report import pictures
+
+        _write(svg, pictures.roofline(result))
+
+
+def _climbed(topic: str, device: str, arch: str | None, sizes: list[str] | None) -> Climb:
+    from grader.judge.climb import climb
+    from grader.report import progress
+    from grader.topics import load
+
+    loaded = load(topic)
+    with progress.of_rungs(loaded.name, [rung.id for rung in loaded.rungs]) as report:
+        return climb(loaded, device, problem_of(sizes), report, arch=arch)
+
+
+def _recorded(topic: str, record: str) -> Climb:
+    """A record by its path, or the committed one of a GPU, such as "h200"."""
+    from grader.report import records
+
+    path = Path(record) if record.endswith(".json") else records.committed(record, topic)
+    found = records.read(path)
+    if found.topic != topic:
+        raise WarpladderError(f"it is a record of {found.topic}, not of {topic}", file=path)
+    return found
+
+
+@app.command()
+def model(
+    topic: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="TOPIC", help="Topics; all that have a record if none is given."),
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option("--on", metavar="GPU", help="What would it take on that GPU? Extrapolated.")
+    ] = None,
+    record: Annotated[
+        str | None,
+        typer.Option("--record", metavar="FILE|GPU", help="This record, or those of this GPU alone."),
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rungs emulated at a time.")] = 2,
+) -> None:
+    """Hold the time model against measured records; with --on, say what another GPU would take.
+
+    The model is what times come from on a machine without a GPU. Its error is printed rung by rung: each rung is
+    emulated in part, some seconds a ladder. What --on answers is extrapolated, never measured.
+
+    \b
+    Examples:
+      ladder model
+      ladder model gemm transpose
+      ladder model gemm --on A100
+      ladder model transpose --on "RTX 4090" --record h200
+    """
+    from grader.analysis.devices import named
+    from grader.report import records
+
+    elsewhere = None if on is None else named(on)
+    chosen = [records.read(path) for path in records.find(record, topic or None)]
+    if elsewhere is None:
+        _print_error(chosen, jobs)
+    else:
+        for number, item in enumerate(chosen):
+            _print_what_if(item, elsewhere, jobs, first=number == 0)
+
+
+def _print_error(chosen: list[Climb], jobs: int) -> None:
+    from grader.analysis import verification
+    from grader.report import forecasts
+    from grader.report.rooflines import device_of
+
+    console, everything = console_for(), []
+    for item in chosen:
+        rungs = _forecast(item, device_of(item), jobs)
+        pairs = verification.pairs(item, {name: found.seconds for name, found in rungs.items()})
+        console.print(forecasts.error(item, pairs))
+        console.print()
+        everything += pairs
+    console.print(forecasts.errors(everything, len(chosen)))
+
+
+def _print_what_if(item: Climb, elsewhere: DeviceSpec, jobs: int, first: bool) -> None:
+    from grader.analysis.what_if import what_if
+    from grader.report import forecasts
+    from grader.report.rooflines import device_of
+
+    here, there = _forecast(item, device_of(item), jobs), _forecast(item, elsewhere, jobs)
+    console = console_for()
+    if not first:
+        console.print()
+    console.print(forecasts.what_if(item, elsewhere, what_if(item.rungs, here, there)))
+
+
+def _forecast(record: Climb, device: DeviceSpec, jobs: int) -> dict[str, Modelled]:
+    from grader.judge.forecast import forecast
+    from grader.report import progress
+    from grader.topics import load
+
+    loaded = load(record.topic)
+    with progress.of_rungs(f"{loaded.name} on {device.name}", [rung.id for rung in loaded.rungs]) as report:
+        return forecast(loaded, device, record.problem, report, jobs).rungs
+
+
+def _write(path: Path, text: str) -> None:
+    with writing(path):
+        path.write_text(text, encoding="utf-8")
