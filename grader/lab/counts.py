@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.console import RenderableType
 from rich.text import Text
@@ -97,6 +97,12 @@ class Counts(dict[str, int]):
             line = f"line {fault.line}: " if fault.line else ""
             said.append(f"{line}{fault.kind.replace('_', ' ')}: {fault.message}")
         return said
+
+    def verified(self, right: bool) -> Counts:
+        """The same, with a fault where the result, which the notebook compared itself, is not right."""
+        if right:
+            return self
+        return Counts(self, replace(self.about, wrong="the numbers that came out are not the right ones"))
 
     def numbers(self) -> dict[str, float]:
         """All counters and facts by their short names."""
