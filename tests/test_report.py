@@ -1,12 +1,11 @@
 """Views of results, from results made up here: everything fits 80 columns and says how it is known."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from rich.console import Console, RenderableType
 
-from grader.report import console, plots, records, units
+from grader.report import console, records, units
 from grader.results import (
     Baseline,
     Bound,
@@ -166,15 +165,3 @@ def test_percent(value: float, text: str) -> None:
 )
 def test_records_of_each_gpu_lie_in_a_folder_of_their_own(device: Device, folder: str) -> None:
     assert records.gpu_folder(device) == folder
-
-
-def test_a_plot_has_every_timed_rung_and_every_line(tmp_path: Path) -> None:
-    figure = plots.ladder(CLIMB)
-    (axes,) = figure.axes
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["00_naive"]
-    assert axes.get_legend_handles_labels()[1] == [
-        "cupy.matmul (cuBLAS): 2.7 ms",
-        "arithmetic bound: ≈2.12 ms",
-    ]
-    plots.save_ladder(CLIMB, tmp_path / "ladder.svg")
-    assert (tmp_path / "ladder.svg").read_text().startswith("<?xml")

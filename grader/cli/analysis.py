@@ -10,12 +10,14 @@ import typer
 from grader.cli.options import (
     ArchOption,
     DeviceOption,
+    PlotOption,
     SetOption,
     TopicName,
     app,
+    check_plot,
     console_for,
     problem_of,
-    writing,
+    write_text,
 )
 from grader.errors import WarpladderError
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 OnOption = Annotated[
     str | None, typer.Option("--on", metavar="GPU", help="One GPU, such as H200 or 'RTX 4090'.")
 ]
-SvgOption = Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw it to an .svg file.")]
 
 
 @app.command()
@@ -43,7 +44,7 @@ def occupancy(
         str, typer.Option("--shared", metavar="BYTES", help="Shared memory of a block: 8192 or 8K.")
     ] = "0",
     on: OnOption = None,
-    svg: SvgOption = None,
+    plot: PlotOption = None,
     by: Annotated[
         Literal["threads", "registers", "shared"], typer.Option("--by", help="What the drawing varies.")
     ] = "threads",
@@ -58,7 +59,7 @@ def occupancy(
       ladder occupancy --threads 256 --registers 42 --shared 16K --on H200
       ladder occupancy gemm 05_float4 --on A100
       ladder occupancy gemm mine.cu
-      ladder occupancy --threads 128 --registers 64 --on T4 --svg t4.svg
+      ladder occupancy --threads 128 --registers 64 --on T4 --plot t4.svg
     """
     from grader.analysis.devices import boards, named
     from grader.report import occupancies
@@ -68,8 +69,9 @@ def occupancy(
             "it takes either a block's --threads, or a TOPIC and a FILE",
             remedy="try ladder occupancy --threads 256 --registers 42",
         )
-    if svg is not None and (on is None or threads is None):
-        raise WarpladderError("--svg draws one block on one GPU", remedy="give --threads and --on")
+    if plot is not None and (on is None or threads is None):
+        raise WarpladderError("--plot draws one block on one GPU", remedy="give --threads and --on")
+    check_plot(plot)
     chosen = boards() if on is None else (named(on),)
     console = console_for()
     if topic is not None and file is not None:
@@ -82,13 +84,13 @@ def occupancy(
     if on is None:
         console.print(f"[bold]A block of {block}[/bold]")
     console.print(_views([(spec, block) for spec in chosen], changing=False))
-    if svg is not None:
+    if plot is not None:
         from grader.report import pictures
 
         drawn = pictures.occupancy(
             chosen[0], by, threads=threads, registers=registers, shared_bytes=block.shared_bytes
         )
-        _write(svg, drawn)
+        write_text(plot, drawn)
 
 
 def _views(rows: list[tuple[DeviceSpec, Block]], changing: bool) -> RenderableType:
@@ -135,7 +137,7 @@ def roofline(
     device: DeviceOption = "auto",
     arch: ArchOption = None,
     sizes: SetOption = None,
-    svg: SvgOption = None,
+    plot: PlotOption = None,
 ) -> None:
     """Place each rung of a ladder under the roofs of its device, with its compute-to-memory ratio.
 
@@ -145,18 +147,19 @@ def roofline(
     \b
     Examples:
       ladder roofline gemm --record h200
-      ladder roofline gemm --record h200 --svg roofline.svg
+      ladder roofline gemm --record h200 --plot roofline.svg
       ladder roofline transpose --set M=2048 --set N=2048
       ladder roofline gemm --record my-records/rtx-4090/gemm.json
     """
     from grader.report import rooflines
 
+    check_plot(plot)
     result = _climbed(topic, device, arch, sizes) if record is None else _recorded(topic, record)
     console_for().print(rooflines.view(result))
-    if svg is not None:
+    if plot is not None:
         from grader.report import pictures
 
-        _write(svg, pictures.roofline(result))
+        write_text(plot, pictures.roofline(result))
 
 
 def _climbed(topic: str, device: str, arch: str | None, sizes: list[str] | None) -> Climb:
@@ -254,8 +257,3 @@ def _forecast(record: Climb, device: DeviceSpec, jobs: int) -> dict[str, Modelle
     loaded = load(record.topic)
     with progress.of_rungs(f"{loaded.name} on {device.name}", [rung.id for rung in loaded.rungs]) as report:
         return forecast(loaded, device, record.problem, report, jobs).rungs
-
-
-def _write(path: Path, text: str) -> None:
-    with writing(path):
-        path.write_text(text, encoding="utf-8")

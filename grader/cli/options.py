@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from grader.results import Climb, Grade, Profile
 
 PASSED, NOT_PASSED, UNUSABLE = 0, 1, 2
-PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 app = typer.Typer(
     help="A CUDA workbook: climb ladders of kernels, and have your own graded, with or without a GPU.",
@@ -47,6 +46,10 @@ SetOption = Annotated[
 JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="PATH|-", help="Write the result as JSON; -: to stdout.")
 ]
+HtmlOption = Annotated[
+    Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, with pictures.")
+]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Draw it to an .svg file.")]
 SeedOption = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Draw the random inputs from this seed, to see a failure again."),
@@ -76,11 +79,9 @@ def problem_of(sizes: Sequence[str] | None) -> dict[str, int] | None:
 
 
 def check_plot(plot: Path | None) -> None:
-    """Refuse a plot of an unknown kind before anything is run."""
-    if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
-        raise WarpladderError(
-            "it is no kind of plot", file=plot, remedy=f"end it in {', '.join(PLOT_SUFFIXES)}"
-        )
+    """Refuse a picture of another kind before anything is run."""
+    if plot is not None and plot.suffix.lower() != ".svg":
+        raise WarpladderError("pictures are SVG", file=plot, remedy="end it in .svg")
 
 
 def exit_code(verdict: str) -> int:
@@ -105,6 +106,12 @@ def write_json(target: str, data: bytes) -> None:
         return
     with writing(Path(target)):
         Path(target).write_bytes(data)
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a picture or a page."""
+    with writing(target):
+        target.write_text(text, encoding="utf-8")
 
 
 @contextmanager

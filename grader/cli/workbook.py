@@ -12,8 +12,10 @@ from grader.cli.options import (
     PASSED,
     ArchOption,
     DeviceOption,
+    HtmlOption,
     JsonOption,
     KernelFile,
+    PlotOption,
     SeedOption,
     SetOption,
     TopicName,
@@ -25,6 +27,7 @@ from grader.cli.options import (
     problem_of,
     write_json,
     write_result,
+    write_text,
     writing,
 )
 from grader.errors import WarpladderError
@@ -58,9 +61,8 @@ def climb(
     record: Annotated[
         Path | None, typer.Option("--record", metavar="DIR", help="Keep it as DIR/<gpu>/<topic>.json.")
     ] = None,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", metavar="FILE", help="Draw the ladder to a .png, .svg or .pdf.")
-    ] = None,
+    plot: PlotOption = None,
+    html: HtmlOption = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rungs emulated at a time.")] = 2,
 ) -> None:
     """Run every rung of a ladder: see what each idea buys.
@@ -73,6 +75,7 @@ def climb(
       ladder climb transpose
       ladder climb gemm --set M=1024 --set N=1024 --set K=1024
       ladder climb transpose --json - | python -m json.tool
+      ladder climb gemm --html gemm.html --plot gemm.svg
     """
     from grader.judge.climb import climb as run
     from grader.report import console as views
@@ -80,8 +83,10 @@ def climb(
     from grader.topics import load
 
     loaded = [load(name) for name in topic]
-    if len(loaded) > 1 and (json or plot):
-        raise WarpladderError("--json and --plot take one topic", remedy="use --record DIR for several")
+    if len(loaded) > 1 and (json or plot or html):
+        raise WarpladderError(
+            "--json, --plot and --html take one topic", remedy="use --record DIR for several"
+        )
     check_plot(plot)
     problem = problem_of(sizes)
     passed = True
@@ -92,23 +97,28 @@ def climb(
         if number:
             console.print()
         console.print(views.climb(result, item.title))
-        _keep_climb(result, json, record, plot)
+        _keep_climb(result, json, record)
+        _draw_climb(result, item.title, plot, html)
         passed = passed and all(rung.verdict == "pass" for rung in result.rungs)
     raise typer.Exit(PASSED if passed else NOT_PASSED)
 
 
-def _keep_climb(result: Climb, json: str | None, record: Path | None, plot: Path | None) -> None:
+def _keep_climb(result: Climb, json: str | None, record: Path | None) -> None:
     if json is not None:
         write_result(json, result)
     if record is not None:
         from grader.report import records
 
         typer.echo(f"recorded in {records.save(result, record)}", err=True)
-    if plot is not None:
-        from grader.report import plots
 
-        with writing(plot):
-            plots.save_ladder(result, plot)
+
+def _draw_climb(result: Climb, title: str, plot: Path | None, html: Path | None) -> None:
+    from grader.report import pages, pictures
+
+    if plot is not None:
+        write_text(plot, pictures.ladder(result))
+    if html is not None:
+        write_text(html, pages.climb(result, title))
 
 
 @app.command()
@@ -120,6 +130,7 @@ def grade(
     sizes: SetOption = None,
     seed: SeedOption = None,
     json: JsonOption = None,
+    html: HtmlOption = None,
 ) -> None:
     """Judge your own kernel: the rung it reached, and why not the next.
 
@@ -130,6 +141,7 @@ def grade(
       ladder new transpose mine.cu
       ladder grade transpose mine.cu
       ladder grade transpose mine.cu --set M=33 --set N=31 --seed 7
+      ladder grade transpose mine.cu --html grade.html
     """
     from grader.judge.grade import grade as run
     from grader.report import console as views
@@ -144,6 +156,10 @@ def grade(
     console.print(views.grade(result, [rung.id for rung in loaded.rungs], lines_of(file)), crop=False)
     if json is not None:
         write_result(json, result)
+    if html is not None:
+        from grader.report import pages
+
+        write_text(html, pages.grade(result, loaded.title, loaded.rungs, lines_of(file)))
     raise typer.Exit(exit_code(result.verdict))
 
 
@@ -156,9 +172,9 @@ def profile(
     sizes: SetOption = None,
     json: JsonOption = None,
     plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw a schedule's timeline to an .svg, .png or .pdf."),
+        Path | None, typer.Option("--plot", metavar="FILE", help="Draw a schedule's timeline to an .svg.")
     ] = None,
+    html: HtmlOption = None,
 ) -> None:
     """Count what a kernel does, by launch and by source line; of a schedule, show which engine works when.
 
@@ -169,6 +185,7 @@ def profile(
       ladder profile transpose mine.cu
       ladder profile streams mine.py --plot timeline.svg
       ladder profile gemm mine.cu --set M=256 --set N=256 --set K=256
+      ladder profile transpose mine.cu --html profile.html
     """
     from grader.judge.profile import profile as run
     from grader.report import profiles, progress
@@ -185,10 +202,13 @@ def profile(
     if json is not None:
         write_result(json, result)
     if plot is not None:
-        from grader.report import plots
+        from grader.report import pictures
 
-        with writing(plot):
-            plots.save_timeline(result, plot)
+        write_text(plot, pictures.timeline(result))
+    if html is not None:
+        from grader.report import pages
+
+        write_text(html, pages.profile(result, lines_of(file)))
     raise typer.Exit(exit_code(result.verdict))
 
 

@@ -1,1 +1,1 @@
-"""Views of results: the terminal's tables, and plots. They show what a result holds and judge nothing."""
+"""Views of results: the terminal's tables, pages, and pictures. They show what a result holds and judge nothing."""

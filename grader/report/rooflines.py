@@ -13,12 +13,17 @@ from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.intensity import Ratio, ratio
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Growth, Placed, Unit, place, roofs
 from grader.report import units
-from grader.results import Climb, RungResult
+from grader.results import Climb, Device, RungResult
+
+
+def spec_of(device: Device) -> DeviceSpec:
+    """What is known of the device of a result. Raises WarpladderError where nothing is."""
+    return board(device.name, device.arch)
 
 
 def device_of(result: Climb) -> DeviceSpec:
     """What is known of the device that a climb's times are of."""
-    return board(result.device.name, result.device.arch)
+    return spec_of(result.device)
 
 
 def placed(result: Climb) -> list[Placed]:

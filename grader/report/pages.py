@@ -1,0 +1,182 @@
+"""Results as pages: a climb, a grade or a profile as one HTML file with its pictures, which loads nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import jinja2
+from markupsafe import Markup
+
+from grader.analysis.intensity import Ratio
+from grader.errors import WarpladderError
+from grader.report import console, pictures, rooflines, units
+from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
+from grader.rung import Rung
+
+INSTRUCTIONS = "smsp__inst_executed.sum"
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """A rung of a ladder of schedules, drawn."""
+
+    rung: str
+    picture: Markup
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    """A line of a submission with what it cost in one launch."""
+
+    number: int
+    text: str
+    instructions: int
+    share: float  # of the launch's instructions
+    loads: str  # sectors a request
+    stores: str
+    conflicts: str
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A launch as the page shows it."""
+
+    profile: LaunchProfile
+    lines: list[SourceLine]
+    picture: Markup | None  # occupancy by block size; None where nothing is known of the device
+
+
+def climb(result: Climb, title: str) -> str:
+    """A whole ladder: its picture, its table, its roofline or timelines, and what each rung claims."""
+    scheduled = any(rung.timeline for rung in result.rungs)
+    counted = any(rung.counters for rung in result.rungs)
+    return _page(
+        "climb.html.j2",
+        result=result,
+        title=title,
+        ladder=Markup(pictures.ladder(result)),
+        roofline=Markup(pictures.roofline(result)) if counted and not scheduled else None,
+        timelines=_timelines(result) if scheduled else [],
+        ratios={rung.id: rooflines.ratio_of(rung) for rung in result.rungs if rung.counters},
+        against="vs_library" if any(rung.vs_library for rung in result.rungs) else "vs_bound",
+        shown=_own_claims,
+    )
+
+
+def grade(result: Grade, title: str, rungs: Sequence[Rung], source: Sequence[str]) -> str:
+    """What a submission is worth and why; `rungs` are the ladder's, `source` the submission's lines."""
+    ids = [rung.id for rung in rungs]
+    reached = ids.index(result.rung_reached) if result.rung_reached in ids else -1
+    return _page(
+        "grade.html.j2",
+        result=result,
+        title=title,
+        rungs=ids,
+        reached=reached,
+        earned=lambda claim: claim.points if claim.held and claim.rung in ids[: reached + 1] else 0,
+        line=lambda number: source[number - 1].strip() if number and number <= len(source) else "",
+    )
+
+
+def profile(result: Profile, source: Sequence[str]) -> str:
+    """Counters, resources and findings of a submission, launch by launch, each beside its source."""
+    return _page(
+        "profile.html.j2",
+        result=result,
+        launches=[_launch(result.device, launch, source) for launch in result.launches],
+        timeline=Markup(pictures.timeline(result)) if result.timeline else None,
+    )
+
+
+def _timelines(result: Climb) -> list[Timeline]:
+    return [
+        Timeline(rung.id, Markup(pictures.intervals(rung.timeline, rung.time_source, rung.id)))
+        for rung in result.rungs
+        if rung.timeline
+    ]
+
+
+def _own_claims(rung: RungResult) -> list[ClaimResult]:
+    """A rung's own claims, and those of earlier rungs that it breaks."""
+    return [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
+
+
+def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Launch:
+    counted = {line.line: line.counters for line in launch.lines}
+    total = sum(counters.get(INSTRUCTIONS, 0) for counters in counted.values()) or 1
+    text = {number: line.rstrip() for number, line in enumerate(source, 1)}
+    text |= {line.line: line.source for line in launch.lines if line.line not in text}
+    lines = [_line(number, text[number], counted.get(number, {}), total) for number in sorted(text)]
+    return Launch(launch, lines, _occupancy(device, launch))
+
+
+def _line(number: int, text: str, counters: Mapping[str, int], total: int) -> SourceLine:
+    executed = counters.get(INSTRUCTIONS, 0)
+    conflicts = console.bank_conflicts(counters) if counters else units.NOTHING
+    return SourceLine(
+        number,
+        text,
+        executed,
+        executed / total,
+        console.sectors_a_request(counters, "ld"),
+        console.sectors_a_request(counters, "st"),
+        units.NOTHING if conflicts == "0" else conflicts,
+    )
+
+
+def _occupancy(device: Device, launch: LaunchProfile) -> Markup | None:
+    try:
+        spec = rooflines.spec_of(device)
+    except WarpladderError:
+        return None
+    x, y, z = launch.block
+    shared = launch.shared_bytes
+    return Markup(
+        pictures.occupancy(spec, threads=x * y * z, registers=launch.registers, shared_bytes=shared)
+    )
+
+
+# ---- the page ----------------------------------------------------------------------------------------------
+
+
+def _page(template: str, **values: object) -> str:
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("grader.report"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "seconds": units.seconds,
+        "percent": units.percent,
+        "ratio": units.ratio,
+        "count": units.count,
+        "kib": units.kib,
+        "problem": units.problem,
+        "by": lambda extents: " × ".join(map(str, extents)),
+        "loads": lambda counters: console.sectors_a_request(counters, "ld"),
+        "stores": lambda counters: console.sectors_a_request(counters, "st"),
+        "conflicts": console.bank_conflicts,
+        "provenance": _provenance,
+    }
+    environment.globals |= {"NOTHING": units.NOTHING, "no_ratio": Ratio(None, None, None)}
+    return environment
+
+
+def _provenance(found: Provenance) -> str:
+    """Where a result comes from, in a line."""
+    parts = [f"Warpladder {found.warpladder}", f"Python {found.python}", f"NumPy {found.numpy}"]
+    parts += [f"NVRTC {found.nvrtc}"] if found.nvrtc else []
+    parts += [f"driver {found.driver}"] if found.driver else []
+    parts += [f"{found.rounds} rounds"] if found.rounds else []
+    parts += [f"clock at least {found.sm_clock_mhz} MHz"] if found.sm_clock_mhz else []
+    parts += [f"commit {found.git_commit[:12]}"] if found.git_commit else []
+    return ", ".join([*parts, *([found.date] if found.date else [])])
