@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.expressions import nearest
 from grader.judge.cases import PUBLIC_SEED
 from grader.judge.examination import work
 from grader.tables import read
@@ -97,12 +98,14 @@ def load(path: Path, topics: Mapping[str, Topic]) -> Hidden:
         remedy = "`ladder course init` writes one; or take it back from a copy of the course"
         raise WarpladderError("the course's hidden cases are missing", file=path, remedy=remedy)
     table = read(path.read_text(encoding="utf-8").splitlines(), path)
-    table.allow("seed", *topics)
     seed = table.get("seed", int)
     if seed <= PUBLIC_SEED:
         raise table.error(f"`seed` is {seed}, the public one or below", "seed", "take any other number")
     sizes: dict[str, list[dict[str, int]]] = {}
     for name in (name for name in table.values if name != "seed"):
+        if name not in topics:
+            where = table.tables(name)[0]
+            raise where.error(f"there is no topic `{name}`{nearest(name, topics)}", remedy="correct its name")
         topic = topics[name]
         names = [size.name for size in topic.signature.sizes]
         for item in table.tables(name):
