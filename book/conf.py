@@ -14,7 +14,16 @@ author = "The Warpladder authors"
 copyright = "2026, the Warpladder authors. Prose: CC BY 4.0, code: Apache License 2.0"
 language = "en_GB"
 
-extensions = ["myst_nb", "mathml", "ladders", "questions", "notebooks", "command_line", "navigation"]
+extensions = [
+    "myst_nb",
+    "mathml",
+    "ladders",
+    "questions",
+    "notebooks",
+    "emulated",
+    "command_line",
+    "navigation",
+]
 root_doc = "book/index"
 include_patterns = [
     "book/**",
@@ -31,6 +40,7 @@ myst_heading_anchors = 4
 
 html_theme = "sphinx_book_theme"
 html_title = "Warpladder"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_extra_path = ["extra"]  # index.html, which leads to the first page
 html_css_files = ["book.css"]

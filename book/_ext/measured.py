@@ -108,13 +108,13 @@ def provenance(climb: Climb) -> str:
     return " ".join(said)
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[Cell]]) -> nodes.table:
-    """A table of docutils; all columns but the first are numbers, and stand to the right."""
+def table(heads: Sequence[str], rows: Sequence[Sequence[Cell]], kind: str = "ladder-table") -> nodes.table:
+    """A table of docutils; in a ladder's, all columns but the first are numbers, and stand to the right."""
     group = nodes.tgroup(cols=len(heads))
     group += [nodes.colspec(colwidth=1) for _ in heads]
     group += nodes.thead("", _row([nodes.Text(head) for head in heads]))
     group += nodes.tbody("", *(_row(row) for row in rows))
-    return nodes.table("", group, classes=["ladder-table"])
+    return nodes.table("", group, classes=[kind])
 
 
 def _row(cells: Sequence[Cell]) -> nodes.row:

@@ -57,8 +57,8 @@ class Cells(SphinxTransform):
 
     def apply(self, **_: Any) -> None:
         for block in self.document.findall(nodes.literal_block):
-            if block.astext().startswith(KERNEL_CELL):
-                block["language"] = "cuda"
+            if block.astext().startswith(KERNEL_CELL) and "__global__" in block.astext():
+                block["language"] = "cuda"  # others are schedules, which are Python
         for bundle in list(self.document.findall(_is_bundle)):
             if any(
                 item.get("mime_type") == WIDGET for item in bundle.children if isinstance(item, nodes.Element)

@@ -93,7 +93,7 @@ def test_every_page(browser: Browser, address: str, window: dict[str, int], sche
         if page.name in ALL_CODE or not page.name.startswith(CODE):
             seen.complaints += [f"{page.name}: {found}" for found in _violations(tab)]
     context.close()
-    assert not seen.complaints
+    assert not seen.complaints, "\n".join(seen.complaints)
 
 
 def _violations(tab: Tab) -> list[str]:
@@ -124,5 +124,5 @@ def test_the_book_opens_as_files(browser: Browser) -> None:
     tab.goto((BOOK / "lessons" / "gemm" / "lesson.html").as_uri(), wait_until="load")
     tab.wait_for_load_state("networkidle")
     assert tab.title().startswith("Matrix product")
-    assert not seen.complaints
+    assert not seen.complaints, "\n".join(seen.complaints)
     tab.close()

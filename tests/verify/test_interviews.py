@@ -20,6 +20,7 @@ from grader.interview.desk import Asked, WorkbookJudge
 from grader.interview.rounds import Interview, read_interview
 from grader.interview.session import Code, Figure
 from grader.judge.values import of_file
+from grader.report import sheets
 from grader.topics import Topic
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
@@ -130,6 +131,15 @@ def test_a_wrong_prediction_is_held_against_the_candidates_own_kernel(tmp_path: 
     )
     assert (before["answer"], before["counted_on"], before["right"]) == (32, "own", True)
     assert (after["answer"], after["counted_on"]) == (1, "workbook")
+
+
+@pytest.mark.parametrize("name", TOPICS)
+def test_the_sheet_for_two_has_every_ratio(name: str) -> None:
+    topic = topics.load(name)
+    interview = read_interview(topic)
+    page = sheets.of_interview(interview, topic)
+    assert page.count("counted on the workbook") == sum(item.ratio is not None for item in interview.rounds)
+    assert "<strong>None</strong>" not in page
 
 
 def test_a_session_that_was_killed_is_resumed(tmp_path: Path) -> None:

@@ -1,0 +1,73 @@
+"""What the emulator knows, read from its own tables: `{instructions}`, `{counters}` and the role {facts}`…`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections import defaultdict
+from typing import Any
+
+import measured
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+from grader.analysis.devices import boards
+from grader.analysis.occupancy import occupancy
+from grader.emulator.counters import Tally
+from grader.emulator.ops.registry import HANDLERS
+from grader.judge import counting, schedules
+
+
+class Instructions(SphinxDirective):
+    """A row for each family of instructions, with the opcodes it knows."""
+
+    def run(self) -> list[nodes.Node]:
+        families: dict[str, set[str]] = defaultdict(set)
+        for opcode, entries in HANDLERS.items():
+            for entry in entries:
+                families[entry.handler.__module__].add(opcode)
+        rows = [(_first_words(module), _codes(sorted(families[module]))) for module in sorted(families)]
+        return [measured.table(["family", "opcodes"], rows, kind="words")]
+
+
+def _first_words(module: str) -> str:
+    """What a module's docstring says up to a colon, a full stop or a line's end."""
+    said = inspect.getdoc(sys.modules[module]) or module
+    return said.splitlines()[0].split(": ")[0].rstrip(".")
+
+
+def _codes(words: list[str]) -> nodes.inline:
+    """Words as code, with spaces between."""
+    made = nodes.inline()
+    for word in words:
+        made += [nodes.literal(word, word), nodes.Text(" ")]
+    return made
+
+
+class Counters(SphinxDirective):
+    """The names of all counters that every launch has."""
+
+    def run(self) -> list[nodes.Node]:
+        shown = "\n".join(Tally().total)
+        return [nodes.literal_block(shown, shown, language="none")]
+
+
+class Facts(SphinxRole):
+    """{facts}`kernels` or {facts}`schedules`: what claims may name besides sizes and counters."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return [_codes(list(_of_kernels() if self.text == "kernels" else schedules.FACTS))], []
+
+
+def _of_kernels() -> dict[str, Any]:
+    """The facts of some kernel: their names are those of every kernel's."""
+    some = counting.Resources(32, 0, 0, occupancy(boards()[0], 32, 32, 0), 1, 32, 1)
+    return counting.facts(some)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("instructions", Instructions)
+    app.add_directive("counters", Counters)
+    app.add_role("facts", Facts())
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
