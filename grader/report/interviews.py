@@ -60,6 +60,14 @@ def said(text: str, title: str) -> RenderableType:
     return Group("", Text(title, "bold green"), body) if title else Group("", body)
 
 
+def inline(text: str) -> Text:
+    """A line of Markdown in which only code is marked up."""
+    found = Text()
+    for number, part in enumerate(text.split("`")):
+        found.append(part, "cyan" if number % 2 else "")
+    return found
+
+
 def heard(talk: Talk) -> RenderableType:
     """Which points were heard, each with its number, to be corrected by."""
     found = "This came too late to count. Heard:" if talk.late else f"Heard: {100 * talk.share:.0f} of 100"
@@ -75,7 +83,7 @@ def points(items: Sequence[Said], numbered: bool = False) -> Padding:
     table.add_column(ratio=1)
     table.add_column(justify="right", no_wrap=True, style="dim")
     for number, point in enumerate(items, 1):
-        text = Text(point.text)
+        text = inline(point.text)
         if point.self_scored is not None:
             text.append("  (self-scored)", "magenta")
         elif point.heard == "named":
@@ -228,7 +236,7 @@ def _score(result: Card) -> Text:
 
 def _advice(advice: Advice) -> RenderableType:
     parts: list[RenderableType] = [Text.assemble(("Not said: ", "bold"), (advice.section, "bold"))]
-    parts += [Padding(Text(f"· {text}"), (0, 0, 0, 2)) for text in advice.missed]
+    parts += [Padding(inline(f"· {text}"), (0, 0, 0, 2)) for text in advice.missed]
     parts += [Padding(Text(f"→ {title}: {where}", "green"), (0, 0, 0, 2)) for title, where in advice.read[:2]]
     return Group(*parts)
 

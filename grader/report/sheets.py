@@ -26,6 +26,7 @@ from grader.report import interviews, units
 from grader.topics import Topic
 
 _INTERNAL_LINK = re.compile(r"\[([^\]]*)\]\((?!https?://)[^)]*\)")
+_MARKDOWN = MarkdownIt("commonmark", {"html": False})
 _MINUTES_TO_BEGIN, _MINUTES_TO_END = 5, 5
 
 
@@ -94,6 +95,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "markdown": _html,
+        "inline": _inline,
         "digits": _digits,
         "duration": interviews.duration,
         "pretty": numbers.pretty,
@@ -103,7 +105,12 @@ def _environment() -> jinja2.Environment:
 
 def _html(text: str) -> Markup:
     """Markdown as HTML; links into the workbook lead nowhere from a page, so their text alone is kept."""
-    return Markup(MarkdownIt("commonmark", {"html": False}).render(_INTERNAL_LINK.sub(r"\1", text)))
+    return Markup(_MARKDOWN.render(_INTERNAL_LINK.sub(r"\1", text)))
+
+
+def _inline(text: str) -> Markup:
+    """Markdown of one line, without a paragraph around it."""
+    return Markup(_MARKDOWN.renderInline(_INTERNAL_LINK.sub(r"\1", text)))
 
 
 def _digits(value: float) -> str:

@@ -15,7 +15,7 @@ from grader.analysis.access import (
     shared_access,
 )
 from grader.report import units
-from grader.report.pictures.svg import Sheet
+from grader.report.pictures.svg import Sheet, heading
 
 WIDTH, LEFT, TOP = 760.0, 96.0, 84.0
 CELL = (WIDTH - LEFT - 16) / BANKS
@@ -32,8 +32,7 @@ def banks(addresses: Addresses, width: int = 4, *, store: bool = False, title: s
     kind = "store" if store else "load"
     title = title or f"One warp's {kind} of {width} bytes a lane in shared memory"
     sheet = Sheet(WIDTH, TOP + height * max(len(found.wavefronts), 1) + 22, title, _said(found))
-    sheet.text(16, 26, title, bold=True, size=14)
-    sheet.text(16, 46, _said(found), "dim", size=12)
+    heading(sheet, title, _said(found))
     sheet.text(16, TOP - 8, "bank", "dim", size=11)
     crowded = _crowded(found)
     for bank in range(BANKS):
@@ -42,15 +41,16 @@ def banks(addresses: Addresses, width: int = 4, *, store: bool = False, title: s
     for row, turn in enumerate(found.wavefronts):
         y = TOP + height * row
         sheet.text(16, y + height / 2 + 4, f"wavefront {row + 1}", "dim", size=11)
+        sheet.rect(LEFT, y + 0.5, CELL * BANKS, height - 1, "empty")
         for bank in range(BANKS):
             x = LEFT + CELL * bank
-            sheet.rect(x + 0.5, y + 0.5, CELL - 1, height - 1, "empty")
             if bank in turn.words:
                 colour = "red" if bank in crowded else "blue"
                 tip = f"bank {bank}, word {turn.words[bank]}: lanes {_ranges(turn.lanes[bank])}"
                 sheet.rect(x + 0.5, y + 0.5, CELL - 1, height - 1, colour, radius=2, tip=tip)
                 label = _lanes(turn.lanes[bank])
-                sheet.text(x + CELL / 2, y + height / 2 + 3.5, label, "onto", size=10, anchor="middle")
+                size = 10 if len(label) < 3 else 8.5
+                sheet.text(x + CELL / 2, y + height / 2 + 3.5, label, "onto", size=size, anchor="middle")
     return sheet.render()
 
 
@@ -101,8 +101,7 @@ def sectors(addresses: Addresses, width: int = 4, *, title: str = "") -> str:
         f"for ({units.percent(found.efficiency)} %)."
     )
     sheet = Sheet(WIDTH, TOP + height * max(len(lines), 1) + 30, title, said)
-    sheet.text(16, 26, title, bold=True, size=14)
-    sheet.text(16, 46, said, "dim", size=12)
+    heading(sheet, title, said)
     sheet.text(16, TOP - 8, "byte", "dim", size=11)
     owners: dict[int, list[int]] = {}  # word → the lanes that asked for it, or a part of it
     for lane, address in enumerate(addresses):
@@ -125,7 +124,8 @@ def _word(sheet: Sheet, word: int, place: int, y: float, height: float,
     if word in owners:
         sheet.rect(x, y + 0.5, CELL - 1.4, height - 1, "blue", tip=f"lanes {_ranges(owners[word])}")
         label = _lanes(owners[word])
-        sheet.text(x + CELL / 2 - 0.7, y + height / 2 + 3.5, label, "onto", size=10, anchor="middle")
+        size = 10 if len(label) < 3 else 8.5
+        sheet.text(x + CELL / 2 - 0.7, y + height / 2 + 3.5, label, "onto", size=size, anchor="middle")
     elif word * WORD // SECTOR in fetched:
         sheet.rect(x, y + 0.5, CELL - 1.4, height - 1, "dim", opacity=0.45, tip="moved for nothing")
     else:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from grader.report import units
-from grader.report.pictures.svg import LogScale, Sheet, text_width
+from grader.report.pictures.svg import LogScale, Sheet, heading, text_width
 from grader.results import Climb, RungResult
 
-WIDTH, ROW, TOP, RIGHT = 760.0, 30.0, 56.0, 150.0
+WIDTH, ROW, TOP, RIGHT = 760.0, 30.0, 66.0, 150.0
 
 
 def ladder(result: Climb) -> str:
@@ -18,10 +18,10 @@ def ladder(result: Climb) -> str:
     left = 24 + max((text_width(rung.id) for rung in result.rungs), default=0) + 12
     below = TOP + ROW * len(result.rungs)
     sheet = Sheet(WIDTH, below + 44 + 20 * len(lines), _title(result), _description(result))
-    sheet.text(16, 26, _title(result), bold=True, size=14)
+    heading(sheet, _title(result), units.problem(result.problem))
     times = [rung.time_s for rung in result.rungs if rung.time_s] + [time for _, time, *_ in lines]
     if not times:
-        sheet.text(16, 44, "Nothing was timed.", "dim")
+        sheet.text(16, 66, "Nothing was timed.", "dim")
         return sheet.render()
     scale = LogScale(0.8 * min(times), 1.25 * max(times), left, WIDTH - RIGHT)
     _axis(sheet, scale, below)
@@ -40,7 +40,7 @@ def ladder(result: Climb) -> str:
 def _title(result: Climb) -> str:
     sources = sorted({rung.time_source for rung in result.rungs if rung.time_source})
     how = f" ({' and '.join(sources)})" if sources else ""
-    return f"{result.topic}, {units.problem(result.problem)}, {result.device.name}{how}"
+    return f"The ladder of {result.topic} on {result.device.name}{how}"
 
 
 def _description(result: Climb) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.occupancy import Occupancy
 from grader.analysis.occupancy import occupancy as occupancy_of
 from grader.report import units
-from grader.report.pictures.svg import Sheet
+from grader.report.pictures.svg import Sheet, heading
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760.0, 360.0, 64.0, 24.0, 64.0, 84.0
 
@@ -51,23 +52,30 @@ def occupancy(
 
     here = at(given[by])
     sheet = Sheet(WIDTH, HEIGHT, _title(device, by, given), _description(device, here))
-    sheet.text(16, 26, _title(device, by, given), bold=True, size=14)
-    sheet.text(16, 46, _description(device, here), "dim", size=12)
+    heading(sheet, _title(device, by, given), _description(device, here))
     _axes(sheet, by, most, sm.warps)
     seen: list[str] = []
-    last: tuple[tuple[float, float], Occupancy] | None = None
-    for value in values:
-        found = at(value)
+    last: Occupancy | None = None
+    for first, end, found in _steps([(value, at(value)) for value in values], step):
         seen += [found.limited_by] if found.limited_by not in seen else []
-        # Between two values a block is rounded up, so a value's step reaches back to the one before.
-        start, end = place(max(value - step, 0), found.warps_per_sm), place(value, found.warps_per_sm)
-        if last is not None and last[1].warps_per_sm != found.warps_per_sm:
-            sheet.line([last[0], start], "grid", 1.5)
-        sheet.line([start, end], COLOURS[found.limited_by], 3)
-        last = end, found
+        if last is not None and last.warps_per_sm != found.warps_per_sm:
+            sheet.line([place(first, last.warps_per_sm), place(first, found.warps_per_sm)], "grid", 1.5)
+        ends = [place(first, found.warps_per_sm), place(end, found.warps_per_sm)]
+        sheet.line(ends, COLOURS[found.limited_by], 3)
+        last = found
     sheet.circle(*place(min(given[by], most), here.warps_per_sm), 6, "ink", hollow=True)
     _legend(sheet, seen)
     return sheet.render()
+
+
+def _steps(values: Sequence[tuple[int, Occupancy]], step: int) -> Iterator[tuple[int, int, Occupancy]]:
+    """From where to where which occupancy holds. Between two values a block is rounded up to the second."""
+    first = max(values[0][0] - step, 0)
+    for (value, found), (_, following) in zip(values, [*values[1:], (0, None)], strict=True):
+        same = following is not None and following.limited_by == found.limited_by
+        if not same or following is None or following.warps_per_sm != found.warps_per_sm:
+            yield first, value, found
+            first = value
 
 
 def _title(device: DeviceSpec, by: By, given: dict[str, int]) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Level, Placed, Roofs, roofs
 from grader.report import units
-from grader.report.pictures.svg import LogScale, Sheet, text_width
+from grader.report.pictures.svg import LogScale, Sheet, heading, text_width
 from grader.report.rooflines import device_of, placed
 from grader.results import Climb
 
-WIDTH, LEFT, TOP, PLOT = 760.0, 84.0, 56.0, 340.0
+WIDTH, LEFT, TOP, PLOT = 760.0, 84.0, 70.0, 340.0
 COLOURS = {"dram": "blue", "l2": "green", "shared": "purple", "fma": "ink", "tensor": "red"}
 
 
@@ -31,21 +31,20 @@ def roofline(result: Climb) -> str:
 
 def _title(result: Climb, rungs: Sequence[Placed]) -> str:
     sources = " and ".join(sorted({rung.time_source for rung in rungs if rung.time_source}))
-    return f"Roofline of {result.topic}, {units.problem(result.problem)}, {result.device.name} ({sources})"
+    return f"Roofline of {result.topic} on {result.device.name} ({sources})"
 
 
 def _empty(result: Climb) -> str:
     title = f"Roofline of {result.topic}, {result.device.name}"
     sheet = Sheet(WIDTH, 72, title, "No version was both timed and counted.")
-    sheet.text(16, 26, title, bold=True, size=14)
-    sheet.text(16, 48, "No version was both timed and counted.", "dim")
+    heading(sheet, title, "No version was both timed and counted.")
     return sheet.render()
 
 
 def _said(rung: Placed) -> str:
-    near = f"{units.percent(rung.share)} % of the {NAMES[rung.limited_by]} roof"
+    near = f"{units.percent(rung.share)} % of {NAMES[rung.limited_by]}"
     return (
-        f"{rung.rung}: {units.count(rung.flop_rate)}FLOP/s, {near}"
+        f"{rung.rung}: {units.rate(rung.flop_rate, 'FLOP/s')}, {near}"
         if rung.work.flop
         else f"{rung.rung}: {near}"
     )
@@ -63,7 +62,7 @@ class _Chart:
         said = ". ".join(_said(rung) for rung in rungs)
         height = TOP + PLOT + 68 + 20 * ((len(rungs) + 1) // 2)
         self.sheet = Sheet(WIDTH, height, title, f"{said}.")
-        self.sheet.text(16, 26, title, bold=True, size=14)
+        heading(self.sheet, title, units.problem(result.problem))
         top = max(getattr(ceiling, unit) for unit in self.units)
         places = [i for rung in rungs for level in self.levels if (i := rung.work.intensity(level))]
         ridges = [ceiling.ridge(level, unit) for level in self.levels for unit in self.units]
@@ -149,7 +148,7 @@ def _shares(result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> str:
     most = max(1.0, *(rung.roof_s[level] / rung.time_s for rung in rungs for level in levels))
     scale = (WIDTH - 72 - left) / most
     sheet = Sheet(WIDTH, TOP + row * len(rungs) + 56, title, ". ".join(_said(rung) for rung in rungs) + ".")
-    sheet.text(16, 26, title, bold=True, size=14)
+    heading(sheet, title, units.problem(result.problem))
     for quarter in range(5):
         x = left + quarter / 4 * scale
         sheet.line([(x, TOP), (x, TOP + row * len(rungs))], "grid", 1)

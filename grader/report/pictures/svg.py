@@ -137,6 +137,13 @@ class Sheet:
         )
 
 
+def heading(sheet: Sheet, title: str, below: str = "") -> None:
+    """A title, and a quieter line below it."""
+    sheet.text(16, 26, title, bold=True, size=14)
+    if below:
+        sheet.text(16, 46, below, "dim", size=12)
+
+
 def _n(value: float) -> str:
     """A length with at most one decimal."""
     return f"{value:.1f}".removesuffix(".0").replace("-0", "0") if abs(value) < 0.05 else (

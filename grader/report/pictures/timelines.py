@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.report import units
-from grader.report.pictures.svg import SERIES, Sheet
+from grader.report.pictures.svg import SERIES, Sheet, heading
 from grader.results import Interval, Profile
 
 WIDTH, LEFT, RIGHT, TOP, ROW = 760.0, 96.0, 24.0, 48.0, 34.0
@@ -22,14 +22,15 @@ def intervals(spans: Sequence[Interval], source: str | None, title: str) -> str:
     """The same of any run's intervals; `source` is "measured" or "modelled"."""
     streams = sorted({span.stream for span in spans if span.engine != "host"})
     end = max((span.end_s for span in spans), default=0.0)
-    below = TOP + ROW * len(ROWS)
+    rows = {engine: name for engine, name in ROWS.items() if any(span.engine == engine for span in spans)}
+    below = TOP + ROW * len(rows)
     sheet = Sheet(WIDTH, below + 64, title, _description(spans, end, source))
-    sheet.text(16, 26, title, bold=True, size=14)
+    heading(sheet, title)
     if not end:
         sheet.text(16, TOP + 14, "There is no timeline.", "dim")
         return sheet.render()
     scale = (WIDTH - LEFT - RIGHT) / end
-    for row, (engine, name) in enumerate(ROWS.items()):
+    for row, (engine, name) in enumerate(rows.items()):
         y = TOP + ROW * row
         sheet.text(16, y + 20, name)
         sheet.line([(LEFT, y + ROW), (WIDTH - RIGHT, y + ROW)], "grid", 1)
