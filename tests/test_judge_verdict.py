@@ -81,6 +81,12 @@ def test_findings_name_line_message_and_remedy() -> None:
         ),
         ("out_of_bounds", "writes 4 bytes of global memory 0 bytes behind the end", "last row or column"),
         ("race", "with no __syncwarp() or __syncthreads() in between", "put a __syncwarp() between"),
+        ("race", "reads what block (0, 0, 0) has stored: blocks of a launch run", "second [[launch]]"),
+        (
+            "race",
+            "reads what the warp of thread (0, 0, 0) has stored, with no __syncthreads()",
+            "use atomicAdd",
+        ),
         ("race", "with no __syncthreads() in between", "Put a __syncthreads() between"),
     ],
 )

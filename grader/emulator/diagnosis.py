@@ -51,7 +51,7 @@ def collect(
         count = sum(int(note[FINDING_COUNT]) for _, note in notes)
         where = _unravel(int(first[FINDING_BLOCK]), grid), _unravel(int(first[FINDING_THREAD]), block)
         shared_bytes = int(workers[0].context[layout.SHARED_BYTES])
-        message = _message(site, kind, first, allocations, block, shared_bytes)
+        message = _message(site, kind, first, allocations, grid, block, shared_bytes)
         found.append(Finding(KINDS[kind], line, message, count, *where))
     return (*found, *_barriers(plan, workers, grid))
 
@@ -70,10 +70,12 @@ def _notes(plan: KernelPlan, workers: Sequence[Worker]) -> dict[tuple[int, int],
     return notes
 
 
-def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shape, shared_bytes: int) -> str:
+def _message(
+    site: Site, kind: int, note: Array, allocations: Array, grid: Shape, block: Shape, shared_bytes: int
+) -> str:
     width = int(note[FINDING_OTHER])
     address = int(note[FINDING_ADDRESS])
-    where, verb = _access(site, kind, address)
+    where, verb = _access(site, address)
     space = {"generic": "memory"}.get(where, f"{where} memory")
     thread = _unravel(int(note[FINDING_THREAD]), block)
     if kind == OUT_OF_BOUNDS:
@@ -99,6 +101,8 @@ def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shap
             f"thread {thread} {verb} shared memory at byte {address} while a cp.async to it has not arrived: "
             "wait for its group (cp.async.wait_group, __pipeline_wait_prior) and then for the other threads"
         )
+    if address >= layout.GLOBAL_BASE:
+        return _stored(note, allocations, grid, block)
     other = _unravel(_thread(int(note[FINDING_OTHER])), block)
     return (
         f"thread {thread} {verb} shared memory at byte {address}, which thread {other} accesses too with no "
@@ -106,11 +110,26 @@ def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shap
     )
 
 
-def _access(site: Site, kind: int, address: int) -> tuple[str, str]:
+def _stored(note: Array, allocations: Array, grid: Shape, block: Shape) -> str:
+    """Who reads what another block, or another warp of the block, has stored."""
+    packed = int(note[FINDING_OTHER])
+    storer, warp = packed >> layout.OWNER_BLOCK - layout.OWNER_WARP, packed & 31
+    reader = f"thread {_unravel(int(note[FINDING_THREAD]), block)}"
+    inside = _inside(int(note[FINDING_ADDRESS]), allocations) or "in global memory"
+    if storer != int(note[FINDING_BLOCK]):
+        return (
+            f"{reader} of block {_unravel(int(note[FINDING_BLOCK]), grid)} reads what block "
+            f"{_unravel(storer, grid)} has stored {inside}: blocks of a launch run at the same time, in any order"
+        )
+    other = _unravel(warp * layout.LANES, block)
+    return f"{reader} reads what the warp of thread {other} has stored {inside}, with no __syncthreads() in between"
+
+
+def _access(site: Site, address: int) -> tuple[str, str]:
     """The space that a finding is about, and what is done there; a cp.async reads one and writes another."""
     if site.inst.parts[0] != "cp":
         return site.space, {"ld": "reads", "st": "writes"}.get(site.operation, "updates")
-    if kind in (OUT_OF_BOUNDS, MISALIGNED) and address >= layout.GLOBAL_BASE:
+    if address >= layout.GLOBAL_BASE:
         return "global", "reads"
     return "shared", "writes"
 
@@ -131,10 +150,10 @@ def _beyond(space: str, address: int, allocations: Array, shared_bytes: int) -> 
         return f"at byte {address}, where the block has {shared_bytes or 'no'} bytes"
     if space in ("local", "param"):
         return f"at byte {address}, beyond its end"
+    if inside := _inside(address, allocations):
+        return f"{inside}, beyond its end"
     nearest, distance = None, 1 << 40
     for low, high in allocations.reshape(-1, 2).tolist():
-        if low <= address < high:
-            return f"at byte {address - low} of an allocation of {high - low} bytes, beyond its end"
         gap = address - high if address >= high else low - address
         if 0 <= gap < distance and high:
             nearest, distance = (low, high), gap
@@ -143,6 +162,14 @@ def _beyond(space: str, address: int, allocations: Array, shared_bytes: int) -> 
     size = nearest[1] - nearest[0]
     side = "behind the end" if address >= nearest[1] else "before the start"
     return f"{distance} bytes {side} of an allocation of {size} bytes"
+
+
+def _inside(address: int, allocations: Array) -> str | None:
+    """Where in an allocation an address lies; None: in none."""
+    for low, high in allocations.reshape(-1, 2).tolist():
+        if low <= address < high:
+            return f"at byte {address - low} of an allocation of {high - low} bytes"
+    return None
 
 
 def _barriers(plan: KernelPlan, workers: Sequence[Worker], grid: Shape) -> tuple[Finding, ...]:

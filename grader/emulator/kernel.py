@@ -73,6 +73,10 @@ class KernelPlan:
     """log2 of the narrowest shared access, at most 2."""
     serial: bool
     """Blocks may communicate: they run in order on one thread."""
+    blocks_wait: bool
+    """A block may wait for another, by an atomic, a fence or a volatile access."""
+    warps_wait: bool
+    """A warp may wait for another of its block by other means than a barrier."""
     may_spin: bool
     """A lane may wait for another of its warp, so pending lanes take turns."""
     max_threads: int | None
@@ -123,6 +127,8 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         local_bytes=local_bytes,
         shadow_shift=_shadow_shift(instructions),
         serial=communicates,
+        blocks_wait=any(_orders(inst, shared=False) for inst in instructions),
+        warps_wait=any(_orders(inst, shared=True) for inst in instructions),
         may_spin=may_spin,
         max_threads=entry.max_threads,
         uses={inst.parts[0] for inst in instructions},
@@ -149,6 +155,18 @@ def _communicates(inst: Instruction) -> bool:
     if name == "call":
         return True  # printf: the lines come out in the order of the blocks
     return name in ("membar", "fence") and not {"cta", "async", "proxy"} & set(inst.parts)
+
+
+def _orders(inst: Instruction, *, shared: bool) -> bool:
+    """Whether one block can wait for another by this instruction, or with `shared` one warp of a block for another."""
+    name = inst.parts[0]
+    if name == "atom":
+        return shared or decode_space(inst) != "shared"
+    if name in ("ld", "st"):
+        spaces = ("global", "generic", "shared") if shared else ("global", "generic")
+        kinds = {"volatile", "relaxed", "acquire", "release", "mmio"}
+        return decode_space(inst) in spaces and bool(kinds & set(inst.parts))
+    return name in ("membar", "fence") and (shared or "cta" not in inst.parts)
 
 
 def _may_spin(function: Function) -> bool:

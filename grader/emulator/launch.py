@@ -34,6 +34,10 @@ class Launch:
     memory: Memory
     touched: Sequence[mmap]
     """A byte per 32-byte sector of the arena: loaded, and stored."""
+    owners: mmap
+    """8 bytes per sector: who stored there last."""
+    number: int
+    """How many launches came before this one, and itself."""
     plan: KernelPlan
     code: int
     state_bytes: int
@@ -94,6 +98,9 @@ class Launch:
             "SYMBOLS": held["symbols"].ctypes.data,
             "TOUCHED_READ": host_address(self.touched[0]),
             "TOUCHED_WRITE": host_address(self.touched[1]),
+            "OWNERS": 0 if self.plan.blocks_wait else host_address(self.owners),
+            "LAUNCH": self.number % 256,
+            "WARPS_WAIT": int(self.plan.warps_wait),
             "THREADS": math.prod(self.block),
             "BLOCK_BUDGET": self.budget,
             "SM_COUNT": self.sm_count,

@@ -81,6 +81,8 @@ class Machine:
         self.threads = threads or len(os.sched_getaffinity(0))
         self.runtime = build.load()
         self._touched = [reserve(self.memory.capacity // 32) for _ in range(2)]
+        self._owners = reserve(self.memory.capacity // 32 * 8)
+        self._launches = 0
         self._workers: list[Worker] = []
         self._lock = threading.Lock()
 
@@ -135,8 +137,10 @@ class Machine:
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
         with self._lock:
             compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
+            self._launches += 1
             launch = Launch(
-                memory=self.memory, touched=self._touched, plan=compiled.plan, code=compiled.address,
+                memory=self.memory, touched=self._touched, owners=self._owners, number=self._launches,
+                plan=compiled.plan, code=compiled.address,
                 state_bytes=compiled.state_bytes, variables=found.module.globals, grid=grid, block=block,
                 shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
                 budget=budget or _NO_BUDGET, sm_count=self.limits["multiprocessor_count"],

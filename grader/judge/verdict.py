@@ -48,6 +48,14 @@ OUTSIDE_SHARED = (
     "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
     "`extern __shared__` arrays are the launch block's `shared`."
 )
+RACE_OF_BLOCKS = (
+    "Let blocks add with atomicAdd, or let a second [[launch]] read what the first has stored: between launches "
+    "everything is done."
+)
+RACE_OF_WARPS = (
+    "Put a __syncthreads() between storing and reading; where several threads add to one element, use atomicAdd, or "
+    "add up in shared memory first."
+)
 RACE_IN_A_WARP = (
     "Lanes of a warp do not run in step by themselves: put a __syncwarp() between the accesses, or a __syncthreads() "
     "where the whole block comes by."
@@ -55,7 +63,7 @@ RACE_IN_A_WARP = (
 
 SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
-    "twice, at the tail of a loop or the edge of a tile."
+    "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
 )
 MORE_THAN_ROUNDING = (
     "That is more than rounding explains: look for numbers that pass through a narrower type on the way."
@@ -185,8 +193,13 @@ def _remedy(found: FindingResult) -> str:
     """What to do about a finding; where the accesses took place tells more than the kind."""
     if found.kind == "out_of_bounds" and "of shared memory" in found.message:
         return OUTSIDE_SHARED
-    if found.kind == "race" and "__syncwarp()" in found.message:
-        return RACE_IN_A_WARP
+    if found.kind == "race":
+        signs = {
+            "__syncwarp()": RACE_IN_A_WARP,
+            "what block": RACE_OF_BLOCKS,
+            "what the warp": RACE_OF_WARPS,
+        }
+        return next((remedy for sign, remedy in signs.items() if sign in found.message), REMEDIES["race"])
     return REMEDIES.get(found.kind, "")
 
 

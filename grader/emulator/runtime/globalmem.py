@@ -1,4 +1,9 @@
-"""Global and constant memory: bounds, alignment, requests, sectors."""
+"""Global and constant memory: bounds, alignment, requests, sectors, and reads of what others store meanwhile.
+
+Who stored a sector's words last is kept for as long as the launch lasts. A thread that loads what another block has
+stored, or another warp of its block since the last barrier, races with it, unless the kernel has means to wait
+for that (atomics, fences, volatile accesses): then nothing is looked for.
+"""
 
 from __future__ import annotations
 
@@ -10,31 +15,46 @@ from grader.emulator.runtime.layout import (
     ALLOCATION_COUNT,
     ALLOCATIONS,
     ATOMIC,
+    BARRIER_CLOCK,
+    BLOCK_CLOCK,
+    BLOCK_LINEAR,
     BLOCK_SERIAL,
     BOUND_HIGH,
     BOUND_LOW,
     GLOBAL_BASE,
     HOST_DELTA,
     LANES,
+    LAUNCH,
     LOAD,
     MISALIGNED,
+    MOST_EPOCHS,
     NEW_SECTORS,
     OUT_OF_BOUNDS,
+    OWNER_BLOCK,
+    OWNER_EPOCH,
+    OWNER_LAUNCH,
+    OWNER_WARP,
+    OWNERS,
     P_ALIGNED,
     P_HIGHEST,
     P_ITEM_OFFSETS,
+    P_ITEM_WORDS,
     P_LOWEST,
     P_SECTORS,
     PATTERNS_GLOBAL,
+    RACE,
     REQUESTS,
     SECTORS,
     STAMPS,
+    STORE,
     TOUCHED_READ,
     TOUCHED_WRITE,
+    WARP,
+    WARPS_WAIT,
 )  # fmt: skip
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern
+from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern, sector_words
 
 
 @native
@@ -82,6 +102,81 @@ def _check_lanes(context: int, site: int, addresses: int, mask: int, width: int)
         if (mask >> lane) & 1 and check_address(context, site, a[lane], width, lane):
             allowed |= int64(1) << lane
     return allowed
+
+
+@native
+def _owner(context: int) -> int:
+    """The running warp as a sector's owner, without any words."""
+    c = pointer(context, int64)
+    epoch = min(c[BARRIER_CLOCK] - c[BLOCK_CLOCK], int64(MOST_EPOCHS))
+    return (
+        (c[BLOCK_LINEAR] << OWNER_BLOCK)
+        | (epoch << OWNER_EPOCH)
+        | (c[WARP] << OWNER_WARP)
+        | (c[LAUNCH] << OWNER_LAUNCH)
+    )
+
+
+@native
+def _own(context: int, pattern: int, base: int, kind: int, width: int) -> None:
+    """Remembers who stored these words. Of atomics, and of what is narrower than a word, only that it was not they
+    who were known so far."""
+    c = pointer(context, int64)
+    p = pointer(pattern, int64)
+    owners = pointer(c[OWNERS], int64)
+    me = _owner(context)
+    for i in range(p[P_SECTORS]):
+        sector = base + p[P_ITEM_OFFSETS + i]
+        words = p[P_ITEM_WORDS + i] if kind == STORE and width >= 4 else int64(0)
+        same = (owners[sector] ^ me) >> OWNER_LAUNCH == 0
+        owners[sector] = (owners[sector] if same else me) | words
+
+
+@native
+def _disowned(context: int, record: int) -> int:
+    """The words of a record that the running warp cannot know to be there: 0 where they are its own, or settled by
+    a barrier."""
+    c = pointer(context, int64)
+    me = _owner(context)
+    if (record >> OWNER_LAUNCH) & 255 != c[LAUNCH]:
+        return int64(0)
+    if (record ^ me) >> OWNER_BLOCK == 0:
+        epoch = (record >> OWNER_EPOCH) & MOST_EPOCHS
+        if (record ^ me) >> OWNER_WARP == 0 or c[WARPS_WAIT] or epoch == MOST_EPOCHS:
+            return int64(0)
+        if (record ^ me) >> OWNER_EPOCH != 0:
+            return int64(0)
+    return record & 255
+
+
+@native
+def _note_race(
+    context: int, site: int, addresses: int, mask: int, width: int, sector: int, words: int, record: int
+) -> None:
+    """Notes the first lane that loads one of these words of a sector."""
+    a = pointer(addresses, int64)
+    for lane in range(LANES):
+        there = (mask >> lane) & 1 and (a[lane] - GLOBAL_BASE) >> 5 == sector
+        if there and sector_words(a[lane], width) & words:
+            note(context, site, RACE, int64(lane), a[lane], record >> OWNER_WARP)
+            return
+
+
+@native
+def _look_for_races(
+    context: int, site: int, addresses: int, mask: int, width: int, pattern: int, base: int
+) -> None:
+    """Whether any word of a load was stored by others in this launch."""
+    c = pointer(context, int64)
+    p = pointer(pattern, int64)
+    stored = pointer(c[TOUCHED_WRITE], uint8)
+    owners = pointer(c[OWNERS], int64)
+    for i in range(p[P_SECTORS]):
+        sector = base + p[P_ITEM_OFFSETS + i]
+        if stored[sector]:
+            words = _disowned(context, owners[sector]) & p[P_ITEM_WORDS + i]
+            if words:
+                _note_race(context, site, addresses, mask, width, sector, words, owners[sector])
 
 
 @native
@@ -166,6 +261,12 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
     if not inside or not p[P_ALIGNED] or first & (width - 1):
         allowed = _check_lanes(context, site, addresses, mask, width)
     if allowed == mask:
+        if c[OWNERS]:
+            base = (first - GLOBAL_BASE) >> 5
+            if kind == LOAD:
+                _look_for_races(context, site, addresses, mask, width, pattern, base)
+            else:
+                _own(context, pattern, base, kind, width)
         _count_sectors(context, site, pattern, first, kind != LOAD)
     delta = c[HOST_DELTA]
     for lane in range(LANES):
@@ -184,6 +285,10 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     if not check_address(context, site, address, width, trailing_zeros(mask)):
         return int64(0)
     sector = (address - GLOBAL_BASE) >> 5
+    if c[OWNERS] and pointer(c[TOUCHED_WRITE], uint8)[sector]:
+        record = pointer(c[OWNERS], int64)[sector]
+        if _disowned(context, record) & sector_words(address, width):
+            note(context, site, RACE, trailing_zeros(mask), address, record >> OWNER_WARP)
     stamps = pointer(c[STAMPS], uint32)
     if stamps[sector] != uint32(c[BLOCK_SERIAL]):
         stamps[sector] = uint32(c[BLOCK_SERIAL])

@@ -72,8 +72,11 @@ GLOBAL_BASE = 0x7000_0000_0000
     BARRIER_SPLIT_OTHER,
     FAILED_BLOCK,  # the block that spent its budget or trapped
     FAILED_WARP,
+    OWNERS,  # pointer to int64 per sector of the arena: who stored there last; 0 where blocks may wait for blocks
+    LAUNCH,  # the launch's number modulo 256
+    WARPS_WAIT,  # 1 where warps of a block may wait for each other by other means than barriers
     CONTEXT_SLOTS,
-) = range(54)
+) = range(57)
 
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
@@ -112,6 +115,7 @@ SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole ca
 ) = range(11)
 P_ITEM_OFFSETS = P_OFFSETS + LANES  # global: sector numbers; shared: distinct lane offsets in bytes
 P_ITEM_LANES = P_ITEM_OFFSETS + LANES  # shared: the lane that has the offset, or SEVERAL
+P_ITEM_WORDS = P_ITEM_LANES  # global: which of the sector's eight words, a bit each
 PATTERN_ENTRY = P_ITEM_LANES + LANES
 PATTERN_TABLE = 256  # entries; a power of two
 
@@ -125,6 +129,11 @@ ANY_WARP = 1023  # the warp field when several warps have read
 
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
 NEVER = 1 << 45  # plus the block's clock, its clock: later than any barrier
+
+# -- owners of sectors of global memory -------------------------------------------------------------------------------
+# block << 33 | barriers the block had passed << 21 | warp << 16 | launch << 8 | the words it stored, a bit each
+OWNER_LAUNCH, OWNER_WARP, OWNER_EPOCH, OWNER_BLOCK = 8, 16, 21, 33
+MOST_EPOCHS = (1 << OWNER_BLOCK - OWNER_EPOCH) - 1  # where they are not counted any further
 
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.

@@ -23,6 +23,7 @@ from grader.emulator.runtime.layout import (
     P_HIGHEST,
     P_ITEM_LANES,
     P_ITEM_OFFSETS,
+    P_ITEM_WORDS,
     P_ITEMS,
     P_LOWEST,
     P_MASK,
@@ -92,6 +93,12 @@ def _describe(entry: int, addresses: int, first: int, mask: int, width: int, pha
 
 
 @native
+def sector_words(address: int, width: int) -> int:
+    """The words of its sector that an access of `width` bytes touches, a bit each."""
+    return (((int64(1) << (max(width, 4) >> 2)) - 1) << ((address & 31) >> 2)) & 255
+
+
+@native
 def describe_global(entry: int, addresses: int, first: int, mask: int, width: int, phase: int) -> None:
     """Works out the distinct sectors of a shape; sector 0 is the one the first active lane begins in."""
     _describe(entry, addresses, first, mask, width, phase)
@@ -101,13 +108,16 @@ def describe_global(entry: int, addresses: int, first: int, mask: int, width: in
         if not (mask >> lane) & 1:
             continue
         sector = (phase + e[P_OFFSETS + lane]) >> 5
+        words = sector_words(phase + e[P_OFFSETS + lane], width)
         known = False
         for i in range(count):
             if e[P_ITEM_OFFSETS + i] == sector:
+                e[P_ITEM_WORDS + i] |= words
                 known = True
                 break
         if not known:
             e[P_ITEM_OFFSETS + count] = sector
+            e[P_ITEM_WORDS + count] = words
             count += 1
     e[P_ITEMS] = count
     e[P_SECTORS] = count

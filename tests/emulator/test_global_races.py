@@ -1,0 +1,188 @@
+"""Races in global memory: loads of what another block, or another warp, has stored in the same launch.
+
+What is ordered by a barrier, by the end of a launch or by one's own hand is no race, and where a kernel has means to
+wait for others (atomics, fences, volatile accesses) nothing is looked for.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import Bench, _loaded, cuda_image, pack
+
+SOURCE = r"""
+#include <cuda_fp16.h>
+
+extern "C" __global__ void add_blocks(const float* in, float* out) { if (threadIdx.x == 0) *out += in[blockIdx.x]; }
+
+extern "C" __global__ void add_warps(const float* in, float* out)
+{
+    if (threadIdx.x % 32 == 0) *out += in[threadIdx.x / 32];
+}
+
+extern "C" __global__ void other_end(float* a)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    a[i] = a[gridDim.x * blockDim.x - 1 - i];
+}
+
+extern "C" __global__ void other_end_wide(float4* a)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    a[i] = a[gridDim.x * blockDim.x - 1 - i];
+}
+
+extern "C" __global__ void double_it(float* a)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    a[i] *= 2;
+    a[i] += 1;
+}
+
+extern "C" __global__ void odd_groups(float* a)
+{
+    // Blocks of three numbers: sectors and 16-byte pieces belong to several of them.
+    if (threadIdx.x < 3) a[3 * blockIdx.x + threadIdx.x] += 1;
+}
+
+extern "C" __global__ void halves(half* a)
+{
+    // Words belong to two blocks.
+    a[blockIdx.x] = a[blockIdx.x] + half(1);
+    a[blockIdx.x] = a[blockIdx.x] + half(1);
+}
+
+extern "C" __global__ void through_barrier(float* a)
+{
+    a[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    const float other = a[blockDim.x - 1 - threadIdx.x];
+    __syncthreads();
+    a[threadIdx.x] = other;
+}
+
+extern "C" __global__ void without_barrier(float* a, float* out)
+{
+    a[threadIdx.x] = threadIdx.x;
+    out[threadIdx.x] = a[blockDim.x - 1 - threadIdx.x];
+}
+
+extern "C" __global__ void last_block(float* parts, unsigned* count, float* out)
+{
+    __shared__ bool last;
+    if (threadIdx.x == 0) {
+        parts[blockIdx.x] = 1;
+        __threadfence();
+        last = atomicAdd(count, 1) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last && threadIdx.x == 0) for (int b = 0; b < gridDim.x; ++b) *out += parts[b];
+}
+
+extern "C" __global__ void flags(volatile int* flag, int* data)
+{
+    if (threadIdx.x == 0) { data[0] = 5; flag[0] = 1; }
+    if (threadIdx.x == 32) { while (flag[0] == 0) {} data[1] = data[0]; }
+}
+
+extern "C" __global__ void shared_counter(float* a, float* out)
+{
+    __shared__ int done;
+    if (threadIdx.x == 0) done = 0;
+    __syncthreads();
+    if (threadIdx.x < 32) { a[threadIdx.x] = 1; __threadfence_block(); atomicAdd(&done, 1); }
+    else { while (atomicAdd(&done, 0) < 32) {} out[threadIdx.x - 32] = a[threadIdx.x - 32]; }
+}
+
+extern "C" __global__ void store(float* a) { a[blockIdx.x * blockDim.x + threadIdx.x] = 1; }
+
+extern "C" __global__ void copies(float* a, float* out)
+{
+    __shared__ float tile[32];
+    a[blockIdx.x * 32 + threadIdx.x] = 1;
+    const unsigned to = __cvta_generic_to_shared(tile + threadIdx.x);
+    const float* from = a + (gridDim.x - 1 - blockIdx.x) * 32 + threadIdx.x;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" :: "r"(to), "l"(from));
+    asm volatile("cp.async.wait_all;");
+    out[blockIdx.x * 32 + threadIdx.x] = tile[threadIdx.x];
+}
+"""
+
+
+def floats(n: int) -> np.ndarray:
+    return np.ones(n, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "block", "sizes"),
+    [
+        ("add_blocks", 4, 32, (4, 1)),
+        ("add_warps", 1, 128, (4, 1)),
+        ("other_end", 4, 64, (256,)),
+        ("other_end_wide", 4, 64, (1024,)),
+        ("without_barrier", 1, 128, (128, 128)),
+        ("copies", 4, 32, (128, 128)),
+    ],
+)
+def test_races_are_found(bench: Bench, kernel: str, grid: int, block: int, sizes: tuple[int, ...]) -> None:
+    ran = bench.cuda(SOURCE, kernel, grid, block, *map(floats, sizes))
+    assert ran.findings == ["race"]
+
+
+def test_who_reads_what_of_whom_is_said(bench: Bench) -> None:
+    (found,) = bench.cuda(SOURCE, "add_blocks", 2, 32, floats(4), floats(3)).record.findings
+    assert (
+        found.line == SOURCE.splitlines().index(next(s for s in SOURCE.splitlines() if "add_blocks" in s)) + 1
+    )
+    assert (
+        "of an allocation of 12 bytes: blocks of a launch run at the same time, in any order" in found.message
+    )
+    assert found.message.startswith("thread (0, 0, 0) of block (")
+    (found,) = bench.cuda(SOURCE, "add_warps", 1, (32, 2), floats(4), floats(1)).record.findings
+    assert found.message == (
+        "thread (0, 1, 0) reads what the warp of thread (0, 0, 0) has stored at byte 0 of an allocation of 4 bytes, "
+        "with no __syncthreads() in between"
+    ), found.message
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "block", "sizes"),
+    [
+        ("double_it", 4, 96, (384,)),
+        ("odd_groups", 40, 32, (120,)),
+        ("through_barrier", 1, 128, (128,)),
+        ("last_block", 8, 64, (8, 1, 1)),
+        ("shared_counter", 1, 64, (32, 32)),
+        ("without_barrier", 1, 32, (32, 32)),
+    ],
+)
+def test_what_is_ordered_is_no_race(
+    bench: Bench, kernel: str, grid: int, block: int, sizes: tuple[int, ...]
+) -> None:
+    arrays = [np.zeros(n, np.float32) for n in sizes]
+    if kernel == "last_block":
+        arrays[1] = np.zeros(1, np.uint32)
+    bench.clean(SOURCE, kernel, grid, block, *arrays)
+
+
+def test_halves_of_a_word_belong_to_whom_they_belong(bench: Bench) -> None:
+    bench.clean(SOURCE, "halves", 33, 1, np.zeros(33, np.float16))
+
+
+def test_volatile_flags_order(bench: Bench) -> None:
+    bench.clean(SOURCE, "flags", 1, 64, np.zeros(1, np.int32), np.zeros(2, np.int32))
+
+
+def test_the_end_of_a_launch_orders(bench: Bench) -> None:
+    """As many launches as it takes for their numbers to come round."""
+    memory = bench.machine.memory
+    bench.cuda(SOURCE, "store", 4, 64, floats(256))
+    place = memory.alloc(1024)
+    try:
+        kernels = _loaded(bench.machine, cuda_image(SOURCE)).kernels
+        for _ in range(260):
+            bench.machine.launch(kernels["store"], (4, 1, 1), (64, 1, 1), pack([place]))
+            ran = bench.machine.launch(kernels["double_it"], (2, 1, 1), (128, 1, 1), pack([place]))
+            assert not ran.findings
+    finally:
+        memory.free(place)
