@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -46,9 +47,11 @@ class Table:
 
     def line(self, key: str | None = None) -> int:
         """The line of the file where `key`, or else the table, begins."""
-        headings = self._headings()
+        headings = self._headings
         start = self._start(headings)
-        following = [number for number in headings if number > start or (number == 0 and self._parent is None)]
+        following = [
+            number for number in headings if number > start or (number == 0 and self._parent is None)
+        ]
         if key:
             own = range(start, min(following, default=len(self._lines)))
             for number in own:
@@ -65,8 +68,11 @@ class Table:
         own = [number for number, heading in headings.items() if heading == name and number >= above]
         return own[index] if index < len(own) else above
 
+    @cached_property
     def _headings(self) -> dict[int, str]:
         """The table names in [brackets] by index of their line; lines of multi-line strings are none."""
+        if self._parent is not None:
+            return self._parent._headings
         found: dict[int, str] = {}
         inside = False
         for number, text in enumerate(self._lines):
