@@ -2,6 +2,7 @@
 # make test    everything a change must pass, in minutes
 # make verify  the notebooks, nbgrader, the interviews, and the book in a browser: half an hour
 # make book    the book, in build/book/html
+# make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb from its text
 PYTHON ?= python3
 TOPICS ?= transpose gemm
 JOBS   ?= 2
@@ -9,7 +10,7 @@ BIN    := .venv/bin
 # PyCUDA compiles against the CUDA toolkit, so it is installed only where a GPU is.
 GPU    := $(shell nvidia-smi -L >/dev/null 2>&1 && echo ,gpu)
 
-.PHONY: climb test verify book setup lint readme benchmark wheel clean
+.PHONY: climb test verify book notebooks setup lint readme benchmark wheel clean
 
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
@@ -17,14 +18,17 @@ climb: setup
 test: setup lint
 	$(BIN)/pytest -n $(JOBS) -m "not verify"
 
-verify: book
+verify: book .venv/.with-course .venv/.with-browser
 	tests/verify/chromium.sh
 	$(BIN)/pytest -n $(JOBS) -m verify --durations=20
 
-book: .venv/.verify
+book: .venv/.with-book .venv/.with-notebooks
 	rm -rf build/book/html
 	$(BIN)/sphinx-build -E -q -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
 	@echo "The book begins at build/book/html/index.html."
+
+notebooks: .venv/.with-notebooks
+	$(BIN)/python notebooks/sync.py
 
 lint: setup
 	$(BIN)/ruff check .
@@ -44,11 +48,13 @@ setup: .venv/.stamp
 	@$(BIN)/python -m compileall -q grader
 	touch $@
 
-.venv/.verify: .venv/.stamp
-	$(BIN)/python -m pip install --quiet --editable '.[dev,notebooks,course,book,browser$(GPU)]'
+# .venv/.with-book installs what pyproject.toml's extra `book` asks for, and so on.
+.venv/.with-%: .venv/.stamp
+	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
 
-readme: setup            # writes the terminal capture into README.md
+readme: setup            # writes the picture and the terminal captures of README.md
+	$(BIN)/python docs/picture.py measurements/h200/gemm.json docs/gemm.svg
 	$(BIN)/python docs/capture.py README.md
 
 benchmark: setup
