@@ -62,12 +62,18 @@ class ClaimResult:
     """One claim of a topic, checked on one kernel's counters at the `count` sizes."""
 
     text: str  # what the rung must show, in words
-    held: bool | None  # null: could not be evaluated, because nothing was counted
+    held: bool | None  # null: not known, because nothing was counted, or at sizes that it is not for
     value: float | None  # the left side of the comparison, as found
     rung: str = ""  # the rung that makes this claim; later rungs must satisfy it too
     points: int = 0  # what it is worth in a grade
     expect: str = ""  # the expression that was evaluated
     limit: float | None = None  # the right side of the comparison, as found
+
+    @property
+    def sign(self) -> str:
+        """What stands before the limit where it is said: "≤ ", "≥ ", and nothing where equality is asked for."""
+        signs = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "!=": "≠ "}
+        return next((sign for text, sign in signs.items() if text in self.expect), "")
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ def claims(**held: bool | None) -> list[ClaimResult]:
         ("x.sum + 3 <= 2 * N", False, 9.0, 8.0),
         ("x.sum / N > 1.5", False, 1.5, 1.5),
         ("x.sum == 6 and N == 5", False, 6.0, None),
+        ("x.sum * N % 5 == 0", False, 4.0, None),
     ],
 )
 def test_a_claim_shows_both_sides(expect: str, held: bool, value: float, limit: float | None) -> None:
@@ -77,11 +78,26 @@ def test_a_rung_answers_for_the_claims_of_those_before_it() -> None:
 
 def test_a_hint_names_the_next_rungs_claim_and_idea() -> None:
     first, second, *_ = [rung.id for rung in TOPIC.rungs]
-    missing = ClaimResult("writes are coalesced", False, 1_048_576.0, second, 15, "", 144_179.2)
-    (hint,) = hints.next_rung(TOPIC, first, [missing])
+    missing = ClaimResult("writes are coalesced", False, 1_048_576.0, second, 15, "x <= y", 144_179.2)
+    other = ClaimResult("there are many of them", False, 7.0, second, 15, "x == 8", 8.0)
+    hint, further = hints.next_rung(TOPIC, first, [missing, other])
     assert hint.rung == second
-    assert "writes are coalesced. Found 1,048,576, against 144,179." in hint.text
+    assert "writes are coalesced. Found 1,048,576, asked ≤ 144,179." in hint.text
     assert hints.first_sentence(TOPIC.rung(second).idea) in hint.text
+    assert further.text == f"{second} needs as well: there are many of them. Found 7, asked 8."
+
+
+def test_rung_0s_own_claims_come_before_the_next_rungs() -> None:
+    first, second, *_ = [rung.id for rung in TOPIC.rungs]
+    wasteful = ClaimResult("every element is read once", False, 65_536.0, first, 5, "x <= y", 36_045.0)
+    above = ClaimResult("writes are coalesced", False, 1.0, second, 15, "x <= y", 0.0)
+    (hint,) = hints.next_rung(TOPIC, first, [wasteful, above])
+    assert hint.rung == first
+    assert "every element is read once. Found 65,536, asked ≤ 36,045. The idea: " in hint.text
+
+
+def test_a_claim_that_does_not_hold_at_other_sizes_says_nothing() -> None:
+    assert [claim.held for claim in scoring.elsewhere(claims(a=True, b=False, c=None))] == [True, None, None]
 
 
 def test_there_is_nothing_above_the_last_rung() -> None:

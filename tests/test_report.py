@@ -73,7 +73,7 @@ def test_a_measured_climb() -> None:
     text = shown(console.climb(CLIMB, "Matrix product, FP32"))
     for part in ("284 ms", "%lib", "0.87", "227K", "1.02M", "16.5", "fail", "expected 13", "cuBLAS): 2.7 ms"):
         assert part in text
-    assert "✗ loads are coalesced (found 16.5M, asked 4M)" in text
+    assert "✗ loads are coalesced (found 16.5M, asked ≤ 4M)" in text
     assert "≈284" not in text
     assert "No version can take less than ≈2.12 ms" in text
 
@@ -84,6 +84,18 @@ def test_a_modelled_climb_says_so() -> None:
     assert "≈284 ms" in text
     assert "%bound" in text
     assert "Not measured." in text
+
+
+def test_a_claim_says_on_which_side_of_its_limit_it_asks_to_be() -> None:
+    claims = [ClaimResult(sign, False, 3.0, "a", 10, f"x {sign} 2", 2.0) for sign in ("<=", ">=", "==")]
+    text = shown(console.claims(claims))
+    assert ["≤ 2)" in text, "≥ 2)" in text, "asked 2)" in text] == [True, True, True]
+
+
+def test_claims_at_sizes_that_they_are_not_for_are_explained() -> None:
+    away = replace(NAIVE, claims=[replace(NAIVE.claims[0], held=None)])
+    assert "it says nothing" in shown(console.climb(replace(CLIMB, rungs=[away]), "Matrix product"))
+    assert "it says nothing" not in shown(console.climb(CLIMB, "Matrix product"))
 
 
 def test_a_grade_that_failed_quotes_the_line_once() -> None:

@@ -15,7 +15,7 @@ from grader.judge.examination import Examiner, accuracy, error_bound
 from grader.judge.nvml import Watch
 from grader.judge.provenance import provenance
 from grader.judge.runner import Runner
-from grader.judge.scoring import claims_up_to
+from grader.judge.scoring import claims_up_to, elsewhere
 from grader.judge.session import Progress, Session, greeting, silent
 from grader.judge.statistics import Median, median
 from grader.judge.step import Step
@@ -113,6 +113,8 @@ class _Ladder:
         examiner = self._examiner(runner)
         step.count(current, examiner, self.counted, self.on_gpu)
         step.claim(current, examiner, claims_up_to(self.topic, current.rung.id), self.counted)
+        if self.counted != self.topic.sizes_count:
+            current.claims = elsewhere(current.claims)
 
     def measure(self, runner: Runner, steps: Sequence[Step]) -> _Measured:
         """Time every rung that has passed so far, with the baselines in the same rounds."""

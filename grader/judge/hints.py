@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from grader.results import ClaimResult, Hint
 from grader.topics import Topic
 
 
-def next_rung(topic: Topic, reached: str, claims: Iterable[ClaimResult]) -> list[Hint]:
-    """One hint for each claim of the next rung that does not hold; none at the top of the ladder."""
+def next_rung(topic: Topic, reached: str, claims: Sequence[ClaimResult]) -> list[Hint]:
+    """One hint for each claim of the next rung that does not hold; none at the top of the ladder.
+
+    Rung 0 is reached by everything that is right. Where its own claims do not hold, they come first.
+    """
     order = [rung.id for rung in topic.rungs]
-    above = order[order.index(reached) + 1 :]
+    broken = {claim.rung for claim in claims if claim.held is not True}
+    above = [rung for rung in order[order.index(reached) :] if rung != reached or rung in broken]
     if not above:
         return []
     following = above[0]
     missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
-    idea = first_sentence(topic.rung(following).idea)
-    return [_hint(claim, idea) for claim in missing]
+    idea = f" The idea: {first_sentence(topic.rung(following).idea)}"
+    return [_hint(claim, "" if number else idea) for number, claim in enumerate(missing)]
 
 
 def _hint(claim: ClaimResult, idea: str) -> Hint:
     if claim.held is None:
         text = f"Whether it reaches {claim.rung} is not known, because its counters are not."
     else:
-        text = f"{claim.rung} needs: {claim.text}.{_found(claim)} The idea: {idea}"
+        text = f"{claim.rung} needs{'' if idea else ' as well'}: {claim.text}.{_found(claim)}{idea}"
     return Hint(claim.rung, text, claim.text, claim.value, claim.limit)
 
 
@@ -32,7 +36,7 @@ def _found(claim: ClaimResult) -> str:
     """What was counted against what was asked for, where the claim is one comparison."""
     if claim.value is None or claim.limit is None:
         return ""
-    return f" Found {_number(claim.value)}, against {_number(claim.limit)}."
+    return f" Found {_number(claim.value)}, asked {claim.sign}{_number(claim.limit)}."
 
 
 def _number(value: float) -> str:

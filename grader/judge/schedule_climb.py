@@ -24,7 +24,7 @@ from grader.judge.provenance import provenance
 from grader.judge.rehearsal import scheduled
 from grader.judge.runner import Region, Runner
 from grader.judge.schedules import ScheduleStep, Stand
-from grader.judge.scoring import claims_up_to
+from grader.judge.scoring import claims_up_to, elsewhere
 from grader.judge.session import Progress, Session, greeting
 from grader.judge.statistics import median
 from grader.judge.timing import FEWEST_ROUNDS, PASS_SECONDS, ROUNDS, SECONDS_EACH
@@ -58,6 +58,8 @@ def climb(session: Session, topic: Topic, problem: dict[str, int], progress: Pro
         progress(rung.id, "judge")
         claims = claims_up_to(topic, rung.id)
         found = schedules.examine(rung, name_of(rung.path), shared, store, cases.public(topic), claims)
+        if problem != topic.sizes_main:
+            found.claims = elsewhere(found.claims)
         progress(rung.id, "done")
         return found
 

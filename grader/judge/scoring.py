@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from grader.expressions import Expression, Number, parse
 from grader.results import ClaimResult
@@ -40,10 +41,15 @@ def check(claim: ClaimSpec, values: Mapping[str, Number] | None) -> ClaimResult:
     )
 
 
+def elsewhere(claims: Iterable[ClaimResult]) -> list[ClaimResult]:
+    """Claims at sizes that they are not for: one that does not hold there says nothing."""
+    return [claim if claim.held else replace(claim, held=None) for claim in claims]
+
+
 def _limit(expect: Expression) -> Expression | None:
-    """The right side of a claim that is a single comparison."""
+    """The right side of a claim that is a single comparison, and whose two sides say something: not a remainder."""
     left_and_right = re.split(r"<=|>=|==|!=|<|>", expect.text)
-    if len(left_and_right) != 2 or re.search(r"\b(and|or|not)\b", expect.text):
+    if len(left_and_right) != 2 or re.search(r"\b(and|or|not)\b|%", expect.text):
         return None
     return parse(left_and_right[1])
 

@@ -153,7 +153,8 @@ def claims(items: Sequence[ClaimResult], paid: Sequence[str] | None = None) -> P
     for claim in items:
         text = Text(claim.text)
         if claim.held is False and claim.value is not None and claim.limit is not None:
-            text.append(f"  (found {units.count(claim.value)}, asked {units.count(claim.limit)})", "red")
+            asked = f"{claim.sign}{units.count(claim.limit)}"
+            text.append(f"  (found {units.count(claim.value)}, asked {asked})", "red")
         row = [mark(claim.held), text]
         if paid is not None:
             row.append(Text(f"{claim.points if claim.held and claim.rung in paid else 0}/{claim.points}"))
@@ -173,6 +174,12 @@ def _footnotes(result: Climb) -> Iterable[Text]:
         )
     if any(rung.side_step for rung in result.rungs):
         yield Text(f"{SIDE_STEP} a side step: an idea worth knowing that need not be faster here.", "dim")
+    if any(claim.held is None for rung in result.rungs for claim in rung.claims):
+        yield Text(
+            f"{units.NOTHING} a claim is for the sizes that are taken without --set, and where it does not hold at "
+            "others it says nothing.",
+            "dim",
+        )
     if any(rung.timeline for rung in result.rungs):
         yield Text(gantt.LEGEND, "dim")
         return
