@@ -9,7 +9,7 @@ import contextlib
 import http.client
 import re
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from grader import compiler
 from grader.content import content_root
 from grader.emulator.nvrtc import Build
 from grader.errors import WarpladderError
-from grader.expressions import Expression, nearest
+from grader.expressions import Expression, ExpressionError, Number, nearest
 from grader.interview import bank, checks, rounds
+from grader.judge import values
 from grader.judge.grade import grade
 from grader.judge.schedules import FACTS as SCHEDULE_FACTS
 from grader.results import Grade
@@ -86,10 +87,13 @@ def interview_values(topic: Topic) -> Iterator[WarpladderError]:
 def check_ladder(topic: Topic) -> Iterator[WarpladderError]:
     """Problems that show when the kernels run, on the emulator: about a second for each rung.
 
-    Graded like a submission, every rung passes and reaches itself, and the starter fails.
+    Graded like a submission, every rung passes and reaches itself, and the starter fails. The interview's ratios
+    can be computed from what was counted.
     """
+    counted: dict[str, Mapping[str, Number]] = {}
     for rung in topic.rungs:
         result = grade(topic, rung.path, device="emulator")
+        counted[rung.id] = values.of_grade(topic, result) or {}
         if result.verdict != "pass":
             yield WarpladderError(f"the rung does not pass: {result.reason}", file=rung.path)
         elif result.rung_reached != rung.id:
@@ -99,6 +103,22 @@ def check_ladder(topic: Topic) -> Iterator[WarpladderError]:
         if result.verdict != "fail":
             message = f"the starter has to run and fail; its verdict is {result.verdict}"
             yield WarpladderError(message, file=topic.starter, remedy=result.reason)
+    yield from _ratios(topic, counted)
+
+
+def _ratios(topic: Topic, counted: Mapping[str, Mapping[str, Number]]) -> Iterator[WarpladderError]:
+    """Ratios without a value, of the version that a round asks for or of the one before."""
+    path = topic.folder / rounds.FILE
+    asked = rounds.read_interview(topic).rounds if path.is_file() else ()
+    for before, item in zip((asked[:1] + asked)[:-1], asked, strict=True):
+        if item.ratio is None:
+            continue
+        for rung in dict.fromkeys((before.rung, item.rung)):
+            try:
+                item.ratio.value.evaluate(counted[rung])
+            except ExpressionError as error:
+                message = f"the ratio has no value for {rung}: {error}"
+                yield WarpladderError(message, file=path, line=item.ratio.line)
 
 
 def topic_names(root: Path) -> list[str]:

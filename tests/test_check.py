@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import little_interview
 import little_topic
 import pytest
 
@@ -47,6 +48,17 @@ def test_ladders_are_run(root: Path, file: str | None, old: str, new: str, said:
         little_topic.edit(root / file, old, new)
     problems = list(check_ladder(load("copy", root)))
     assert [said in str(problem) for problem in problems] == ([True] if said else [])
+
+
+def test_ratios_of_the_interview_have_values(root: Path) -> None:
+    little_interview.write(root)
+    assert list(check_ladder(load("copy", root))) == []
+    path = root / "lessons/copy/interview.toml"
+    little_topic.edit(path, "N / l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "N / (launches - 1)")
+    problems = list(check_ladder(load("copy", root)))
+    assert len(problems) == 3  # the naive version's, and those before and after the wide one
+    assert all("divides by zero" in problem.message for problem in problems)
+    assert "[round.ratio]" in path.read_text().splitlines()[(problems[0].line or 0) - 1]
 
 
 TOPIC, REFERENCE = "lessons/copy/topic.toml", "lessons/copy/reference.py"

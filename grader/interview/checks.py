@@ -88,7 +88,7 @@ def check_links(file: Path, text: str) -> Iterator[WarpladderError]:
 def external_links(file: Path, text: str) -> Iterator[tuple[str, int]]:
     """The http links of a file, each with its line: of Markdown, or of a question's sources."""
     for found in re.finditer(r"https?://[^\s)>\"'`]+", text):
-        yield found[0], text.count("\n", 0, found.start()) + 1
+        yield found[0].rstrip(".,;:!?"), text.count("\n", 0, found.start()) + 1
 
 
 def is_external(target: str) -> bool:
