@@ -78,7 +78,7 @@ def _of_kernels(
             step.count(current, examiner, counted, passed_on_gpu=False)
             step.model(current, examiner, counted, problem, device)
         if current.refusal is not None or current.modelled is None:
-            return Modelled(reason="not counted" if current.refusal is None else current.refusal.reason)
+            return Modelled(reason=_reason(current) or "not counted")
         return Modelled(current.modelled.seconds, current.modelled.limited_by)
 
     return model
@@ -94,7 +94,12 @@ def _of_schedules(
         schedules.rehearse_all(current, shared, [problem])
         recording = current.recording(problem)
         if current.refusal is not None or recording is None:
-            return Modelled(reason="not rehearsed" if current.refusal is None else current.refusal.reason)
+            return Modelled(reason=_reason(current) or "not rehearsed")
         return Modelled(shared.simulate(recording).seconds)
 
     return model
+
+
+def _reason(current: Step) -> str | None:
+    """Why a rung went no further, without its path: the rung is named beside it."""
+    return None if current.refusal is None else current.refusal.reason.replace(f"{current.rung.path}: ", "")
