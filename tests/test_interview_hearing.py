@@ -22,6 +22,7 @@ PADDING = point(["pad", "33"], ["bank"])
         "Accesses to a column are serialised by the hardware.",
         "There is a **bank conflict** on each of the reads.",
         "There's a bank-conflict in each read of the tile.",
+        "Columns are serialised, e.g. in the transpose.",
         "because it makes a BANK\nCONFLICT of 32 ways",
     ],
 )

@@ -21,17 +21,22 @@ SHARES: dict[Heard, float] = {"explained": 1.0, "named": 0.5, "missing": 0.0}
 WORDS_A_POINT = 4
 """A sentence explains at most one point for every so many of its words, and at least so many make a sentence."""
 
+SHORT = 8
+"""A sentence of fewer words needs one connecting word, a longer one two different ones, and a fifth of its words."""
+
 _CONNECTING = (
-    "a an the this that these those it its they their them there is are was be been has have had do does can "
-    "cannot could may must should would will not no of to in into on onto for from by with without at as than "
-    "then so because since if when where while which what who how but and or both each every all only more "
-    "less fewer most per until after before between over under out up we i you one make makes take takes need "
-    "needs = > < ≤ ≥"
+    "a an the this that these those it its they their them there is are was be been being has have had do does "
+    "did can cannot could may must should would will not no nor of to in into on onto for from by with without at "
+    "as than then so because since if when where while which whose what who how why whether but and or both each "
+    "every either all any some such many much few only also too just even more less fewer most per until unless "
+    "after before between over under out up down against through within across beyond about like via instead "
+    "though although therefore thus hence otherwise we i you he she my your our one let make makes take takes need "
+    "needs get gets use uses used using = > < ≤ ≥"
 )
 CONNECTING = frozenset(_CONNECTING.split())
-"""Words that join others to a statement. Two different ones, and a fifth of the words, make a sentence."""
+"""Words that join others to a statement."""
 
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n\s*\n")
+_SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n\s*\n")
 _WORD = re.compile(r"[\w'’.%²³]+|[=<>≤≥]")
 _SIGNS = str.maketrans(
     {"×": "x", "−": "-", "–": "-", "—": "-", "‑": "-", "’": "'", "²": "^2", "³": "^3", "·": "*"}
@@ -94,7 +99,9 @@ def _room(sentence: str) -> int:
     """How many points a sentence can explain; 0: it is none."""
     words = [word.lower() for word in _WORD.findall(sentence)]
     connecting = [word for word in words if word in CONNECTING]
-    if len(words) < WORDS_A_POINT or len(set(connecting)) < 2 or 5 * len(connecting) < len(words):
+    if len(words) < WORDS_A_POINT or not connecting:
+        return 0
+    if len(words) >= SHORT and (len(set(connecting)) < 2 or 5 * len(connecting) < len(words)):
         return 0
     return len(words) // WORDS_A_POINT
 
