@@ -25,14 +25,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.analysis.devices import named as board
 from grader.lab.cells import Cell, cell, parse_cell, variant
 from grader.lab.comparison import Comparison, compare
 from grader.lab.counts import Counts
 from grader.lab.launching import build, count, device, function
+from grader.lab.machine_code import MachineCode, machine_code
 from grader.lab.predictions import Prediction, Score, item, predict, score
 from grader.lab.runs import counters, grade, profile, record, source
 from grader.lab.schedules import Facts, schedule
-from grader.lab.sliders import Picture, banks, banks_slider, board, occupancy_slider, sectors
+from grader.lab.sliders import Picture, banks, banks_slider, occupancy_slider, sectors
 from grader.lab.tasks import Task, reveal, task
 
 __all__ = [
@@ -40,6 +42,7 @@ __all__ = [
     "Comparison",
     "Counts",
     "Facts",
+    "MachineCode",
     "Picture",
     "Prediction",
     "Score",
@@ -57,6 +60,7 @@ __all__ = [
     "grade",
     "item",
     "load_ipython_extension",
+    "machine_code",
     "occupancy_slider",
     "parse_cell",
     "predict",

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from grader.analysis import devices
-from grader.analysis.devices import DeviceSpec
-from grader.errors import WarpladderError
+from grader.analysis.devices import named
 from grader.report import pictures
 
 LANES = 32
@@ -84,15 +83,6 @@ def sectors(addresses: Sequence[int | None] | Callable[[int], int], width: int =
     return Picture(pictures.sectors(_of_lanes(addresses), width))
 
 
-def board(name: str) -> DeviceSpec:
-    """A GPU of the workbook's tables by its name, such as "NVIDIA H200"; raises WarpladderError."""
-    for spec in devices.boards():
-        if spec.name == name:
-            return spec
-    known = ", ".join(spec.name for spec in devices.boards())
-    raise WarpladderError(f"nothing is known of the GPU `{name}`", remedy=f"known are {known}")
-
-
 def banks_slider(stride: int = 1, width: int = WORD) -> Slider:
     """The banks of a warp whose lane i reads `width` bytes at word `stride · i`, with a slider for each.
 
@@ -118,7 +108,7 @@ def occupancy_slider(
     """Occupancy as one resource of a block grows, with sliders for all of them and a choice of the GPU."""
 
     def draw(device: str, by: Any, threads: int, registers: int, shared_kib: int) -> Picture:
-        spec, nbytes = board(device), 1024 * shared_kib
+        spec, nbytes = named(device), 1024 * shared_kib
         return Picture(
             pictures.occupancy(spec, by, threads=threads, registers=registers, shared_bytes=nbytes)
         )
@@ -128,7 +118,7 @@ def occupancy_slider(
     return _slider(
         draw,
         {
-            "device": ("Dropdown", {"value": board(device).name, "options": names, "description": "GPU"}),
+            "device": ("Dropdown", {"value": named(device).name, "options": names, "description": "GPU"}),
             "by": (
                 "Dropdown",
                 {"value": "threads", "options": ["threads", "registers", "shared"], "description": "varied"},
