@@ -250,6 +250,12 @@ def _expressions(rung: Rung) -> Iterator[Expression]:
 def _find_block(lines: list[str], source: str, signature: Signature, path: Path) -> tuple[int, int]:
     """The indices of the opening and closing lines of the launch block."""
     openings = [number for number, line in enumerate(lines) if _OPENING.fullmatch(line.strip())]
+    if not openings and path.suffix == ".py":
+        raise WarpladderError(
+            "this is a Python file, and the topic is written in CUDA C++",
+            file=path,
+            remedy="pass a .cu file; schedules in Python are for the topics that say so in `ladder topics`",
+        )
     if not openings:
         raise WarpladderError(
             "there is no launch block, so nobody knows how to launch this kernel",
@@ -270,7 +276,12 @@ def _find_block(lines: list[str], source: str, signature: Signature, path: Path)
         if _CLOSING.fullmatch(line):
             return opening, number
         if not line.startswith("//"):
-            break
+            raise WarpladderError(
+                "the launch block is not closed, and this line is no comment",
+                file=path,
+                line=number + 1,
+                remedy="begin every line of the block with //, and end it with the line `// ///`",
+            )
     raise WarpladderError(
         "the launch block is not closed", file=path, line=opening + 1, remedy="end it with the line `// ///`"
     )

@@ -48,9 +48,9 @@ def parse_schedule(path: Path, signature: Signature) -> Rung:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
-        raise WarpladderError(
-            f"this is not Python: {error}", file=path, line=line, remedy="a schedule is host code, a .py file"
-        ) from None
+        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        remedy = None if path.suffix == ".py" else "a schedule is host code, a .py file"
+        raise WarpladderError(f"this is not Python: {said}", file=path, line=line, remedy=remedy) from None
     _check(tree, path, signature)
     idea = " \n".join(line.strip() for line in (ast.get_docstring(tree) or "").splitlines())
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", idea)]
@@ -71,13 +71,26 @@ def _check(tree: ast.Module, path: Path, signature: Signature) -> None:
     remedy = f"write\n{skeleton(signature)}"
     for item in tree.body:
         if isinstance(item, ast.ClassDef) and item.name == CLASS:
-            methods = [each.name for each in item.body if isinstance(each, ast.FunctionDef)]
-            for name in ("__init__", "run"):
+            methods = {each.name: each for each in item.body if isinstance(each, ast.FunctionDef)}
+            for name, given in (("__init__", 2 + len(signature.params)), ("run", 1)):
                 if name not in methods:
                     message = f"class {CLASS} has no method `{name}`"
                     raise WarpladderError(message, file=path, line=item.lineno, remedy=remedy)
+                if not _takes(methods[name].args, given):
+                    message = (
+                        f"`{name}` is given {given} arguments, self among them, and does not take as many"
+                    )
+                    raise WarpladderError(message, file=path, line=methods[name].lineno, remedy=remedy)
             return
     raise WarpladderError(f"there is no class {CLASS}", file=path, line=1, remedy=remedy)
+
+
+def _takes(declared: ast.arguments, given: int) -> bool:
+    """Whether a function can be called with so many arguments, none of them by name."""
+    places = len(declared.posonlyargs) + len(declared.args)
+    by_name = [default for default in declared.kw_defaults if default is None]
+    fits = given <= places or declared.vararg is not None
+    return fits and places - len(declared.defaults) <= given and not by_name
 
 
 def _side_step(lines: list[str], path: Path) -> bool:

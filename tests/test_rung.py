@@ -186,10 +186,22 @@ def test_two_blocks() -> None:
     assert (error.line, error.message) == (6 + PIPELINE.count("\n"), "this is a second launch block")
 
 
-@pytest.mark.parametrize("end", ["", "int x;\n"])
-def test_unclosed_block(end: str) -> None:
+@pytest.mark.parametrize(
+    ("end", "line", "says"),
+    [
+        ("", 2, "the launch block is not closed"),
+        ("int x;\n", 4, "the launch block is not closed, and this line is no comment"),
+        ("\n// block = [32]\n// ///\n", 4, "the launch block is not closed, and this line is no comment"),
+    ],
+)
+def test_unclosed_block(end: str, line: int, says: str) -> None:
     error = refused(f"// Idea.\n// /// launch\n// [[launch]]\n{end}")
-    assert (error.line, error.message) == (2, "the launch block is not closed")
+    assert (error.line, error.message) == (line, says)
+
+
+def test_a_schedule_where_a_kernel_is_asked_for() -> None:
+    with pytest.raises(WarpladderError, match="this is a Python file"):
+        parse_source("class Schedule: ...\n", COPY, Path("mine.py"))
 
 
 def test_ids_come_from_the_place(tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def test_stopping_the_clock_changes_no_time(tmp_path: Path) -> None:
     assert ends[0] == ends[1]
 
 
-SMALLEST = "class Schedule:\n    def __init__(self): ...\n    def run(self): ...\n"
+SMALLEST = "class Schedule:\n    def __init__(self, *given): ...\n    def run(self): ...\n"
 FORGERY = "import time; time.perf_counter = time.time = time.monotonic = lambda: 0.0"
 
 
@@ -104,7 +104,13 @@ FORGERY = "import time; time.perf_counter = time.time = time.monotonic = lambda:
     [
         ("class Schedule:\n    def run(self): ...\n", "no method `__init__`"),
         ("def run(): ...\n", "there is no class Schedule"),
-        ("class Schedule(:\n", "this is not Python"),
+        ("class Schedule(:\n", "mine.py:1: this is not Python: [^(]*$"),
+        (
+            "class Schedule:\n    def __init__(self, N): ...\n    def run(self): ...\n",
+            ":2: `__init__` has to take self and 5 more arguments",
+        ),
+        (SMALLEST.replace("run(self)", "run()"), ":3: `run` has to take self alone"),
+        (SMALLEST.replace("run(self)", "run(self, N)"), ":3: `run` has to take self alone"),
         (f"# /// schedule\n# side_step = 1\n# ///\n{SMALLEST}", "not true or false"),
         (f"# /// schedule\n{SMALLEST}", "not closed"),
     ],
@@ -114,3 +120,17 @@ def test_a_file_that_is_no_schedule_says_what_is_missing(tmp_path: Path, text: s
     file.write_text(text)
     with pytest.raises(WarpladderError, match=message):
         parse_schedule(file, topics.load("streams").signature)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "self, *given",
+        "self, process, source, target, N, R, extra=1",
+        "self, process, source, /, target, N, R",
+    ],
+)
+def test_ways_to_take_the_job(tmp_path: Path, given: str) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(SMALLEST.replace("self, *given", given))
+    assert parse_schedule(file, topics.load("streams").signature).id == "mine"

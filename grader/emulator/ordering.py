@@ -58,6 +58,8 @@ class Meeting:
     buffer: int
     earlier_writes: bool
     later_writes: bool
+    part: tuple[int, int] | None = None
+    """The bytes that both touch, where that is only a part of what either does; the second is behind the last."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +211,9 @@ class _Run:
             overlaps = old.first < new.last and new.first < old.last and old.command is not command
             if overlaps and not ordered and (old.writes or new.writes):
                 later = None if last else command
-                self.found.append(Meeting(old.command, later, buffer, old.writes, new.writes))
+                common = max(old.first, new.first), min(old.last, new.last)
+                part = common if common not in ((old.first, old.last), (new.first, new.last)) else None
+                self.found.append(Meeting(old.command, later, buffer, old.writes, new.writes, part))
                 return
             covered = new.first <= old.first and old.last <= new.last
             if not (ordered and covered and new.writes):

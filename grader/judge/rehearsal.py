@@ -8,8 +8,9 @@ be ordered, and the results have to be written whole.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from grader.emulator.commands import (
     DEFAULT_STREAM,
@@ -128,7 +129,7 @@ class Checker:
         first, more = faults[0], len(faults) - 1
         others = f" ({more} more like this.)" if more else ""
         line = f"Line {first.line}: " if first.line else ""
-        return Rehearsed(self.recording, Refusal("fail", f"{line}{first.message}{others}"), tuple(faults))
+        return Rehearsed(self.recording, Refusal("fail", f"{line}{first.message}{others}"), _merged(faults))
 
     # ---- whether it is a recording at all: only a forged one is not ----------------------------------------
 
@@ -200,8 +201,9 @@ class Checker:
             return f"The launch has blocks of {launch.block} threads; the kernel is made for {threads}."
         if math.prod(launch.grid) < wanted:
             sizes = ", ".join(f"{name} = {values[name]}" for name in sorted(reached))
+            blocks = math.prod(launch.grid)
             return (
-                f"The grid has {math.prod(launch.grid):,} blocks, where {sizes} needs {wanted:,}: elements "
+                f"The grid has {blocks:,} block{'' if blocks == 1 else 's'}, where {sizes} needs {wanted:,}: elements "
                 "at the end stay untouched. cdiv rounds up: -(-n // threads)."
             )
         for extent in self.reach(launch):
@@ -277,6 +279,11 @@ class Checker:
                 "before memory is used again, wait until what used it last has finished: with an event, "
                 "or by using each buffer in one stream only."
             )
+        if meeting.part is not None:
+            remedy += (
+                f" Only bytes {meeting.part[0]:,} to {meeting.part[1] - 1:,} are touched by both: is that meant? "
+                "Offsets count bytes, not elements."
+            )
         message = f"{second[0].upper()}{second[1:]} {memory} may meet {first} it, because nothing orders them: {remedy}"
         return _finding("order", later, message)
 
@@ -311,13 +318,14 @@ class Checker:
             if buffer.name in self.outputs:
                 hole = _hole(written.get(number, []), 0, buffer.nbytes)
                 if hole is not None:
-                    yield FindingResult(
-                        "unwritten",
-                        None,
-                        f"`{buffer.name}` is not written whole: byte {hole:,} of {buffer.nbytes:,} is the first "
-                        "that no copy fills. Do the chunks reach the end where the size is not a multiple of "
-                        "the chunk?",
-                    )
+                    message = f"Nothing is copied to `{buffer.name}`, where the results belong."
+                    if written.get(number):
+                        message = (
+                            f"`{buffer.name}` is not written whole: byte {hole:,} of {buffer.nbytes:,} is the first "
+                            "that no copy fills."
+                        )
+                    chunks = "Do chunks reach the end where the size is not a multiple of the chunk?"
+                    yield FindingResult("unwritten", None, f"{message} {chunks}")
 
     def _everything(self) -> Iterator[Command]:
         for command in self.recording.commands:
@@ -339,6 +347,15 @@ class Checker:
             case Fill():
                 return [], [Extent(command.target, len(command.pattern) * command.count, True)]
         return [], []
+
+
+def _merged(faults: Iterable[FindingResult]) -> tuple[FindingResult, ...]:
+    """One fault for all of a line and kind that differ in nothing but numbers, as those of a loop do."""
+    alike: dict[tuple[str, int | None, str], list[FindingResult]] = {}
+    for fault in faults:
+        key = fault.kind, fault.line, re.sub(r"[\d,]+", "", fault.message.partition(" Only bytes ")[0])
+        alike.setdefault(key, []).append(fault)
+    return tuple(replace(group[0], count=len(group)) for group in alike.values())
 
 
 def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:
