@@ -95,4 +95,3 @@ def test_what_cannot_be_computed_names_the_parameters(tmp_path: Path, body: str,
     with pytest.raises(WarpladderError, match=said) as refused:
         numbers.compute(*question(tmp_path, body), {"a": 1024, "b": 2})
     assert "a = 1024, b = 2" in refused.value.message
-

@@ -28,6 +28,9 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 TOPICS = sorted(path.parent.name for path in (topics.content_root() / "lessons").glob("*/interview.toml"))
 
 
+DEVICE = os.environ.get("WARPLADDER_DEVICE", "emulator")  # set by hand where there is a GPU
+
+
 @cache
 def counted(topic: str, rung: str) -> Mapping[str, Number]:
     """What claims may name, of a rung."""
@@ -65,7 +68,7 @@ class Senior:
 def play(topic: Topic, folder: Path, candidate: Candidate) -> card.Card:
     interview = read_interview(topic)
     kept = begin(interview, folder / f"mine{topic.suffix}", 0)
-    Conversation(topic, kept, folder / "session.json", candidate, WorkbookJudge("emulator")).run()
+    Conversation(topic, kept, folder / "session.json", candidate, WorkbookJudge(DEVICE)).run()
     return card.of_interview(interview, topic, kept)
 
 
@@ -185,7 +188,7 @@ def test_answers_of_a_session_are_typed(tmp_path: Path) -> None:
     kept = begin(interview, tmp_path / "mine.cu", 0)
     naive = topic.rungs[0].path.read_text()
     candidate = Candidate({"00_naive.now": "2/9"}, {"00_naive.code": [naive]})
-    Conversation(topic, kept, tmp_path / "s.json", candidate, WorkbookJudge("emulator")).run()
+    Conversation(topic, kept, tmp_path / "s.json", candidate, WorkbookJudge(DEVICE)).run()
     code, figure = kept.answer("00_naive.code"), kept.answer("00_naive.now")
     assert isinstance(code, Code)
     assert isinstance(figure, Figure)
