@@ -77,9 +77,8 @@ def _check(tree: ast.Module, path: Path, signature: Signature) -> None:
                     message = f"class {CLASS} has no method `{name}`"
                     raise WarpladderError(message, file=path, line=item.lineno, remedy=remedy)
                 if not _takes(methods[name].args, given):
-                    message = (
-                        f"`{name}` is given {given} arguments, self among them, and does not take as many"
-                    )
+                    more = f"and {given - 1} more arguments" if given > 1 else "alone"
+                    message = f"`{name}` has to take self {more}"
                     raise WarpladderError(message, file=path, line=methods[name].lineno, remedy=remedy)
             return
     raise WarpladderError(f"there is no class {CLASS}", file=path, line=1, remedy=remedy)
