@@ -70,5 +70,7 @@ def test_signs_of_the_keyboard_meet_those_of_print() -> None:
 def test_terms_are_found_where_words_begin() -> None:
     assert compile_term("ring").search("a string") is None
     assert compile_term("syncthreads").search("a __syncthreads()") is not None
+    assert compile_term("instruction-level").search("at the instruction level") is not None
+    assert compile_term("[a-c]d").search("a dash-d") is None
     with pytest.raises(re.error):
         compile_term("(")

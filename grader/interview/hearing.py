@@ -37,6 +37,7 @@ CONNECTING = frozenset(_CONNECTING.split())
 """Words that join others to a statement."""
 
 _SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!e\.g\.)(?<!i\.e\.)\s+|\n\s*(?:[-*•]|\d+[.)])\s+|\n\s*\n")
+_HYPHEN = re.compile(r"(?<=\w\w)-(?=\w\w)")  # not that of [a-z]
 _WORD = re.compile(r"[\w'’.%²³]+|[=<>≤≥]")
 _SIGNS = str.maketrans(
     {"×": "x", "−": "-", "–": "-", "—": "-", "‑": "-", "’": "'", "²": "^2", "³": "^3", "·": "*"}
@@ -54,8 +55,12 @@ class Point:
 
 
 def compile_term(term: str) -> re.Pattern[str]:
-    """A term: a regular expression, in any case, that is found where a word begins. Raises re.error."""
-    return re.compile(rf"(?<![^\W_])(?:{term.translate(_SIGNS)})", re.IGNORECASE)
+    """A term: a regular expression, in any case, that is found where a word begins. Raises re.error.
+
+    A hyphen between words also finds a space.
+    """
+    loose = _HYPHEN.sub("[- ]", term.translate(_SIGNS))
+    return re.compile(rf"(?<![^\W_])(?:{loose})", re.IGNORECASE)
 
 
 def hear(text: str, points: Sequence[Point]) -> list[Heard]:
