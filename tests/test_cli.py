@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +14,9 @@ import pytest
 from grader import cli, topics
 from grader.content import content_root
 
-COMMANDS = ("topics", "climb", "grade", "profile", "emulate", "new", "check", "doctor")
+COMMANDS = (
+    "topics", "climb", "grade", "profile", "emulate", "new", "check", "doctor", "occupancy", "roofline", "model"
+)  # fmt: skip
 LD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 LD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 ST_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
@@ -200,6 +203,14 @@ def test_emulate_hands_over_the_scripts_own_options(ladder: Ladder) -> None:
         (("climb", "transpose", "--set", "M=3", "--set", "M=4"), "gives M twice"),
         (("climb", "transpose", "gemm", "--json", "-"), "take one topic"),
         (("climb", "transpose", "--plot", "ladder.txt"), "end it in .svg"),
+        (("occupancy",), "either a block's --threads, or a TOPIC and a FILE"),
+        (("occupancy", "--threads", "256", "--shared", "much"), "write 8192 or 8K"),
+        (("occupancy", "--threads", "256", "--on", "V100"), "choose of Tesla T4"),
+        (("occupancy", "--threads", "256", "--plot", "x.svg"), "give --threads and --on"),
+        (("occupancy", "gemm", "absent.cu"), "or name a rung: 00_naive"),
+        (("roofline", "gemm", "--record", "h999"), "there are records of: h200"),
+        (("roofline", "gemm", "--record", "absent.json"), "it cannot be read"),
+        (("model", "gemm", "--record", "h999"), "there is no record of gemm"),
         (("grade", "transpose", "absent.cu", "--seed", "-3"), "--seed"),
         (("grade", "transpose", "absent.cu"), "`ladder new transpose` makes one"),
         (("grade", "transpose", "."), "this is a folder"),
@@ -221,6 +232,42 @@ def test_a_command_to_run_again_stays_in_one_line(ladder: Ladder) -> None:
     ladder("new", "transpose", name)
     done = ladder("grade", "transpose", name, "--device", "emulator", "--set", "M=33", "--set", "N=31")
     assert f"again: ladder grade transpose {name} --set M=33 --set N=31 --seed 1\n" in done.out
+
+
+def test_occupancy_of_a_block_on_every_gpu_and_on_one(ladder: Ladder) -> None:
+    done = ladder("occupancy", "--threads", "256", "--registers", "42", "--shared", "16K")
+    assert done.code == 0
+    assert fits(done.out)
+    for name in ("T4", "A100", "L4", "RTX 4090", "H100", "H200", "B200"):
+        assert name in done.out
+    one = ladder("occupancy", "--threads", "256", "--registers", "42", "--on", "h200", "--plot", "one.svg")
+    assert "At 40 registers a thread or less a sixth block would fit: 75 % occupancy." in one.out
+    assert "limited by registers" in Path("one.svg").read_text()
+
+
+def test_occupancy_of_a_kernel_file_is_that_of_each_gpu_s_own_code(ladder: Ladder) -> None:
+    done = ladder("occupancy", "transpose", "02_shared_tile")
+    assert done.code == 0
+    assert fits(done.out)
+    assert "transpose, blocks of 256 threads" in done.out
+    assert re.search(r"H200 +\d+ +4K +8 64/64 +100 warps", done.out), done.out
+
+
+def test_a_roofline_is_drawn_from_a_record(ladder: Ladder) -> None:
+    done = ladder("roofline", "gemm", "--record", "h200", "--plot", "roofs.svg")
+    assert done.code == 0
+    assert fits(done.out)
+    assert "Roofs: FMA 64.9 TFLOP/s" in done.out
+    assert re.search(r"05_float4 .* 32 +16 +FMA", done.out)
+    assert "05_float4" in Path("roofs.svg").read_text()
+    nothing = ladder("roofline", "transpose", "--record", "h200")
+    assert fits(nothing.out)
+    assert "05_float4_tile" in nothing.out
+    other = content_root() / "measurements" / "h200" / "gemm.json"
+    wrong = ladder("roofline", "transpose", "--record", str(other))
+    assert (wrong.code, "a record of gemm, not of transpose" in " ".join(wrong.err.split())) == (2, True)
+    Path("grade.json").write_text('{"topic": "gemm"}')
+    assert "no record of a climb" in ladder("roofline", "gemm", "--record", "grade.json").err
 
 
 def test_too_large_a_problem_is_refused(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> None:

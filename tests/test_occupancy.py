@@ -1,6 +1,9 @@
 """Theoretical occupancy: known cases, the next step, CUDA's own calculator, and the emulated driver."""
 
+import importlib.util
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -165,3 +168,40 @@ def test_shared_memory_is_one_block_s_and_what_cuda_keeps_in_it() -> None:
     for spec in boards():
         sm = spec.capability
         assert sm.shared_bytes == sm.shared_block_bytes + sm.shared_reserved
+
+
+@pytest.fixture
+def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """benchmarks/occupancy.py, which asks a GPU's driver, on the emulated driver and with few kernels."""
+    path = Path(__file__).parent.parent / "benchmarks" / "occupancy.py"
+    spec = importlib.util.spec_from_file_location("occupancy_benchmark", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "LIVE", (20, 96))
+    monkeypatch.setattr(module, "rungs", lambda device: iter(()))
+    monkeypatch.setattr(sys, "argv", ["occupancy.py", "--device", "emulator", "--configurations", "30"])
+    return module
+
+
+def test_the_benchmark_finds_no_mismatch(benchmark: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        benchmark.main()
+    said = capsys.readouterr().out
+    assert ended.value.code == 0, said
+    assert "limits: 8 compared, 0 mismatches" in said
+    assert "sweep: 30 asked" in said
+
+
+def test_the_benchmark_prints_every_mismatch(
+    benchmark: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grader.emulator.driver_ext.max_active_blocks", lambda *_: 77)
+    with pytest.raises(SystemExit) as ended:
+        benchmark.main()
+    said = capsys.readouterr().out
+    assert ended.value.code == 1
+    assert said.count("MISMATCH kept<") == 30
+    assert "driver 77, analysis" in said

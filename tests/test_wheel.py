@@ -59,8 +59,14 @@ def run(environment: Path, program: str, *arguments: str, cwd: Path) -> subproce
 def test_nothing_but_the_package_lands_in_site_packages(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names} == {"grader", "warpladder-0.1.0.dist-info"}
-    for part in ("lessons/gemm/topic.toml", "kernels/naive/gemm.cu", "lessons/transpose/starter.cu"):
+    for part in (
+        "lessons/gemm/topic.toml",
+        "kernels/naive/gemm.cu",
+        "lessons/transpose/starter.cu",
+        "measurements/h200/gemm.json",
+    ):
         assert f"grader/_content/{part}" in names
+    assert "grader/report/templates/climb.html.j2" in names
     assert not [name for name in names if "__pycache__" in name]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -176,7 +175,7 @@ def _recorded(topic: str, record: str) -> Climb:
     """A record by its path, or the committed one of a GPU, such as "h200"."""
     from grader.report import records
 
-    path = Path(record) if record.endswith(".json") else records.committed(record, topic)
+    (path,) = records.find(record, [topic])
     found = records.read(path)
     if found.topic != topic:
         raise WarpladderError(f"it is a record of {found.topic}, not of {topic}", file=path)

@@ -24,11 +24,6 @@ def save(result: Climb, folder: Path) -> Path:
     return path
 
 
-def committed(gpu: str, topic: str) -> Path:
-    """Where the workbook keeps its own record of a topic on a GPU, such as "h200"."""
-    return content_root() / "measurements" / gpu / f"{topic}.json"
-
-
 def find(record: str | None, topics: Sequence[str] | None) -> list[Path]:
     """The records meant: one file, those of one GPU, or all of the workbook's; of some topics alone, or of all.
 
