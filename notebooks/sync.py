@@ -1,8 +1,8 @@
 """Write each notebook's .ipynb from its text: `python notebooks/sync.py`, or `make notebooks`.
 
-The text, NAME.md in MyST Markdown, is what people edit and review; the .ipynb beside it is what JupyterLab opens.
-The same text gives the same .ipynb, byte for byte, without outputs. With --check, nothing is written, and the exit
-status is 1 where a file is not what its text says.
+The text, NAME.md in MyST Markdown, is what people edit and review; the .ipynb beside it is what
+JupyterLab opens. The same text gives the same .ipynb, byte for byte, without outputs. With --check,
+nothing is written, and the exit status is 1 where a file is not what its text says.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ FOLDER = Path(__file__).resolve().parent
 def sources() -> list[Path]:
     """The texts of all notebooks."""
     return [
-        path for path in sorted(FOLDER.glob("*.md")) if path.read_text("utf-8").startswith("---\njupytext:")
+        path
+        for path in sorted(FOLDER.glob("*.md"))
+        if path.read_text("utf-8").startswith("---\njupytext:")
     ]
 
 
@@ -57,7 +59,11 @@ def main(check: bool) -> int:
         if target.is_file() and target.read_text("utf-8") == wanted:
             continue
         stale += 1
-        print(f"notebooks/{target.name} is not what {source.name} says" if check else f"wrote {target.name}")
+        print(
+            f"notebooks/{target.name} is not what {source.name} says"
+            if check
+            else f"wrote {target.name}"
+        )
         if not check:
             target.write_text(wanted, "utf-8")
     return int(check and stale > 0)
