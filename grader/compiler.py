@@ -26,8 +26,28 @@ _REMEDIES = {
     "without memory space annotations": "write constexpr for a number, __constant__ for a table",
     "open source file": "device code has CUDA's headers and small ones of C, such as <cmath>, <cstdint>, "
     "<cstdio>, <cassert>, <limits>; CUDA's C++ library is under <cuda/std/…>",
+    "explicitly marked as a __host__ function": "a header that is included here is for host code as well; include the "
+    "part of it that is for device code, such as <cub/block/block_reduce.cuh> in place of <cub/cub.cuh>",
     "invalid value for --gpu-architecture": "NVRTC 13 compiles for sm_75 and later, such as sm_80 or sm_90a",
 }
+
+_HEADERS = {
+    "cuda_fp16.h": (
+        "half",
+        "__half",
+        "half2",
+        "__half2",
+        "__half2float",
+        "__float2half",
+        "__hadd",
+        "__hfma2",
+    ),
+    "cuda_bf16.h": ("nv_bfloat16", "__nv_bfloat16", "nv_bfloat162", "__nv_bfloat162"),
+    "cuda_pipeline.h": ("__pipeline_memcpy_async", "__pipeline_commit", "__pipeline_wait_prior"),
+    "mma.h": ("nvcuda", "wmma"),
+    "cooperative_groups.h": ("cooperative_groups", "cg"),
+}
+_HOSTS = re.compile(r"cuda(Malloc|Memcpy|Memset|Free|DeviceSynchronize|GetLastError|Stream|Event)\w*")
 
 
 class CompileFailed(WarpladderError):
@@ -36,7 +56,9 @@ class CompileFailed(WarpladderError):
     def __init__(self, error: nvrtc.CompileError, source: str, file: Path) -> None:
         errors = _worth_showing(error.diagnostics)
         message, remedy = _explain(errors[0], source) if errors else (error.log.strip(), None)
-        further = [f"line {item.line}: {_with_excerpt(item)}" for item in errors[1:_SHOWN]]
+        if errors and "/" in errors[0].file:
+            message = f"{_where(errors[0], file)}: {message}"
+        further = [f"{_where(item, file)}: {_with_excerpt(item)}" for item in errors[1:_SHOWN]]
         if len(errors) > _SHOWN:
             further.append(f"{len(errors)} errors in all")
         super().__init__(
@@ -190,6 +212,12 @@ def variables(ptx: str) -> tuple[str, ...]:
     return tuple(re.findall(declared, ptx, re.M))
 
 
+def zero_constants(ptx: str) -> tuple[str, ...]:
+    """The `__constant__` variables that a module's code uses and that hold zeros unless they are copied to."""
+    names = re.findall(r"^(?:\.visible )?\.const (?:\.align \d+ )?\.\w+ ([\w$]+)(?:\[\d+\])?;", ptx, re.M)
+    return tuple(name for name in names if len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", ptx)) > 1)
+
+
 def declared_kernels(source: str) -> tuple[str, ...]:
     """The names of the `__global__` functions of a source, as far as plain text shows them; for messages."""
     return tuple(dict.fromkeys(_KERNEL.findall(re.sub(r"//.*", "", source))))
@@ -199,6 +227,12 @@ def _worth_showing(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The errors; those about looking up kernels follow from the others, so they count only alone."""
     errors = [item for item in diagnostics if item.severity == "error"]
     return [item for item in errors if item.file != _NAME_MAP] or errors[:1]
+
+
+def _where(item: Diagnostic, file: Path) -> str:
+    """The line of an error, and the header that it is in."""
+    inside = "" if item.file == file.name else f"{'/'.join(Path(item.file).parts[-2:])}, "
+    return f"{inside}line {item.line}"
 
 
 def _place(errors: Sequence[Diagnostic], source: str, file: Path) -> int | None:
@@ -239,7 +273,18 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
         message = f"{shared[1]} declares {used:,} bytes of static shared memory; the most is {most:,}"
         return message, "use smaller tiles"
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
-    return _with_excerpt(item), remedy
+    return _with_excerpt(item), remedy or _missing(item.message)
+
+
+def _missing(message: str) -> str | None:
+    """What brings a name that the compiler does not know."""
+    unknown = re.search(r'(?:identifier|name) "(\w+)" is undefined', message)
+    if not unknown:
+        return None
+    if _HOSTS.fullmatch(unknown[1]):
+        return "that is host code: memory, copies and launches are what the launch block is for"
+    header = next((header for header, names in _HEADERS.items() if unknown[1] in names), None)
+    return None if header is None else f"#include <{header}>"
 
 
 def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:

@@ -224,6 +224,15 @@ def test_types_of_an_instances_parameters() -> None:
     assert found == ("double*", "int")
 
 
+def test_constants_that_hold_zeros() -> None:
+    source = (
+        "__constant__ float a[4]; __constant__ float b[2] = {1, 2}; __constant__ float unused[3]; __device__ int d;\n"
+        'extern "C" __global__ void k(float* out, int i) { *out = a[i] + b[i] + d; }'
+    )
+    built = compiler.compile_source(source, file=Path("k.cu"), kernels=["k"])
+    assert compiler.zero_constants(built.ptx) == ("a",)
+
+
 HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
 
 
@@ -240,6 +249,17 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
         ("__device__ void gemm(float*) {}", 3, ["is not a kernel", "__global__"]),
         ("__global__ void gemm(float*) {}\nint main() { return 0; }", 6, ["host function", "main()"]),
         ("#include <vector>\n__global__ void gemm() {}", 5, ["vector", "<cmath>"]),
+        ("__global__ void gemm(const half* A) {}", 5, ['"half" is undefined', "#include <cuda_fp16.h>"]),
+        (
+            "__global__ void gemm() { cudaMalloc(0, 4); }",
+            5,
+            ['"cudaMalloc" is undefined', "that is host code"],
+        ),
+        (
+            "#include <cub/cub.cuh>\n__global__ void gemm() {}",
+            None,
+            ["line ", ".cuh, line ", "block_reduce.cuh> in place of <cub/cub.cuh>"],
+        ),
         (
             "__global__ void gemm(float* C, int i) { __shared__ float x[99999]; x[i] = i; *C = x[*C > 0]; }",
             None,

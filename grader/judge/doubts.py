@@ -1,4 +1,4 @@
-"""What is odd about a kernel that failed: parameters of other types than what it is passed.
+"""What is odd about a kernel that failed: parameters of other types than what it is passed, constants nobody set.
 
 This refuses nothing. To move floats as unsigned words, or halves in pairs, is honest; but where a kernel has failed,
 its reader wants to know that `out` went through a double*.
@@ -26,6 +26,23 @@ _NAMES = {
 }
 _WHOLE = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long")
 _BYTES = ("char", "signed char", "unsigned char")
+
+
+def of(kernel: Kernel, arch: str) -> str | None:
+    """A sentence about the first thing that is odd, if anything is."""
+    return of_types(kernel, arch) or of_constants(kernel)
+
+
+def of_constants(kernel: Kernel) -> str | None:
+    """A sentence about a `__constant__` variable that is used and that no launch copies anything into."""
+    filled = {variable for launch in kernel.rung.launches for variable, _ in launch.constant}
+    for variable in compiler.zero_constants(kernel.build.ptx):
+        if variable not in filled:
+            return (
+                f"Nothing is copied into the __constant__ variable `{variable}`, so it holds zeros: write "
+                f'constant = {{ {variable} = "…" }} into the launch block, with the name of an array.'
+            )
+    return None
 
 
 def of_types(kernel: Kernel, arch: str) -> str | None:

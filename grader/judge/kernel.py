@@ -124,6 +124,14 @@ def _check_parameters(kernel: Kernel) -> None:
         declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])
         sizes = {size.name: size.nbytes for size in kernel.rung.signature.sizes}
         passed = tuple(sizes.get(item, 8) if isinstance(item, str) else 4 for item in launch.args)
+        if len(declared) == len(passed) and declared != passed:
+            place = next(i for i, size in enumerate(declared) if size != passed[i])
+            item = launch.args[place]
+            raise Refused(
+                f"{kernel.rung.path.name}:{launch.line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
+                f"in the place of `{item if isinstance(item, str) else item.text}`, which has {passed[place]}. "
+                f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.rung.signature}."
+            )
         if declared != passed:
             names = ", ".join(item if isinstance(item, str) else item.text for item in launch.args)
             raise Refused(
@@ -139,9 +147,10 @@ def _check_constants(kernel: Kernel) -> None:
     for launch in kernel.rung.launches:
         for variable, array in launch.constant:
             if variable not in known:
+                meant = nearest(variable, known) or "."
                 raise Refused(
                     f"{kernel.rung.path.name}:{launch.line}: `{array}` is to be copied into `{variable}`, and the "
-                    f"compiled file has no such variable{nearest(variable, known)}. Declare __constant__ float "
+                    f"compiled file has no such variable{meant} Declare __constant__ float "
                     f"{variable}[…] outside of any function, and use it."
                 )
 

@@ -109,7 +109,7 @@ def doubt(step: Step, arch: str) -> None:
     """Put what is odd about a kernel that failed before the reason."""
     if step.kernel is None or step.refusal is None or step.refusal.verdict != "fail":
         return
-    odd = doubts.of_types(step.kernel, arch)
+    odd = doubts.of(step.kernel, arch)
     if odd is not None:
         step.refusal = replace(step.refusal, reason=f"{odd} {step.refusal.reason}")
 
