@@ -1,0 +1,175 @@
+"""Measures a GPU's roofs and holds them against devices.toml, on a machine with a GPU.
+
+    python benchmarks/roofs.py [--device pycuda|emulator] [--scale N]
+
+Each roof has a kernel that does nothing else: multiply-adds from registers; loads of float4s from shared memory
+without conflicts; loads that bypass L1 from an array that the L2 cache holds; a read and a copy of an array many times
+as large as it. A rate is the best of several launches: a roof is what the device can do. `--scale` divides the work;
+on the emulator the times are the host's and mean nothing, but the kernels run.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader import compiler, cuda
+from grader.analysis.devices import DeviceSpec, board
+from grader.analysis.roofline import roofs
+from grader.cuda import Cuda
+from grader.report import units
+
+LAUNCHES = 15
+THREADS = 256
+
+KERNELS = """
+extern "C" __global__ void fma_rate(float* out, int n) {
+  float x[8];
+  for (int i = 0; i < 8; i++) x[i] = threadIdx.x + i;
+  for (int k = 0; k < n; k++)
+    #pragma unroll
+    for (int i = 0; i < 8; i++) x[i] = x[i] * 0.999f + 0.5f;
+  out[blockIdx.x * blockDim.x + threadIdx.x] = x[0] + x[1] + x[2] + x[3] + x[4] + x[5] + x[6] + x[7];
+}
+extern "C" __global__ void shared_rate(float* out, int n) {
+  __shared__ float4 tile[1024];
+  for (int i = threadIdx.x; i < 1024; i += blockDim.x) tile[i] = make_float4(i, 1, 2, 3);
+  __syncthreads();
+  float4 sum = make_float4(0, 0, 0, 0);
+  for (int k = 0; k < n; k += 8) {
+    const float4* from = tile + ((threadIdx.x + 4 * k) & 511);  // another place each time: no load can be left out
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float4 x = from[32 * i];
+      sum.x += x.x; sum.y += x.y; sum.z += x.z; sum.w += x.w;
+    }
+  }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum.x + sum.y + sum.z + sum.w;
+}
+extern "C" __global__ void read_rate(float* out, const float4* in, long long n, int times) {
+  float sum = 0;
+  long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+  for (int k = 0; k < times; k++)
+    #pragma unroll 8
+    for (long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x; i < n; i += step) {
+      float4 x = __ldcg(in + i);
+      sum += x.x + x.y + x.z + x.w;
+    }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+extern "C" __global__ void copy_rate(float4* out, const float4* in, long long n) {
+  long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
+  if (i < n) out[i] = in[i];
+}
+"""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A device with the kernels loaded and arrays to work on."""
+
+    device: Cuda
+    spec: DeviceSpec
+    kernels: dict[str, Any]
+    out: Any
+    source: Any
+    target: Any
+    large: int  # bytes of the source and of the target
+    scale: int
+
+    def best(self, launch: Callable[[], None]) -> float:
+        """Seconds of the quickest of several launches."""
+        driver, times = self.device.driver, []
+        for _ in range(LAUNCHES):
+            start, end = driver.Event(), driver.Event()
+            start.record()
+            launch()
+            end.record()
+            end.synchronize()
+            times.append(1e-3 * start.time_till(end))
+        return max(min(times), 1e-9)
+
+    def fma(self) -> float:
+        """FLOP a second: 8 independent chains a thread, and as many threads as fit."""
+        n, blocks = 100_000 // self.scale, 8 * self.spec.sms
+        run = self.kernels["fma_rate"]
+        seconds = self.best(lambda: run(self.out, np.int32(n), block=(THREADS, 1, 1), grid=(blocks, 1)))
+        return 2.0 * 8 * n * THREADS * blocks / seconds
+
+    def shared(self) -> float:
+        """Bytes a second."""
+        n, blocks = 80_000 // self.scale // 8 * 8, 8 * self.spec.sms
+        run = self.kernels["shared_rate"]
+        seconds = self.best(lambda: run(self.out, np.int32(n), block=(THREADS, 1, 1), grid=(blocks, 1)))
+        return 16.0 * n * THREADS * blocks / seconds
+
+    def l2(self, megabytes: int) -> float:
+        """Bytes a second of an array that stays in the L2 cache."""
+        n, times = (megabytes << 20) // 16 // self.scale, max(400 // self.scale, 1)
+        return 16.0 * n * times / self._read(n, times)
+
+    def dram(self) -> float:
+        """Bytes a second of an array that does not."""
+        return self.large / self._read(self.large // 16, 1)
+
+    def _read(self, n: int, times: int) -> float:
+        blocks, run = 8 * self.spec.sms, self.kernels["read_rate"]
+        return self.best(
+            lambda: run(
+                self.out, self.source, np.int64(n), np.int32(times), block=(THREADS, 1, 1), grid=(blocks, 1)
+            )
+        )
+
+    def copy(self) -> float:
+        """Bytes read plus bytes written, a second."""
+        n, run = self.large // 16, self.kernels["copy_rate"]
+        grid = (-(-n // THREADS), 1)
+        seconds = self.best(
+            lambda: run(self.target, self.source, np.int64(n), block=(THREADS, 1, 1), grid=grid)
+        )
+        return 2.0 * self.large / seconds
+
+
+def prepared(device: Cuda, scale: int) -> Bench:
+    """The kernels compiled and loaded, the arrays allocated and zeroed."""
+    names = ("fma_rate", "shared_rate", "read_rate", "copy_rate")
+    build = compiler.compile_source(KERNELS, file=Path("roofs.cu"), kernels=names, arch=device.arch)
+    module = device.driver.module_from_buffer(build.image("pycuda" if device.kind == "gpu" else "emulator"))
+    spec, large = board(device.name, device.arch), (4 << 30) // scale
+    source, target = device.driver.mem_alloc(large), device.driver.mem_alloc(large)
+    device.driver.memset_d8(source, 0, large)
+    out = device.driver.mem_alloc(4 * THREADS * 8 * spec.sms)
+    kernels = {name: module.get_function(build.lowered[name]) for name in names}
+    return Bench(device, spec, kernels, out, source, target, large, scale)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", default="auto", choices=("auto", "pycuda", "emulator"))
+    parser.add_argument("--scale", type=int, default=1, metavar="N")
+    options = parser.parse_args()
+    bench = prepared(cuda.select(options.device), options.scale)
+    known = roofs(bench.spec)
+    print(f"{bench.device.name} ({bench.device.kind}), held against {bench.spec.name} of devices.toml")
+    for what, rate, assumed, unit in (
+        ("multiply-adds from registers", bench.fma(), known.fma, "FLOP/s"),
+        ("shared memory, float4", bench.shared(), known.shared, "B/s"),
+        *((f"L2, {size} MB read", bench.l2(size), known.l2, "B/s") for size in (4, 8, 16, 24, 32, 40)),
+        ("DRAM, read", bench.dram(), known.dram, "B/s"),
+        ("DRAM, copy", bench.copy(), bench.spec.dram_copy, "B/s"),
+    ):
+        print(
+            f"{what:30} {units.rate(rate, unit):>14}   devices.toml {units.rate(assumed, unit):>14}   "
+            f"× {rate / assumed:.3f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
