@@ -146,6 +146,7 @@ def test_a_profile_shows_each_source_line_s_share_and_the_occupancy() -> None:
     assert "--share: 25.0%" in page
     assert page.count("C[i] = A[i] &lt; 0;") == 1
     assert "5 blocks of 40 warps in all on an SM" in page
+    assert "At 40 registers a thread or less a sixth block would fit" in page
     unknown = replace(result, device=Device("gpu", "NVIDIA V100", "sm_70"))
     assert "<svg" not in checked(pages.profile(unknown, []))
 

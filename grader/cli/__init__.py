@@ -10,11 +10,18 @@ import sys
 from io import TextIOWrapper
 from typing import NoReturn
 
-from grader.cli import analysis, course, interview, machine, workbook
 from grader.cli.options import UNUSABLE, app, console_for
 from grader.errors import WarpladderError
 
-# A module's commands are registered on `app` when it is imported, in this order.
+# A module's commands are registered on `app` when it is imported: this is their order in `ladder --help`.
+# isort: off
+from grader.cli import workbook
+from grader.cli import analysis
+from grader.cli import interview
+from grader.cli import course
+from grader.cli import machine
+# isort: on
+
 __all__ = ["analysis", "app", "course", "interview", "machine", "main", "workbook"]
 
 

@@ -35,8 +35,8 @@ OnOption = Annotated[
 
 @app.command()
 def occupancy(
-    topic: Annotated[str | None, typer.Argument(metavar="[TOPIC", help="A topic's name.")] = None,
-    file: Annotated[str | None, typer.Argument(metavar="FILE]", help="A .cu file, or a rung's name.")] = None,
+    topic: Annotated[str | None, typer.Argument(metavar="TOPIC", help="A topic's name.")] = None,
+    file: Annotated[str | None, typer.Argument(metavar="FILE", help="A .cu file, or a rung's name.")] = None,
     threads: Annotated[int | None, typer.Option("--threads", min=1, help="Threads of a block.")] = None,
     registers: Annotated[int, typer.Option("--registers", min=1, help="Registers of a thread.")] = 32,
     shared: Annotated[

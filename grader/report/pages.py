@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,7 +12,8 @@ from markupsafe import Markup
 
 from grader.analysis.intensity import Ratio
 from grader.errors import WarpladderError
-from grader.report import console, pictures, rooflines, units
+from grader.report import console, occupancies, pictures, rooflines, units
+from grader.report.occupancies import Block
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
 from grader.rung import Rung
 
@@ -46,6 +48,7 @@ class Launch:
     profile: LaunchProfile
     lines: list[SourceLine]
     picture: Markup | None  # occupancy by block size; None where nothing is known of the device
+    advice: str  # the next step up, in words; empty where nothing is known
 
 
 def climb(result: Climb, title: str) -> str:
@@ -109,7 +112,7 @@ def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Lau
     text = {number: line.rstrip() for number, line in enumerate(source, 1)}
     text |= {line.line: line.source for line in launch.lines if line.line not in text}
     lines = [_line(number, text[number], counted.get(number, {}), total) for number in sorted(text)]
-    return Launch(launch, lines, _occupancy(device, launch))
+    return Launch(launch, lines, *_occupancy(device, launch))
 
 
 def _line(number: int, text: str, counters: Mapping[str, int], total: int) -> SourceLine:
@@ -126,16 +129,17 @@ def _line(number: int, text: str, counters: Mapping[str, int], total: int) -> So
     )
 
 
-def _occupancy(device: Device, launch: LaunchProfile) -> Markup | None:
+def _occupancy(device: Device, launch: LaunchProfile) -> tuple[Markup | None, str]:
+    """The occupancy of a launch, drawn, and the next step up in words."""
     try:
         spec = rooflines.spec_of(device)
     except WarpladderError:
-        return None
-    x, y, z = launch.block
-    shared = launch.shared_bytes
-    return Markup(
-        pictures.occupancy(spec, threads=x * y * z, registers=launch.registers, shared_bytes=shared)
+        return None, ""
+    block = Block(math.prod(launch.block), launch.registers, launch.shared_bytes)
+    drawn = pictures.occupancy(
+        spec, threads=block.threads, registers=block.registers, shared_bytes=block.shared_bytes
     )
+    return Markup(drawn), occupancies.advice(spec, block)
 
 
 # ---- the page ----------------------------------------------------------------------------------------------
