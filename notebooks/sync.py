@@ -41,7 +41,7 @@ def ipynb(source: Path) -> str:
 
 
 def _identity(text: str, seen: set[str]) -> str:
-    """A cell's identity, which follows from its text and, where that is not unique, from its place."""
+    """A cell's identity: from its text, and from its place where others have the same text."""
     number = 0
     while True:
         found = hashlib.sha256(f"{number}{text}".encode()).hexdigest()[:8]

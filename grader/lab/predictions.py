@@ -100,11 +100,9 @@ class Item(Protocol):
 def box(item: Item, answer_html: str) -> str:
     """An item as HTML; its answer opens on a click, until it was found."""
     colour = _COLOURS[item.state]
-    said = (
-        f'<b style="color:{colour}">{_MARKS[item.state]} {html.escape(item.id)}</b> {html.escape(item.says)}'
-    )
+    said = f'<b style="color:{colour}">{_MARKS[item.state]} {html.escape(item.id)}</b> {_prose(item.says)}'
     if item.more:
-        said += f"<br>{html.escape(item.more)}"
+        said += f"<br>{_prose(item.more)}"
     if item.state != "right":
         said += f"<details><summary>Reveal the answer</summary>{answer_html}</details>"
     return f'<div style="{_BOX.format(colour=colour)}">{said}</div>'
