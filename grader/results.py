@@ -245,6 +245,7 @@ class Grade:
     facts: dict[str, float] | None = None  # what claims name besides counters and sizes, such as registers
     provenance: Provenance | None = None
     accuracy: Accuracy | None = None  # null: nothing was compared, or the topic has no yardstick
+    printed: str = ""  # by the kernel or the schedule: in the case that failed, or the first that printed
     schema: str = GRADE_SCHEMA
 
 
@@ -291,6 +292,7 @@ class Profile:
     provenance: Provenance
     timeline: list[Interval] = field(default_factory=list)  # one run of a schedule; of kernels, empty
     timeline_source: TimeSource | None = None  # null exactly where there is no timeline
+    printed: str = ""  # by the kernel or the schedule
     schema: str = PROFILE_SCHEMA
 
 

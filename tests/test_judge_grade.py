@@ -75,6 +75,29 @@ def test_parameters_of_another_type_of_the_same_size_are_honest(tmp_path: Path) 
     assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
 
 
+def test_what_a_kernel_prints_is_shown(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    opening = source.index("{", source.index("void transpose"))
+    greeting = ' if (blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0) printf("M = %d\\n", M);'
+    file = tmp_path / "mine.cu"
+    file.write_text(source[: opening + 1] + greeting + source[opening + 1 :])
+    result = grade(topic, file, "emulator", problem_overrides={"M": 5, "N": 3})
+    assert (result.verdict, result.printed) == ("pass", "M = 5\n"), result.reason
+    assert profile(topic, file, problem_overrides={"M": 7, "N": 3}).printed == "M = 7\n"
+    silent = grade(topic, topic.rung("00_naive").path, "emulator", problem_overrides={"M": 5, "N": 3})
+    assert silent.printed == ""
+
+
+def test_what_a_schedule_prints_is_shown(tmp_path: Path) -> None:
+    topic = TOPICS["streams"]
+    file = tmp_path / "mine.py"
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    file.write_text(source.replace("def run(self):\n", "def run(self):\n        print('N =', self.N)\n"))
+    result = grade(topic, file, "emulator", problem_overrides={"N": 5, "R": 3})
+    assert (result.verdict, result.printed) == ("pass", "N = 5\n"), result.reason
+
+
 def test_a_grid_that_no_emulator_comes_to_the_end_of_is_refused(tmp_path: Path) -> None:
     topic = TOPICS["transpose"]
     file = tmp_path / "mine.cu"

@@ -98,6 +98,14 @@ def test_claims_at_sizes_that_they_are_not_for_are_explained() -> None:
     assert "it says nothing" not in shown(console.climb(CLIMB, "Matrix product"))
 
 
+def test_the_first_lines_of_what_was_printed() -> None:
+    grade = Grade("gemm", "mine.cu", "fail", "Wrong.", None, 0, 100, [], [], [], [], printed="[a]\n" * 30)
+    text = shown(console.grade(grade, ["00_naive"], []))
+    assert "It printed, in its first 12 lines: [a] [a]" in text
+    assert text.count("[a]") == 12
+    assert "printed" not in shown(console.grade(replace(grade, printed=""), ["00_naive"], []))
+
+
 def test_a_grade_that_failed_quotes_the_line_once() -> None:
     finding = FindingResult("race", 2, "thread (0, 1, 0) reads what thread (1, 0, 0) writes", 126)
     again = "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1"

@@ -2,13 +2,14 @@
 
 It does what `grader.judge.protocol` lists through PyCUDA's driver API, which the emulator has too, and sends
 back raw bytes, times and launch records. It never sees an expected result, and the parent trusts nothing it
-says about being right. REQUESTS, REPLIES and MEMORY are file descriptors; standard output goes where standard
-error does, so that a kernel's `printf` cannot be taken for a reply.
+says about being right. REQUESTS, REPLIES and MEMORY are file descriptors; standard output is for what kernels
+and schedules print.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import mmap
 import os
 import sys
@@ -300,7 +301,14 @@ def serve(requests: int, replies: int, executor: Executor) -> None:
             except Exception as error:  # the parent decides what a failure means
                 problem = failure(index, error)
                 break
+        flush()
         send(replies, Reply(tuple(values), problem))
+
+
+def flush() -> None:
+    """Have everything that was printed so far lie in the parent's file; a GPU's driver prints through C."""
+    sys.stdout.flush()
+    ctypes.CDLL(None).fflush(None)
 
 
 def hello(device: cuda.Cuda) -> Hello:
@@ -317,7 +325,6 @@ def main(arguments: list[str]) -> None:
     """Pick the device, say hello, serve."""
     kind, arch, threads, *descriptors = arguments
     requests, replies, memory = map(int, descriptors)
-    os.dup2(2, 1)
     try:
         device = cuda.select(kind, arch or None)
         if device.kind == "emulator" and threads != "all":

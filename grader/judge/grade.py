@@ -143,6 +143,7 @@ def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade
         facts=current.facts,
         provenance=provenance(None if gpu is None else gpu.hello().driver),
         accuracy=accuracy(topic, current.cases),
+        printed=current.printed,
     )
 
 

@@ -44,6 +44,7 @@ def profile(
     with Session("emulator", arch, jobs=1) as session, session.emulator() as runner:
         report(rung.id, "compile")
         launches: list[LaunchProfile] = []
+        printed = ""
         try:
             kernel = prepare(rung, session.arch)
             planned = kernel.plan(problem, greeting(runner).limits)
@@ -53,7 +54,7 @@ def profile(
             report(rung.id, "count")
             case = cases.make(problem, "exact")
             outcome = Examiner(topic, CaseStore(topic), runner).outcome(kernel, case)
-            refusal = outcome.refusal
+            refusal, printed = outcome.refusal, outcome.printed
             launches = _launches(kernel, planned, outcome.records, session.arch)
         report(rung.id, "done")
         return Profile(
@@ -65,6 +66,7 @@ def profile(
             reason=None if refusal is None else refusal.reason,
             launches=launches,
             provenance=provenance(),
+            printed=printed,
         )
 
 

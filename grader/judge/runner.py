@@ -72,6 +72,10 @@ class Runner:
             self.restart()
             return of_death(str(error))
 
+    def printed(self) -> str:
+        """What was printed since this was last asked; nothing of a child that had to be ended."""
+        return self._worker.printed()
+
     def load(self, kernel: Kernel, timeout_s: float) -> Refusal | None:
         """Load a kernel's module unless it is loaded."""
         if kernel.module in self._loaded:

@@ -49,6 +49,7 @@ def profile(
             provenance=provenance(None if gpu is None else gpu.hello().driver),
             timeline=timeline,
             timeline_source=None if not timeline else "modelled" if gpu is None else "measured",
+            printed=current.printed,
         )
 
 

@@ -147,6 +147,9 @@ def rehearse_all(current: ScheduleStep, shared: Stand, problems: Iterable[Proble
                 continue
             found = rehearse(runner, shared.topic, shared.kernel, current.rung, problem)
             current.rehearsed[key] = found
+            printed = runner.printed()
+            if found.refusal is not None or not current.printed:
+                current.printed = printed
             if found.refusal is not None:
                 sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
                 reason = f"{found.refusal.reason} (Where {sizes}.)"

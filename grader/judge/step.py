@@ -41,6 +41,7 @@ class Step:
     facts: dict[str, Number] | None = None  # what claims may name besides sizes and counters
     claims: list[ClaimResult] = field(default_factory=list)
     modelled: ModelledTime | None = None
+    printed: str = ""  # in the case that failed, or in the first that printed anything
 
     @property
     def proven(self) -> bool:
@@ -69,6 +70,8 @@ def try_cases(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:
         step.cases.append(case_result(case, outcome, examiner, step.file))
         step.findings.extend(outcome.findings)
         step.refusal = outcome.refusal
+        if outcome.refusal is not None or not step.printed:
+            step.printed = outcome.printed
 
 
 def look_for_faults(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:

@@ -61,6 +61,7 @@ class Outcome:
     records: tuple[Record, ...] = ()  # of each launch; empty on a GPU
     findings: tuple[FindingResult, ...] = ()
     comparison: Comparison | None = None  # of the first wrong output, else of the one with the largest error
+    printed: str = ""  # by the kernel
 
 
 def run(runner: Runner, trial: Trial, budget: int | None, timeout_s: float) -> Outcome:
@@ -72,9 +73,11 @@ def run(runner: Runner, trial: Trial, budget: int | None, timeout_s: float) -> O
     for region in regions:
         _lay_out(runner, region, trial)
     run_all = Run(trial.kernel.module, trial.planned.launches, budget)
+    runner.printed()
     reply = runner.ask(operations(regions, run_all), timeout_s)
     if isinstance(reply, Refusal):
         return Outcome(reply)
+    printed = runner.printed()
     records = records_of(reply)
     refusal = of_records(records, budget)
     if refusal is None and reply.failure is not None:
@@ -82,14 +85,14 @@ def run(runner: Runner, trial: Trial, budget: int | None, timeout_s: float) -> O
     seen = findings(records)
     if refusal:
         runner.restart()  # the context of a failed launch is of no more use
-        return Outcome(of_findings(seen) or refusal, records, tuple(seen))
+        return Outcome(of_findings(seen) or refusal, records, tuple(seen), printed=printed)
     comparison = compare_outputs(runner, trial, regions)
     refusal = (
         of_findings(seen)
         or _of_arrays(runner, trial, regions)
         or of_comparison(comparison, trial.data.advice, trial.case.problem)
     )
-    return Outcome(refusal, records, tuple(seen), comparison)
+    return Outcome(refusal, records, tuple(seen), comparison, printed)
 
 
 def operations(regions: Sequence[Region], run_all: Run) -> list[Operation]:

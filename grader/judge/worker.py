@@ -18,6 +18,9 @@ import numpy as np
 
 from grader.judge.protocol import Hello, Message, Operation, Reply, Request, receive, send
 
+MOST_PRINTED = 1 << 16
+"""Bytes of a case's output that are looked at."""
+
 
 class ChildTimeout(Exception):
     """The child did not answer in time, and was ended."""
@@ -44,6 +47,8 @@ class Worker:
         self._map: mmap.mmap | None = None
         self._capacity = 0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
+        self._seen = 0  # bytes of the output
         child_requests, self._requests = os.pipe()
         self._replies, child_replies = os.pipe()
         descriptors = (child_requests, child_replies, self._memory)
@@ -51,7 +56,7 @@ class Worker:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "grader.judge.child", *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=self._errors,
+            stdout=self._output,
             stderr=self._errors,
             pass_fds=descriptors,
         )
@@ -92,6 +97,13 @@ class Worker:
         self._wait(timeout_s)
         return self._receive(Reply)
 
+    def printed(self) -> str:
+        """What kernels and schedules have printed since this was last asked, or its first MOST_PRINTED bytes."""
+        start, self._seen = self._seen, os.fstat(self._output.fileno()).st_size
+        # Read at a place, because the child writes at the position that the file descriptor has.
+        text = os.pread(self._output.fileno(), min(self._seen - start, MOST_PRINTED), start)
+        return text.decode(errors="replace")
+
     def _wait(self, timeout_s: float) -> None:
         ready, _, _ = select.select([self._replies], [], [], timeout_s)
         if not ready:
@@ -122,6 +134,7 @@ class Worker:
         for descriptor in (self._requests, self._replies, self._memory):
             os.close(descriptor)
         self._errors.close()
+        self._output.close()
 
     def __enter__(self) -> Worker:
         return self

@@ -17,6 +17,7 @@ REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 
 SIDE_STEP = "†"
+LINES_PRINTED = 12
 
 VERDICT_STYLES = {"pass": "green", "fail": "red", "error": "red", "timeout": "red", "skip": "yellow"}
 
@@ -208,6 +209,7 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
         # The reason tells of the first finding; its line is shown below, and the others follow.
         parts += [_quoted(finding, source) for finding in result.findings[:1]]
     parts += list(findings(result.findings[1:], result.file, source))
+    parts += printed(result.printed)
     if result.rung_reached is not None:
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.claims:
@@ -221,6 +223,17 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     for hint in result.hints:
         parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
     return Group(*parts)
+
+
+def printed(text: str) -> Iterable[RenderableType]:
+    """The first lines of what a submission printed."""
+    if not text:
+        return
+    lines = text.splitlines()
+    yield Text(
+        f"\nIt printed{'' if len(lines) <= LINES_PRINTED else f', in its first {LINES_PRINTED} lines'}:"
+    )
+    yield Padding(Text("\n".join(lines[:LINES_PRINTED])), (0, 0, 0, 2))
 
 
 def _verdict(result: Grade) -> Text:

@@ -31,6 +31,7 @@ def profile(result: Profile, source: Sequence[str]) -> RenderableType:
     for launch in result.launches:
         parts += ["", _resources(launch), _counters(launch), "", _lines(launch)]
         parts += views.findings(launch.findings, result.file, source)
+    parts += views.printed(result.printed)
     return Group(*parts)
 
 
@@ -40,7 +41,7 @@ def _resources(launch: LaunchProfile) -> Text:
     return Text.assemble(
         (launch.kernel, "bold"),
         f"   grid {_by(launch.grid)}, block {_by(launch.block)}\n",
-        f"{launch.registers} registers{spills}, {units.kib(launch.shared_bytes)} of shared memory, ",
+        f"{launch.registers} registers{spills}, {launch.shared_bytes:,} bytes of shared memory, ",
         f"occupancy {units.percent(launch.occupancy)} %{limit}",
     )
 
