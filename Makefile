@@ -20,7 +20,7 @@ test: setup lint
 
 verify: book .venv/.with-course .venv/.with-browser
 	tests/verify/chromium.sh
-	$(BIN)/pytest -n $(JOBS) -m verify --durations=20
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m verify --durations=20
 
 book: .venv/.with-book .venv/.with-notebooks
 	rm -rf build/book/html

@@ -159,6 +159,7 @@ class MarkKernels(NbGraderPreprocessor):
                     _set(cells[original.grade_id], topic, grade, rung, source, original.points)
                     ours.add(original.grade_id)
         _refuse_unmarked([item for item in known if item.grade_id not in ours], cells)
+        _silence(nb, {item.grade_id for item in known if item.topic is None})
         return nb, resources
 
     def _shown(self, nb: NotebookNode, kernel: Original) -> tuple[Topic, Grade, list[str]]:
@@ -246,6 +247,14 @@ def _refuse_unmarked(others: list[Original], cells: dict[str, NotebookNode]) -> 
                 f"the graded cell `{original.grade_id}` is Python of your own, and notebooks are not run"
             )
             raise WarpladderError(message, remedy=remedy)
+
+
+def _silence(nb: NotebookNode, speaking: set[str]) -> None:
+    """Drop what all other cells than these left when the notebook was run: it ran where hidden cases lie, and a
+    compiler's message, too, quotes any file that a kernel includes."""
+    for cell in nb.cells:
+        if cell.cell_type == "code" and _name(cell) not in speaking:
+            cell.outputs, cell.execution_count = [], None
 
 
 def _name(cell: NotebookNode) -> str:

@@ -27,7 +27,8 @@ import pytest
 
 from grader import topics
 
-pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
+# One group: one process makes the course for all of these tests.
+pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("nbgrader")]
 
 TRANSPOSE, STREAMS = topics.load("transpose"), topics.load("streams")
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"
@@ -207,6 +208,7 @@ CLASS = {
     ),
 }
 ASSIGNMENTS = ("transpose", "streams")
+EACH = "--assignment=*"
 
 
 # ---- the cycle ---------------------------------------------------------------------------------------------
@@ -287,13 +289,11 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     config = root / "nbgrader_config.py"
     as_made = config.read_text(encoding="utf-8")
     config.write_text(as_made + RUNS_NOTEBOOKS, encoding="utf-8")
-    for name in ASSIGNMENTS:
-        call("nbgrader", "generate_assignment", name, cwd=root)
+    call("nbgrader", "generate_assignment", EACH, cwd=root)
     for name, student in CLASS.items():
         hand_in(root, name, student)
-    for name in ASSIGNMENTS:
-        call("nbgrader", "autograde", name, cwd=root)
-        call("nbgrader", "generate_feedback", name, cwd=root)
+    call("nbgrader", "autograde", EACH, cwd=root)
+    call("nbgrader", "generate_feedback", EACH, cwd=root)
     marks = exported(root)
 
     config.write_text(as_made, encoding="utf-8")
@@ -301,8 +301,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     kept = {path: path.stat().st_mtime_ns for path in (root / ".marks").iterdir()}
     table = "".join(call("ladder", "course", "mark", name, cwd=root) for name in ASSIGNMENTS)
     begin = time.monotonic()
-    for name in ASSIGNMENTS:
-        call("nbgrader", "autograde", name, "--force", cwd=root)
+    call("nbgrader", "autograde", EACH, "--force", cwd=root)
     seconds = time.monotonic() - begin
     changed = [path for path in (root / ".marks").iterdir() if kept.get(path) != path.stat().st_mtime_ns]
     return Course(root, marks, exported(root), seconds, len(changed), table)
@@ -341,11 +340,16 @@ def test_points_stand_in_the_graded_cells(course: Course) -> None:
     ]
 
 
-def test_what_the_notebook_printed_stays_advice(course: Course) -> None:
-    """The cheat's cells did run, and its own cell still says what it printed; nobody took it for a mark."""
+def test_what_a_notebook_prints_is_no_mark_and_is_not_passed_on(course: Course) -> None:
+    """The cheat's cells did run; nobody took what they printed for a mark, and nobody is sent it."""
     ran = (course.root / "was_run_at_first").read_text(encoding="utf-8").split()
     assert {"right", "half_right", "tampering", "guessing"} <= set(ran)
     assert "cheating" not in ran, "its process ended before its last cell"
+    notebook = nbformat.read(course.root / "autograded/cheating/transpose/transpose.ipynb", as_version=4)
+    printed = [
+        cell for cell in notebook.cells if cell.cell_type == "code" and "mark: 100" in str(cell.outputs)
+    ]
+    assert printed == []
 
 
 def test_hidden_cases_do_not_leak(course: Course) -> None:
@@ -395,8 +399,8 @@ def test_the_released_notebook_grades_a_learners_kernel(course: Course, tmp_path
 def test_every_topic_becomes_an_assignment(tmp_path: Path) -> None:
     root = tmp_path / "all"
     call("ladder", "course", "init", str(root), cwd=tmp_path)
+    call("nbgrader", "generate_assignment", EACH, cwd=root)
     for name, topic in topics.discover().items():
-        call("nbgrader", "generate_assignment", name, cwd=root)
         released = nbformat.read(root / "release" / name / f"{name}.ipynb", as_version=4)
         about = [cell.metadata.nbgrader for cell in released.cells]
         assert sum(cell["points"] for cell in about if cell["grade"]) == topic.max_points
