@@ -30,11 +30,12 @@ class Outcome:
 
     launches: tuple[LaunchRecord, ...]  # in the order of the launches
     failure: str | None  # the script's traceback, or what it gave to sys.exit; None: it ended well
+    status: int = 0  # the script's own exit status
 
     @property
     def exit_code(self) -> int:
-        """1 if the script failed or a launch has findings, else 0."""
-        return int(self.failure is not None or any(launch.findings for launch in self.launches))
+        """The script's own exit status; 1 where it ended well and a launch has findings."""
+        return self.status or int(any(launch.findings for launch in self.launches))
 
 
 def run(
@@ -54,24 +55,25 @@ def run(
     except ValueError as error:
         raise WarpladderError(str(error)) from None
     try:
-        failure = _run_script(script, arguments)
+        failure, status = _run_script(script, arguments)
     finally:
         launches = tuple(driver_ext.launch_records())
         if profile is not None:
             profile.write_text(json.dumps([_as_json(launch) for launch in launches], indent=2) + "\n")
-    return Outcome(launches, failure)
+    return Outcome(launches, failure, status)
 
 
-def _run_script(script: Path, arguments: Sequence[str]) -> str | None:
-    """The script's failure, if it has one."""
+def _run_script(script: Path, arguments: Sequence[str]) -> tuple[str | None, int]:
+    """The script's failure, if it has one, and its exit status, as Python would give it to the shell."""
     with twins_installed(), _started_as(script, arguments), _its_threads_joined():
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as end:
-            return _exit_failure(end.code)
+            failure = _exit_failure(end.code)
+            return failure, end.code & 0xFF if isinstance(end.code, int) else int(failure is not None)
         except Exception as error:
-            return _as_python_prints_it(error, script)
-    return None
+            return _as_python_prints_it(error, script), 1
+    return None, 0
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+import grader
 from grader import cli, topics
 from grader.content import content_root
 
@@ -49,6 +50,19 @@ def ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], 
 
 def fits(text: str) -> bool:
     return all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_the_version(ladder: Ladder) -> None:
+    assert ladder("--version") == (0, f"warpladder {grader.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("topic", "given", "right"), [("streams", "my.cu", "my.py"), ("gemm", "my.py", "my.cu")]
+)
+def test_a_starter_gets_the_name_of_what_it_is(ladder: Ladder, topic: str, given: str, right: str) -> None:
+    code, _, err = ladder("new", topic, given)
+    assert (code, Path(given).exists()) == (2, False)
+    assert f"name it {right}" in err
 
 
 def test_help_needs_none_of_the_machinery() -> None:

@@ -46,20 +46,21 @@ def test_streams_events_and_prepared_calls(capsys: pytest.CaptureFixture[str]) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "failure"),
+    ("arguments", "failure", "status"),
     [
-        (["one"], None),
-        (["one", "0"], None),
-        (["one", "3"], "the script ended with exit status 3\n"),
+        (["one"], None, 0),
+        (["one", "0"], None, 0),
+        (["one", "3"], "the script ended with exit status 3\n", 3),
+        (["one", "-1"], "the script ended with exit status -1\n", 255),
     ],
 )
 def test_arguments_imports_and_exit_status(
-    arguments: list[str], failure: str | None, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], failure: str | None, status: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = list(sys.argv), list(sys.path)
     outcome = emulate.run(SCRIPTS / "arguments.py", arguments)
     assert outcome.failure == failure
-    assert outcome.exit_code == (failure is not None)
+    assert outcome.exit_code == status
     assert capsys.readouterr().out == f"hello from beside __main__ {arguments}\n"
     assert (sys.argv, sys.path) == before
     sys.modules.pop("helper_beside")

@@ -10,6 +10,24 @@ import typer
 from grader.cli.options import NOT_PASSED, PASSED, ArchOption, app, console_for
 
 
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        import grader
+
+        typer.echo(f"warpladder {grader.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def ladder(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and exit."),
+    ] = False,
+) -> None:
+    """A CUDA workbook: climb ladders of kernels, and have your own graded, with or without a GPU."""
+
+
 @app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
 def emulate(
     script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A Python script that uses PyCUDA.")],

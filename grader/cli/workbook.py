@@ -216,24 +216,32 @@ def profile(
 def new(
     topic: TopicName,
     file: Annotated[
-        Path | None, typer.Argument(metavar="FILE", help="Where to; TOPIC.cu if not given.")
+        Path | None, typer.Argument(metavar="FILE", help="Where to; TOPIC.cu or TOPIC.py if not given.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Write a starter for your own kernel.
 
-    It has the topic's signature and a launch block, for you to fill in.
+    It has the topic's signature and a launch block, or the class of a schedule, for you to fill in.
 
     \b
     Examples:
       ladder new transpose
       ladder new gemm ~/kernels/gemm.cu
+      ladder new streams mine.py
     """
     from grader.topics import load
 
     loaded = load(topic)
     starter = loaded.starter.read_text(encoding="utf-8")
     path = file or Path(f"{topic}{loaded.suffix}")
+    if path.suffix != loaded.suffix:
+        what = "a kernel in CUDA C++" if loaded.kernel is None else "a schedule in Python"
+        raise WarpladderError(
+            f"the starter of {topic} is {what}",
+            file=path,
+            remedy=f"name it {path.with_suffix(loaded.suffix)}",
+        )
     with writing(path), path.open("w" if force else "x", encoding="utf-8") as target:
         target.write(starter)
     console_for().print(f"Wrote {path}. Fill it in, then: ladder grade {topic} {path}", highlight=False)
