@@ -115,6 +115,7 @@ class ScheduledKernel:
     rehearsals: tuple[dict[str, int], ...]  # sizes at which schedules are checked and not replayed
     launches: Expression  # how many launches over the whole problem make the job, of the job's sizes
     reach: Mapping[str, Expression]  # by the kernel's pointers: how many elements a launch touches
+    in_place: bool = False  # a thread reads no more than the element it writes, so input may be output
 
 
 @dataclass(frozen=True)
@@ -278,7 +279,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
 
 def _kernel(table: Table, job: Signature, root: Path, topic: str) -> ScheduledKernel:
     """What schedules launch, from the table `[kernel]`."""
-    table.allow("signature", "launches", "elements", "reach", "rehearsals")
+    table.allow("signature", "launches", "elements", "reach", "rehearsals", "in_place")
     try:
         signature = parse_signature(table.get("signature", str))
     except ValueError as error:
@@ -293,6 +294,7 @@ def _kernel(table: Table, job: Signature, root: Path, topic: str) -> ScheduledKe
         ),
         launches=table.expression("launches", 1),
         reach=_by_pointer(table.table("reach"), signature),
+        in_place=table.get("in_place", bool, False),
     )
 
 

@@ -95,6 +95,16 @@ def test_stopping_the_clock_changes_no_time(tmp_path: Path) -> None:
     assert ends[0] == ends[1]
 
 
+def test_a_kernel_that_works_on_elements_alone_may_work_in_place(tmp_path: Path) -> None:
+    topic = topics.load("streams")
+    file = tmp_path / "mine.py"
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    assert "self.device_out" in source
+    file.write_text(source.replace("self.device_out", "self.device_in"))
+    result = grade(topic, file, "emulator", problem_overrides={"N": 1000, "R": 3})
+    assert result.verdict == "pass", result.reason
+
+
 SMALLEST = "class Schedule:\n    def __init__(self, *given): ...\n    def run(self): ...\n"
 FORGERY = "import time; time.perf_counter = time.time = time.monotonic = lambda: 0.0"
 

@@ -206,6 +206,8 @@ class Checker:
                 f"The grid has {blocks:,} block{'' if blocks == 1 else 's'}, where {sizes} needs {wanted:,}: elements "
                 "at the end stay untouched. cdiv rounds up: -(-n // threads)."
             )
+        if message := self._onto_itself(launch):
+            return message
         for extent in self.reach(launch):
             buffer = self.recording.buffers[extent.place.buffer]
             over = extent.place.offset + extent.nbytes - buffer.nbytes
@@ -214,6 +216,19 @@ class Checker:
                     f"The launch touches {extent.nbytes:,} bytes from byte {extent.place.offset:,} on, "
                     f"{over:,} beyond the end of the allocation: is the last chunk shorter than the others?"
                 )
+        return None
+
+    def _onto_itself(self, launch: Launch) -> str | None:
+        """A launch that writes where it reads, unless the kernel may do that to the very same elements."""
+        touched = self.reach(launch)
+        for into in (extent for extent in touched if extent.writes):
+            for out_of in (extent for extent in touched if not extent.writes):
+                same = (into.place, into.nbytes) == (out_of.place, out_of.nbytes)
+                if _overlap(into, out_of) and not (same and self.job.in_place):
+                    return (
+                        "The launch writes into memory that it reads: its blocks run in any order, and some would "
+                        "read what others have written. Let it write to a buffer of its own."
+                    )
         return None
 
     def values(self, launch: Launch) -> Mapping[str, int] | None:
@@ -404,6 +419,12 @@ def _cover(parts: list[tuple[int, int]], first: int, last: int) -> None:
     first = min([first, *(part[0] for part in touched)])
     last = max([last, *(part[1] for part in touched)])
     parts[:] = sorted([*kept, (first, last)])
+
+
+def _overlap(one: Extent, other: Extent) -> bool:
+    first, second = one.place.offset, other.place.offset
+    apart = first + one.nbytes <= second or second + other.nbytes <= first
+    return one.place.buffer == other.place.buffer and not apart
 
 
 def _hole(parts: Sequence[tuple[int, int]], first: int, nbytes: int) -> int | None:

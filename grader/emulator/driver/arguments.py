@@ -167,7 +167,8 @@ def _describe(index: int, argument: Any) -> tuple[str, Any]:
     except AttributeError:
         raise TypeError(
             f"invalid type on parameter #{index} (0-based): {type(argument).__name__}; "
-            "pass a NumPy scalar such as np.int32(n), device memory, or In, Out, InOut of an array"
+            "pass a NumPy scalar such as np.int32(n), or np.uintp(address) for an address, device memory, or In, "
+            "Out, InOut of an array"
         ) from None
 
 
