@@ -7,6 +7,7 @@ from typing import Any
 
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.preprocessors import ClearSolutions, DeduplicateIds, Execute, SaveAutoGrades
+from nbgrader.server_extensions import formgrader
 
 from grader.course.folder import HIDDEN
 from grader.course.preprocessors import (
@@ -19,6 +20,9 @@ from grader.course.preprocessors import (
 )
 
 CACHE = ".marks"
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_NBGRADERS_TEMPLATES = Path(formgrader.__file__).with_name("templates")
 
 
 def configure(config: Any, root: Path) -> None:
@@ -36,6 +40,7 @@ def configure(config: Any, root: Path) -> None:
         Autograde.autograde_preprocessors.default(),
         {Execute: [RunNotebook], SaveAutoGrades: [MarkKernels, SaveAutoGrades, TypesetProse]},
     )
+    config.HTMLExporter.extra_template_basedirs = [str(item) for item in (_TEMPLATES, _NBGRADERS_TEMPLATES)]
     config.MarkKernels.hidden = str(root / HIDDEN)
     config.MarkKernels.cache = str(root / CACHE)
 

@@ -17,7 +17,6 @@ from nbconvert.exporters import NotebookExporter
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions, Execute, NbGraderPreprocessor
-from nbgrader.utils import is_locked
 from traitlets import Bool, Float, Integer, Unicode
 
 from grader import topics
@@ -173,23 +172,23 @@ class MarkKernels(NbGraderPreprocessor):
         return topic, self.marker.mark(topic, text).shown(topic), text.splitlines()
 
 
-@cache
-def _topics() -> dict[str, Topic]:
-    """Read once: nbgrader makes its preprocessors anew for each notebook."""
-    return topics.discover()
-
-
 class TypesetProse(NbGraderPreprocessor):
-    """Makes the assignment's prose readable where feedback and formgrader show it, see `typeset`."""
+    """Makes prose readable where feedback and formgrader show it, see `typeset`."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """Formulas of locked cells become MathML."""
-        prose = [cell for cell in nb.cells if cell.cell_type == "markdown" and is_locked(cell)]
+        """Formulas become MathML, in the assignment's cells and in the learner's own."""
+        prose = [cell for cell in nb.cells if cell.cell_type == "markdown"]
         for cell in prose:
             cell.source = typeset.formulas(cell.source)
         if prose:
             prose[0].source = f"{typeset.STYLE}\n\n{prose[0].source}"
         return nb, resources
+
+
+@cache
+def _topics() -> dict[str, Topic]:
+    """Read once: nbgrader makes its preprocessors anew for each notebook."""
+    return topics.discover()
 
 
 def originals(resources: Resources) -> list[Original]:

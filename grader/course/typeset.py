@@ -29,11 +29,16 @@ def _formula(found: re.Match[str]) -> str:
     if found["code"] is not None:
         return found[0]
     if found["block"] is not None:
-        return _mathml(found["block"], "block")
-    return _mathml(found["inline"], "inline")
+        return _mathml(found["block"], "block", found[0])
+    return _mathml(found["inline"], "inline", found[0])
 
 
-def _mathml(formula: str, display: str) -> str:
-    """One line, because an empty one would end the paragraph."""
-    text: str = convert(" ".join(formula.split()), display=display)
+def _mathml(formula: str, display: str, written: str) -> str:
+    """One line, because an empty one would end the paragraph; `written`, where it is no formula after all."""
+    try:
+        text: str = convert(" ".join(formula.split()), display=display)
+    except (
+        Exception
+    ):  # what learners write between dollars is anything; latex2mathml's errors have no common base
+        return written
     return text.replace("\n", " ")
