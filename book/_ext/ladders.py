@@ -46,6 +46,17 @@ class Ladders(TocTree):
         return super().run()
 
 
+class LadderPicture(SphinxDirective):
+    """`{ladder-picture} TOPIC`: the picture of a topic's first record."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        path = measured.records(ROOT, self.arguments[0])[0]
+        self.env.note_dependency(str(path))
+        return measured.drawn(measured.read(path))[:1]
+
+
 class MeasuredAll(SphinxDirective):
     """`{measured-all}`: a section for each record, in the order of study."""
 
@@ -159,6 +170,7 @@ def _after_idea(lines: Iterable[str], suffix: str) -> int:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("ladders", Ladders)
+    app.add_directive("ladder-picture", LadderPicture)
     app.add_directive("measured-all", MeasuredAll)
     app.add_transform(Rungs)
     app.connect("html-collect-pages", pages_of_files)

@@ -4,6 +4,7 @@ which follows it, says the same)."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from grader import topics
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL_CELL = "%%kernel"
+TEXT_COLOUR = re.compile(r"(?<![-\w])color:\s*#([0-9a-fA-F]{6})")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 MACHINE = (  # the order in which one builds on another; further notebooks follow by name
     "thread_and_memory_hierarchy",
@@ -51,7 +53,7 @@ def _is_there(name: str) -> bool:
 
 
 class Cells(SphinxTransform):
-    """Colours cells of CUDA C++, and drops outputs that only a running kernel could fill."""
+    """Colours cells of CUDA C++, and makes of outputs what a page without a kernel, light or dark, can show."""
 
     default_priority = 210
 
@@ -64,6 +66,16 @@ class Cells(SphinxTransform):
                 item.get("mime_type") == WIDGET for item in bundle.children if isinstance(item, nodes.Element)
             ):
                 bundle.parent.remove(bundle)
+
+        for bundle in self.document.findall(_is_bundle):
+            for html in bundle.findall(nodes.raw):
+                html[:] = [nodes.Text(TEXT_COLOUR.sub(_for_either_ground, html.astext()))]
+
+
+def _for_either_ground(found: re.Match[str]) -> str:
+    """A colour that was chosen for a light page, with a paler one for a dark page: half of the way to white."""
+    paler = "".join(f"{(int(found[1][at : at + 2], 16) + 255) // 2:02x}" for at in (0, 2, 4))
+    return f"color:light-dark(#{found[1]},#{paler})"
 
 
 def _is_bundle(node: nodes.Node) -> bool:

@@ -13,6 +13,7 @@ BOOK = ROOT / "build" / "book" / "html"
 LOADED = {  # what a browser fetches by itself
     "script": "src", "link": "href", "img": "src", "iframe": "src", "source": "src", "video": "src", "object": "data",
 }  # fmt: skip
+BLOCKS = ("p", "div", "li", "dt", "dd", "th", "td", "pre", "br")  # words on either side are apart
 FETCHING_RELATIONS = (
     "stylesheet",
     "preload",
@@ -45,6 +46,7 @@ class _Reader(HTMLParser):
         self.page = page
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.page.text += " " if tag in BLOCKS else ""
         given = {name: value or "" for name, value in attrs}
         self.page.ids.update(given[key] for key in ("id", "name") if key in given)
         if tag == "a" and "href" in given:
