@@ -115,6 +115,7 @@ def _count(session: Session, current: Step, store: CaseStore, tried: Sequence[Ca
         examiner = Examiner(topic, store, runner)
         if on_gpu:
             step.look_for_faults(current, examiner, [case for case in tried if case.kind == "exact"])
+        step.launchable(current, examiner, topic.sizes_main)
         step.count(current, examiner, topic.sizes_count, on_gpu)
         step.claim(current, examiner, topic.claims, topic.sizes_count)
 

@@ -108,6 +108,19 @@ def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool)
         step.cases.append(case_result(case, outcome, examiner, step.file))
 
 
+def launchable(step: Step, examiner: Examiner, problem: Problem) -> None:
+    """Whether the device takes the launches at the sizes that the topic is about, which are too large to try."""
+    if step.kernel is None or step.refusal is not None:
+        return
+    try:
+        step.kernel.plan(problem, examiner.runner.hello().limits)
+    except Refused as error:
+        sizes = ", ".join(f"{name} = {value:,}" for name, value in problem.items())
+        step.refusal = Refusal(
+            "error", f"Every case is right, but at the topic's main size, {sizes}: {error.reason}"
+        )
+
+
 def doubt(step: Step, arch: str) -> None:
     """Put what is odd about a kernel that failed before the reason."""
     if step.kernel is None or step.refusal is None or step.refusal.verdict != "fail":
