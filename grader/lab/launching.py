@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Sequence
 from math import prod
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from grader import compiler, cuda
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
+from grader.content import name_of
 from grader.cuda import Cuda
 from grader.emulator.nvrtc import Build, Resources
 from grader.errors import WarpladderError
@@ -49,7 +51,9 @@ def build(name: str, kernel: str | None = None, arch: str | None = None) -> Buil
     """
     kept = cell(name)
     names = [kernel] if kernel else plain_kernels(kept)
-    return compiler.compile_source(kept.text, file=kept.path, kernels=names, arch=arch or device().arch)
+    return compiler.compile_source(
+        kept.text, file=Path(name_of(kept.path)), kernels=names, arch=arch or device().arch
+    )
 
 
 def function(name: str, kernel: str | None = None) -> Any:

@@ -57,7 +57,7 @@ class Prediction:
     def says(self) -> str:
         """What became of it, in a sentence, without the answer unless it was found."""
         if self.state == "open":
-            return "still open: write your number in place of None, and run the cell again."
+            return "still open: write your answer in place of None, and run the cell again."
         if self.state == "right":
             return f"right: {self._answer()}."
         return f"{_written(self.value)} is {_off(self.value, self.answer)}."
