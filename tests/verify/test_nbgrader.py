@@ -13,17 +13,21 @@ import html
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import nbclient
 import nbformat
 import pytest
+from chromium import executable
+from playwright.sync_api import sync_playwright
 
 from grader import topics
 
@@ -408,3 +412,102 @@ def test_every_topic_becomes_an_assignment(tmp_path: Path) -> None:
         assert [cell.source for cell in released.cells if cell.metadata.nbgrader.solution] == [
             f"%%kernel mine --topic {name}\n{starter}"
         ]
+
+
+# ---- in a browser ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable(), args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@dataclass
+class Opened:
+    """A page, with what it asked for and complained about while it was opened."""
+
+    page: Any
+    elsewhere: list[str]  # requests to other hosts
+    complaints: list[str]  # errors of its scripts
+
+
+def opened(browser: Any, address: str) -> Opened:
+    """Open a page in a window of its own; requests to other hosts are noted and refused."""
+    found = Opened(browser.new_page(viewport={"width": 1200, "height": 900}), [], [])
+    found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    own_host = urlsplit(address).netloc
+
+    def route(asked: Any) -> None:
+        if asked.request.url.startswith("data:") or urlsplit(asked.request.url).netloc == own_host:
+            asked.continue_()
+        else:
+            found.elsewhere.append(asked.request.url)
+            asked.abort()
+
+    found.page.route("**/*", route)
+    found.page.goto(address, wait_until="load")
+    return found
+
+
+def test_a_feedback_page_in_a_browser(course: Course, browser: Any) -> None:
+    """It loads nothing from elsewhere, draws formulas, and nothing is wider than the page."""
+    file = course.root / "feedback/half_right/transpose/transpose.html"
+    seen = opened(browser, file.as_uri())
+    assert (seen.elsewhere, seen.complaints) == ([], [])
+    assert seen.page.locator("math").count() > 10
+    assert seen.page.locator("math").first.bounding_box()["width"] > 5
+    assert seen.page.locator("text=50 of 100 points").is_visible()
+    assert seen.page.locator("span.err").count() == 0, "CUDA C++ is not read as Python"
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 1200
+    seen.page.close()
+
+
+@pytest.fixture(scope="module")
+def formgrader(course: Course) -> Iterator[str]:
+    """The address of formgrader, served for the course."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={port}"]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "jupyter", "server", *options, f"--ServerApp.root_dir={course.root}"],
+        cwd=course.root,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "JUPYTER_RUNTIME_DIR": str(course.root.parent / "runtime")},
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}/formgrader"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_formgrader_lists_the_class(course: Course, browser: Any, formgrader: str) -> None:
+    seen = opened(browser, f"{formgrader}/manage_submissions/transpose")
+    seen.page.wait_for_selector("text=half_right")
+    rows = {row.split()[2]: row for row in seen.page.locator("tbody tr").all_inner_texts()}
+    assert "50 / 100" in " ".join(rows["half_right"].split())
+    assert all("graded" in rows[name] for name in rows)
+    assert (seen.elsewhere, seen.complaints) == ([], [])
+    seen.page.close()
+
+
+def test_formgrader_shows_a_submission_with_its_points(course: Course, browser: Any, formgrader: str) -> None:
+    """And an instructor can still overrule them."""
+    seen = opened(browser, f"{formgrader}/gradebook/transpose/transpose")
+    answer = seen.page.request.get(f"{formgrader}/api/submitted_notebooks/transpose/transpose")
+    key = next(item["id"] for item in answer.json() if item["student"] == "half_right")
+    seen.page.goto(f"{formgrader}/submissions/{key}/")
+    seen.page.wait_for_selector("text=50 of 100 points")
+    boxes = seen.page.locator("input.score")
+    placeholders = [boxes.nth(place).get_attribute("placeholder") for place in range(boxes.count())]
+    assert placeholders == ["10", "15", "25", "0", "0", "0"]
+    assert seen.page.locator("span.err").count() == 0
+    seen.page.close()
