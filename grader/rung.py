@@ -23,7 +23,7 @@ import numpy as np
 from grader.compiler import declared_kernels
 from grader.errors import WarpladderError
 from grader.expressions import Expression, ExpressionError, nearest, parse
-from grader.signature import Signature
+from grader.signature import Signature, dtype_of
 from grader.tables import Table, read
 
 SM_COUNT = "SMS"
@@ -314,7 +314,9 @@ def _scratch(table: Table, signature: Signature) -> Scratch:
         raise table.error(f"`{name}` is a parameter of {signature}", "name", "give the array another name")
     dtype = table.get("dtype", str)
     if dtype not in _SCRATCH_DTYPES:
-        raise table.error(f"`{dtype}` is no dtype", "dtype", f"one of {', '.join(_SCRATCH_DTYPES)}")
+        meant = dtype_of(dtype)
+        called = f": C++'s {dtype} is {meant} here" if meant in _SCRATCH_DTYPES else ""
+        raise table.error(f"`{dtype}` is no dtype{called}", "dtype", f"one of {', '.join(_SCRATCH_DTYPES)}")
     return Scratch(name, np.dtype(dtype), table.expressions("shape"), table.line())
 
 

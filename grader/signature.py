@@ -84,6 +84,11 @@ class Signature:
         return f"{self.name}({', '.join(f'{item.ctype} {item.name}' for item in self.params)})"
 
 
+def dtype_of(ctype: str) -> str | None:
+    """NumPy's name of a C++ type; None where it has none."""
+    return _DTYPES.get(ctype)
+
+
 def parse_signature(text: str) -> Signature:
     """Read a signature; raises ValueError, whose text says what to write."""
     whole = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text, re.S)

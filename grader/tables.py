@@ -159,5 +159,5 @@ def read(lines: Iterable[str], file: Path, first_line: int = 1) -> Table:
         text, place = str(error), re.search(r" \(at line (\d+), column \d+\)", str(error))
         line = first_line + (int(place[1]) if place else len(kept)) - 1
         message = f"this is not TOML: {text[: place.start()] if place else text}"
-        remedy = 'one `key = value` a line, strings in quotes: kernel = "gemm"'
+        remedy = 'one `key = value` a line, names and expressions in quotes: grid = ["cdiv(N, 256)"]'
         raise WarpladderError(message, file=file, line=line, remedy=remedy) from None

@@ -153,6 +153,7 @@ KERNEL, GRID, BLOCK = 'kernel = "gemm"', "grid = [1]", "block = [1]"
         (["[[launch]]", KERNEL, GRID, BLOCK, "cluster = [2]"], 6, "clusters are not run yet"),
         (["[[scratch]]", 'name = "A"', 'dtype = "int32"', "shape = [1]"], 3, "is a parameter"),
         (["[[scratch]]", 'name = "x"', 'dtype = "object"', "shape = [1]"], 4, "`object` is no dtype"),
+        (["[[scratch]]", 'name = "x"', 'dtype = "half"', "shape = [1]"], 4, "C++'s half is float16 here"),
         (
             ["[[launch]]", KERNEL, GRID, BLOCK, "[[launch]]", KERNEL, 'grid = ["+"]', BLOCK],
             8,

@@ -256,7 +256,8 @@ def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str)
     if count == mismatch.elements:
         return (
             f"`{mismatch.array}` was never written, where {sizes}. Is it the pointer that the kernel writes "
-            "through, in its place among the launch block's `args`? Is there a guard that no thread passes?"
+            "through, in its place among the launch block's `args`? Is there a guard that no thread passes? Counters "
+            "in scratch memory hold nothing at the start, either: name them in `zero`."
         )
     return (
         f"{count} of {mismatch.elements} elements of `{mismatch.array}` were never written, the first at "
