@@ -236,8 +236,8 @@ class Course:
         return text_of(page.read_text(encoding="utf-8"))
 
 
-def call(*command: str, cwd: Path) -> str:
-    """Run one of this environment's programs; what it needs besides is found there, too."""
+def call(*command: str, cwd: Path, status: int = 0) -> str:
+    """Run one of this environment's programs, which ends with `status`; what it needs besides is found there, too."""
     programs = str(Path(sys.executable).parent)
     done = subprocess.run(
         [f"{programs}/{command[0]}", *command[1:]],
@@ -247,7 +247,7 @@ def call(*command: str, cwd: Path) -> str:
         text=True,
         env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"},
     )
-    assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}"
+    assert done.returncode == status, f"{' '.join(command)}\n{done.stdout}"
     return done.stdout
 
 
@@ -412,6 +412,41 @@ def test_every_topic_becomes_an_assignment(tmp_path: Path) -> None:
         assert [cell.source for cell in released.cells if cell.metadata.nbgrader.solution] == [
             f"%%kernel mine --topic {name}\n{starter}"
         ]
+
+
+def test_graded_python_of_an_instructors_own(tmp_path: Path) -> None:
+    """Refused until notebooks are run; then it counts, and what did not get to run does not. Marks of kernels are in
+    proportion to the points that the instructor gave the cell."""
+    root = tmp_path / "own"
+    call("ladder", "course", "init", str(root), "--topic", "transpose", cwd=tmp_path)
+    source = root / "source/transpose/transpose.ipynb"
+    notebook = json.loads(source.read_text(encoding="utf-8"))
+    named(notebook, "transpose-00_naive")["metadata"]["nbgrader"]["points"] = 1
+    for name in ("one", "two"):
+        cell = own("assert 1 + 1 == 2")
+        about = {
+            "schema_version": 3,
+            "grade_id": name,
+            "grade": True,
+            "locked": True,
+            "solution": False,
+            "points": 7,
+        }
+        notebook["cells"].append(cell | {"id": name, "metadata": {"nbgrader": {**about, "task": False}}})
+    source.write_text(json.dumps(notebook), encoding="utf-8")
+    call("nbgrader", "generate_assignment", EACH, cwd=root)
+    hand_in(root, "staying", Student(15, rung("00_naive")))
+    leaves = Student(
+        8, rung("00_naive"), lambda notebook: notebook["cells"].insert(-2, own("import os; os._exit(0)"))
+    )
+    hand_in(root, "leaving", leaves)
+    said = call("nbgrader", "autograde", EACH, cwd=root, status=1)
+    assert "the graded cell `one` is Python of your own" in said
+    with (root / "nbgrader_config.py").open("a", encoding="utf-8") as config:
+        config.write(RUNS_NOTEBOOKS)
+    call("nbgrader", "autograde", EACH, cwd=root)
+    marks = exported(root)
+    assert {name: marks[name]["transpose"] for name in marks} == {"staying": 15, "leaving": 8}
 
 
 # ---- in a browser ------------------------------------------------------------------------------------------
