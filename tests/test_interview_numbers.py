@@ -1,13 +1,14 @@
 """Number questions: what candidates type, what is drawn, and what cannot be computed."""
 
 import random
+import re
 from pathlib import Path
 
 import pytest
 
 from grader.errors import WarpladderError
 from grader.interview import numbers
-from grader.interview.bank import NumberQuestion, Question
+from grader.interview.bank import NumberQuestion, Question, discover, load
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,14 @@ from grader.interview.bank import NumberQuestion, Question
         ("8 × 8", 64),
         ("10 x 3", 30),
         ("6.1 µs", 6.1),
+        ("1.50e3 GB/s", 1500),
+        ("2⁻²⁴", 2**-24),
+        ("6.0 · 10⁻⁸", 6e-8),
+        ("6x10^-8", 6e-8),
+        ("270 336 threads", 270336),
+        ("≈ 886", 886),
+        ("about 2.5x", 2.5),
+        ("0x10", 16),
     ],
 )
 def test_numbers_as_people_type_them(typed: str, value: float) -> None:
@@ -39,6 +48,48 @@ def test_numbers_as_people_type_them(typed: str, value: float) -> None:
 def test_what_is_no_number_is_asked_again(typed: str) -> None:
     with pytest.raises(ValueError, match="no number"):
         numbers.read_number(typed)
+
+
+def test_a_decimal_comma_is_explained() -> None:
+    with pytest.raises(ValueError, match="with a point and not a comma"):
+        numbers.read_number("2,5")
+
+
+@pytest.mark.parametrize(
+    ("typed", "unit", "value"),
+    [
+        ("70 ms", "ms", 70),
+        ("70 milliseconds", "ms", 70),
+        ("6.1 us", "µs", 6.1),
+        ("19.5 TFLOPS", "TFLOP/s", 19.5),
+        ("50 GBps", "GB/s", 50),
+        ("10 min", "minutes", 10),
+        ("33 MiB", "MiB", 33),
+        ("25%", "%", 25),
+        ("25 per cent", "%", 25),
+        ("295 FLOP/B", "FLOP a byte", 295),
+        ("3.2 times", "", 3.2),
+    ],
+)
+def test_the_unit_that_was_asked_for_may_be_written(typed: str, unit: str, value: float) -> None:
+    assert numbers.read_number(typed, unit) == value
+
+
+@pytest.mark.parametrize(
+    ("typed", "unit", "said"),
+    [
+        ("0.07 s", "ms", "is in s: it is asked in ms"),
+        ("1.08 MB", "KB", "is in MB"),
+        ("33 MB", "MiB", "is in MB"),
+        ("12k", "threads", "is in k: it is asked in threads"),
+        ("12k", "", "is in k: write the bare number"),
+        ("19 GFLOPS", "TFLOP/s", "is in GFLOPS"),
+        ("25 %", "share", "is in %"),
+    ],
+)
+def test_another_unit_is_asked_again_and_not_marked_wrong(typed: str, unit: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        numbers.read_number(typed, unit)
 
 
 @pytest.mark.parametrize(
@@ -75,6 +126,16 @@ def test_texts_show_parameters_answer_and_further_values(tmp_path: Path) -> None
     assert drawn.answer == 2048
 
 
+def test_texts_decline_numbers_and_boards(tmp_path: Path) -> None:
+    draw = {"a": ("Tesla T4", "NVIDIA A100"), "b": (1, 3)}
+    texts = {"text": "{b:multiply-adds} on {a:a}?", "explain": "{answer:loads}"}
+    given = question(tmp_path, "return b", draw=draw, **texts)
+    first = numbers.compute(*given, {"a": "Tesla T4", "b": 1})
+    second = numbers.compute(*given, {"a": "NVIDIA A100", "b": 3})
+    assert (first.text, first.explain) == ("1 multiply-add on a Tesla T4?", "1 load")
+    assert (second.text, second.explain) == ("3 multiply-adds on an NVIDIA A100?", "3 loads")
+
+
 def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
     given = question(tmp_path, "return a * b")
     assert numbers.draw(*given, random.Random(3)) == numbers.draw(*given, random.Random(3))
@@ -95,3 +156,40 @@ def test_what_cannot_be_computed_names_the_parameters(tmp_path: Path, body: str,
     with pytest.raises(WarpladderError, match=said) as refused:
         numbers.compute(*question(tmp_path, body), {"a": 1024, "b": 2})
     assert "a = 1024, b = 2" in refused.value.message
+
+
+SLIPS = re.compile(
+    r"\ban (?:Tesla|[1-79])|\ba (?:NVIDIA|8[ ,])|\(s\)|(?<![\w.,×·/^−-] )(?<![\d.,])\b1 (?!lies\b)[a-z]+[a-z-]*(?<!s)s\b"
+)
+
+
+def test_questions_and_explanations_are_grammatical_however_they_are_drawn() -> None:
+    rng = random.Random(1)
+    for item in discover().values():
+        for number in item.numbers:
+            every = list(numbers.every_draw(number))
+            for drawn in (numbers.compute(item, number, p) for p in rng.sample(every, min(60, len(every)))):
+                found = [match[0] for text in (drawn.text, drawn.explain) for match in SLIPS.finditer(text)]
+                assert not found, f"{item.id}.{number.id}: {found} in {drawn.text} / {drawn.explain}"
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "typed", "is_right"),
+    [
+        ("half_value", {"bits": "0x7BFF"}, "65504", True),
+        ("half_value", {"bits": "0x7BFF"}, "65536", False),
+        ("half_value", {"bits": "0x0001"}, "5.96e-8", True),
+        ("half_value", {"bits": "0xB555"}, "-1/3", True),
+        ("spacing", {"value": 0.00001}, "6.0 · 10⁻⁸", True),
+        ("largest", {"exponent": 5, "fraction": 10}, "65504", True),
+        ("largest", {"exponent": 5, "fraction": 10}, "65536", False),
+        ("largest", {"exponent": 8, "fraction": 7}, "3.390e38", True),
+    ],
+)
+def test_what_halves_hold_is_told_from_its_neighbour(
+    name: str, parameters: dict[str, int | float | str], typed: str, is_right: bool
+) -> None:
+    item = load("hpc-07")
+    number = next(number for number in item.numbers if number.id == name)
+    answer = numbers.compute(item, number, parameters).answer
+    assert numbers.right(numbers.read_number(typed), answer, number.tolerance) is is_right

@@ -220,7 +220,7 @@ class Desk:
         """What was typed, asked again until it is a number or nothing."""
         while given := self.room.number(asked).strip():
             try:
-                return given, numbers.read_number(given)
+                return given, numbers.read_number(given, asked.unit)
             except ValueError as error:
                 self.room.unreadable(str(error))
         return "", None

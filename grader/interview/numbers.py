@@ -23,8 +23,23 @@ MOST_DRAWS = 20_000
 """So many combinations of parameters `ladder check` computes at the most."""
 
 _POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*\(?\s*([-+]?\d+)\s*\)?")
-_THOUSANDS = re.compile(r"(?<=\d)[,_'](?=\d{3}(?!\d))")
-_TRAILING_UNIT = re.compile(r"(?<=[\d)])\s*(%|[A-Za-zµ²][\w/ %²·.-]*)$")
+_RAISED = re.compile("[⁺⁻]?[⁰¹²³⁴-⁹]+")
+_THOUSANDS = re.compile(r"(?<=\d)[,_' \u00a0\u202f](?=\d{3}(?!\d))")
+_TRAILING_UNIT = re.compile(r"(?<=[\d).])\s*(?![eE][-+]?\d)(%|[A-Za-zµμ²][\w/ %²·.-]*)$")
+_ABOUT = re.compile(
+    r"^(?:[~≈=]|about|around|roughly|some|circa|ca\.|approx(?:imately|\.)?)\s*", re.IGNORECASE
+)
+_TIMES = re.compile(r"(?<=\d)\s*[x×·⋅]\s*(?=\d)")
+_SIGNS = str.maketrans("×·⋅−–⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "***--+-0123456789")
+_MEASURE = re.compile(
+    r"%|(?=.)[kmgtpunµμ]?i?(?:b|bytes?|bits?|flops?|ops?|s|sec|seconds?|min|minutes?|hours?)?(?:/s|ps)?",
+    re.IGNORECASE,
+)
+"""What scales a number: 70 ms are not 70 s, and 12k is not 12. Other words, such as blocks, only name it."""
+
+
+_PLURAL = re.compile(r"[a-z][a-z-]+s")
+_AN = ("A", "E", "I", "O", "N")  # of what boards are called: NVIDIA is spelt out
 
 
 @dataclass(frozen=True)
@@ -78,21 +93,48 @@ def right(given: float, answer: float, tolerance: float) -> bool:
     return math.isclose(given, answer, rel_tol=max(tolerance, 1e-9), abs_tol=1e-12)
 
 
-def read_number(text: str) -> float:
-    """What a candidate typed: 65504, 1,048,576, 64/16, 2^-24, 1.5e3, 12 %, 4 blocks.
+def read_number(text: str, unit: str | None = None) -> float:
+    """What a candidate typed: 65504, 1,048,576, 64/16, 2^-24, 1.5e3, 6.0 · 10⁻⁸, 12 %, 4 blocks, about 7.
 
-    Raises ValueError, in words for the candidate, for anything else.
+    Raises ValueError, in words for the candidate, for anything else; and, where it is known in which `unit` the
+    answer is asked, for a number in another: 0.07 s instead of 70 ms.
     """
-    bare = _THOUSANDS.sub("", text.strip().replace("×", "*").replace("−", "-").replace(" x ", " * "))
-    bare = _TRAILING_UNIT.sub("", bare) if not re.fullmatch(r"[-+]?[\d.]+[eE][-+]?\d+", bare) else bare
+    typed = text.strip()
+    bare = _THOUSANDS.sub("", _ABOUT.sub("", typed))
+    if re.fullmatch(r"0[xX][\dA-Fa-f]+", bare):
+        return float(int(bare, 16))
+    bare = _TIMES.sub("*", bare)
+    trailing = _TRAILING_UNIT.search(bare)
+    if trailing is not None:
+        bare = bare[: trailing.start()]
+        said = trailing[1].split()[0].rstrip(".")
+        asked = unit.split()[0] if unit else ""
+        if unit is not None and _MEASURE.fullmatch(said) and _measure(said) != _measure(asked):
+            raise ValueError(
+                f"“{typed}” is in {said}: {f'it is asked in {unit}' if unit else 'write the bare number'}"
+            )
+    bare = _RAISED.sub(lambda found: f"^{found[0]}", bare).translate(_SIGNS)
     try:
         bare = _POWER.sub(lambda found: f"({float(found[1]) ** int(found[2])!r})", bare)
         value = float(parse(bare).evaluate({}))
     except (ExpressionError, ArithmeticError):
-        raise ValueError(f"“{text.strip()}” is no number: write it as 128, 64/16, 2^-14 or 1.5e3") from None
+        comma = ", with a point and not a comma" if re.search(r"\d,\d", bare) else ""
+        raise ValueError(f"“{typed}” is no number: write it as 128, 64/16, 2^-14 or 1.5e3{comma}") from None
     if not math.isfinite(value):
-        raise ValueError(f"“{text.strip()}” is not finite")
+        raise ValueError(f"“{typed}” is not finite")
     return value
+
+
+def _measure(unit: str) -> str:
+    """A measure in one of its spellings: TFLOPS is TFLOP/s, and 5 seconds are 5 s."""
+    plain = unit.lower().replace("µ", "u").replace("μ", "u")
+    plain = re.sub(r"(?<=.)(?:/s|(?<=b)ps)$", "", plain)
+    plain = re.sub(
+        r"(bytes?|bits?|flops?|ops?|sec(?:ond)?s?|min(?:ute)?s?)$", lambda found: found[0].rstrip("s"), plain
+    )
+    for long, short in (("byte", "b"), ("second", "s"), ("sec", "s"), ("minute", "min")):
+        plain = plain.removesuffix(long) + short if plain.endswith(long) else plain
+    return plain
 
 
 def pretty(value: float) -> str:
@@ -105,15 +147,23 @@ def pretty(value: float) -> str:
 def with_unit(value: float, unit: str) -> str:
     """A number and its unit: 4 blocks, 1 block, 0.5 FLOP/byte."""
     first, space, rest = unit.partition(" ")
-    if value == 1 and len(first) > 2 and first.isalpha() and first.islower() and first.endswith("s"):
+    word = first.replace("-", "")
+    if value == 1 and len(word) > 2 and word.isalpha() and word.islower() and word.endswith("s"):
         unit = f"{first[:-1]}{space}{rest}"
     return f"{pretty(value)} {unit}".strip()
 
 
 class _Formatter(string.Formatter):
-    """Formats numbers that have no format of their own as `pretty` does."""
+    """Formats numbers that have no format of their own as `pretty` does.
+
+    `{n:loads}` is 1 load or 2 loads, and `{device:a}` is a Tesla T4 or an NVIDIA A100.
+    """
 
     def format_field(self, value: Any, format_spec: str) -> Any:
+        if format_spec == "a" and isinstance(value, str):
+            return f"{'an' if value.startswith(_AN) else 'a'} {value}"
+        if _PLURAL.fullmatch(format_spec) and isinstance(value, int | float):
+            return with_unit(value, format_spec)
         if not format_spec and isinstance(value, int | float) and not isinstance(value, bool):
             return pretty(value)
         return super().format_field(value, format_spec)

@@ -154,8 +154,8 @@ def code_prompt(file: str, draft: Code, left_s: float | None) -> RenderableType:
 
 def welcome(kept: Session, path: Path) -> RenderableType:
     """How it goes, before the first question."""
-    time = f"{kept.minutes:g} minutes" if kept.minutes else "no limit of time"
-    again = f", {duration(kept.elapsed_s)} of them used" if kept.elapsed_s else ""
+    time = f"{kept.minutes:g} minutes" if kept.minutes else "No limit of time"
+    again = f", {duration(kept.elapsed_s)} used" if kept.elapsed_s else ""
     text = Text.assemble((kept.title, "bold"), f"\n{time}{again}. ")
     text.append("Answer in sentences: a keyword by itself earns half. ")
     text.append("The clock stands still while your code is graded, and while you read what was heard. ")
