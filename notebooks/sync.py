@@ -29,14 +29,17 @@ def sources() -> list[Path]:
 def ipynb(source: Path) -> str:
     """What the .ipynb of a text has to hold."""
     notebook = jupytext.read(source)
+    # Without it JupyterLab does not take them for a pair: a reader's answers stay out of the text.
     notebook.metadata.pop("jupytext", None)
-    notebook.metadata["jupytext"] = {"formats": "ipynb,md:myst"}
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     seen: set[str] = set()
     for cell in notebook.cells:
         cell.id = _identity(cell.source, seen)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+        if "hide-input" in cell.metadata.get("tags", []):
+            # The book knows the tag; JupyterLab folds a cell where it finds this.
+            cell.metadata["jupyter"] = {"source_hidden": True}
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
