@@ -1,4 +1,4 @@
-"""Draws the ladder in the README from its record: `python docs/picture.py measurements/h200/gemm.json docs/gemm.svg`."""
+"""Draws the ladder in the README: `python docs/picture.py measurements/h200/gemm.json docs/gemm.svg`."""
 
 import sys
 from pathlib import Path
