@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import json
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +20,6 @@ NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 NAMES = sorted(
     path.stem for path in NOTEBOOKS.glob("*.md") if path.read_text("utf-8").startswith("---\njupytext:")
 )
-SECONDS = 60  # each is well below that
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
 
@@ -104,13 +102,11 @@ def test_a_notebook_runs_and_knows_right_from_wrong(name: str) -> None:
     )
     notebook.cells.append(score)
 
-    start = time.monotonic()
     client = nbclient.NotebookClient(
         notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(NOTEBOOKS)}}
     )
     client.execute()
 
-    assert time.monotonic() - start < SECONDS
     [output] = notebook.cells[-1].outputs
     assert "right" not in json.loads(output.text)
     assert len(json.loads(output.text)) == len(found)
