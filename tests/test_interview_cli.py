@@ -64,6 +64,7 @@ registers, shared memory
 many
 2
 
+
 64
 17 KiB
 The grid is too small, or the last wave leaves SMs empty.
@@ -81,6 +82,9 @@ def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Pa
     assert "“many” is no number" in done.out
     assert "A senior engineer would say" in done.out
     assert "y, p or n." in done.out
+    assert done.out.count("Enter once more goes on without") == 1
+    assert "Wrote card.json" in done.out
+    assert "Wrote card.html" in done.out
     found = json.loads((tmp_path / "card.json").read_text())
     (section,) = found["sections"]
     talk = section["lines"][0]
@@ -94,7 +98,7 @@ def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Pa
 
 
 def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:
-    done = ladder("quiz", "hpc-15", "--seed", "3", typed="\n")
+    done = ladder("quiz", "hpc-15", "--seed", "3", typed="\n\n")
     assert done.code == 1
     assert "--resume quiz-1.json" in done.out
     assert "of 25 points" not in done.out  # the card would tell what is still to be asked
@@ -121,6 +125,7 @@ def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
     [
         (["interview", "transposed"], "did you mean `transpose`"),
         (["interview", "transpose", "--card", "card.pdf"], "no kind of card"),
+        (["interview", "transpose", "--card", "nowhere/card.html"], "there is no such folder"),
         (["interview", "transpose", "--resume", "nothing.json"], "cannot be read"),
         (["quiz", "hpc-99"], "no question `hpc-99`"),
         (["quiz", "--topic", "knitting"], "no question belongs to knitting"),
@@ -131,6 +136,27 @@ def test_unusable_calls_say_what_helps(ladder: Ladder, command: list[str], said:
     done = ladder(*command)
     assert done.code == 2
     assert said in " ".join(done.err.split())
+
+
+def test_an_enter_too_many_gives_no_question_away(ladder: Ladder, tmp_path: Path) -> None:
+    ladder("interview", "transpose", "--device", "emulator", typed="\nIt is limited by memory.\n\n")
+    (talk,) = session.load(tmp_path / "interview-transpose-1.json").answers
+    assert isinstance(talk, Talk)
+    assert talk.text == "It is limited by memory."
+
+
+def test_waiting_for_code_repeats_the_keys_and_not_the_question(ladder: Ladder) -> None:
+    done = ladder("interview", "transpose", "--device", "emulator", typed="\n\n" + "\n" * 2)
+    assert done.out.count("has not changed") == 2
+    assert done.out.count("Write the straightforward version first") == 1
+
+
+def test_a_file_that_is_gone_is_said_in_words(ladder: Ladder, tmp_path: Path) -> None:
+    ladder("interview", "transpose", "--device", "emulator", typed="\n\n")
+    (tmp_path / "interview-transpose-1.cu").unlink()
+    (tmp_path / "interview-transpose-1.cu").mkdir()
+    done = ladder("interview", "transpose", "--resume", "interview-transpose-1.json", typed="\n")
+    assert "cannot be read: Is a directory" in " ".join(done.out.split())
 
 
 def test_an_interview_is_not_resumed_as_another(ladder: Ladder, tmp_path: Path) -> None:

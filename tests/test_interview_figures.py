@@ -65,6 +65,7 @@ QUOTED = [
     ("hpc-25", r"(\d+) µs on the GPU with copies", lambda: product_us("00_naive")),
     ("hpc-25", r"(\d+) µs when A and X stay", lambda: product_us("01_stay_on_device")),
     ("hpc-25", r"(\d+) µs when the hundred launches", lambda: product_us("03_graph")),
+    ("hpc-15", r"reaches (\d+) % of cuBLAS", lambda: 100 * library_ms("gemm") / ms("gemm", "09_wide_tile")),
     ("hpc-27", r"reaches (\d+) % of cuBLAS", lambda: 100 * library_ms("gemm") / ms("gemm", "09_wide_tile")),
     (
         "hpc-27",
@@ -85,6 +86,15 @@ def test_a_quoted_figure_is_the_computed_one(question, pattern, computed):
     answer = re.sub(r"\s+", " ", load(question).answer)
     (quoted,) = re.findall(pattern, answer)
     assert float(quoted) == pytest.approx(computed(), rel=0.05)
+
+
+@pytest.mark.parametrize("topic", [*TOPICS, "transpose"])
+def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
+    for item in rounds.read_interview(load_topic(topic)).rounds:
+        answer = re.sub(r"\s+", " ", item.answer)
+        for share, whose in re.findall(r"([\d.]+) % of (?:the |a )?(bound|plain copy|cuBLAS|cuDNN)", answer):
+            best = library_ms(topic) if whose.startswith("cu") else 1e3 * record(topic)["bound"]["time_s"]
+            assert float(share) == pytest.approx(100 * best / ms(topic, item.rung), abs=1), item.rung
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -191,6 +191,8 @@ def _check(cards: Sequence[Path] | None) -> None:
             raise WarpladderError(
                 "it is no kind of card", file=path, remedy=f"end it in {' or '.join(CARD_SUFFIXES)}"
             )
+        if not path.parent.is_dir():
+            raise WarpladderError("it cannot be written: there is no such folder", file=path)
 
 
 def _show(room: Terminal, card: Card, files: Sequence[Path] | None) -> None:
@@ -203,6 +205,7 @@ def _show(room: Terminal, card: Card, files: Sequence[Path] | None) -> None:
     for path in files or ():
         if path.suffix.lower() == ".json":
             write_json(str(path), to_json(card))
+            console_for().print(f"Wrote {path}", highlight=False)
         else:
             _write(path, sheets.card(card))
 

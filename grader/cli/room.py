@@ -30,7 +30,7 @@ class Terminal:
     def __init__(self, console: Console, topics: Mapping[str, Topic]) -> None:
         self.console = interviews.prepare(console)
         self.topics = topics
-        self._shown = ""  # the last number question
+        self._shown = ""  # the last question for a number or for code
         with contextlib.suppress(ImportError):
             importlib.import_module("readline")  # arrow keys and corrections while typing
 
@@ -51,7 +51,7 @@ class Terminal:
         self.console.print(interviews.question(asked))
         self._print("Your answer, ended by an empty line:")
         lines: list[str] = []
-        while line := input("> ").strip():
+        while line := (input("> ") if lines else self._answer()).strip():
             lines.append(line)
         return "\n".join(lines)
 
@@ -80,7 +80,7 @@ class Terminal:
             self.console.print(interviews.question(asked))
             self._shown = asked.step
         self._print(f"A number{f', in {asked.unit}' if asked.unit else ''} (128, 64/16, 2^-14, 1.5e3):")
-        return input("> ")
+        return self._answer()
 
     def unreadable(self, complaint: str) -> None:
         """See Room."""
@@ -92,8 +92,9 @@ class Terminal:
 
     def code(self, asked: Asked, file: Path, draft: Code) -> Action:
         """A key, when the candidate comes back from his editor."""
-        if not draft.attempts and not draft.hint:
+        if not draft.attempts and not draft.hint and asked.step != self._shown:
             self.console.print(interviews.question(asked))
+            self._shown = asked.step
         self.console.print(interviews.code_prompt(str(file), draft, asked.left_s))
         while (action := ACTIONS.get(input("> ").strip().lower())) is None:
             self._print("Enter, h or s.", "red")
@@ -119,6 +120,13 @@ class Terminal:
     def time_is_up(self) -> None:
         """See Room."""
         self.console.print(interviews.said("**Time is up.**", ""))
+
+    def _answer(self) -> str:
+        """A line; an empty one only if it is meant, since an Enter too many would give a question away."""
+        if line := input("> ").strip():
+            return line
+        self._print("No answer? Enter once more goes on without.")
+        return input("> ")
 
     def _print(self, text: str, style: str = "dim") -> None:
         self.console.print(Text(text, style))

@@ -293,8 +293,11 @@ class Desk:
     def _source(self, file: Path) -> str | None:
         try:
             return file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            self.room.say(f"`{file}` cannot be read: {error}")
+        except OSError as error:
+            self.room.say(f"`{file}` cannot be read: {error.strerror}")
+            return None
+        except UnicodeDecodeError:
+            self.room.say(f"`{file}` cannot be read: it is no UTF-8 text")
             return None
 
     def _asked(self, step: str, heading: str, text: str, unit: str = "") -> Asked:
