@@ -11,7 +11,7 @@ from rich.terminal_theme import TerminalTheme
 WIDTH = 96  # columns; what an output cell of JupyterLab holds
 
 _HTML = (
-    '<pre style="margin:.3em 0 .3em .5em;line-height:1.3;overflow-x:auto;color:inherit;background:none;'
+    '<pre style="margin:.3em 0 .3em .5em;line-height:1.3;white-space:pre;overflow-x:auto;color:inherit;background:none;'
     "font-family:ui-monospace,Menlo,Consolas,'DejaVu Sans Mono',monospace\">{code}</pre>"
 )
 
