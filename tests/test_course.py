@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import os
 import time
 from pathlib import Path
 
 import pytest
 
-from grader import course, topics
+from grader import cli, course, topics
 from grader.course import feedback, hidden, marking, sources
+from grader.course.folder import create
 from grader.course.hidden import Hidden
 from grader.course.marking import Answer, Marked, Marker, Order
 from grader.errors import WarpladderError
@@ -322,3 +324,56 @@ def test_a_graded_cell_grades_nothing_while_the_class_is_autograded(monkeypatch:
 def test_a_graded_cell_without_its_kernel_says_what_to_run() -> None:
     with pytest.raises(WarpladderError, match="there is no kernel `nothing`"):
         course.points("nothing", "00_naive")
+
+
+# ---- the command line --------------------------------------------------------------------------------------
+
+
+def test_without_nbgrader_the_commands_say_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    known = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *of: None if name == "nbgrader" else known(name, *of)
+    )
+    monkeypatch.setattr("sys.argv", ["ladder", "course", "init", str(tmp_path / "new")])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert "pip install 'warpladder[course]'" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "cuda"
+
+
+def test_a_course_grows_by_topics_and_keeps_its_hidden_cases(folder: Path) -> None:
+    create(folder, [TRANSPOSE], "cuda")
+    first = hidden.load(folder / "hidden.toml", TOPICS)
+    written = create(folder, [TOPICS["reduce"]], "cuda")
+    both = hidden.load(folder / "hidden.toml", TOPICS)
+    assert [path.name for path in written] == ["hidden.toml", "reduce.ipynb"]
+    assert (both.seed, both.of(TRANSPOSE)) == (first.seed, first.of(TRANSPOSE))
+    assert len(both.of(TOPICS["reduce"])) == hidden.SIZES_A_TOPIC
+    assert ((folder / "hidden.toml").stat().st_mode & 0o077) == 0, "others may not read it"
+
+
+def test_an_assignment_is_written_over_only_when_asked(folder: Path) -> None:
+    create(folder, [TRANSPOSE], "cuda")
+    source = folder / "source" / "transpose" / "transpose.ipynb"
+    source.write_text("mine", encoding="utf-8")
+    with pytest.raises(WarpladderError, match="there already"):
+        create(folder, [TRANSPOSE], "cuda")
+    assert source.read_text(encoding="utf-8") == "mine"
+    create(folder, [TRANSPOSE], "cuda", force=True)
+    assert "%%kernel mine" in source.read_text(encoding="utf-8")
+
+
+def test_a_folder_of_something_else_is_left_alone(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "thesis.tex").touch()
+    with pytest.raises(WarpladderError, match="something else is there"):
+        create(folder, [TRANSPOSE], "cuda")
+    assert [path.name for path in folder.iterdir()] == ["thesis.tex"]

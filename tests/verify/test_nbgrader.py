@@ -30,6 +30,8 @@ from chromium import executable
 from playwright.sync_api import sync_playwright
 
 from grader import topics
+from grader.course import hidden
+from grader.course.marking import Marker
 
 # One group: one process makes the course for all of these tests.
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("nbgrader")]
@@ -412,6 +414,18 @@ def test_every_topic_becomes_an_assignment(tmp_path: Path) -> None:
         assert [cell.source for cell in released.cells if cell.metadata.nbgrader.solution] == [
             f"%%kernel mine --topic {name}\n{starter}"
         ]
+
+
+@pytest.mark.parametrize("name", topics.discover())
+def test_the_top_of_a_ladder_passes_hidden_cases(name: str, tmp_path: Path) -> None:
+    """They are no traps: what is right at the public sizes because it is right, is right there."""
+    topic = topics.load(name)
+    top = topic.rungs[-1]
+    found = Marker(tmp_path, hidden.draw([topic], 3)).mark(topic, top.source)
+    assert found.hidden is not None
+    assert (found.hidden.verdict, found.shown(topic).points) == ("pass", topic.max_points), (
+        found.hidden.reason
+    )
 
 
 def test_graded_python_of_an_instructors_own(tmp_path: Path) -> None:
