@@ -20,9 +20,8 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(1200)]
 
 DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
 SERIOUS = ("serious", "critical")
-WITHOUT_FETCHING = {
-    "preload": False
-}  # axe-core takes the theme's @import for one of the page, and finds nothing there
+# axe-core would fetch style sheets again, takes the theme's @import for one of the page, and finds nothing there.
+WITHOUT_FETCHING = {"preload": False}
 WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth > window.innerWidth"
 OPEN_ALL = "document.querySelectorAll('main details').forEach(item => { item.open = true })"
 PLAIN_CODE = """
