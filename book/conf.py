@@ -56,8 +56,8 @@ html_theme_options = {
     "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
-    "pygments_light_style": "a11y-high-contrast-light",
-    "pygments_dark_style": "a11y-high-contrast-dark",
+    "pygments_light_style": "a11y-light",
+    "pygments_dark_style": "a11y-dark",
 }
 
 # Notebooks run once: what they printed is kept in build/book/notebooks until their text changes.
