@@ -35,6 +35,10 @@ def root(tmp_path: Path) -> Path:
     return little_interview.write(tmp_path)
 
 
+def test_points_are_lines_however_they_are_broken_in_the_file() -> None:
+    assert all("\n" not in point.text for item in bank.discover().values() for point in item.points)
+
+
 def test_the_bank_has_every_question() -> None:
     found = bank.discover()
     assert sorted(found) == [f"hpc-{number:02}" for number in range(1, 28)]
@@ -163,3 +167,10 @@ def test_files_that_nothing_reads_are_named(root: Path) -> None:
     (root / "lessons/questions/hpc-02.py").write_text("")
     (root / "lessons/questions/notes.txt").write_text("")
     assert [problem.message for problem in check_questions(root)] == ["this file belongs to no question"] * 2
+
+
+def test_ratios_of_multiply_adds_say_whether_a_lane_or_a_warp_is_counted() -> None:
+    for topic in ("gemm", "conv2d"):
+        for item in rounds.read_interview(topics.load(topic)).rounds:
+            if item.ratio is not None and item.ratio.unit.startswith("multiply-adds a"):
+                assert "32 lanes at once count as one" in " ".join(item.ratio.text.split()), item.rung

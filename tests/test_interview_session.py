@@ -348,7 +348,7 @@ def test_numbers_differ_from_seed_to_seed(root: Path) -> None:
 
 def test_questions_are_chosen(root: Path) -> None:
     found = bank.discover()
-    assert [item.id for item in quiz.choose(found, ["hpc-15", "hpc-01"], None, 0, None)] == [
+    assert [item.id for item in quiz.choose(found, ["hpc-15", "hpc-01", "hpc-15"], None, 0, None)] == [
         "hpc-15",
         "hpc-01",
     ]

@@ -8,9 +8,9 @@ from typing import Literal
 from grader.analysis.devices import Capability, DeviceSpec
 
 WARP = 32
-REGISTERS = 65536  # of a SM
+REGISTERS = 65536  # of an SM
 REGISTER_UNIT = 256  # registers are given to a warp in multiples of this
-QUARTERS = 4  # of a SM, each with a quarter of the registers and whole warps
+QUARTERS = 4  # of an SM, each with a quarter of the registers and whole warps
 MAX_BLOCK_THREADS = 1024
 MAX_REGISTERS = 255  # of a thread
 

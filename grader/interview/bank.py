@@ -229,7 +229,7 @@ def _point(table: Table) -> Point:
         terms = tuple(tuple(hearing.compile_term(term) for term in group) for group in groups)
     except re.error as error:
         raise table.error(f"`{key}` holds no regular expression: {error}", key) from None
-    return Point(weight, prose(table, "text"), terms, table.line())
+    return Point(weight, " ".join(prose(table, "text").split()), terms, table.line())
 
 
 def _are_groups(groups: object) -> bool:

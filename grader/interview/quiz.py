@@ -29,7 +29,7 @@ def choose(
         if question_id not in bank:
             message = f"there is no question `{question_id}`"
             raise WarpladderError(message, remedy="`ladder quiz --list` shows every question")
-    chosen = [bank[question_id] for question_id in ids] or list(bank.values())
+    chosen = [bank[question_id] for question_id in dict.fromkeys(ids)] or list(bank.values())
     if topic is not None:
         chosen = [question for question in chosen if topic in question.topics]
     if not chosen:

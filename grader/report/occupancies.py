@@ -91,7 +91,7 @@ def one(spec: DeviceSpec, block: Block) -> RenderableType:
     head = Text.assemble((spec.name, "bold"), f"   {block}")
     result = Text.assemble(
         (f"{units.percent(found.fraction)} %", "bold green" if found.blocks_per_sm else "bold red"),
-        f" occupancy: {units.number_of(found.blocks_per_sm, 'block')} of a SM, {found.warps_per_sm} of its "
+        f" occupancy: {units.number_of(found.blocks_per_sm, 'block')} an SM, {found.warps_per_sm} of its "
         f"{spec.capability.warps} warps; limited by {found.limited_by}.",
     )
     limits = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
