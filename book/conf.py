@@ -56,7 +56,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
-    "pygments_light_style": "a11y-light",
+    "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-dark",
 }
 

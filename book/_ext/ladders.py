@@ -123,13 +123,10 @@ def pages_of_files(app: Sphinx) -> Iterator[tuple[str, dict[str, str], str]]:
     for topic in topics.discover(ROOT).values():
         for rung in topic.rungs:
             lesson = app.builder.get_relative_uri(_page(rung), f"lessons/{topic.name}/lesson")
-            title = f"{rung.path.relative_to(ROOT)}"
-            body = f'<h1>{rung.id}</h1>\n<p><code>{title}</code>, a rung of <a href="{lesson}">{topic.title}</a></p>\n'
-            yield (
-                _page(rung),
-                {"title": title, "body": body + whole(_code(rung, whole_file=True))},
-                "page.html",
-            )
+            title = str(rung.path.relative_to(ROOT))
+            head = f'<h1>{rung.id}</h1>\n<p><code>{title}</code>, a rung of <a href="{lesson}">{topic.title}</a></p>\n'
+            body = f'<div class="ladder-page">{head}{whole(_code(rung, whole_file=True))}</div>\n'
+            yield _page(rung), {"title": title, "body": body}, "page.html"
 
 
 def _page(rung: Rung) -> str:

@@ -13,7 +13,7 @@ from pages import BOOK, ROOT, is_elsewhere, page, pages, target
 
 from grader import rung as rungs
 from grader import topics
-from grader.report import units
+from grader.report import pictures, units
 from grader.results import Climb, load
 
 pytestmark = pytest.mark.verify
@@ -97,6 +97,18 @@ def test_the_reference_has_every_command() -> None:
     text = page("book/reference/command-line.html").text
     assert commands
     assert not [command for command in commands if f"ladder {command} --help" not in text]
+
+
+def test_the_picture_in_the_readme_is_that_of_the_record() -> None:
+    drawn = pictures.ladder(load(ROOT / "measurements" / "h200" / "gemm.json", Climb))
+    assert (ROOT / "docs" / "gemm.svg").read_text(encoding="utf-8") == drawn, "`make readme` draws it"
+
+
+def test_links_of_the_readme_lead_somewhere() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = [link.split("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if not is_elsewhere(link)]
+    assert named
+    assert not [link for link in named if not (ROOT / link).is_file()]
 
 
 def test_a_formula_with_an_unknown_command_fails_the_build(tmp_path: Path) -> None:
