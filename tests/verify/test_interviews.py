@@ -169,7 +169,7 @@ def test_a_session_that_was_killed_is_resumed(tmp_path: Path) -> None:
         topics.load("transpose").rungs[0].path.read_text(), encoding="utf-8"
     )
     again = subprocess.run(
-        [*command, "--resume", path.name], input="\n\n", capture_output=True, text=True, cwd=tmp_path,
+        [*command, "--resume", path.name], input="\n\n\n", capture_output=True, text=True, cwd=tmp_path,
         env=environment, check=False,
     )  # fmt: skip
     assert again.returncode == 1, again.stderr
