@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -277,6 +279,30 @@ def test_the_same_source_is_marked_once(tmp_path: Path, monkeypatch: pytest.Monk
     a_marker(tmp_path, seed=8).mark(TRANSPOSE, NAIVE)
     assert len(asked) == 4
     assert (marker.cache.stat().st_mode & 0o077) == 0, "others may not read what holds hidden cases"
+
+
+READS_KEPT_MARKS_IN_THREADS = """
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from grader import topics
+from grader.course import hidden, marking
+
+topic = topics.load("transpose")
+marker = marking.Marker(Path(sys.argv[1]), hidden.draw([topic], 3))
+kept = marking.Marked(marking.refused(topic, "error", "kept"))
+for source in "abcd":
+    marker._entry(topic, source).write_bytes(marking.msgspec.json.encode(kept))
+sys.setswitchinterval(1e-6)
+with ThreadPoolExecutor(2) as pool:
+    assert [kept] * 4 == list(pool.map(lambda source: marker.known(topic, source), "abcd"))
+"""
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_kept_marks_are_read_in_threads(tmp_path: Path, attempt: int) -> None:
+    """In a new process each time: what is at stake happens the first time that a mark is decoded."""
+    subprocess.run([sys.executable, "-c", READS_KEPT_MARKS_IN_THREADS, tmp_path], check=True)
 
 
 def test_what_cannot_be_marked_is_an_error_and_is_not_kept(

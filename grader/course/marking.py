@@ -95,6 +95,12 @@ class Answer(msgspec.Struct, frozen=True):
     complaint: str | None = None
 
 
+# Made here, before there are threads: msgspec takes a type apart when it is first needed, and where two threads do so
+# at the same time, the process ends with a segmentation fault.
+_MARKED = msgspec.json.Decoder(Marked)
+_ANSWER = msgspec.json.Decoder(Answer)
+
+
 @dataclass(frozen=True)
 class Marker:
     """Marks sources, each text once for each topic, set of hidden cases, device and state of the judge."""
@@ -108,7 +114,7 @@ class Marker:
     def known(self, topic: Topic, source: str) -> Marked | None:
         """The mark of a source that was marked before; None for another, or where the file cannot be read."""
         try:
-            return msgspec.json.decode(self._entry(topic, source).read_bytes(), type=Marked)
+            return _MARKED.decode(self._entry(topic, source).read_bytes())
         except (OSError, msgspec.DecodeError):
             return None
 
@@ -197,7 +203,7 @@ def ask(
         finally:
             _end(process)
     try:
-        return msgspec.json.decode(output, type=Answer)
+        return _ANSWER.decode(output)
     except msgspec.DecodeError:
         last = errors.decode(errors="replace").strip().splitlines()[-1:] or ["without a word"]
         return Answer(complaint=f"the marking process ended with status {process.returncode}: {last[0]}")

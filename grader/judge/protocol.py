@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import struct
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -289,6 +289,10 @@ class Hello(Struct, frozen=True):
 Message = TypeVar("Message", Request, Reply, Hello)
 
 _encode = msgspec.msgpack.Encoder().encode
+# Made here, before there are threads: see grader/course/marking.py.
+_decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {
+    kind: msgspec.msgpack.Decoder(kind) for kind in (Request, Reply, Hello)
+}
 
 
 def send(descriptor: int, message: Request | Reply | Hello) -> None:
@@ -302,7 +306,8 @@ def send(descriptor: int, message: Request | Reply | Hello) -> None:
 def receive(descriptor: int, kind: type[Message]) -> Message:
     """Read one message of a kind; blocks until it is there. Raises EOFError when the other side is gone."""
     (length,) = struct.unpack("<Q", _read_exactly(descriptor, 8))
-    return msgspec.msgpack.decode(_read_exactly(descriptor, length), type=kind)
+    message: Message = _decoders[kind].decode(_read_exactly(descriptor, length))
+    return message
 
 
 def _read_exactly(descriptor: int, length: int) -> bytes:
