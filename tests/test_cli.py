@@ -80,6 +80,12 @@ def test_every_command_teaches_by_an_example(ladder: Ladder, command: str) -> No
     assert fits(done.out)
 
 
+def test_no_summary_is_cut(ladder: Ladder) -> None:
+    done = ladder("--help")
+    assert fits(done.out)
+    assert "..." not in done.out.partition("Commands:")[2]
+
+
 def test_topics_names_every_rung(ladder: Ladder) -> None:
     done = ladder("topics")
     assert done.code == 0
@@ -217,6 +223,8 @@ def test_emulate_hands_over_the_scripts_own_options(ladder: Ladder) -> None:
         (("climb", "transpose", "--set", "M=3", "--set", "M=4"), "gives M twice"),
         (("climb", "transpose", "gemm", "--json", "-"), "take one topic"),
         (("climb", "transpose", "--plot", "ladder.txt"), "end it in .svg"),
+        (("climb", "transpose", "--html", "no/such/page.html"), "there is no such folder"),
+        (("grade", "transpose", "mine.cu", "--json", "no/such/grade.json"), "there is no such folder"),
         (("occupancy",), "either a block's --threads, or a TOPIC and a FILE"),
         (("occupancy", "--threads", "256", "--shared", "much"), "write 8192 or 8K"),
         (("occupancy", "--threads", "256", "--on", "V100"), "choose of Tesla T4"),
@@ -257,6 +265,7 @@ def test_occupancy_of_a_block_on_every_gpu_and_on_one(ladder: Ladder) -> None:
     one = ladder("occupancy", "--threads", "256", "--registers", "42", "--on", "h200", "--plot", "one.svg")
     assert "At 40 registers a thread or less a sixth block would fit: 75 % occupancy." in one.out
     assert "limited by registers" in Path("one.svg").read_text()
+    assert one.err == "Wrote one.svg\n"
 
 
 def test_occupancy_of_a_kernel_file_is_that_of_each_gpu_s_own_code(ladder: Ladder) -> None:

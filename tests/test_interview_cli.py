@@ -1,7 +1,11 @@
 """`ladder interview` and `ladder quiz` in a terminal of 80 columns, and the pages that they write."""
 
+import contextlib
 import io
 import json
+import os
+import pty
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -83,8 +87,8 @@ def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Pa
     assert "A senior engineer would say" in done.out
     assert "y, p or n." in done.out
     assert done.out.count("Enter once more goes on without") == 1
-    assert "Wrote card.json" in done.out
-    assert "Wrote card.html" in done.out
+    assert "Drawn with --seed 3." in " ".join(done.out.split())
+    assert done.err.endswith("Wrote card.json\nWrote card.html\n")
     found = json.loads((tmp_path / "card.json").read_text())
     (section,) = found["sections"]
     talk = section["lines"][0]
@@ -95,6 +99,32 @@ def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Pa
     page = (tmp_path / "card.html").read_text()
     assert "resident warps over the most" in page
     assert "http" not in page.replace('<a href="https://', "").partition("<main>")[0]  # nothing is loaded
+
+
+def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
+    """At a terminal, where what is pasted arrives at once."""
+    master, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grader", "quiz", "hpc-06"], stdin=terminal, stdout=terminal, stderr=terminal,
+        cwd=tmp_path, start_new_session=True,
+    )  # fmt: skip
+    with os.fdopen(master, "r+b", buffering=0) as keyboard:
+        shown = b""
+        for until, typed in (
+            (b"> ", b"It is\n\npasted.\n"),
+            (b"pasted.\r\n> ", b"\n"),
+            (b"agree > ", b"\x04"),
+        ):
+            while until not in shown:
+                shown += keyboard.read(1 << 16)
+            keyboard.write(typed)
+        os.close(terminal)
+        with contextlib.suppress(OSError):  # the other side is closed
+            while keyboard.read(1 << 16):
+                pass
+    process.wait(60)
+    kept = session.load(tmp_path / "quiz-1.json")
+    assert [item.text for item in kept.answers if isinstance(item, Talk)] == ["It is\n\npasted."]
 
 
 def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from grader.cli.options import (
     SetOption,
     TopicName,
     app,
-    check_plot,
+    check_outputs,
     console_for,
     problem_of,
-    write_text,
+    write_file,
 )
 from grader.errors import WarpladderError
 
@@ -48,9 +48,10 @@ def occupancy(
         Literal["threads", "registers", "shared"], typer.Option("--by", help="What the drawing varies.")
     ] = "threads",
 ) -> None:
-    """Tell how many blocks fit on a multiprocessor, what limits them, and the next step up.
+    """Tell how many blocks fit on an SM, and what limits them.
 
-    Of a block you describe, or of a kernel file, compiled for each GPU. Without --on, for every GPU that is known.
+    Of a block you describe, or of a kernel file, compiled for each GPU. It also tells the next step up. Without --on,
+    for every GPU that is known.
 
     \b
     Examples:
@@ -70,7 +71,7 @@ def occupancy(
         )
     if plot is not None and (on is None or threads is None):
         raise WarpladderError("--plot draws one block on one GPU", remedy="give --threads and --on")
-    check_plot(plot)
+    check_outputs(plot=plot)
     chosen = boards() if on is None else (named(on),)
     console = console_for()
     if topic is not None and file is not None:
@@ -89,7 +90,7 @@ def occupancy(
         drawn = pictures.occupancy(
             chosen[0], by, threads=threads, registers=registers, shared_bytes=block.shared_bytes
         )
-        write_text(plot, drawn)
+        write_file(plot, drawn)
 
 
 def _views(rows: list[tuple[DeviceSpec, Block]], changing: bool) -> RenderableType:
@@ -138,10 +139,10 @@ def roofline(
     sizes: SetOption = None,
     plot: PlotOption = None,
 ) -> None:
-    """Place each rung of a ladder under the roofs of its device, with its compute-to-memory ratio.
+    """Place each rung of a ladder under the roofs of its device.
 
-    The roofs are DRAM, the L2 cache, shared memory, FP32 multiply-adds and Tensor Cores. The ladder is climbed for
-    it, or a record of an earlier climb is read.
+    Its compute-to-memory ratios stand beside it. The roofs are DRAM, the L2 cache, shared memory, FP32
+    multiply-adds and Tensor Cores. The ladder is climbed for it, or a record of an earlier climb is read.
 
     \b
     Examples:
@@ -152,13 +153,13 @@ def roofline(
     """
     from grader.report import rooflines
 
-    check_plot(plot)
+    check_outputs(plot=plot)
     result = _climbed(topic, device, arch, sizes) if record is None else _recorded(topic, record)
     console_for().print(rooflines.view(result))
     if plot is not None:
         from grader.report import pictures
 
-        write_text(plot, pictures.roofline(result))
+        write_file(plot, pictures.roofline(result))
 
 
 def _climbed(topic: str, device: str, arch: str | None, sizes: list[str] | None) -> Climb:
@@ -197,10 +198,11 @@ def model(
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rungs emulated at a time.")] = 2,
 ) -> None:
-    """Hold the time model against measured records; with --on, say what another GPU would take.
+    """Hold the time model against records, or ask it for another GPU.
 
     The model is what times come from on a machine without a GPU. Its error is printed rung by rung: each rung is
-    emulated in part, some seconds a ladder. What --on answers is extrapolated, never measured.
+    emulated in part, some seconds a ladder. With --on it says what another GPU would take: extrapolated, never
+    measured.
 
     \b
     Examples:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from grader.course.batch import Row
 
 course = typer.Typer(
-    help="Assignments for nbgrader: a course's folder, and a whole class marked.",
+    help="Assignments for nbgrader, and a whole class marked.",
     epilog="Begin with: ladder course init mycourse.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -16,9 +16,10 @@ from grader.cli.options import (
     DeviceOption,
     TopicName,
     app,
+    check_outputs,
     console_for,
+    write_file,
     write_json,
-    writing,
 )
 from grader.errors import WarpladderError
 
@@ -56,10 +57,11 @@ def interview(
     device: DeviceOption = "auto",
     arch: ArchOption = None,
 ) -> None:
-    """Be interviewed on a topic: write its versions, and say what limits each.
+    """Be interviewed on a topic, from its naive version up.
 
-    You write in a file, with your own editor, and the judge grades it. What you say is held against key points,
-    and ratios against the counters of your own kernels. Each answer is saved; Ctrl-C breaks off.
+    You write each version in a file, with your own editor, the judge grades it, and you say what limits it.
+    What you say is held against key points, and ratios against the counters of your own kernels. Each answer is
+    saved; Ctrl-C breaks off.
 
     \b
     Examples:
@@ -82,7 +84,7 @@ def interview(
     if sheet is not None:
         from grader.report import sheets
 
-        _write(sheet, sheets.of_interview(entry, loaded, arch))
+        write_file(sheet, sheets.of_interview(entry, loaded, arch))
         return
     if resume is None:
         path = _free(f"interview-{topic}")
@@ -119,7 +121,9 @@ def quiz(
     device: DeviceOption = "auto",
     arch: ArchOption = None,
 ) -> None:
-    """Be asked from the bank of questions: in words, and in numbers that are drawn anew each time.
+    """Be asked from the bank of questions, in words and in numbers.
+
+    Numbers are drawn anew each time; the seed that is shown draws them again.
 
     \b
     Examples:
@@ -154,7 +158,7 @@ def quiz(
         if sheet is not None:
             from grader.report import sheets
 
-            _write(sheet, sheets.of_questions(chosen, drawn))
+            write_file(sheet, sheets.of_questions(chosen, drawn))
             return
         path, kept = _free("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
     topics = discover()
@@ -185,14 +189,13 @@ def _free(name: str) -> Path:
 
 
 def _check(cards: Sequence[Path] | None) -> None:
-    """Refuse a card of an unknown kind before anything is asked."""
+    """Refuse a card of an unknown kind, or in no folder, before anything is asked."""
+    check_outputs(*cards or ())
     for path in cards or ():
         if path.suffix.lower() not in CARD_SUFFIXES:
             raise WarpladderError(
                 "it is no kind of card", file=path, remedy=f"end it in {' or '.join(CARD_SUFFIXES)}"
             )
-        if not path.parent.is_dir():
-            raise WarpladderError("it cannot be written: there is no such folder", file=path)
 
 
 def _show(room: Terminal, card: Card, files: Sequence[Path] | None) -> None:
@@ -205,12 +208,5 @@ def _show(room: Terminal, card: Card, files: Sequence[Path] | None) -> None:
     for path in files or ():
         if path.suffix.lower() == ".json":
             write_json(str(path), to_json(card))
-            console_for().print(f"Wrote {path}", highlight=False)
         else:
-            _write(path, sheets.card(card))
-
-
-def _write(path: Path, html: str) -> None:
-    with writing(path):
-        path.write_text(html, encoding="utf-8")
-    console_for().print(f"Wrote {path}", highlight=False)
+            write_file(path, sheets.card(card))

@@ -78,10 +78,18 @@ def problem_of(sizes: Sequence[str] | None) -> dict[str, int] | None:
     return problem
 
 
-def check_plot(plot: Path | None) -> None:
-    """Refuse a picture of another kind before anything is run."""
+def check_outputs(*files: Path | None, plot: Path | None = None) -> None:
+    """Refuse what could not be written, and a picture of another kind, before anything is run."""
     if plot is not None and plot.suffix.lower() != ".svg":
         raise WarpladderError("pictures are SVG", file=plot, remedy="end it in .svg")
+    for file in (*files, plot):
+        if file is not None and not file.parent.is_dir():
+            raise WarpladderError("it cannot be written: there is no such folder", file=file)
+
+
+def file_of(json: str | None) -> Path | None:
+    """The file that JSON goes to; None where it goes to standard output or is not asked for."""
+    return None if json in (None, "-") else Path(json)
 
 
 def exit_code(verdict: str) -> int:
@@ -100,18 +108,19 @@ def write_result(target: str, result: Climb | Grade | Profile) -> None:
 
 
 def write_json(target: str, data: bytes) -> None:
+    """Write data to a file, and say so; or to standard output, which is then for nothing else."""
     if target == "-":
         sys.stdout.buffer.write(data)
         sys.stdout.flush()
-        return
-    with writing(Path(target)):
-        Path(target).write_bytes(data)
+    else:
+        write_file(Path(target), data)
 
 
-def write_text(target: Path, text: str) -> None:
-    """Write a picture or a page."""
+def write_file(target: Path, content: str | bytes) -> None:
+    """Write a picture, a page or data, and say so."""
     with writing(target):
-        target.write_text(text, encoding="utf-8")
+        target.write_bytes(content.encode() if isinstance(content, str) else content)
+    console_for(stderr=True).print(f"Wrote {target}", highlight=False, soft_wrap=True)
 
 
 @contextmanager

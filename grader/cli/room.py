@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import select
+import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -21,6 +23,8 @@ from grader.results import Grade
 from grader.topics import Topic
 
 ACTIONS: dict[str, Action] = {"": "grade", "g": "grade", "h": "hint", "s": "skip"}
+PASTED_S = 0.05
+"""What is pasted arrives faster than this, and nobody types so fast."""
 RATINGS = {"y": 1.0, "p": 0.5, "n": 0.0}
 
 
@@ -51,7 +55,7 @@ class Terminal:
         self.console.print(interviews.question(asked))
         self._print("Your answer, ended by an empty line:")
         lines: list[str] = []
-        while line := (input("> ") if lines else self._answer()).strip():
+        while (line := (input("> ") if lines else self._answer()).strip()) or (lines and _more_is_typed()):
             lines.append(line)
         return "\n".join(lines)
 
@@ -130,3 +134,8 @@ class Terminal:
 
     def _print(self, text: str, style: str = "dim") -> None:
         self.console.print(Text(text, style))
+
+
+def _more_is_typed() -> bool:
+    """Whether the terminal has more to read at once: then an answer was pasted, and an empty line does not end it."""
+    return sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], PASTED_S)[0])

@@ -20,14 +20,15 @@ from grader.cli.options import (
     SetOption,
     TopicName,
     app,
-    check_plot,
+    check_outputs,
     console_for,
     exit_code,
+    file_of,
     lines_of,
     problem_of,
+    write_file,
     write_json,
     write_result,
-    write_text,
     writing,
 )
 from grader.errors import WarpladderError
@@ -87,7 +88,7 @@ def climb(
         raise WarpladderError(
             "--json, --plot and --html take one topic", remedy="use --record DIR for several"
         )
-    check_plot(plot)
+    check_outputs(html, file_of(json), plot=plot)
     problem = problem_of(sizes)
     passed = True
     for number, item in enumerate(loaded):
@@ -116,9 +117,9 @@ def _draw_climb(result: Climb, title: str, plot: Path | None, html: Path | None)
     from grader.report import pages, pictures
 
     if plot is not None:
-        write_text(plot, pictures.ladder(result))
+        write_file(plot, pictures.ladder(result))
     if html is not None:
-        write_text(html, pages.climb(result, title))
+        write_file(html, pages.climb(result, title))
 
 
 @app.command()
@@ -132,7 +133,7 @@ def grade(
     json: JsonOption = None,
     html: HtmlOption = None,
 ) -> None:
-    """Judge your own kernel: the rung it reached, and why not the next.
+    """Judge your own kernel: its rung, and why not the next.
 
     With --set, only that size is tried: the quick way to see a failing case again.
 
@@ -149,6 +150,7 @@ def grade(
     from grader.topics import load
 
     loaded = load(topic)
+    check_outputs(html, file_of(json))
     console = console_for(json == "-")
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, seed, problem_of(sizes), report, arch)
@@ -159,7 +161,7 @@ def grade(
     if html is not None:
         from grader.report import pages
 
-        write_text(html, pages.grade(result, loaded.title, loaded.rungs, lines_of(file)))
+        write_file(html, pages.grade(result, loaded.title, loaded.rungs, lines_of(file)))
     raise typer.Exit(exit_code(result.verdict))
 
 
@@ -176,9 +178,9 @@ def profile(
     ] = None,
     html: HtmlOption = None,
 ) -> None:
-    """Count what a kernel does, by launch and by source line; of a schedule, show which engine works when.
+    """Count what a kernel does, by launch and by source line.
 
-    Counters carry the names that Nsight Compute gives them.
+    Counters carry the names that Nsight Compute gives them. Of a schedule it shows which engine works when.
 
     \b
     Examples:
@@ -194,7 +196,7 @@ def profile(
     loaded = load(topic)
     if plot is not None and loaded.kernel is None:
         raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
-    check_plot(plot)
+    check_outputs(html, file_of(json), plot=plot)
     console = console_for(json == "-")
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, problem_of(sizes), report, arch)
@@ -204,11 +206,11 @@ def profile(
     if plot is not None:
         from grader.report import pictures
 
-        write_text(plot, pictures.timeline(result))
+        write_file(plot, pictures.timeline(result))
     if html is not None:
         from grader.report import pages
 
-        write_text(html, pages.profile(result, lines_of(file)))
+        write_file(html, pages.profile(result, lines_of(file)))
     raise typer.Exit(exit_code(result.verdict))
 
 

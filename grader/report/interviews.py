@@ -157,6 +157,8 @@ def welcome(kept: Session, path: Path) -> RenderableType:
     time = f"{kept.minutes:g} minutes" if kept.minutes else "No limit of time"
     again = f", {duration(kept.elapsed_s)} used" if kept.elapsed_s else ""
     text = Text.assemble((kept.title, "bold"), f"\n{time}{again}. ")
+    if kept.kind == "quiz":
+        text.append(f"Drawn with --seed {kept.seed}. ")
     text.append("Answer in sentences: a keyword by itself earns half. ")
     text.append("The clock stands still while your code is graded, and while you read what was heard. ")
     text.append(f"Each answer is kept in {path}; Ctrl-C breaks off.")

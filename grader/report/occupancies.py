@@ -99,7 +99,8 @@ def one(spec: DeviceSpec, block: Block) -> RenderableType:
     limits.add_column(justify="right", no_wrap=True)
     for limit, blocks in found.fits.items():
         style = "bold" if limit == found.limited_by else None
-        limits.add_row(f"  {limit} alone would admit", units.number_of(blocks, "block"), style=style)
+        name = "the limit of blocks" if limit == "blocks" else limit
+        limits.add_row(f"  {name} alone would admit", units.number_of(blocks, "block"), style=style)
     return Group(head, result, limits, Text(advice(spec, block)))
 
 
