@@ -1,10 +1,11 @@
-"""Measures a GPU's roofs and holds them against devices.toml, on a machine with a GPU.
+"""Measures a GPU's roofs and latencies and holds them against devices.toml, on a machine with a GPU.
 
     python benchmarks/roofs.py [--device pycuda|emulator] [--scale N]
 
 Each roof has a kernel that does nothing else: multiply-adds from registers; loads of float4s from shared memory
 without conflicts; loads that bypass L1 from an array that the L2 cache holds; a read and a copy of an array many times
-as large as it. A rate is the best of several launches: a roof is what the device can do. `--scale` divides the work;
+as large as it. A rate is the best of several launches: a roof is what the device can do. A latency is that of one
+thread that follows a chain of addresses in random order, one in each 128 bytes. `--scale` divides the work;
 on the emulator the times are the host's and mean nothing, but the kernels run.
 """
 
@@ -66,7 +67,19 @@ extern "C" __global__ void copy_rate(float4* out, const float4* in, long long n)
   long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
   if (i < n) out[i] = in[i];
 }
+// One thread: each load gives the next one's place. The first `warm` loads are not timed.
+template <bool L1>
+__global__ void chase(const unsigned* next, int warm, int n, long long* clocks) {
+  unsigned at = 0;
+  for (int i = 0; i < warm; i++) at = L1 ? __ldca(next + at) : __ldcg(next + at);
+  long long start = clock64();
+  for (int i = 0; i < n; i++) at = L1 ? __ldca(next + at) : __ldcg(next + at);
+  clocks[0] = clock64() - start;
+  clocks[1] = at;  // else the loads would be left out
+}
 """
+
+LINE = 128  # bytes: no two loads of a chase share one
 
 
 @dataclass(frozen=True)
@@ -134,10 +147,27 @@ class Bench:
         )
         return 2.0 * self.large / seconds
 
+    def latency(self, kernel: str, bytes_: int, warm: bool) -> float:
+        """Clocks of a load, among lines of so many bytes; `warm`: each of them was loaded before."""
+        driver, lines = self.device.driver, max(bytes_ // self.scale // LINE, 2)
+        order = np.random.default_rng(1).permutation(lines).astype(np.uint32)
+        words = LINE // order.itemsize
+        following = np.zeros((lines, words), np.uint32)
+        following[order, 0] = np.roll(order, -1) * words  # one cycle through all of them
+        driver.memcpy_htod(self.source, following)
+        driver.memset_d8(self.target, 0, self.large)  # takes the place of what the copy left in L2
+        steps, clocks = min(lines, max(20_000 // self.scale, 1)), np.zeros(2, np.int64)
+        before = lines if warm else steps // 10
+        self.kernels[kernel](
+            self.source, np.int32(before), np.int32(steps), self.out, block=(1, 1, 1), grid=(1, 1)
+        )
+        driver.memcpy_dtoh(clocks, self.out)
+        return float(clocks[0] / steps)
+
 
 def prepared(device: Cuda, scale: int) -> Bench:
     """The kernels compiled and loaded, the arrays allocated and zeroed."""
-    names = ("fma_rate", "shared_rate", "read_rate", "copy_rate")
+    names = ("fma_rate", "shared_rate", "read_rate", "copy_rate", "chase<true>", "chase<false>")
     build = compiler.compile_source(KERNELS, file=Path("roofs.cu"), kernels=names, arch=device.arch)
     module = device.driver.module_from_buffer(build.image("pycuda" if device.kind == "gpu" else "emulator"))
     spec, large = board(device.name, device.arch), (4 << 30) // scale
@@ -168,6 +198,18 @@ def main() -> None:
         print(
             f"{what:30} {units.rate(rate, unit):>14}   devices.toml {units.rate(assumed, unit):>14}   "
             f"× {rate / assumed:.3f}"
+        )
+    for what, clocks, assumed in (
+        ("L1, latency", bench.latency("chase<true>", 64 << 10, warm=True), bench.spec.l1_latency),
+        ("L2, latency in 4 MB", bench.latency("chase<false>", 4 << 20, warm=True), bench.spec.l2_latency),
+        (
+            "DRAM, latency in 1 GB",
+            bench.latency("chase<false>", 1 << 30, warm=False),
+            bench.spec.dram_latency,
+        ),
+    ):
+        print(
+            f"{what:30} {clocks:>7.0f} clocks   devices.toml {assumed:>7.0f} clocks   × {clocks / assumed:.3f}"
         )
 
 
