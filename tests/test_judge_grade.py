@@ -7,10 +7,16 @@ from pathlib import Path
 import pytest
 
 from grader import topics
+from grader.compiler import DEFAULT_ARCH
 from grader.content import content_root
 from grader.errors import WarpladderError
+from grader.judge.cases import CaseStore, make
+from grader.judge.examination import Examiner
 from grader.judge.grade import grade
 from grader.judge.profile import profile
+from grader.judge.runner import Runner
+from grader.judge.step import Step, compile_it, explain
+from grader.judge.verdict import Refusal
 from grader.results import Grade, Profile, from_json, to_json
 
 TOPICS = topics.discover()
@@ -48,6 +54,23 @@ def test_a_failing_case_is_reproduced_by_its_command() -> None:
     sizes = dict(word.split("=") for word in words if "=" in word)
     again = grade(topic, file, "emulator", failed.seed, {name: int(value) for name, value in sizes.items()})
     assert again.cases[-1] == failed
+
+
+@pytest.mark.parametrize(
+    ("submission", "begins"),
+    [("missing_syncthreads", "Line 22: race"), ("wrong_index_that_squares_hide", "`out` is wrong")],
+)
+def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str) -> None:
+    """An emulator looks; where it finds nothing, what the GPU's result showed remains."""
+    topic = topics.load("transpose")
+    file = Path(__file__).parent / "submissions" / "transpose" / f"{submission}.cu"
+    failed = Step(topic.parse(file), str(file))
+    compile_it(failed, DEFAULT_ARCH)
+    failed.refusal = Refusal("fail", "`out` is wrong")
+    runner = Runner("emulator", DEFAULT_ARCH)
+    explain(failed, Examiner(topic, CaseStore(topic), runner), make({"M": 33, "N": 31}, "exact"))
+    runner.close()
+    assert failed.refusal.reason.startswith(begins)
 
 
 def test_atomics_do_not_hide_scattered_writes(tmp_path: Path) -> None:

@@ -103,9 +103,12 @@ def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[C
 
 
 def _judge(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
-    """The cases, on the device."""
+    """The cases, on the device; where that is a GPU, an emulator says what is behind one that fails."""
     with session.judge() as runner:
         step.try_cases(current, Examiner(store.topic, store, runner), tried)
+    if session.gpu is not None and current.cases:
+        with session.emulator() as runner:
+            step.explain(current, Examiner(store.topic, store, runner), tried[len(current.cases) - 1])
 
 
 def _count(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:

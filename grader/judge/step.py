@@ -88,6 +88,17 @@ def look_for_faults(step: Step, examiner: Examiner, cases: Sequence[Case]) -> No
             step.cases.append(case_result(case, outcome, examiner, step.file))
 
 
+def explain(step: Step, examiner: Examiner, case: Case) -> None:
+    """Run a case that failed on a GPU on an emulator: a race that it finds there, with its line, tells a learner more
+    than the wrong element does."""
+    if step.kernel is None or step.refusal is None or step.refusal.verdict != "fail":
+        return
+    outcome = examiner.outcome(step.kernel, case)
+    if outcome.findings:
+        step.refusal = outcome.refusal
+        step.findings.extend(outcome.findings)
+
+
 def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool) -> None:
     """Run the problem on an emulator, check the result there too, and keep what was counted.
 
