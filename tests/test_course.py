@@ -290,7 +290,7 @@ from grader.course import hidden, marking
 
 topic = topics.load("transpose")
 marker = marking.Marker(Path(sys.argv[1]), hidden.draw([topic], 3))
-kept = marking.Marked(marking.refused(topic, "error", "kept"))
+kept = marking.Marked(marking.refused(topic, "mine.cu", "error", "kept"))
 for source in "abcd":
     marker._entry(topic, source).write_bytes(marking.msgspec.json.encode(kept))
 sys.setswitchinterval(1e-6)

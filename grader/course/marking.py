@@ -26,7 +26,7 @@ from grader.course.assignment import NAME
 from grader.course.hidden import Hidden
 from grader.emulator.cache import write_atomically
 from grader.errors import WarpladderError
-from grader.judge.provenance import provenance
+from grader.judge.grade import refused
 from grader.results import CaseResult, Grade, Verdict
 from grader.topics import Topic
 
@@ -143,35 +143,17 @@ class Marker:
                 f"Line {found[0]} includes `{found[1]}`. A submission is graded by itself: it may include CUDA's "
                 "headers, such as <cuda_fp16.h>, and nothing else."
             )
-            return Marked(refused(topic, "error", reason))
+            return Marked(refused(topic, file_name(topic), "error", reason))
         answer = ask(self._order(topic, source), self.seconds)
         if answer is None:
             reason = (
                 f"The submission had not been graded after {self.seconds:g} s: look for what does not end."
             )
-            return Marked(refused(topic, "timeout", reason))
+            return Marked(refused(topic, file_name(topic), "timeout", reason))
         if answer.marked is None:
             remedy = "this is not the learner's fault; mend it and autograde again"
             raise WarpladderError(f"it could not be marked: {answer.complaint}", remedy=remedy)
         return answer.marked
-
-
-def refused(topic: Topic, verdict: Verdict, reason: str) -> Grade:
-    """The grade of a source that no case was tried on."""
-    return Grade(
-        topic=topic.name,
-        file=file_name(topic),
-        verdict=verdict,
-        reason=reason,
-        rung_reached=None,
-        points=0,
-        max_points=topic.max_points,
-        cases=[],
-        findings=[],
-        claims=[],
-        hints=[],
-        provenance=provenance(),
-    )
 
 
 def file_name(topic: Topic) -> str:

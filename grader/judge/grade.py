@@ -13,7 +13,7 @@ from grader.judge.examination import Examiner, accuracy
 from grader.judge.provenance import provenance
 from grader.judge.session import Progress, Session, silent
 from grader.judge.step import Step
-from grader.results import Grade, Hint
+from grader.results import Grade, Hint, Verdict
 from grader.rung import Rung
 from grader.topics import Problem, Topic
 
@@ -44,7 +44,7 @@ def grade(
     try:
         rung = topic.parse(file)
     except WarpladderError as error:
-        return _unusable(topic, file, str(error))
+        return refused(topic, str(file), "error", str(error))
     report = progress or silent
     examine = _examine_kernel if topic.kernel is None else _examine_schedule
     with Session(device, arch, jobs=1) as session:
@@ -166,12 +166,12 @@ def _hints(topic: Topic, current: Step, reached: str | None, whole: bool) -> lis
     ]
 
 
-def _unusable(topic: Topic, file: Path, reason: str) -> Grade:
-    """A file that is not even a submission."""
+def refused(topic: Topic, file: str, verdict: Verdict, reason: str) -> Grade:
+    """The grade of a submission that no case was tried on."""
     return Grade(
         topic=topic.name,
-        file=str(file),
-        verdict="error",
+        file=file,
+        verdict=verdict,
         reason=reason,
         rung_reached=None,
         points=0,

@@ -14,6 +14,7 @@ from grader.analysis.intensity import Ratio
 from grader.errors import WarpladderError
 from grader.report import console, occupancies, pictures, rooflines, units
 from grader.report.occupancies import Block
+from grader.report.rendering import environment
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
 from grader.rung import Rung
 
@@ -151,28 +152,22 @@ def _page(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("grader.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
+    return environment(
+        {
+            "seconds": units.seconds,
+            "percent": units.percent,
+            "ratio": units.ratio,
+            "count": units.count,
+            "kib": units.kib,
+            "problem": units.problem,
+            "by": lambda extents: " × ".join(map(str, extents)),
+            "loads": lambda counters: console.sectors_a_request(counters, "ld"),
+            "stores": lambda counters: console.sectors_a_request(counters, "st"),
+            "conflicts": console.bank_conflicts,
+            "provenance": _provenance,
+        },
+        {"NOTHING": units.NOTHING, "no_ratio": Ratio(None, None, None)},
     )
-    environment.filters |= {
-        "seconds": units.seconds,
-        "percent": units.percent,
-        "ratio": units.ratio,
-        "count": units.count,
-        "kib": units.kib,
-        "problem": units.problem,
-        "by": lambda extents: " × ".join(map(str, extents)),
-        "loads": lambda counters: console.sectors_a_request(counters, "ld"),
-        "stores": lambda counters: console.sectors_a_request(counters, "st"),
-        "conflicts": console.bank_conflicts,
-        "provenance": _provenance,
-    }
-    environment.globals |= {"NOTHING": units.NOTHING, "no_ratio": Ratio(None, None, None)}
-    return environment
 
 
 def _provenance(found: Provenance) -> str:

@@ -23,6 +23,7 @@ from grader.interview.quiz import drawn_numbers
 from grader.interview.rounds import Interview, Round
 from grader.judge.values import of_file
 from grader.report import interviews, units
+from grader.report.rendering import environment
 from grader.topics import Topic
 
 _INTERNAL_LINK = re.compile(r"\[([^\]]*)\]\((?!https?://)[^)]*\)")
@@ -86,21 +87,15 @@ def _page(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("grader.report"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
+    return environment(
+        {
+            "markdown": _html,
+            "inline": _inline,
+            "digits": _digits,
+            "duration": interviews.duration,
+            "pretty": numbers.pretty,
+        },
     )
-    environment.filters |= {
-        "markdown": _html,
-        "inline": _inline,
-        "digits": _digits,
-        "duration": interviews.duration,
-        "pretty": numbers.pretty,
-    }
-    return environment
 
 
 def _html(text: str) -> Markup:
