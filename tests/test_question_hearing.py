@@ -1,9 +1,10 @@
 """What candidates say in their own words is heard in the bank's questions, and what is confidently wrong is not."""
 
 import pytest
+from word_droppers import DROPPED
 
 from grader.interview import hearing
-from grader.interview.bank import load
+from grader.interview.bank import discover, load
 
 ANSWERS = {
     "hpc-01": (
@@ -135,6 +136,101 @@ DMA means the CPU copies bytes very fast. RDMA sends data via the remote CPU. Ro
 GPUDirect is a graphics API.
         """,
     ),
+    "hpc-16": (
+        """
+If a thread makes one output it reads one value of A and one of B for every FMA, so half an FMA per
+load. Two by two gives four FMAs out of four loads, and eight by eight gives 64 FMAs with sixteen
+reads, since the work goes with the area and the loads with the edges. Using float4 you need only
+four loads for those 64, so sixteen FMAs per load instruction. The SM can issue four FMAs per cycle
+while shared memory delivers 128 bytes per cycle, so you want at least four FMAs per wavefront to
+keep the units busy. The vector load cuts instructions, but the same bytes still have to be moved.
+You can't go much further because there are only 255 registers and then it spills.
+        """,
+        """
+The ratio is about memory. With float4 there is a bandwidth of 128 bytes, so the kernel needs fewer
+registers. It is limited by the instructions of the scheduler, and the cache holds the operands. For
+8 x 8 it takes 64 loads for each of the 16 products. An SM has four schedulers, so it is good to use
+4 loads.
+        """,
+    ),
+    "hpc-22": (
+        """
+Inside an SM there are four warp schedulers, and each one picks an eligible warp every cycle; that
+switch is free as the state stays in the register file. Blocks are distributed to SMs by the block
+scheduler whenever one has enough free resources, in no particular order, and a block never
+migrates. Kernels in a stream with higher priority get their waiting blocks placed first, but blocks
+that are running aren't preempted. Several processes on one GPU take turns by default, each gets the
+entire GPU for a time slice. With MPS their kernels can execute simultaneously, though they share
+L2 and memory bandwidth, and a crash may hit all. MIG is a hardware partition: up to seven instances
+with dedicated SMs and memory.
+        """,
+        """
+The warp scheduler is a part of the driver. The block scheduler gives each SM one block at a time.
+Priorities of streams decide which process owns the memory. Time-slicing means that the clock is
+lower. MPS and MIG are the same: they make streams faster by sharing the cache in software.
+        """,
+    ),
+    "hpc-23": (
+        """
+COO keeps a row, a column and a value for every nonzero; CSR has row pointers instead, so about 8
+bytes per entry. ELL pads each row to the longest one, DIA needs no indices, and BSR has just one
+index per block. I'd default to CSR, use COO when assembling, DIA for banded matrices or stencils,
+ELL if the rows have the same length, BSR for dense blocks. SpMV is memory bound: two flops for
+eight bytes or more. On the GPU I'd give one warp to each row so that reads are coalesced, and
+balance rows of very different length; the gathers of x hurt. Dense is better above 50% density, and
+for a matrix product already at 90% zeros because Tensor Cores are so fast.
+        """,
+        """
+CSR is a compressed format with 12 bytes, and ELL is a faster one. SpMV is compute-bound because of
+the gathers. The warp has to read the diagonals for the stencil. Density does not matter. Tensor
+Cores make all of them equal.
+        """,
+    ),
+    "hpc-25": (
+        """
+One product is 2 N cubed, so 16 million operations on roughly 480 KB. Over PCIe that's a few
+microseconds plus a fixed cost for each transfer. If you copy in and out for every product it ends
+up slower than on the CPU, about twice as long. If you keep the matrices on the device it's the
+fastest by far, and only the launch overhead remains. Work grows with N cubed and the transfers with
+N squared, so there's a break-even at a few hundred, or after two or three products if data stay.
+        """,
+        """
+It is 480 KB, which is small for the PCIe, so the copies are for free. The break-even does not
+depend on N. Pageable memory is the fastest. Launch overhead is zero, and the GPU wins with copies
+for every product as well.
+        """,
+    ),
+    "hpc-26": (
+        """
+The new machines probably have a newer GPU and the binaries don't contain SASS for it, so the driver
+JIT compiles everything from PTX at the first launch; after that it's in the compute cache. nvcc
+first produces PTX for a virtual architecture, then ptxas makes a cubin for the real one. A fat
+binary bundles several cubins plus PTX, which you select by -gencode. At load the driver looks for a
+cubin with the same major version, otherwise it JITs the PTX, and if there's no PTX you get "no
+kernel image". I'd build cubins for all our GPUs, put the cache on a persistent volume and do a warm
+up before going live.
+        """,
+        """
+It is JIT, so Python compiles it. The fat binary is too fat for the memory. A cubin of sm_80 runs on
+all newer GPUs. ptxas is a profiler. The -arch flag chooses the CPU. I would rebuild the machine.
+        """,
+    ),
+    "hpc-27": (
+        """
+The driver is a kernel module with libcuda on top and it's part of the machine; it can also JIT PTX.
+The toolkit is for developers: nvcc, headers, the runtime and libraries. nvcc separates host code
+from device code and calls the host compiler. cuBLAS does matrix products and ships with the
+toolkit, cuDNN has convolutions and attention and comes on its own. TensorRT takes a whole network
+from ONNX and builds an engine, fusing layers and choosing precision, and that engine only works on
+the same GPU and version. Your driver has to be at least as new as the toolkit wants, a newer driver
+runs older programs.
+        """,
+        """
+The driver is the runtime library. nvcc is a GPU driver in the toolkit. cuBLAS and cuDNN are tools
+for profiling. TensorRT is a graph of tensors. nvidia-smi shows the version of nvcc, and the
+versions are compatible with each other in any case.
+        """,
+    ),
 }
 
 
@@ -148,3 +244,14 @@ def test_a_right_answer_in_other_words_is_heard(question: str) -> None:
 def test_a_wrong_answer_with_the_right_nouns_earns_next_to_nothing(question: str) -> None:
     points = load(question).points
     assert hearing.score(hearing.hear(ANSWERS[question][1], points), points) <= 0.2
+
+
+@pytest.mark.parametrize("question", discover())
+def test_words_that_fit_every_question_earn_little(question: str) -> None:
+    """A list earns half of what it names, and a third of the points at most.
+
+    Sentences are allowed 0.4: where a question is about occupancy or memory, some of them happen to be true.
+    """
+    points = load(question).points
+    assert hearing.score(hearing.hear(DROPPED["a list"], points), points) <= 1 / 3
+    assert hearing.score(hearing.hear(DROPPED["sentences"], points), points) <= 0.4

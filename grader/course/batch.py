@@ -22,7 +22,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from grader.course import sources
 from grader.course.folder import CONFIG
 from grader.course.preprocessors import MarkKernels, of_gradebook
-from grader.course.restore import Original, answer
+from grader.course.restore import Original, answer, without_warnings
 from grader.errors import WarpladderError
 from grader.results import Grade
 from grader.topics import Topic
@@ -92,8 +92,9 @@ def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Origin
 def _cells(path: Path) -> list[Any]:
     """The cells of a submission; none of what is no notebook."""
     try:
-        notebook = nbformat.read(path, as_version=4)
-        nbformat.validate(notebook)
+        with without_warnings():
+            notebook = nbformat.read(path, as_version=4)
+            nbformat.validate(notebook)
     except Exception:  # whatever a file may hold: its mark is that of the starter
         return []
     return list(notebook.cells)

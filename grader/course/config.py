@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
 from nbgrader.converters import Autograde, GenerateAssignment
 from nbgrader.preprocessors import ClearSolutions, DeduplicateIds, Execute, SaveAutoGrades
 from nbgrader.server_extensions import formgrader
+from sqlalchemy.exc import SAWarning
 
 from grader.course.folder import HIDDEN
 from grader.course.preprocessors import (
@@ -43,6 +45,8 @@ def configure(config: Any, root: Path) -> None:
     config.HTMLExporter.extra_template_basedirs = [str(item) for item in (_TEMPLATES, _NBGRADERS_TEMPLATES)]
     config.MarkKernels.hidden = str(root / HIDDEN)
     config.MarkKernels.cache = str(root / CACHE)
+    # nbgrader 0.9's gradebook sets these off in SQLAlchemy 2, several a submission; they tell a lecturer nothing.
+    warnings.filterwarnings("ignore", "Object of type .* not in session", SAWarning)
 
 
 def _replaced(preprocessors: list[type], by: dict[type, list[type]]) -> list[type]:

@@ -23,7 +23,7 @@ from grader import topics
 from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
-from grader.course.restore import Original, restored
+from grader.course.restore import Original, restored, without_warnings
 from grader.errors import WarpladderError
 from grader.lab import show
 from grader.results import Grade
@@ -46,13 +46,15 @@ class SubmissionExporter(NotebookExporter):
     ) -> tuple[str, Resources]:
         """As NotebookExporter's, for any file."""
         try:
-            nbformat.validate(nbformat.read(filename, as_version=4))
+            with without_warnings():
+                nbformat.validate(nbformat.read(filename, as_version=4))
         except Exception as error:  # whatever a file may hold, the class goes on
             self.log.warning("%s is no notebook: %s", filename, error)
             text = UNREADABLE.format(reason=type(error).__name__)
             empty = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="unreadable")])
             return self.from_notebook_node(empty, resources=resources, **options)
-        return super().from_filename(filename, resources=resources, **options)
+        with without_warnings():
+            return super().from_filename(filename, resources=resources, **options)
 
 
 class KeepStarters(ClearSolutions):

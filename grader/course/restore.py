@@ -7,12 +7,15 @@ no mark. Everything else, text, order, points and metadata of the assignment's c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 
 from grader.course.assignment import KERNELSPEC, LANGUAGE, cell_id, kernel_cell, metadata
 from grader.lab.cells import MAGIC
@@ -43,6 +46,15 @@ class Original:
             if self.grade_id.startswith(_KERNEL) and self.solution
             else None
         )
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Read a submission without nbformat's warnings of copied cells and of those without an id: they are put back."""
+    with warnings.catch_warnings():
+        for category in (DuplicateCellId, MissingIDFieldWarning):
+            warnings.simplefilter("ignore", category)
+        yield
 
 
 def restored(submission: NotebookNode, originals: Sequence[Original]) -> NotebookNode:

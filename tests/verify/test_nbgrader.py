@@ -231,6 +231,7 @@ class Course:
     seconds_again: float  # of the second round's autograding
     marked_again: int  # sources that the second round had to mark
     table: str  # what `ladder course mark` printed
+    said: str  # what nbgrader printed in the second round
 
     def feedback(self, student: str) -> str:
         """The text of a student's feedback page."""
@@ -308,10 +309,10 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     kept = {path: path.stat().st_mtime_ns for path in (root / ".marks").iterdir()}
     table = "".join(call("ladder", "course", "mark", name, cwd=root) for name in ASSIGNMENTS)
     begin = time.monotonic()
-    call("nbgrader", "autograde", EACH, "--force", cwd=root)
+    said = call("nbgrader", "autograde", EACH, "--force", cwd=root)
     seconds = time.monotonic() - begin
     changed = [path for path in (root / ".marks").iterdir() if kept.get(path) != path.stat().st_mtime_ns]
-    return Course(root, marks, exported(root), seconds, len(changed), table)
+    return Course(root, marks, exported(root), seconds, len(changed), table, said)
 
 
 @pytest.mark.parametrize("name", CLASS)
@@ -373,6 +374,11 @@ def test_a_second_round_is_cheap_and_comes_to_the_same(course: Course) -> None:
     assert course.again == course.marks
     assert course.marked_again == 0
     assert course.seconds_again < 10 * len(CLASS)
+
+
+def test_a_lecturer_is_warned_of_nothing_but_files_that_are_no_notebooks(course: Course) -> None:
+    found = [line for line in (course.table + course.said).splitlines() if "warning" in line.lower()]
+    assert [line for line in found if "is no notebook" not in line] == []
 
 
 def test_by_default_nothing_of_a_notebook_is_run(course: Course) -> None:
