@@ -16,6 +16,7 @@ import measured
 from difference import Code, difference, whole
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.directives.other import TocTree
 from sphinx.transforms import SphinxTransform
@@ -44,6 +45,31 @@ class Ladders(TocTree):
         found = [name for name in topics.discover(ROOT) if (ROOT / "lessons" / name / "lesson.md").is_file()]
         self.content = StringList([f"/lessons/{name}/lesson" for name in found], source="topic.toml")
         return super().run()
+
+
+class LadderOverview(SphinxDirective):
+    """`{ladder-overview}`: a row a record, from the naive kernel to the fastest, in the order of study."""
+
+    def run(self) -> list[nodes.Node]:
+        found = []
+        for topic in topics.discover(ROOT).values():
+            for path in measured.records(ROOT, topic.name):
+                self.env.note_dependency(str(path))
+                found.append((self._lesson(topic), measured.read(path)))
+        return [measured.overview(found)]
+
+    def _lesson(self, topic: Topic) -> nodes.Node:
+        """A link to the topic's lesson."""
+        return pending_xref(
+            "",
+            nodes.inline("", topic.title),
+            refdomain="std",
+            reftype="doc",
+            refdoc=self.env.docname,
+            reftarget=f"/lessons/{topic.name}/lesson",
+            refexplicit=True,
+            refwarn=True,
+        )
 
 
 class LadderPicture(SphinxDirective):
@@ -167,6 +193,7 @@ def _after_idea(lines: Iterable[str], suffix: str) -> int:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("ladders", Ladders)
+    app.add_directive("ladder-overview", LadderOverview)
     app.add_directive("ladder-picture", LadderPicture)
     app.add_directive("measured-all", MeasuredAll)
     app.add_transform(Rungs)

@@ -61,6 +61,27 @@ def ladder(climb: Climb, links: Mapping[str, str]) -> nodes.table:
     return table(heads, rows)
 
 
+def overview(climbs: Iterable[tuple[nodes.Node, Climb]]) -> nodes.table:
+    """A row a ladder, under the name that is given with it: from its naive rung to its fastest."""
+    rows: list[list[Cell]] = []
+    for name, climb in climbs:
+        timed = [rung for rung in climb.rungs if rung.time_s is not None]
+        fastest = min(timed, key=lambda rung: rung.time_s or 0)
+        rows.append(
+            [
+                name,
+                units.seconds(climb.rungs[0].time_s, climb.rungs[0].time_source),
+                units.seconds(fastest.time_s, fastest.time_source),
+                units.ratio(fastest.vs_naive),
+                units.percent(fastest.vs_library),
+                units.percent(fastest.vs_bound),
+                climb.device.name,
+            ]
+        )
+    heads = ["ladder", "naive", "fastest", "× naive", "% library", "% bound", "on"]
+    return table(heads, rows)
+
+
 def drawn(climb: Climb) -> list[nodes.Node]:
     """The pictures of a ladder: its rungs at their times; of kernels the roofline, of schedules the last timeline."""
     made = [_figure(pictures.ladder(climb))]

@@ -4,6 +4,7 @@ which follows it, says the same)."""
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,8 @@ MACHINE = (  # the order in which one builds on another; further notebooks follo
 
 
 class Notebooks(TocTree):
-    """`{notebooks} machine` or `{notebooks} topics`: the table of contents of those notebooks."""
+    """`{notebooks} machine` or `{notebooks} topics`: those notebooks, each with its first paragraph, in the order in
+    which they stand in the table of contents."""
 
     has_content = False
     required_arguments = 1
@@ -45,7 +47,15 @@ class Notebooks(TocTree):
         of_machine = [name for name in of_machine if name not in of_topics]
         names = {"machine": of_machine, "topics": of_topics}[self.arguments[0]]
         self.content = StringList([f"/notebooks/{name}" for name in names], source="notebooks")
-        return super().run()
+        self.options["hidden"] = None
+        described = "\n\n".join(f"[](/notebooks/{name}.ipynb)\n: {_first_paragraph(name)}" for name in names)
+        return [*super().run(), *self.parse_text_to_nodes(described)]
+
+
+def _first_paragraph(name: str) -> str:
+    """What a notebook is about: the paragraph under its title, in one line."""
+    cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
+    return "".join(cells[0]["source"]).split("\n\n")[1].replace("\n", " ")
 
 
 def _is_there(name: str) -> bool:
