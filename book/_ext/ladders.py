@@ -24,6 +24,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from grader import topics
+from grader.analysis.devices import named
 from grader.results import Climb
 from grader.rung import Rung
 from grader.topics import Topic
@@ -83,6 +84,16 @@ class LadderPicture(SphinxDirective):
         return measured.drawn(measured.read(path))[:1]
 
 
+class Roofs(SphinxDirective):
+    """`{roofs} BOARD`: what a board's roofs are beside its data sheet."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+
+    def run(self) -> list[nodes.Node]:
+        return [measured.reached(named(self.arguments[0]))]
+
+
 class MeasuredAll(SphinxDirective):
     """`{measured-all}`: a section for each record, in the order of study."""
 
@@ -108,8 +119,10 @@ class Rungs(SphinxTransform):
             return
         topic = topics.load(found[1], ROOT)
         sections = {number: section for section in self._sections() for number in _numbers(section)}
+        climbs = [measured.read(path) for path in measured.records(ROOT, topic.name)]
         for section in dict.fromkeys(sections.values()):
             for number in _numbers(section):
+                section += list(_timelines(climbs, number))
                 section += [nodes.raw("", text, format="html") for text in self._files(topic, number)]
         for rung in topic.rungs:
             if rung.id[:2] not in sections:
@@ -142,6 +155,14 @@ class Rungs(SphinxTransform):
             section = _section(self.document, f"Measured on an {climb.device.name}", climb, links)
             if first is not None:
                 first.parent.insert(first.parent.index(first), section)
+
+
+def _timelines(climbs: Iterable[Climb], number: str) -> Iterator[nodes.Node]:
+    """When each engine works under the schedule with that number, on each GPU that it was measured on."""
+    for climb in climbs:
+        for rung in climb.rungs:
+            if rung.id.startswith(number) and rung.timeline:
+                yield measured.timeline(climb, rung)
 
 
 def pages_of_files(app: Sphinx) -> Iterator[tuple[str, dict[str, str], str]]:
@@ -196,6 +217,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("ladder-overview", LadderOverview)
     app.add_directive("ladder-picture", LadderPicture)
     app.add_directive("measured-all", MeasuredAll)
+    app.add_directive("roofs", Roofs)
     app.add_transform(Rungs)
     app.connect("html-collect-pages", pages_of_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from docutils import nodes
 
+from grader.analysis.devices import DeviceSpec
+from grader.analysis.roofline import LEVELS, NAMES, roofs
 from grader.report import console, gantt, pictures, units
 from grader.results import Climb, RungResult, load
 
@@ -24,8 +26,14 @@ KERNELS: Columns = {
 
 
 def _share(engine: str) -> Callable[[RungResult], str]:
-    return lambda rung: units.percent(gantt.shares(rung.timeline).get(engine))
+    return lambda rung: units.percent(gantt.shares(rung.timeline, rung.time_s).get(engine))
 
+
+ROOFLINE = (
+    "How high a rung stands was measured. How far to the right follows from what the emulator counted at smaller "
+    "sizes, scaled: loads as the operations grow, stores and bytes of DRAM as the bytes do. Above 100 %: ptxas merges "
+    "loads that are counted one by one."
+)
 
 SCHEDULES: Columns = {f"{engine} %": _share(engine) for engine in gantt.ROWS}
 
@@ -82,21 +90,43 @@ def overview(climbs: Iterable[tuple[nodes.Node, Climb]]) -> nodes.table:
     return table(heads, rows)
 
 
+def reached(spec: DeviceSpec) -> nodes.table:
+    """A row a roof: what loops that do nothing else reached on a board, and what its data sheet says."""
+    found = roofs(spec)
+    sheet = {"dram": spec.peak_dram, "fma": spec.peak_flop, "tensor": spec.peak_tensor}
+    rows: list[list[Cell]] = []
+    for roof, name in NAMES.items():
+        rate, unit = getattr(found, roof), "B/s" if roof in LEVELS else "FLOP/s"
+        promised = sheet.get(roof)
+        rows.append(
+            [
+                "Tensor, by mma.sync" if roof == "tensor" else name,
+                units.rate(rate, unit),
+                units.NOTHING if promised is None else units.rate(promised, unit),
+                units.NOTHING if promised is None else units.percent(rate / promised),
+            ]
+        )
+    return table(["roof", "reached", "data sheet", "%"], rows)
+
+
 def drawn(climb: Climb) -> list[nodes.Node]:
-    """The pictures of a ladder: its rungs at their times; of kernels the roofline, of schedules the last timeline."""
+    """The pictures of a ladder: its rungs at their times and, of kernels, the roofline."""
     made = [_figure(pictures.ladder(climb))]
-    timed = [rung for rung in climb.rungs if rung.timeline]
-    if timed:
-        title = f"{timed[-1].id}, {units.problem(climb.problem)}, {climb.device.name}"
-        made.append(_figure(pictures.intervals(timed[-1].timeline, timed[-1].time_source, title)))
-    elif any(rung.intensity for rung in climb.rungs):
-        made.append(_figure(pictures.roofline(climb)))
+    if any(rung.intensity for rung in climb.rungs):
+        made.append(_figure(pictures.roofline(climb), ROOFLINE))
     return made
 
 
-def _figure(svg: str) -> nodes.raw:
+def timeline(climb: Climb, rung: RungResult) -> nodes.Node:
+    """The picture of when each engine works under a schedule."""
+    title = f"{rung.id}, {units.problem(climb.problem)}, {climb.device.name}"
+    return _figure(pictures.intervals(rung.timeline, rung.time_source, title), gantt.INSTRUMENTED)
+
+
+def _figure(svg: str, caption: str = "") -> nodes.raw:
     """A picture that scrolls in itself where the page is narrower than can be read."""
-    return nodes.raw("", f'<figure class="picture" tabindex="0">{svg}</figure>', format="html")
+    said = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return nodes.raw("", f'<figure class="picture" tabindex="0">{svg}{said}</figure>', format="html")
 
 
 def _name(rung: RungResult, links: Mapping[str, str]) -> nodes.Node:

@@ -133,12 +133,16 @@ def roofs(device: DeviceSpec) -> Roofs:
 def work(rung: RungResult, growth: Growth) -> Work | None:
     """What a rung does at the sizes of its time, from what was counted; None where nothing was counted.
 
+    Loads grow with the operations, since each feeds some of them; stores with the bytes, since results are stored once.
     Lines of L1 are those of all loads and of all stores together, where the time model counts them line by line.
     """
     if rung.counters is None or rung.flop is None or rung.dram_bytes is None:
         return None
     counters = rung.counters
-    asked = SECTOR * sum(counters.get(SECTORS.format(kind), 0) for kind in ("ld", "st", "red", "atom"))
+    stored = SECTOR * sum(counters.get(SECTORS.format(kind), 0) for kind in ("st", "red", "atom"))
+    loaded = (
+        SECTOR * counters.get(SECTORS.format("ld"), 0) if rung.l2_bytes is None else rung.l2_bytes - stored
+    )
     turns: float = sum(counters.get(WAVEFRONTS.format(kind), 0) for kind in ("ld", "st", "atom"))
     turns += sum(lines(counters, kind) for kind in ("ld", "st"))
     tensor = sum(number for name, number in counters.items() if name.startswith(TENSOR))
@@ -147,7 +151,7 @@ def work(rung: RungResult, growth: Growth) -> Work | None:
         fma_lanes=sum(counters.get(name, 0) for name in FP32) * growth.flop,
         tensor_flop=tensor * growth.flop,
         dram_bytes=rung.dram_bytes * growth.bytes,
-        l2_bytes=(asked if rung.l2_bytes is None else rung.l2_bytes) * growth.flop,
+        l2_bytes=loaded * growth.flop + stored * growth.bytes,
         shared_bytes=WAVEFRONT * turns * growth.flop,
     )
 

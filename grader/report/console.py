@@ -94,7 +94,7 @@ def _schedules(result: Climb) -> Table:
     for column in ("time", "×naive", "%bound", "in%", "compute%", "out%"):
         table.add_column(column, justify="right", no_wrap=True)
     for rung in result.rungs:
-        worked = gantt.shares(rung.timeline)
+        worked = gantt.shares(rung.timeline, rung.time_s)
         table.add_row(
             mark(rung.verdict == "pass"),
             f"{rung.id} {SIDE_STEP}" if rung.side_step else rung.id,
@@ -183,6 +183,8 @@ def _footnotes(result: Climb) -> Iterable[Text]:
         )
     if any(rung.timeline for rung in result.rungs):
         yield Text(gantt.LEGEND, "dim")
+        if any(rung.time_source == "measured" for rung in result.rungs):
+            yield Text(gantt.INSTRUMENTED, "dim")
         return
     counted = result.counted and units.problem(result.counted)
     at = f" at {counted}" if counted and result.counted != result.problem else ""

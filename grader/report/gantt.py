@@ -13,6 +13,7 @@ ROWS = {"in": "copy in", "compute": "compute", "out": "copy out"}
 STYLES = {"in": "blue", "compute": "green", "out": "magenta"}
 WIDTH = 56
 LEGEND = "in, compute, out: how much of the time the copy engines and the multiprocessors work."
+INSTRUMENTED = "A timeline is of one run with an event before and after each command, which takes longer."
 
 _SHADES = ((0.9, "█"), (0.6, "▓"), (0.3, "▒"), (0.02, "░"))
 
@@ -41,13 +42,18 @@ def busy(spans: Sequence[tuple[float, float]], end: float, slices: int) -> list[
     return shares
 
 
-def shares(timeline: Sequence[Interval]) -> dict[str, float]:
-    """How much of the time each engine worked; {} where there is no timeline."""
-    end = max((item.end_s for item in timeline), default=0.0)
-    if not end:
+def shares(timeline: Sequence[Interval], seconds: float | None) -> dict[str, float]:
+    """How much of a schedule's time each engine works; {} where it was not timed.
+
+    `seconds` are those of the runs that were timed. The timeline is of another, in which events around each command
+    keep the engines waiting, so that its own end would make them look idle.
+    """
+    if not timeline or not seconds:
         return {}
     return {
-        engine: sum(item.end_s - item.start_s for item in timeline if item.engine == engine) / end
+        engine: min(
+            1.0, sum(item.end_s - item.start_s for item in timeline if item.engine == engine) / seconds
+        )
         for engine in ROWS
     }
 

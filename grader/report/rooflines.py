@@ -29,8 +29,9 @@ def device_of(result: Climb) -> DeviceSpec:
 def placed(result: Climb) -> list[Placed]:
     """The rungs that have a time and counters, under the roofs of the climb's device.
 
-    Counters are of smaller sizes than times. They are scaled: bytes of DRAM as the bytes grow that any algorithm has
-    to move, everything else as the operations grow. Raises WarpladderError for a topic that is not known.
+    Counters are of smaller sizes than times. They are scaled: bytes of DRAM, and what is stored, as the bytes grow that
+    any algorithm has to move, everything else as the operations grow. Raises WarpladderError for a topic that is not
+    known.
     """
     growth = _growth(result)
     device = device_of(result)
