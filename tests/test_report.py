@@ -86,6 +86,16 @@ def test_a_modelled_climb_says_so() -> None:
     assert "Not measured." in text
 
 
+def test_beside_what_was_modelled_stands_what_was_measured() -> None:
+    emulated = replace(CLIMB, device=Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"))
+    record = records.measured(emulated)
+    assert record is not None
+    text = shown(console.climb(emulated, "Matrix product", record))
+    assert f"Measured on a real NVIDIA H200, rung by rung: {units.seconds(record.rungs[0].time_s)}," in text
+    assert records.measured(replace(emulated, problem={"M": 8, "N": 8, "K": 8})) is None
+    assert records.measured(CLIMB) is None
+
+
 def test_a_claim_says_on_which_side_of_its_limit_it_asks_to_be() -> None:
     claims = [ClaimResult(sign, False, 3.0, "a", 10, f"x {sign} 2", 2.0) for sign in ("<=", ">=", "==")]
     text = shown(console.claims(claims))

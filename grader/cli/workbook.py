@@ -80,7 +80,7 @@ def climb(
     """
     from grader.judge.climb import climb as run
     from grader.report import console as views
-    from grader.report import progress
+    from grader.report import progress, records
     from grader.topics import load
 
     loaded = [load(name) for name in topic]
@@ -97,7 +97,7 @@ def climb(
             result = run(item, device, problem, report, jobs, arch)
         if number:
             console.print()
-        console.print(views.climb(result, item.title))
+        console.print(views.climb(result, item.title, records.measured(result)))
         _keep_climb(result, json, record)
         _draw_climb(result, item.title, plot, html)
         passed = passed and all(rung.verdict == "pass" for rung in result.rungs)

@@ -46,11 +46,14 @@ def bank_conflicts(counters: Mapping[str, int] | None) -> str:
 # ---- climb -------------------------------------------------------------------------------------------------
 
 
-def climb(result: Climb, title: str) -> RenderableType:
-    """A whole ladder: one line a rung, then what each rung claims, then what the numbers are."""
+def climb(result: Climb, title: str, measured: Climb | None = None) -> RenderableType:
+    """A whole ladder: one line a rung, then what each rung claims, then what the numbers are.
+
+    `measured` is a record of the same problem on the GPU that was emulated.
+    """
     parts: list[RenderableType] = [_heading(result, title), "", _ladder(result), ""]
     parts += [block for rung in result.rungs for block in _explanation(rung)]
-    parts += ["", *_footnotes(result)]
+    parts += ["", *_footnotes(result, measured)]
     return Group(*parts)
 
 
@@ -163,7 +166,7 @@ def claims(items: Sequence[ClaimResult], paid: Sequence[str] | None = None) -> P
     return Padding(table, (0, 0, 0, 2))
 
 
-def _footnotes(result: Climb) -> Iterable[Text]:
+def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
     for baseline in result.baselines:
         yield Text(f"{baseline.name}: {units.seconds(baseline.time_s)}")
     if result.bound is not None:
@@ -173,6 +176,9 @@ def _footnotes(result: Climb) -> Iterable[Text]:
         yield Text(
             "≈ modelled: from what the emulator counted, for a device like this one. Not measured.", "dim"
         )
+    if measured is not None:
+        times = ", ".join(units.seconds(rung.time_s, rung.time_source) for rung in measured.rungs)
+        yield Text(f"Measured on a real {measured.device.name}, rung by rung: {times}.", "dim")
     if any(rung.side_step for rung in result.rungs):
         yield Text(f"{SIDE_STEP} a side step: an idea worth knowing that need not be faster here.", "dim")
     if any(claim.held is None for rung in result.rungs for claim in rung.claims):

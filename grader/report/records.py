@@ -42,6 +42,16 @@ def find(record: str | None, topics: Sequence[str] | None) -> list[Path]:
     return chosen
 
 
+def measured(result: Climb) -> Climb | None:
+    """The workbook's record of the same problem on the GPU that a climb emulated; None where there is none."""
+    gpu = Device("gpu", result.device.name, result.device.arch)
+    path = content_root() / "measurements" / gpu_folder(gpu) / f"{result.topic}.json"
+    if result.device.kind == "gpu" or not path.is_file():
+        return None
+    found = read(path)
+    return found if found.problem == result.problem else None
+
+
 def read(path: Path) -> Climb:
     """A record from its file. Raises WarpladderError for a file that is none."""
     try:
