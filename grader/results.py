@@ -132,7 +132,8 @@ class Accuracy:
 class Interval:
     """What one engine of the device, or the host, did for a while; of topics whose rungs are schedules."""
 
-    engine: Literal["host", "in", "compute", "out"]  # in, out: the copy engine of that direction
+    # in, out: the copy engine of that direction; host: it waits; host_copy: it copies, or reads, its own memory
+    engine: Literal["host", "host_copy", "in", "compute", "out"]
     stream: int  # 0 is the default stream; of no meaning for the host
     start_s: float  # from the start of the run
     end_s: float

@@ -81,6 +81,51 @@ def test_a_profile_draws_its_timeline() -> None:
     assert profiles.profile(result, [])
 
 
+STAGES_IN_RUN = """
+import numpy as np
+import pycuda.driver as cuda
+
+
+class Schedule:
+    def __init__(self, process, source, target, N, R):
+        self.process, self.source, self.target, self.N, self.R = process, source, target, N, np.int32(R)
+        self.device = cuda.mem_alloc(source.nbytes)
+        self.pinned = cuda.pagelocked_empty(N, np.float32)
+        self.stream = cuda.Stream()
+
+    def run(self):
+        self.pinned[:] = self.source
+        chunk = -(-self.N // 4)
+        for first in range(0, self.N, chunk):
+            part = slice(first, min(first + chunk, self.N))
+            count, place = part.stop - first, int(self.device) + 4 * first
+            cuda.memcpy_htod_async(place, self.pinned[part], self.stream)
+            grid, address = (-(-count // 256), 1), np.uintp(place)
+            self.process(
+                address, address, np.int32(count), self.R, grid=grid, block=(256, 1, 1), stream=self.stream
+            )
+            cuda.memcpy_dtoh_async(self.pinned[part], place, self.stream)
+        self.stream.synchronize()
+        self.target[:] = self.pinned
+"""
+
+
+def test_the_hosts_own_copies_are_shown_and_named(tmp_path: Path) -> None:
+    topic = topics.load("streams")
+    file = tmp_path / "mine.py"
+    file.write_text(STAGES_IN_RUN)
+    graded = grade(topic, file, "emulator")
+    assert graded.rung_reached == "02_chunks"
+    assert "own copies (lines 14, 26) take ≈" in graded.hints[-1].text
+
+    found = profile(topic, file, "emulator", {"N": 1 << 24, "R": 50})
+    assert {item.line for item in found.timeline if item.engine == "host_copy"} == {14, 26}
+    assert "host copies" in pictures.timeline(found)
+    terminal = Console(width=80, file=io.StringIO(), record=True)
+    terminal.print(profiles.profile(found, []))
+    assert "host: its own copies" in terminal.export_text()
+
+
 def test_stopping_the_clock_changes_no_time(tmp_path: Path) -> None:
     topic = topics.load("streams")
     honest = topic.rung("01_pinned").path

@@ -11,6 +11,7 @@ from grader.judge import cases, hints, schedules, scoring, step
 from grader.judge.cases import Case, CaseStore
 from grader.judge.examination import Examiner, accuracy
 from grader.judge.provenance import provenance
+from grader.judge.schedules import ScheduleStep
 from grader.judge.session import Progress, Session, silent
 from grader.judge.step import Step
 from grader.results import Grade, Hint, Verdict
@@ -155,7 +156,10 @@ def _hints(topic: Topic, current: Step, reached: str | None, whole: bool) -> lis
     if current.refusal is not None:
         return []
     if reached is not None:
-        return hints.next_rung(topic, reached, current.claims)
+        found = hints.next_rung(topic, reached, current.claims)
+        if found and isinstance(current, ScheduleStep) and current.timeline is not None:
+            found += [Hint(found[0].rung, text) for text in [schedules.host_copies(current.timeline)] if text]
+        return found
     first = topic.rungs[0].id
     if not whole:
         return [

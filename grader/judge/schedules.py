@@ -54,6 +54,9 @@ FACTS = (
 )
 """What claims on schedules may name besides sizes: see `facts`."""
 
+OWN_WORK = (do.HostCopy, do.HostRead)
+"""What the host does itself, with its own memory."""
+
 
 @dataclass
 class ScheduleStep(Step):
@@ -286,9 +289,30 @@ def _pieces(recording: Recording, commands: Iterable[do.Command]) -> int:
 def simulated(timeline: Timeline) -> list[Interval]:
     """A simulated run as results show it."""
     return [
-        Interval(item.engine, max(item.stream, 0), item.start_s, item.end_s, item.command.line)
+        Interval(
+            "host_copy" if isinstance(item.command, OWN_WORK) else item.engine,
+            max(item.stream, 0),
+            item.start_s,
+            item.end_s,
+            item.command.line,
+        )
         for item in timeline.intervals
     ]
+
+
+def host_copies(timeline: Timeline) -> str:
+    """A sentence about the host's own copies, where they take a tenth of the time or more; else nothing."""
+    own = [item for item in timeline.intervals if isinstance(item.command, OWN_WORK)]
+    seconds = sum(item.end_s - item.start_s for item in own)
+    if seconds < 0.1 * timeline.seconds:
+        return ""
+    lines = sorted({item.command.line for item in own if item.command.line})
+    where = f" (line{'s' if len(lines) > 1 else ''} {', '.join(map(str, lines))})" if lines else ""
+    return (
+        f"The host's own copies{where} take ≈{1e3 * seconds:.3g} of ≈{1e3 * timeline.seconds:.3g} ms, in which it "
+        "enqueues nothing: pin the arrays themselves, with cuda.register_host_memory in __init__, and copy from and "
+        "to them."
+    )
 
 
 def measured(recording: Recording, spans: Sequence[Span]) -> list[Interval]:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from grader.report import console as views
 from grader.report import gantt, units
-from grader.results import LaunchProfile, Profile
+from grader.results import Interval, LaunchProfile, Profile
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 LINES_SHOWN = 12
@@ -27,12 +27,26 @@ def profile(result: Profile, source: Sequence[str]) -> RenderableType:
     if result.reason is not None:
         parts.append(Text(result.reason, views.VERDICT_STYLES[result.verdict]))
     if result.timeline:
-        parts += ["", gantt.gantt(result.timeline, result.timeline_source), Text(gantt.LEGEND, "dim")]
+        copies = _host_copies(result.timeline)
+        parts += ["", *copies[:1], gantt.gantt(result.timeline, result.timeline_source)]
+        parts += [Text(gantt.LEGEND, "dim"), *copies[1:]]
     for launch in result.launches:
         parts += ["", _resources(launch), _counters(launch), "", _lines(launch)]
         parts += views.findings(launch.findings, result.file, source)
     parts += views.printed(result.printed)
     return Group(*parts)
+
+
+def _host_copies(timeline: Sequence[Interval]) -> list[Text]:
+    """A row above those of the engines for what the host copies itself, and its legend; nothing where it does not."""
+    spans = [(item.start_s, item.end_s) for item in timeline if item.engine == "host_copy"]
+    if not spans:
+        return []
+    end = max(item.end_s for item in timeline)
+    shares = gantt.busy(spans, end, gantt.WIDTH)
+    cells = "".join("█" if share >= 0.5 else "░" if share else " " for share in shares)
+    row = f"  {'host':<9}{cells} {units.percent(sum(stop - start for start, stop in spans) / end):>3} %"
+    return [Text(row), Text("host: its own copies, from one array of its own to another.", "dim")]
 
 
 def _resources(launch: LaunchProfile) -> Text:

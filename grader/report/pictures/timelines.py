@@ -9,18 +9,25 @@ from grader.report.pictures.svg import SERIES, Sheet, heading
 from grader.results import Interval, Profile
 
 WIDTH, LEFT, RIGHT, TOP, ROW = 760.0, 96.0, 24.0, 48.0, 34.0
-ROWS = {"host": "host waits", "in": "copy in", "compute": "compute", "out": "copy out"}
+ROWS = {
+    "host_copy": "host copies",
+    "host": "host waits",
+    "in": "copy in",
+    "compute": "compute",
+    "out": "copy out",
+}
+HOST = ("host_copy", "host")
 
 
 def timeline(result: Profile) -> str:
-    """A schedule's run: a row for the host and each engine, a colour for each stream."""
+    """A schedule's run: a row for what the host does and for each engine, a colour for each stream."""
     title = f"{result.file}, {units.problem(result.problem)}, {result.device.name}"
     return intervals(result.timeline, result.timeline_source, title)
 
 
 def intervals(spans: Sequence[Interval], source: str | None, title: str) -> str:
     """The same of any run's intervals; `source` is "measured" or "modelled"."""
-    streams = sorted({span.stream for span in spans if span.engine != "host"})
+    streams = sorted({span.stream for span in spans if span.engine not in HOST})
     end = max((span.end_s for span in spans), default=0.0)
     rows = {engine: name for engine, name in ROWS.items() if any(span.engine == engine for span in spans)}
     below = TOP + ROW * len(rows)
@@ -36,7 +43,7 @@ def intervals(spans: Sequence[Interval], source: str | None, title: str) -> str:
         sheet.line([(LEFT, y + ROW), (WIDTH - RIGHT, y + ROW)], "grid", 1)
         for span in spans:
             if span.engine == engine:
-                colour = "dim" if engine == "host" else SERIES[streams.index(span.stream) % len(SERIES)]
+                colour = "dim" if engine in HOST else SERIES[streams.index(span.stream) % len(SERIES)]
                 width = max(0.6, (span.end_s - span.start_s) * scale - 0.6)
                 sheet.rect(LEFT + span.start_s * scale, y + 4, width, ROW - 8, colour, tip=_tip(span))
     sheet.text(LEFT, below + 18, "0", "dim", size=12)
@@ -47,7 +54,8 @@ def intervals(spans: Sequence[Interval], source: str | None, title: str) -> str:
 
 def _tip(span: Interval) -> str:
     line = "" if span.line is None else f", line {span.line}"
-    return f"stream {span.stream}: {units.seconds(span.end_s - span.start_s)}{line}"
+    who = ROWS[span.engine] if span.engine in HOST else f"stream {span.stream}"
+    return f"{who}: {units.seconds(span.end_s - span.start_s)}{line}"
 
 
 def _legend(sheet: Sheet, streams: Sequence[int], y: float) -> None:
@@ -61,6 +69,5 @@ def _description(spans: Sequence[Interval], end: float, source: str | None) -> s
         worked = sum(span.end_s - span.start_s for span in spans if span.engine == engine)
         return f"{ROWS[engine]} {units.percent(worked / end if end else None)} %"
 
-    return (
-        f"How long each engine works, of {units.seconds(end, source)}: {', '.join(share(e) for e in ROWS)}."
-    )
+    rows = [row for row in ROWS if row != "host_copy" or any(span.engine == row for span in spans)]
+    return f"How long each engine works, of {units.seconds(end, source)}: {', '.join(map(share, rows))}."
