@@ -47,3 +47,63 @@ def test_a_register_nobody_wrote_is_nan_in_every_block(bench: Bench) -> None:
     }"""
     ran = bench.cuda(source, "k", 4, 32, np.zeros(128, np.float32), np.int32(3))
     assert np.isnan(ran.arrays[0]).all()
+
+
+SHUFFLES_FROM_NOBODY = {
+    "outside the mask": "if (t % 32 < 16) v = __shfl_down_sync(0xffffu, v, 16);",
+    "from those elsewhere": "if (t < n) v = __shfl_down_sync(__activemask(), v, 8);",
+    "by a lane that its mask leaves out": "v = __shfl_sync(0xffff0000u, v, 31);",
+    "from those that have returned": "if (t >= n) return; __syncthreads(); v = __shfl_down_sync(~0u, v, 8);",
+    "among the lanes of a ballot": "unsigned m = __ballot_sync(~0u, t < n); if (t < n) v = __shfl_xor_sync(m, v, 24);",
+}
+
+
+@pytest.mark.parametrize("name", SHUFFLES_FROM_NOBODY)
+def test_the_value_of_a_lane_that_takes_no_part_is_nan(bench: Bench, name: str) -> None:
+    """PTX leaves the value open. It is no finding, since nobody may use it; where it is used, the result shows it."""
+    source = HEAD + "float v = s[t]; " + SHUFFLES_FROM_NOBODY[name] + " x[t] = v; }"
+    (values,) = bench.cuda(source, "k", 1, 64, np.ones(64, np.float32), np.int32(40)).arrays[:1]
+    assert set(values[~np.isnan(values)]) == {1}
+    assert 0 < np.isnan(values).sum() < 64
+
+
+def test_integers_of_absent_lanes_are_minus_one(bench: Bench) -> None:
+    source = """extern "C" __global__ void k(int* x)
+    {
+        if (threadIdx.x < 16) x[threadIdx.x] = __shfl_down_sync(0xffff, x[threadIdx.x], 1);
+    }"""
+    assert bench.clean(source, "k", 1, 32, np.arange(32, dtype=np.int32)).tolist() == [
+        *range(1, 16),
+        -1,
+        *range(16, 32),
+    ]
+
+
+USED_BY_NOBODY = {
+    "a sum of eight lanes": (
+        "if (t < 8) { for (int d = 4; d > 0; d /= 2) v += __shfl_down_sync(0xff, v, d); if (t == 0) x[0] = v; }",
+        28,
+    ),
+    "a sum in segments": (
+        "if (t < 16) { for (int d = 8; d > 0; d /= 2) v += __shfl_down_sync(0xffff, v, d, 16); if (t == 0) x[0] = v; }",
+        120,
+    ),
+    "a sum of those who are there": (
+        "unsigned m = __ballot_sync(~0u, t < n); if (t < n) { for (int d = 16; d > 0; d /= 2) {"
+        "float o = __shfl_down_sync(m, v, d); if (t + d < n) v += o; } if (t == 0) x[0] = v; }",
+        190,
+    ),
+    "a scan": (
+        "if (t < 16) { for (int d = 1; d < 16; d *= 2) { float o = __shfl_up_sync(0xffff, v, d); if (t >= d) v += o; }"
+        "if (t == 15) x[0] = v; }",
+        120,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", USED_BY_NOBODY)
+def test_values_of_absent_lanes_that_nobody_uses_are_no_matter(bench: Bench, name: str) -> None:
+    body, total = USED_BY_NOBODY[name]
+    x = np.arange(32, dtype=np.float32)
+    source = HEAD.replace("s[64]", "s[32]") + "float v = s[t]; " + body + " }"
+    assert bench.clean(source, "k", 1, 32, x, np.int32(20))[0] == total

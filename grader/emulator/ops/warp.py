@@ -16,15 +16,20 @@ if TYPE_CHECKING:
     from grader.emulator.codegen import Emitter
 
 _MODES = ("up", "down", "bfly", "idx")
+ABSENT_VALUE = 0xFFFFFFFF
+"""What a shuffle gives where its source takes no part: NaN in floats of every width, as in registers nobody wrote."""
 
 
 def _lane_numbers() -> Any:
     return ir.Constant(ir.VectorType(I32, LANES), [I32(lane) for lane in range(LANES)])
 
 
-@op("shfl", allow=("sync", *_MODES), types=("b32",), operands=(4, 5))
+@op("shfl", allow=("sync", *_MODES), types=("b32",), operands=5)
 def shfl(e: Emitter, o: Op) -> None:
-    """The source lane as the PTX ISA's pseudocode gives it; out of the segment, a lane keeps its own value."""
+    """The source lane as the PTX ISA's pseudocode gives it; out of the segment, a lane keeps its own value.
+
+    What PTX leaves undefined, the value of a lane that the mask does not name or that is elsewhere, is ABSENT_VALUE.
+    """
     e.check_present(e.inst.operands[4], leavers=True)
     target = e.inst.operands[0]
     value = e.read(1, "b32", vector=True)
@@ -46,7 +51,10 @@ def shfl(e: Emitter, o: Op) -> None:
         }[mode]()
         holds = e.b.icmp_signed("<=", source, highest)
     source = e.b.select(holds, source, lane)
-    result = _permuted(e, value, source)
+    members = e.splat(_members(e, 4))
+    both = e.b.or_(e.b.shl(_all(1), source), _own_bits())
+    present = e.b.icmp_unsigned("==", e.b.and_(members, both), both)
+    result = e.b.select(present, _permuted(e, value, source), _all(ABSENT_VALUE))
     if isinstance(target, Pair):
         e.write(target.first, result, "b32")
         e.write(target.second, holds, "pred")
