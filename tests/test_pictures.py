@@ -4,14 +4,15 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from grader.analysis.devices import named
 from grader.content import content_root
-from grader.report import pictures
+from grader.report import pictures, units
 from grader.report.pictures.svg import COLOURS, LogScale
-from grader.results import Climb, Interval, load
+from grader.results import Climb, Interval, RungResult, load
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -22,6 +23,8 @@ def record(topic: str) -> Climb:
 
 DRAWN: dict[str, Callable[[], str]] = {
     "ladder": lambda: pictures.ladder(record("gemm")),
+    "ladder on a phone": lambda: pictures.ladder(record("hgemm"), 360),
+    "ladder with many sizes on a phone": lambda: pictures.ladder(record("conv2d"), 360),
     "ladder of schedules": lambda: pictures.ladder(record("streams")),
     "roofline": lambda: pictures.roofline(record("hgemm")),
     "roofline without arithmetic": lambda: pictures.roofline(record("transpose")),
@@ -119,6 +122,45 @@ def test_a_ladder_shows_every_rung_s_time_and_every_line() -> None:
     assert any(line.startswith("arithmetic bound: ≈") for line in shown)
 
 
+@pytest.mark.parametrize("topic", ["gemm", "hgemm", "conv2d", "transfer"])
+def test_on_a_phone_every_rung_s_name_and_time_stand_above_its_point(topic: str) -> None:
+    climb = record(topic)
+    text = pictures.ladder(climb, 360)
+    root = ElementTree.fromstring(text)
+    assert root.get("width") == "360"
+    words = [(item.text or "", float(item.get("y", 0))) for item in root.iter(f"{SVG}text")]
+    places = [(float(item.get("cx", 0)), float(item.get("cy", 0))) for item in shapes(text, "circle", "blue")]
+    assert len(places) == len(climb.rungs)
+    for rung, (x, y) in zip(climb.rungs, places, strict=True):
+        assert 5.5 <= x <= 360 - 5.5
+        name = f"{rung.id} †" if rung.side_step else rung.id
+        (above,) = [height for text, height in words if text == name]
+        (time,) = [text for text, height in words if height == above and text.startswith(f"{_time(rung)}  ×")]
+        assert 0 < y - above <= 20
+        assert (len(name) * 13 + len(time) * 12) * 0.56 <= 360 - 32
+
+
+def _time(rung: RungResult) -> str:
+    return units.seconds(rung.time_s, rung.time_source)
+
+
+def test_labels_of_ticks_leave_each_other_room() -> None:
+    for width in (360, 760):
+        for topic in ("gemm", "hgemm", "transpose", "transfer"):
+            root = ElementTree.fromstring(pictures.ladder(record(topic), width))
+            ticks = [item for item in root.iter(f"{SVG}text") if item.get("text-anchor") == "middle"]
+            ends = [(float(tick.get("x", 0)), 0.5 * 12 * len(tick.text or "") / 2) for tick in ticks]
+            assert len(ends) > 1
+            assert all(a + wide <= b - other for (a, wide), (b, other) in pairwise(ends)), topic
+
+
+def test_a_page_has_a_ladder_for_either_width() -> None:
+    climb = record("gemm")
+    text = pictures.ladder_for_pages(climb)
+    assert f'<div class="picture-wide">{pictures.ladder(climb)}</div>' in text
+    assert f'<div class="picture-narrow">{pictures.ladder(climb, 360)}</div>' in text
+
+
 def test_a_modelled_rung_is_a_ring_and_one_that_failed_says_so() -> None:
     climb = record("transpose")
     first, second, *_ = climb.rungs
@@ -127,6 +169,7 @@ def test_a_modelled_rung_is_a_ring_and_one_that_failed_says_so() -> None:
     (ring,) = [item for item in shapes(text, "circle", "blue") if item.get("fill") == "none"]
     assert "≈" in (ring[0].text or "")
     assert "fail" in texts(text)
+    assert "fail" in texts(pictures.ladder(replace(climb, rungs=rungs), 360))
     assert "Nothing was timed." in texts(pictures.ladder(replace(climb, rungs=[], baselines=[], bound=None)))
 
 

@@ -8,8 +8,10 @@ pictures can stand in one page.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from html import escape
+from itertools import pairwise
 from math import ceil, floor, log10
 from typing import Literal
 
@@ -137,6 +139,11 @@ class Sheet:
         )
 
 
+def wrapped(text: str, width: float, size: float = 13) -> list[str]:
+    """The text in lines that are about so wide at most."""
+    return textwrap.wrap(text, max(1, int(width / (size * EM))))
+
+
 def heading(sheet: Sheet, title: str, below: str = "") -> None:
     """A title, and a quieter line below it."""
     sheet.text(16, 26, title, bold=True, size=14)
@@ -164,12 +171,13 @@ class LogScale:
         share = (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
         return self.start + share * (self.end - self.start)
 
-    def ticks(self) -> list[float]:
-        """1, 2 and 5 times powers of ten, fewer where there are many."""
+    def ticks(self, gap: float = 0) -> list[float]:
+        """1, 2 and 5 times powers of ten, fewer where there are many, or where their distance is below `gap`."""
         decades = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
         for steps in ((1, 2, 5), (1, 3), (1,)):
             found = [step * 10.0**d for d in decades for step in steps]
             found = [value for value in found if self.low <= value <= self.high]
-            if len(found) <= 9:
+            near = any(self(second) - self(first) < gap for first, second in pairwise(found))
+            if len(found) <= 9 and not near:
                 return found
         return found
