@@ -10,10 +10,11 @@ import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from grader import topics
 from grader.course import assignment
-from grader.course.restore import Original, answer, restored
+from grader.course.restore import Original, answer, as_text, restored
 
 TOPICS = topics.discover()
 NAMES = list(TOPICS)
@@ -118,7 +119,7 @@ def test_answers_are_kept_and_locked_cells_are_not() -> None:
         "# Transpose",
         KERNEL,
         "course.points(1)",
-        "Because.",
+        "```text\nBecause.\n```",
         "course.points(2)",
     ]
 
@@ -138,6 +139,22 @@ def test_cells_of_the_learners_own_stay_where_they_were_and_have_no_marks() -> N
     made = restored({"cells": cells}, ORIGINALS)
     assert [cell.source for cell in made.cells][2] == "100.0"
     assert made.cells[2].metadata == {}
+
+
+WRITTEN = st.text(alphabet="`~<>a$\\ \n", max_size=60)
+
+
+@given(WRITTEN)
+def test_what_learners_write_is_one_block_of_code(written: str) -> None:
+    """Whatever fences they open and close themselves: nothing of it is rendered."""
+    (block,) = MarkdownIt("commonmark").parse(as_text(written))
+    assert (block.type, block.info, block.content) == ("fence", "text", f"{written}\n")
+
+
+def test_prose_of_a_learners_own_is_shown_and_not_rendered() -> None:
+    prose = {"cell_type": "markdown", "metadata": {}, "source": "<img src=x onerror=alert(1)>"}
+    made = restored({"cells": [prose, prose | {"cell_type": "raw"}, *released()]}, ORIGINALS)
+    assert [cell.source for cell in made.cells[:2]] == [as_text(prose["source"])] * 2
 
 
 @pytest.mark.parametrize("work_first", [True, False])

@@ -84,14 +84,17 @@ def mark(
     from grader.course import batch
 
     course_folder, marker = batch.open_course(folder)
-    submissions = list(batch.collect(course_folder, marker.topics, assignment))
-    if not submissions:
+    collected = list(batch.collect(course_folder, marker.topics, assignment))
+    submissions = [item for item in collected if isinstance(item, batch.Submission)]
+    absent = [item for item in collected if isinstance(item, batch.Row)]
+    if not collected:
         where = Path(course_folder.submitted_directory) / "STUDENT" / assignment
         raise WarpladderError(
             f"nobody has submitted anything to `{assignment}`", remedy=f"put it into {where}"
         )
     with _bar(assignment, len({(item.topic.name, item.source) for item in submissions})) as done:
-        rows = batch.mark(marker, submissions, jobs, again, done)
+        marked = batch.mark(marker, submissions, jobs, again, done)
+    rows = sorted([*absent, *marked], key=lambda row: (row.student, row.topic))
     console = console_for(json == "-")
     console.print(_table(rows))
     if json is not None:

@@ -58,9 +58,11 @@ def open_course(root: Path) -> tuple[CourseDirectory, MarkKernels]:
     return CourseDirectory(config=config), MarkKernels(config=config)
 
 
-def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) -> Iterator[Submission]:
-    """The kernels that were submitted to an assignment, student by student. Raises WarpladderError where it is not
-    known to the gradebook."""
+def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) -> Iterator[Submission | Row]:
+    """The kernels that were submitted to an assignment, student by student; a row for who submitted none.
+
+    Raises WarpladderError where the assignment is not known to the gradebook.
+    """
     submitted = course.submitted_directory
     student_of = re.compile(
         course.format_path(submitted, "(?P<student>[^/]+)", re.escape(assignment), escape=True)
@@ -71,6 +73,8 @@ def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) 
             if student and path.is_file():
                 source = sources.of_cell(answer(_cells(path), kernel))
                 yield Submission(student["student"], topics[kernel.topic or ""], source)
+            elif student:
+                yield Row(student["student"], kernel.topic or "", None, _absent(path))
 
 
 def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Original]]:
@@ -87,6 +91,13 @@ def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Origin
             for cell in of_gradebook(notebook)
             if cell.topic is not None
         ]
+
+
+def _absent(path: Path) -> str:
+    """What stands in a student's row in place of a mark: nbgrader will not find the notebook, either."""
+    others = sorted(f"`{item.name}`" for item in path.parent.iterdir())
+    found = f"there is {', '.join(others)}" if others else "the folder is empty"
+    return f"no {path.name}; {found}"
 
 
 def _cells(path: Path) -> list[Any]:

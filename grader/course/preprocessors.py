@@ -32,7 +32,7 @@ from grader.topics import Topic
 Resources = dict[str, Any]
 
 UNREADABLE = (
-    "**The file that was handed in is no notebook that can be read** ({reason}). The assignment stands here as it was "
+    "The file that was handed in is no notebook that can be read ({reason}). The assignment stands here as it was "
     "released."
 )
 NOT_RUN = "The cell was not run: {reason}."
@@ -160,7 +160,7 @@ class MarkKernels(NbGraderPreprocessor):
                     _set(cells[original.grade_id], topic, grade, rung, source, original.points)
                     ours.add(original.grade_id)
         _refuse_unmarked([item for item in known if item.grade_id not in ours], cells)
-        _silence(nb, {item.grade_id for item in known if item.topic is None})
+        _silence(nb, ours, {item.grade_id for item in known if item.topic is None})
         return nb, resources
 
     def _shown(self, nb: NotebookNode, kernel: Original) -> tuple[Topic, Grade, list[str]]:
@@ -178,8 +178,12 @@ class TypesetProse(NbGraderPreprocessor):
     """Makes prose readable where feedback and formgrader show it, see `typeset`."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """Formulas become MathML, in the assignment's cells and in the learner's own."""
-        prose = [cell for cell in nb.cells if cell.cell_type == "markdown"]
+        """Formulas become MathML in the assignment's cells; what learners wrote stays text."""
+        prose = [
+            cell
+            for cell in nb.cells
+            if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("locked")
+        ]
         for cell in prose:
             cell.source = typeset.formulas(cell.source)
         if prose:
@@ -250,12 +254,20 @@ def _refuse_unmarked(others: list[Original], cells: dict[str, NotebookNode]) -> 
             raise WarpladderError(message, remedy=remedy)
 
 
-def _silence(nb: NotebookNode, speaking: set[str]) -> None:
-    """Drop what all other cells than these left when the notebook was run: it ran where hidden cases lie, and a
-    compiler's message, too, quotes any file that a kernel includes."""
+def _silence(nb: NotebookNode, ours: set[str], instructors: set[str]) -> None:
+    """Drop what learners' cells left when the notebook was run: it ran where hidden cases lie, and a compiler's
+    message, too, quotes any file that a kernel includes. Of the instructor's own cells text stays: what they show is up
+    to the learner's code, and HTML would run in the instructor's browser."""
     for cell in nb.cells:
-        if cell.cell_type == "code" and _name(cell) not in speaking:
+        if cell.cell_type != "code" or _name(cell) in ours:
+            continue
+        if _name(cell) not in instructors:
             cell.outputs, cell.execution_count = [], None
+        else:
+            for output in cell.outputs:
+                if "data" in output:
+                    output.data = {kind: text for kind, text in output.data.items() if kind == "text/plain"}
+                    output.metadata = {}
 
 
 def _name(cell: NotebookNode) -> str:

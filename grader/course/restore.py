@@ -7,6 +7,7 @@ no mark. Everything else, text, order, points and metadata of the assignment's c
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -119,13 +120,27 @@ def _cell(original: Original, answered: str | None) -> NotebookNode:
     if original.checksum is not None:
         about["nbgrader"]["checksum"] = original.checksum
     source = original.source if answered is None else answered
+    if original.cell_type == "markdown" and source != original.source:
+        source = as_text(source)
     return make(source, id=cell_id(original.grade_id), metadata=about)
 
 
 def _own(cell: Any, number: int) -> NotebookNode:
     """A cell of the learner's own: its text alone."""
-    make = nbformat.v4.new_code_cell if cell["cell_type"] == "code" else nbformat.v4.new_markdown_cell
-    return make(cell["source"], id=f"own-{number}")
+    if cell["cell_type"] == "code":
+        return nbformat.v4.new_code_cell(cell["source"], id=f"own-{number}")
+    return nbformat.v4.new_markdown_cell(as_text(cell["source"]), id=f"own-{number}")
+
+
+def as_text(written: str) -> str:
+    """Markdown that shows what a learner wrote as it was typed, as a block of code.
+
+    Rendered, it would be a page of the learner's in the instructor's browser: formgrader leaves HTML, links to scripts
+    and diagrams as they are, and is served from where points can be set and files be read.
+    """
+    longest = max((len(run) for run in re.findall("`+", written)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{written}\n{fence}"
 
 
 def _grade_id(cell: Any) -> str | None:

@@ -13,6 +13,7 @@ import html
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -146,6 +147,25 @@ def copies(notebook: Notebook) -> None:
     notebook["cells"].insert(notebook["cells"].index(cell) + 1, again)
 
 
+def scripts(notebook: Notebook) -> None:
+    """Prose of the student's own that would be a program in the page of whoever reads it."""
+    run = "document.title='taken'"
+    doors = (
+        f'Hello <img src=x onerror="{run}"><script>{run}</script><svg onload="{run}"></svg>',
+        f"```mermaid\n</pre><img src=x onerror={run}>\n```\n````\n<img src=x onerror={run}>",
+        f"$\\text{{<img src=x onerror={run}>}}$ [link](javascript:{run}) ![image](attachment:none.png)",
+    )
+    for text in doors:
+        notebook["cells"].insert(3, {"cell_type": "markdown", "metadata": {}, "source": text})
+    notebook["cells"].insert(3, {"cell_type": "raw", "metadata": {"format": "text/html"}, "source": doors[0]})
+    shown = {"text/html": doors[0], "image/svg+xml": f'<svg onload="{run}"/>', "text/plain": "1"}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            cell["outputs"] = [
+                {"output_type": "execute_result", "data": shown, "metadata": {}, "execution_count": 1}
+            ]
+
+
 def strips(notebook: Notebook) -> None:
     """All metadata is gone, as some editors leave it."""
     for cell in notebook["cells"]:
@@ -192,6 +212,7 @@ CLASS = {
     "tampering": Student(70, rung("03_padded_tile"), tampers, says=("PASS", "70 of 100")),
     "copying": Student(25, rung("01_coalesced_writes"), copies, says=("PASS",)),
     "stripping": Student(50, rung("02_shared_tile"), strips, says=("PASS",)),
+    "scripting": Student(10, rung("00_naive"), scripts, says=("PASS", "onerror")),
     "guessing": Student(
         0, knows_the_sizes(), says=("FAIL", "All public cases are right", "a hidden case is not")
     ),
@@ -376,9 +397,8 @@ def test_a_second_round_is_cheap_and_comes_to_the_same(course: Course) -> None:
     assert course.seconds_again < 10 * len(CLASS)
 
 
-def test_a_lecturer_is_warned_of_nothing_but_files_that_are_no_notebooks(course: Course) -> None:
-    found = [line for line in (course.table + course.said).splitlines() if "warning" in line.lower()]
-    assert [line for line in found if "is no notebook" not in line] == []
+def test_a_lecturer_is_not_shown_warnings_of_python(course: Course) -> None:
+    assert not re.findall(r"\w*Warning:.*|DuplicateCellId.*", course.table + course.said)
 
 
 def test_by_default_nothing_of_a_notebook_is_run(course: Course) -> None:
@@ -391,6 +411,16 @@ def test_the_class_table_names_sources_of_the_ladder(course: Course) -> None:
     assert "the starter" in rows["empty"]
     assert "the ladder's" not in rows["right"]
     assert "timeout" in rows["hanging"]
+
+
+def test_a_notebook_of_another_name_is_not_overlooked(course: Course) -> None:
+    folder = course.root / "submitted" / "renaming" / "transpose"
+    folder.mkdir(parents=True)
+    (folder / "transpose (1).ipynb").write_text("{}")
+    table = call("ladder", "course", "mark", "transpose", cwd=course.root, status=1)
+    shutil.rmtree(folder.parent)
+    assert "not marked" in next(line for line in table.splitlines() if line.startswith("renaming"))
+    assert "there is `transpose (1).ipynb`" in " ".join(table.split())
 
 
 def test_the_released_notebook_grades_a_learners_kernel(course: Course, tmp_path: Path) -> None:
@@ -552,6 +582,27 @@ def test_formgrader_lists_the_class(course: Course, browser: Any, formgrader: st
     assert "50 / 100" in " ".join(rows["half_right"].split())
     assert all("graded" in rows[name] for name in rows)
     assert (seen.elsewhere, seen.complaints) == ([], [])
+    seen.page.close()
+
+
+def test_what_students_write_is_text_in_a_feedback_page(course: Course, browser: Any) -> None:
+    seen = opened(browser, (course.root / "feedback/scripting/transpose/transpose.html").as_uri())
+    assert seen.page.title() != "taken"
+    assert seen.page.locator("img[src=x], a[href^=javascript], main script").count() == 0
+    assert seen.page.locator("text=onerror").count() > 0
+    seen.page.close()
+
+
+def test_what_students_write_is_text_in_formgrader(course: Course, browser: Any, formgrader: str) -> None:
+    """Where a script of theirs could set points: formgrader's own interface is beside it."""
+    seen = opened(browser, f"{formgrader}/gradebook/transpose/transpose")
+    answer = seen.page.request.get(f"{formgrader}/api/submitted_notebooks/transpose/transpose")
+    key = next(item["id"] for item in answer.json() if item["student"] == "scripting")
+    seen.page.goto(f"{formgrader}/submissions/{key}/")
+    seen.page.wait_for_selector("text=10 of 100 points")
+    assert seen.page.title() != "taken"
+    assert seen.page.locator("img[src=x], a[href^=javascript]").count() == 0
+    assert seen.page.locator("text=onerror").count() > 0
     seen.page.close()
 
 
