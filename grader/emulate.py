@@ -17,6 +17,7 @@ import grader.emulator
 from grader.emulator import driver_ext
 from grader.emulator.devices import DEFAULT_ARCH
 from grader.emulator.driver import emulation
+from grader.emulator.driver.stream import Event
 from grader.emulator.machine import LaunchRecord
 from grader.emulator.shim import twins_installed
 from grader.errors import WarpladderError
@@ -31,6 +32,7 @@ class Outcome:
     launches: tuple[LaunchRecord, ...]  # in the order of the launches
     failure: str | None  # the script's traceback, or what it gave to sys.exit; None: it ended well
     status: int = 0  # the script's own exit status
+    times_read: bool = False  # whether the script asked how long something took between two events
 
     @property
     def exit_code(self) -> int:
@@ -54,13 +56,15 @@ def run(
         emulation.reset(arch)
     except ValueError as error:
         raise WarpladderError(str(error)) from None
+    times: list[float] = []
     try:
-        failure, status = _run_script(script, arguments)
+        with _times_noted(times):
+            failure, status = _run_script(script, arguments)
     finally:
         launches = tuple(driver_ext.launch_records())
         if profile is not None:
             profile.write_text(json.dumps([_as_json(launch) for launch in launches], indent=2) + "\n")
-    return Outcome(launches, failure, status)
+    return Outcome(launches, failure, status, bool(times))
 
 
 def _run_script(script: Path, arguments: Sequence[str]) -> tuple[str | None, int]:
@@ -96,6 +100,22 @@ def _its_threads_joined() -> Iterator[None]:
     for thread in threading.enumerate():
         if thread not in before and not thread.daemon:
             thread.join()
+
+
+@contextmanager
+def _times_noted(times: list[float]) -> Iterator[None]:
+    """Every time that the script reads from two events goes into `times` as well."""
+    read = Event.time_since
+
+    def time_since(self: Event, start: Event) -> float:
+        times.append(read(self, start))
+        return times[-1]
+
+    Event.time_since = time_since  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Event.time_since = read  # type: ignore[method-assign]
 
 
 def _exit_failure(code: str | int | None) -> str | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +56,11 @@ class Launch:
     zero: tuple[str, ...]  # arrays set to zero before the launch, within the timed part
     constant: tuple[tuple[str, str], ...]  # __constant__ variables and the arrays copied into them, likewise
     line: int  # of the file, where the table begins
+    lines: Mapping[str, int] = field(default_factory=dict, compare=False)  # of its keys
+
+    def line_of(self, key: str) -> int:
+        """Where a key stands; where the table begins if it does not."""
+        return self.lines.get(key, self.line)
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Scratch:
     name: str
     dtype: np.dtype[np.generic]
     shape: tuple[Expression, ...]
-    line: int
+    line: int  # of the file, where the shape stands
 
 
 @dataclass(frozen=True)
@@ -204,10 +209,10 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
     launches = tuple(
         PlannedLaunch(
             kernel=launch.kernel,
-            args=tuple(argument(item, launch.line) for item in launch.args),
-            grid=three(launch.grid, "grid", launch.line),
-            block=three(launch.block, "block", launch.line),
-            shared_bytes=evaluate(launch.shared, "shared", launch.line, 0),
+            args=tuple(argument(item, launch.line_of("args")) for item in launch.args),
+            grid=three(launch.grid, "grid", launch.line_of("grid")),
+            block=three(launch.block, "block", launch.line_of("block")),
+            shared_bytes=evaluate(launch.shared, "shared", launch.line_of("shared"), 0),
             zero=launch.zero,
             constant=launch.constant,
         )
@@ -218,7 +223,7 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
         raise WarpladderError(
             f"no launch applies where {at}: every `when` is false",
             file=rung.path,
-            line=rung.launches[0].line,
+            line=rung.launches[0].line_of("when"),
             remedy="add a launch without `when`, or one for the remaining sizes",
         )
     used = {name for launch in launches for name in (*launch.args, *launch.zero)}
@@ -233,7 +238,7 @@ def _applies(launch: Launch, values: Mapping[str, int], path: Path) -> bool:
     try:
         return launch.when is None or bool(launch.when.evaluate(values))
     except ExpressionError as error:
-        raise WarpladderError(f"when: {error}", file=path, line=launch.line) from None
+        raise WarpladderError(f"when: {error}", file=path, line=launch.line_of("when")) from None
 
 
 def _expressions(rung: Rung) -> Iterator[Expression]:
@@ -317,7 +322,7 @@ def _scratch(table: Table, signature: Signature) -> Scratch:
         meant = dtype_of(dtype)
         called = f": C++'s {dtype} is {meant} here" if meant in _SCRATCH_DTYPES else ""
         raise table.error(f"`{dtype}` is no dtype{called}", "dtype", f"one of {', '.join(_SCRATCH_DTYPES)}")
-    return Scratch(name, np.dtype(dtype), table.expressions("shape"), table.line())
+    return Scratch(name, np.dtype(dtype), table.expressions("shape"), table.line("shape"))
 
 
 def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
@@ -339,6 +344,7 @@ def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
         zero=zero,
         constant=_constants(table, [*(item.name for item in signature.inputs), *scratch]),
         line=table.line(),
+        lines={key: table.line(key) for key in table.values},
     )
 
 

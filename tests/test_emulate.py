@@ -22,6 +22,7 @@ def test_the_tutorials_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     outcome = emulate.run(SCRIPTS / "doublify.py", profile=profile)
     assert outcome.failure is None
     assert outcome.exit_code == 0
+    assert not outcome.times_read
     assert capsys.readouterr().out.splitlines() == [
         "doubled True on NVIDIA H200 (emulated)",
         "doubled again True",
@@ -42,6 +43,7 @@ def test_streams_events_and_prepared_calls(capsys: pytest.CaptureFixture[str]) -
     outcome = emulate.run(SCRIPTS / "streams.py", arch="sm_80")
     assert outcome.failure is None
     assert [launch.kernel for launch in outcome.launches] == ["blur", "blur"]
+    assert outcome.times_read
     assert capsys.readouterr().out.splitlines() == 2 * ["blurred True taking time True"]
 
 

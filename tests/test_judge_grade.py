@@ -17,7 +17,7 @@ from grader.judge.profile import profile
 from grader.judge.runner import Runner
 from grader.judge.step import Step, compile_it, explain
 from grader.judge.verdict import Refusal
-from grader.results import Grade, Profile, from_json, to_json
+from grader.results import CaseResult, Grade, Mismatch, Profile, from_json, to_json
 
 TOPICS = topics.discover()
 RUNGS = [(name, rung.id) for name, topic in TOPICS.items() for rung in topic.rungs]
@@ -57,20 +57,26 @@ def test_a_failing_case_is_reproduced_by_its_command() -> None:
 
 
 @pytest.mark.parametrize(
-    ("submission", "begins"),
-    [("missing_syncthreads", "Line 22: race"), ("wrong_index_that_squares_hide", "`out` is wrong")],
+    ("submission", "begins", "ends"),
+    [
+        ("missing_syncthreads", "Line 22: race", "On the GPU, `out`[0, 7] was 3, expected 4."),
+        ("wrong_index_that_squares_hide", "`out` is wrong", "`out` is wrong"),
+    ],
 )
-def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str) -> None:
+def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str, ends: str) -> None:
     """An emulator looks; where it finds nothing, what the GPU's result showed remains."""
     topic = topics.load("transpose")
     file = Path(__file__).parent / "submissions" / "transpose" / f"{submission}.cu"
     failed = Step(topic.parse(file), str(file))
     compile_it(failed, DEFAULT_ARCH)
     failed.refusal = Refusal("fail", "`out` is wrong")
+    seen = Mismatch("out", [0, 7], 4.0, 3.0, allowed=0.0, wrong=1, elements=1023)
+    failed.cases = [CaseResult({"M": 33, "N": 31}, 1, "fail", None, seen)]
     runner = Runner("emulator", DEFAULT_ARCH)
     explain(failed, Examiner(topic, CaseStore(topic), runner), make({"M": 33, "N": 31}, "exact"))
     runner.close()
     assert failed.refusal.reason.startswith(begins)
+    assert failed.refusal.reason.endswith(ends)
 
 
 def test_atomics_do_not_hide_scattered_writes(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def emulate(
 
     options = {} if arch is None else {"arch": arch}
     outcome = run(script, arguments or (), profile=profile, **options)
-    notices.emulation(console_for(stderr=True), outcome.launches, outcome.failure, script)
+    console = console_for(stderr=True)
+    notices.emulation(console, outcome.launches, outcome.failure, script, outcome.times_read)
     raise typer.Exit(outcome.exit_code)
 
 

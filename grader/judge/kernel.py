@@ -124,18 +124,19 @@ def _check_parameters(kernel: Kernel) -> None:
         declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])
         sizes = {size.name: size.nbytes for size in kernel.rung.signature.sizes}
         passed = tuple(sizes.get(item, 8) if isinstance(item, str) else 4 for item in launch.args)
+        line = launch.line_of("args")
         if len(declared) == len(passed) and declared != passed:
             place = next(i for i, size in enumerate(declared) if size != passed[i])
             item = launch.args[place]
             raise Refused(
-                f"{kernel.rung.path.name}:{launch.line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
+                f"{kernel.rung.path.name}:{line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
                 f"in the place of `{item if isinstance(item, str) else item.text}`, which has {passed[place]}. "
                 f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.rung.signature}."
             )
         if declared != passed:
             names = ", ".join(item if isinstance(item, str) else item.text for item in launch.args)
             raise Refused(
-                f"{kernel.rung.path.name}:{launch.line}: `{launch.kernel}` takes {len(declared)} parameters "
+                f"{kernel.rung.path.name}:{line}: `{launch.kernel}` takes {len(declared)} parameters "
                 f"({_list(declared)} bytes) and is passed {names} ({_list(passed)} bytes). "
                 f"Give it the topic's parameters, {kernel.rung.signature}, or say in `args` what it takes."
             )
@@ -149,8 +150,8 @@ def _check_constants(kernel: Kernel) -> None:
             if variable not in known:
                 meant = nearest(variable, known) or "."
                 raise Refused(
-                    f"{kernel.rung.path.name}:{launch.line}: `{array}` is to be copied into `{variable}`, and the "
-                    f"compiled file has no such variable{meant} Declare __constant__ float "
+                    f"{kernel.rung.path.name}:{launch.line_of('constant')}: `{array}` is to be copied into "
+                    f"`{variable}`, and the compiled file has no such variable{meant} Declare __constant__ float "
                     f"{variable}[…] outside of any function, and use it."
                 )
 

@@ -13,7 +13,7 @@ from grader.judge.counting import product
 from grader.judge.kernel import Kernel, Planned
 from grader.judge.protocol import Allocate, Launch, Pointer, Record, Release, Run
 from grader.judge.runner import Runner
-from grader.judge.trial import records_of
+from grader.judge.trial import named, records_of
 from grader.judge.verdict import Refusal, of_failure, of_records
 from grader.topics import Problem, Topic
 
@@ -63,7 +63,8 @@ def sample(
     reply = runner.ask([*allocations, run, Release()], timeout_s)
     if isinstance(reply, Refusal):
         return reply
-    records = records_of(reply)
+    written = {symbol: name for name, symbol in kernel.build.lowered.items()}
+    records = named(records_of(reply), [written[launch.symbol] for launch in launches])
     refusal = of_records(records, budget)
     if refusal is None and reply.failure is not None:
         refusal = of_failure(reply.failure)

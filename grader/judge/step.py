@@ -20,7 +20,7 @@ from grader.judge.counting import Resources
 from grader.judge.examination import Examiner, case_result, emulator_seconds, instruction_budget, work
 from grader.judge.kernel import Kernel, Refused, prepare
 from grader.judge.protocol import Record
-from grader.judge.verdict import Refusal
+from grader.judge.verdict import Refusal, beside
 from grader.results import CaseResult, ClaimResult, FindingResult
 from grader.rung import Rung
 from grader.topics import ClaimSpec, Problem
@@ -94,8 +94,8 @@ def explain(step: Step, examiner: Examiner, case: Case) -> None:
     if step.kernel is None or step.refusal is None or step.refusal.verdict != "fail":
         return
     outcome = examiner.outcome(step.kernel, case)
-    if outcome.findings:
-        step.refusal = outcome.refusal
+    if outcome.findings and outcome.refusal is not None:
+        step.refusal = beside(outcome.refusal, step.cases[-1].first_mismatch if step.cases else None)
         step.findings.extend(outcome.findings)
 
 

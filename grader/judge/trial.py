@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from grader.judge.cases import Case, CaseData
@@ -78,7 +79,7 @@ def run(runner: Runner, trial: Trial, budget: int | None, timeout_s: float) -> O
     if isinstance(reply, Refusal):
         return Outcome(reply)
     printed = runner.printed()
-    records = records_of(reply)
+    records = named(records_of(reply), trial.planned.kernels)
     refusal = of_records(records, budget)
     if refusal is None and reply.failure is not None:
         refusal = of_failure(reply.failure)
@@ -108,6 +109,12 @@ def operations(regions: Sequence[Region], run_all: Run) -> list[Operation]:
 def records_of(reply: Reply) -> tuple[Record, ...]:
     """The launch records in a reply."""
     return tuple(record for value in reply.values if isinstance(value, list) for record in value)
+
+
+def named(records: Sequence[Record], kernels: Sequence[str]) -> tuple[Record, ...]:
+    """Records of launches with the kernels' names as the launch block has them, instead of mangled ones."""
+    pairs = zip(records, kernels, strict=False)  # of the launches after one that failed there are no records
+    return tuple(msgspec.structs.replace(record, kernel=kernel) for record, kernel in pairs)
 
 
 def _lay_out(runner: Runner, region: Region, trial: Trial) -> None:

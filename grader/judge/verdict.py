@@ -261,8 +261,8 @@ def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str)
         )
     return (
         f"{count} of {mismatch.elements} elements of `{mismatch.array}` were never written, the first at "
-        f"[{_list(first)}], where {sizes}. Does the grid cover sizes that are not multiples of the tile? "
-        "cdiv(a, b) rounds up."
+        f"[{_list(first)}], where {sizes}. Does the grid cover sizes that are not multiples of the tile "
+        "(cdiv(a, b) rounds up), or do threads return before they have written?"
     )
 
 
@@ -287,6 +287,16 @@ def _advice(mismatch: Mismatch, usual: str) -> str:
             "it is read? An output that is added to has to be named in `zero`."
         )
     return usual
+
+
+def beside(found: Refusal, seen: Mismatch | None) -> Refusal:
+    """What an emulator found in a case, with the wrong element that a GPU left there, which is all that one sees."""
+    if seen is None:
+        return found
+    element = (
+        f"`{seen.array}`[{_list(seen.index)}] was {_number(seen.actual)}, expected {_number(seen.expected)}"
+    )
+    return Refusal(found.verdict, f"{found.reason} On the GPU, {element}.")
 
 
 def _number(value: float | str) -> str:

@@ -118,8 +118,14 @@ class _Launch(Protocol):
     def findings(self) -> Sequence[_Finding]: ...
 
 
-def emulation(console: Console, launches: Sequence[_Launch], failure: str | None, script: Path) -> None:
-    """What the emulator has to say after a script: its failure, and faults its kernels made."""
+def emulation(
+    console: Console,
+    launches: Sequence[_Launch],
+    failure: str | None,
+    script: Path,
+    times_read: bool = False,
+) -> None:
+    """What the emulator has to say after a script: its failure, faults its kernels made, and whose times it read."""
     if failure is not None:
         console.print(Text(failure.rstrip()), soft_wrap=True)
     for number, launch in enumerate(launches):
@@ -132,4 +138,6 @@ def emulation(console: Console, launches: Sequence[_Launch], failure: str | None
     emulated = f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}"
     faults = sum(len(launch.findings) for launch in launches)
     said = f"{emulated} emulated, {units.number_of(faults, 'finding')}"
+    if times_read:
+        said += "; the times between its events are the emulator's own, not a GPU's"
     console.print(Text(f"{script.name}: {said}", "dim"))
