@@ -251,8 +251,26 @@ def test_a_wrong_prediction_says_which_way(value: float | str, said: str) -> Non
     assert lab.predict("b", value, 32).says.endswith(f"{said}.")
 
 
+@pytest.mark.parametrize("value", [[1, 2], float("nan"), float("inf"), 10**400, True, np.zeros(2), 1j])
+def test_what_is_no_answer_is_refused_and_not_kept(value: Any) -> None:
+    lab.predict("kept", 3, 32)
+    with pytest.raises(WarpladderError, match=r"`kept` takes a number or a word, and .{1,40} is neither"):
+        lab.predict("kept", value, 32)
+    assert lab.item("kept").written == "3"
+    assert lab.score()
+
+
+def test_numbers_of_any_kind_and_size_are_answers() -> None:
+    assert lab.predict("b", np.float32(0.25), 0.25).state == "right"
+    assert lab.predict("b", np.int64(32), 32).state == "right"
+    assert lab.predict("b", 1e99, 32).says == "1e+99 is more than a million times too large."
+    assert lab.predict("b", 1, 1, unit="sectors a request").says == "right: 1 sector a request."
+
+
 def test_words_agree_whatever_their_case() -> None:
     assert lab.predict("c", "Shared memory ", "shared memory").state == "right"
+    assert lab.predict("c", "shared/L1", "shared").state == "right"
+    assert lab.predict("c", "dram/l2/shared/fma", "shared").state == "wrong"
     assert lab.predict("c", "registers", "shared memory").state == "wrong"
 
 
@@ -282,8 +300,21 @@ def test_the_score_has_every_item() -> None:
     score = lab.score()
     assert {"f": "right", "g": "open"}.items() <= {item.id: item.state for item in score.items}.items()
     assert f"{score.right} of {len(score.items)} right" in repr(score)
+    assert "of what was asked so far" in repr(score)
     with pytest.raises(WarpladderError, match="nothing was asked under `h`"):
         lab.reveal("h")
+
+
+def test_the_score_says_what_was_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.predict("f", 1, 1)
+    source = ["lab.predict(\n", '    "f", 1, 1)\n', "lab.task('later', yours, reached, solution)"]
+    notebook = tmp_path / "own.ipynb"
+    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": source}]}))
+    monkeypatch.setenv("JPY_SESSION_NAME", str(notebook))
+    score = lab.score()
+    assert score.missing == ("later",)
+    assert f"{score.right} of {len(score.items) + 1} right" in repr(score)
+    assert "not reached" in repr(score)
 
 
 # ---- pictures and sliders ----------------------------------------------------------------------------------

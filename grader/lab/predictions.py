@@ -10,15 +10,21 @@ function, which is called when the cell runs, so that the number stands nowhere 
 from __future__ import annotations
 
 import html
+import json
 import math
+import os
 import re
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
+from pathlib import Path
 from typing import Literal, Protocol
 
 from rich.table import Table
 from rich.text import Text
 
+from grader.analysis.roofline import NAMES
 from grader.errors import WarpladderError
 from grader.expressions import nearest
 from grader.lab import show
@@ -28,6 +34,9 @@ Value = float | str
 """What is predicted: a number, or a word."""
 
 State = Literal["open", "right", "wrong"]
+
+_ROOFS = {name.casefold(): roof for roof, name in NAMES.items()} | {"l1": "shared", "shared memory": "shared"}
+"""What people call the roofs of a device, in pictures and else, and what they are called here."""
 
 _MARKS = {"open": "○", "right": "✓", "wrong": "✗"}
 _COLOURS = {"open": "#946c00", "right": "#1a843c", "wrong": "#d42b2b"}
@@ -63,7 +72,8 @@ class Prediction:
         return f"{_written(self.value)} is {_off(self.value, self.answer)}."
 
     def _answer(self) -> str:
-        return f"{_written(self.answer)} {self.unit}".rstrip()
+        unit = re.sub(r"^([\w-]{2,})s\b", r"\1", self.unit) if self.answer == 1 else self.unit
+        return f"{_written(self.answer)} {unit}".rstrip()
 
     @property
     def more(self) -> str:
@@ -134,12 +144,29 @@ def predict(
     """Check a prediction; the value of a cell, which shows what became of it.
 
     `value` is the reader's, None as long as there is none. `answer` is called when the cell runs; numbers agree
-    within `tolerance`, relative to the answer, words but for upper and lower case.
+    within `tolerance`, relative to the answer, words but for upper and lower case, spaces and hyphens. Raises
+    WarpladderError for a value that is neither a number nor a word.
     """
+    _check(question_id, value)
     found = answer() if callable(answer) else answer
     made = Prediction(question_id, value, found, tolerance, unit, hint)
     remember(made)
     return made
+
+
+def _check(question_id: str, value: object) -> None:
+    """Refuse what cannot be compared with an answer, before anything is kept of it."""
+    if value is None or isinstance(value, str):
+        return
+    try:
+        usable = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an int that is larger than any float
+        usable = False
+    if not usable:
+        raise WarpladderError(
+            f"`{question_id}` takes a number or a word, and {reprlib.repr(value)} is neither",
+            remedy='write one number, such as 32 or 0.25, or a word in quotes, such as "registers"',
+        )
 
 
 def remember(item: Item) -> None:
@@ -160,6 +187,9 @@ class Score:
     """What became of every prediction and task so far."""
 
     items: tuple[Item, ...]
+    missing: tuple[str, ...] | None = (
+        None  # what the notebook's file asks and was not asked yet; None: not known
+    )
 
     @property
     def right(self) -> int:
@@ -171,7 +201,14 @@ class Score:
         for item in self.items:
             mark = Text(f"{_MARKS[item.state]} {item.state}", _STYLES[item.state])
             table.add_row(mark, item.id, item.written)
-        table.add_row("", Text(f"{self.right} of {len(self.items)} right", "bold"))
+        for name in self.missing or ():
+            table.add_row(Text(f"{units.NOTHING} not reached", "dim"), name, "")
+        total = len(self.items) + len(self.missing or ())
+        table.add_row("", Text(f"{self.right} of {total} right", "bold"))
+        if self.missing is None:
+            table.add_row(
+                "", Text("of what was asked so far; a cell that did not run to its end is not counted")
+            )
         return table
 
     def _repr_html_(self) -> str:
@@ -182,14 +219,33 @@ class Score:
 
 
 def score() -> Score:
-    """Every prediction and task of this notebook, in order."""
-    return Score(tuple(_items.values()))
+    """Every prediction and task of this notebook, in order; those that were not reached as well, where Jupyter says
+    which file it is."""
+    asked = _asked(Path(os.environ.get("JPY_SESSION_NAME", "")))
+    return Score(tuple(_items.values()), asked and tuple(name for name in asked if name not in _items))
+
+
+def _asked(notebook: Path) -> tuple[str, ...] | None:
+    """The names of all predictions and tasks in a notebook's file; None where it cannot be read, or has none."""
+    try:
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    asked = re.findall(r"""\blab\.(?:predict|task)\(\s*["']([^"']+)["']""", "\n".join(sources))
+    return tuple(dict.fromkeys(asked)) or None
 
 
 def _same(value: Value, answer: Value, tolerance: float) -> bool:
     if isinstance(value, str) or isinstance(answer, str):
-        return str(value).strip().casefold() == str(answer).strip().casefold()
+        return _plain(value) == _plain(answer)
     return math.isclose(value, answer, rel_tol=max(tolerance, 1e-9), abs_tol=1e-12)
+
+
+def _plain(word: Value) -> str:
+    """A word without what people write differently; the roofs by one of their names."""
+    plain = " ".join(re.split(r"[\s_-]+", str(word).strip().casefold()))
+    return _ROOFS.get(plain.replace(" / ", "/"), plain)
 
 
 def _off(value: Value | None, answer: Value) -> str:
@@ -198,8 +254,10 @@ def _off(value: Value | None, answer: Value) -> str:
         return "not it"
     if not value or not answer or (value < 0) != (answer < 0):
         return "too small" if value < answer else "too large"
-    factor = max(value / answer, answer / value)
+    factor = max(float(value) / answer, answer / float(value))
     way = "small" if value < answer else "large"
+    if factor >= 1e6:
+        return f"more than a million times too {way}"
     return f"{units.digits(factor)} times too {way}" if factor >= 1.05 else f"a little too {way}"
 
 
@@ -209,4 +267,6 @@ def _written(value: Value | None) -> str:
         return value
     if value is None:
         return ""
+    if abs(value) >= 1e15:
+        return f"{float(value):.4g}"
     return f"{int(value):,}" if float(value).is_integer() else units.digits(float(value), 4)

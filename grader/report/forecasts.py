@@ -10,10 +10,14 @@ from rich.text import Text
 
 from grader.analysis import verification
 from grader.analysis.devices import DeviceSpec
+from grader.analysis.roofline import NAMES
 from grader.analysis.verification import Pair
 from grader.analysis.what_if import WhatIf
 from grader.report import units
 from grader.results import Climb
+
+LIMITS = {**NAMES, "l1": NAMES["shared"]}
+"""What the terms of the time model are called where rooflines call them something."""
 
 
 def _table(columns: Sequence[str]) -> Table:
@@ -78,7 +82,7 @@ def what_if(record: Climb, device: DeviceSpec, rungs: Sequence[WhatIf]) -> Rende
             units.seconds(rung.elsewhere_s, "modelled"),
             "does not run" if value is None else f"~{units.seconds(value)}",
             units.ratio(times),
-            rung.limited_by or units.NOTHING,
+            LIMITS.get(rung.limited_by or "", rung.limited_by or units.NOTHING),
             style="dim" if value is None else None,
         )
     return Group(head, table, *_notes(record, device, rungs))
