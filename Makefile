@@ -61,7 +61,7 @@ benchmark: setup
 	$(BIN)/python benchmarks/emulator.py
 
 wheel: setup
-	$(BIN)/python -m build --wheel
+	$(BIN)/hatchling build -t wheel -d dist
 
 clean:
 	rm -rf .venv build dist
