@@ -37,7 +37,7 @@ def ipynb(source: Path) -> str:
         cell.id = _identity(cell.source, seen)
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-        if "hide-input" in cell.metadata.get("tags", []):
+        if "hide-cell" in cell.metadata.get("tags", []):
             # The book knows the tag; JupyterLab folds a cell where it finds this.
             cell.metadata["jupyter"] = {"source_hidden": True}
     return json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
