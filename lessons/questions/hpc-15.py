@@ -5,6 +5,7 @@ from grader.analysis.occupancy import MAX_BLOCK_THREADS, REGISTER_UNIT, REGISTER
 
 QUARTERS = 4  # of an SM, each with its own registers and warps
 MOST_REGISTERS = 255  # of a thread, from compute capability 3.5 on
+MOST_THREADS = 2048  # of an SM of an A100 or H100
 
 
 def blocks_per_sm(threads: int, registers: int, shared_kib: int, device: str) -> dict[str, float]:
@@ -39,13 +40,18 @@ def most_registers(blocks: int, threads: int, device: str) -> dict[str, float]:
     return {"answer": answer, "warps": warps, "per_quarter": per_quarter, "per_warp": per_warp}
 
 
-def bytes_in_flight(latency_ns: float, bandwidth_tb: float, sms: int) -> dict[str, float]:
+def bytes_in_flight(latency_ns: float, bandwidth_tb: float, sms: int) -> dict[str, float | str]:
     """Little's law: concurrency = latency × throughput, shared evenly by the SMs.
 
     Source: J. D. C. Little, A Proof for the Queuing Formula L = λW, Operations Research 9 (1961).
     """
     total = latency_ns * 1e-9 * bandwidth_tb * 1e12
-    return {"answer": total / sms / 1024, "total_mib": total / 2**20, "threads": total / sms / 4}
+    threads = total / sms / 4
+    if threads > MOST_THREADS:
+        so = "So each thread has to have more than one load under way, or a wider one."
+    else:
+        so = "So that would do, but only at nearly full occupancy: several or wider loads a thread need less of it."
+    return {"answer": total / sms / 1024, "total_mib": total / 2**20, "threads": threads, "so": so}
 
 
 def _warps_by_registers(registers: int) -> int:
