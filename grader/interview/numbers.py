@@ -32,11 +32,24 @@ _ABOUT = re.compile(
 _TIMES = re.compile(r"(?<=\d)\s*[x×·⋅]\s*(?=\d)")
 _SIGNS = str.maketrans("×·⋅−–⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "***--+-0123456789")
 _MEASURE = re.compile(
-    r"%|(?=.)[kmgtpunµμ]?i?(?:b|bytes?|bits?|flops?|ops?|s|sec|seconds?|min|minutes?|hours?)?(?:/s|ps)?",
+    r"%|thousands?|millions?|billions?"
+    r"|(?=.)[kmgtpunµμ]?i?(?:b|bytes?|bits?|flops?|ops?|operations?|s|sec|seconds?|min|minutes?|hours?)?",
     re.IGNORECASE,
 )
-"""What scales a number: 70 ms are not 70 s, and 12k is not 12. Other words, such as blocks, only name it."""
+"""What scales a number: 70 ms are not 70 s, and 12k is not 12."""
 
+_SAME = (
+    "block", "warp", "thread", "lane", "register", "sector", "bank", "conflict", "wave", "column",
+    "row", "barrier", "launch", "stream", "engine", "kernel", "accumulator", "image", "shuffle",
+    "sm multiprocessor", "board gpu card device", "load store request instruction access read write",
+    "wavefront turn cycle clock", "multiply-add fma ffma mad product", "addition add",
+    "element float half number output value outcome result",
+)  # fmt: skip
+_NOUNS = {word: names.split()[0] for names in _SAME for word in names.split()}
+"""What is counted, by the first of its names: 1 warp is not 1 block. Words that are not here only name a number."""
+
+_PER = re.compile(r"\s*/\s*|\s+(?:per|for each|for every|an?|each|every)\s+", re.IGNORECASE)
+_ASIDE = re.compile(r"\s+(?:of|on|in|at|to|for|from|and|with|by|that)\s", re.IGNORECASE)
 
 _PLURAL = re.compile(r"[a-z][a-z-]+s")
 _AN = ("A", "E", "I", "O", "N")  # of what boards are called: NVIDIA is spelt out
@@ -107,9 +120,8 @@ def read_number(text: str, unit: str | None = None) -> float:
     trailing = _TRAILING_UNIT.search(bare)
     if trailing is not None:
         bare = bare[: trailing.start()]
-        said = trailing[1].split()[0].rstrip(".")
-        asked = unit.split()[0] if unit else ""
-        if unit is not None and _MEASURE.fullmatch(said) and _measure(said) != _measure(asked):
+        said = trailing[1].strip(" .")
+        if unit is not None and not _same_unit(said, unit):
             raise ValueError(
                 f"“{typed}” is in {said}: {f'it is asked in {unit}' if unit else 'write the bare number'}"
             )
@@ -125,16 +137,63 @@ def read_number(text: str, unit: str | None = None) -> float:
     return value
 
 
+@dataclass(frozen=True)
+class _Unit:
+    """What a number counts, and for each of what; "" for what is not said, or not known."""
+
+    measure: str  # kflop, kib, %
+    noun: str  # block
+    per: str  # s, b, load
+
+
+def _same_unit(said: str, asked: str) -> bool:
+    """Whether a number in the one unit may be read as if it were in the other."""
+    given, wanted = _unit(said), _unit(asked)
+    if given.measure or (given.noun and wanted.measure):
+        same = given.measure == wanted.measure
+    else:
+        same = given.noun == wanted.noun or not (given.noun and wanted.noun)
+    if given.per and wanted.per:
+        return same and given.per == wanted.per
+    return same and not (given.per in ("s", "b") and not wanted.per)  # bytes are no rate, but TFLOP may be
+
+
+def _unit(text: str) -> _Unit:
+    """FLOP/byte, 4 blocks per SM, GB/s, GBps, FLOP for each byte; of other words, nothing."""
+    plain = re.sub(r"^per ?cent\b", "%", text.strip(), flags=re.IGNORECASE)
+    plain = re.sub(r"^(\w*b)ps\b", r"\1/s", plain, flags=re.IGNORECASE)
+    what, *rest = _PER.split(plain, maxsplit=1)
+    words = _ASIDE.split(what + " ", maxsplit=1)[0].split() or [""]
+    per = rest[0].split()[0] if rest and rest[0].split() else ""
+    if _MEASURE.fullmatch(words[0]):
+        return _Unit(_measure(words[0]), "", _one(per))
+    nouns = [noun for word in words if (noun := _noun(word))]
+    return _Unit("", nouns[-1] if nouns else "", _one(per))
+
+
+def _one(word: str) -> str:
+    """What follows “per”, in one of its spellings."""
+    return _measure(word) if _MEASURE.fullmatch(word) else _noun(word)
+
+
+def _noun(word: str) -> str:
+    """What is counted, by the first of its names; "" for other words."""
+    plain = word.strip(".,").lower()
+    return next((_NOUNS[name] for name in (plain, plain[:-1], plain[:-2]) if name in _NOUNS), "")
+
+
 def _measure(unit: str) -> str:
-    """A measure in one of its spellings: TFLOPS is TFLOP/s, and 5 seconds are 5 s."""
+    """A measure in one of its spellings: TFLOPS is TFLOP, 5 seconds are 5 s, and Mbit is Mb, but not MB."""
+    bits = bool(re.fullmatch(r"[KMGTP]b|\w*bits?", unit))
     plain = unit.lower().replace("µ", "u").replace("μ", "u")
-    plain = re.sub(r"(?<=.)(?:/s|(?<=b)ps)$", "", plain)
-    plain = re.sub(
-        r"(bytes?|bits?|flops?|ops?|sec(?:ond)?s?|min(?:ute)?s?)$", lambda found: found[0].rstrip("s"), plain
-    )
-    for long, short in (("byte", "b"), ("second", "s"), ("sec", "s"), ("minute", "min")):
+    plain = plain.removesuffix("s") if len(plain) > 2 else plain
+    for long, short in (
+        ("byte", "b"), ("bit", "b"), ("second", "s"), ("sec", "s"), ("minute", "min"), ("operation", "flop"),
+    ):  # fmt: skip
         plain = plain.removesuffix(long) + short if plain.endswith(long) else plain
-    return plain
+    if plain.endswith("op") and not plain.endswith("flop"):
+        plain = plain.removesuffix("op") + "flop"
+    return f"{plain}it" if bits else plain
 
 
 def pretty(value: float) -> str:
