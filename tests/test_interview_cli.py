@@ -155,6 +155,9 @@ def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
     [
         (["interview", "transposed"], "did you mean `transpose`"),
         (["interview", "transpose", "--card", "card.pdf"], "no kind of card"),
+        (["interview", "transpose", "--sheet", "sheet.txt"], "no kind of sheet"),
+        (["quiz", "hpc-15", "--sheet", "sheet.json"], "no kind of sheet"),
+        (["interview", "transpose", "--sheet", "nowhere/sheet.html"], "there is no such folder"),
         (["interview", "transpose", "--card", "nowhere/card.html"], "there is no such folder"),
         (["interview", "transpose", "--resume", "nothing.json"], "cannot be read"),
         (["quiz", "hpc-99"], "no question `hpc-99`"),

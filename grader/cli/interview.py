@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from grader.interview.session import Session
 
 CARD_SUFFIXES = (".html", ".json")
+SHEET_SUFFIXES = (".html",)
 
 MinutesOption = Annotated[
     float | None, typer.Option("--minutes", min=0, help="Time, instead of the usual; 0: no limit.")
@@ -80,7 +81,7 @@ def interview(
 
     loaded = load(topic)
     entry = read_interview(loaded)
-    _check(card)
+    _check(card, sheet)
     if sheet is not None:
         from grader.report import sheets
 
@@ -141,7 +142,7 @@ def quiz(
     from grader.topics import discover
 
     found = bank.discover()
-    _check(card)
+    _check(card, sheet)
     if every:
         console_for().print(interviews.questions(found.values()))
         return
@@ -188,13 +189,16 @@ def _free(name: str) -> Path:
     raise AssertionError
 
 
-def _check(cards: Sequence[Path] | None) -> None:
-    """Refuse a card of an unknown kind, or in no folder, before anything is asked."""
-    check_outputs(*cards or ())
-    for path in cards or ():
-        if path.suffix.lower() not in CARD_SUFFIXES:
+def _check(cards: Sequence[Path] | None, sheet: Path | None) -> None:
+    """Refuse a card or a sheet of an unknown kind, or in no folder, before anything is asked."""
+    files: list[tuple[Path, str, tuple[str, ...]]] = [(path, "card", CARD_SUFFIXES) for path in cards or ()]
+    if sheet is not None:
+        files.append((sheet, "sheet", SHEET_SUFFIXES))
+    check_outputs(*(path for path, _, _ in files))
+    for path, kind, suffixes in files:
+        if path.suffix.lower() not in suffixes:
             raise WarpladderError(
-                "it is no kind of card", file=path, remedy=f"end it in {' or '.join(CARD_SUFFIXES)}"
+                f"it is no kind of {kind}", file=path, remedy=f"end it in {' or '.join(suffixes)}"
             )
 
 
