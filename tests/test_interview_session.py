@@ -36,8 +36,8 @@ GOOD = {
     "01_wide.limits": "It is the bandwidth alone that limits this now.",
     "01_wide.next": "I would stop there. Nothing is left that we could gain.",
 }
-STEPS = ["opening", "00_naive.code", "00_naive.now", "00_naive.limits", "00_naive.next", "01_wide.before",
-         "01_wide.after", "01_wide.code", "01_wide.limits", "01_wide.next", "follow_up.0", "follow_up.1"]  # fmt: skip
+STEPS = ["opening", "00_naive.code", "00_naive.now", "00_naive.limits", "00_naive.next", "01_wide.after",
+         "01_wide.code", "01_wide.limits", "01_wide.next", "follow_up.0", "follow_up.1"]  # fmt: skip
 
 
 class Judge:
@@ -124,7 +124,7 @@ def test_a_strong_candidate_gets_everything(topic: Topic, tmp_path: Path) -> Non
     assert result.percent == 100
     assert result.rung_reached == "01_wide"
     assert result.advice == []
-    assert [figure.answer for figure in candidate.figures] == [32, 32, 128]
+    assert [figure.answer for figure in candidate.figures] == [32, 128]
     assert all(figure.counted_on == "own" for figure in candidate.figures)
 
 
@@ -132,7 +132,6 @@ def test_a_weak_candidate_gets_a_fair_card(topic: Topic, tmp_path: Path) -> None
     says = {
         "opening": "memory bandwidth",
         "00_naive.now": "four",
-        "01_wide.before": "12",
         "01_wide.after": "128",
     }
     candidate = Candidate(says, {"00_naive.code": [WRONG, "hint", NAIVE], "01_wide.code": [WRONG, "skip"]})
@@ -143,9 +142,9 @@ def test_a_weak_candidate_gets_a_fair_card(topic: Topic, tmp_path: Path) -> None
     assert line(result, "00_naive.now").earned == 0
     assert line(result, "00_naive.limits").detail == "no answer"
     assert line(result, "01_wide.code").detail == "fail, at the first try"
-    assert line(result, "01_wide.after").earned == 5  # right, as the workbook's own version shows
+    assert line(result, "01_wide.after").earned == 10  # right, as the workbook's own version shows
     assert "the workbook's kernel" in line(result, "01_wide.after").detail
-    assert result.earned == pytest.approx(6 + 15 + 5)
+    assert result.earned == pytest.approx(6 + 15 + 10)
     assert result.rung_reached == "00_naive"
     assert [advice.section for advice in result.advice] == ["To begin with", "00_naive", "01_wide"]
     assert "four" in candidate.complaints[0]
@@ -184,6 +183,42 @@ def test_a_hint_and_tries_are_remembered(topic: Topic, tmp_path: Path) -> None:
         play(topic, path, Leaves({}, {"00_naive.code": ["hint", WRONG]}))
     result = scored(topic, play(topic, path, Candidate({}, {"00_naive.code": [NAIVE]})))
     assert line(result, "00_naive.code").detail == "right, reaches 00_naive, 2 tries, with a hint"
+
+
+def test_a_ratio_that_was_just_told_is_not_asked_again(topic: Topic, tmp_path: Path) -> None:
+    """Not of one's own kernel, nor of the workbook's; its points go to the prediction."""
+    for number, writes in enumerate((WRITES, {}, {"00_naive.code": [WRONG, "skip"], "01_wide.code": [WIDE]})):
+        candidate = Candidate(GOOD, writes)
+        result = scored(topic, play(topic, tmp_path / f"{number}.json", candidate))
+        assert "01_wide.before" not in candidate.asked
+        assert "Now with float4s." in candidate.texts["01_wide.after"]
+        assert (line(result, "01_wide.after").worth, line(result, "01_wide.after").earned) == (10, 10)
+        assert result.worth == 120
+
+
+def test_another_ratio_or_another_version_is_asked_before(root: Path, tmp_path: Path) -> None:
+    file = root / "lessons/copy/interview.toml"
+    whole = file.read_text()
+    head, mark, tail = whole.rpartition("How many floats does a request bring?")
+    file.write_text(f"{head}How many floats are there to a load request?{tail}")
+    other = topics.load("copy", root)
+    candidate = Candidate(GOOD, WRITES)
+    result = scored(other, play(other, tmp_path / "s.json", candidate))
+    assert mark
+    assert candidate.asked == [*STEPS[:5], "01_wide.before", *STEPS[5:]]
+    assert line(result, "01_wide.before").worth == line(result, "01_wide.after").worth == 5
+    assert (result.worth, result.percent) == (120, 100)
+
+
+def test_an_answer_from_before_it_was_left_out_still_counts(topic: Topic, tmp_path: Path) -> None:
+    """A session that was kept by an earlier workbook has an answer there."""
+    path = tmp_path / "s.json"
+    kept = play(topic, path, Candidate(GOOD, WRITES))
+    now = kept.answer("00_naive.now")
+    assert now is not None
+    kept.answers.append(msgspec.structs.replace(now, step="01_wide.before"))
+    result = scored(topic, kept)
+    assert line(result, "01_wide.before").earned == line(result, "01_wide.after").earned == 5
 
 
 def test_who_runs_ahead_is_not_held_up(topic: Topic, tmp_path: Path) -> None:

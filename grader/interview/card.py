@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -11,7 +12,7 @@ import msgspec
 
 from grader.content import content_root, name_of
 from grader.interview.bank import Entry, Question
-from grader.interview.conversation import Step, all_steps, overtaken
+from grader.interview.conversation import Step, all_steps, known, overtaken
 from grader.interview.desk import HINT_COSTS
 from grader.interview.hearing import SHARES
 from grader.interview.numbers import with_unit
@@ -132,10 +133,11 @@ def of_interview(interview: Interview, topic: Topic, kept: Session) -> Card:
     """The card of an interview, finished or broken off."""
     skipped = overtaken(interview, topic, kept)
     steps = [step for step in all_steps(interview) if step.kind != "follow_up"]
-    sections = [Section("To begin with", _lines(steps[:1], kept, skipped))]
+    told = known(interview, kept)
+    sections = [Section("To begin with", _lines(steps[:1], kept, skipped, told))]
     for number, item in enumerate(interview.rounds):
         own = [step for step in steps[1:] if step.number == number]
-        sections.append(Section(item.rung, _lines(own, kept, skipped)))
+        sections.append(Section(item.rung, _lines(own, kept, skipped, told)))
     order = [rung.id for rung in topic.rungs]
     reached = [
         order.index(item.rung_reached)
@@ -213,11 +215,20 @@ def _quiz_lines(question: Question, kept: Session) -> list[Line]:
     return lines
 
 
-def _lines(steps: Sequence[Step], kept: Session, skipped: Mapping[str, str]) -> list[Line]:
-    """The parts of a section; of a version that was overtaken, only what it earns."""
+def _lines(
+    steps: Sequence[Step], kept: Session, skipped: Mapping[str, str], told: AbstractSet[str]
+) -> list[Line]:
+    """The parts of a section; of a version that was overtaken, only what it earns.
+
+    Where the ratio before was `told` already, the prediction is worth the points of both.
+    """
     found = []
     for step in steps:
         title, worth = NAMES[step.kind], WORTH[step.kind]
+        if step.id in told:
+            continue
+        if step.kind == "after" and step.id.replace(".after", ".before") in told:
+            worth += WORTH["before"]
         answer = kept.answer(step.id)
         if answer is not None:
             found.append(_answered(answer, title, worth))

@@ -17,7 +17,7 @@ from grader.expressions import ExpressionError, Number
 from grader.interview.desk import BrokenOff, Desk, Judge, Room, reaches, write_starter
 from grader.interview.numbers import pretty
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
-from grader.interview.session import Clock, Code, Session
+from grader.interview.session import Clock, Code, Figure, Session
 from grader.judge.values import named
 from grader.topics import Topic
 
@@ -86,6 +86,49 @@ def overtaken(interview: Interview, topic: Topic, kept: Session) -> dict[str, st
     return found
 
 
+def known(interview: Interview, kept: Session) -> set[str]:
+    """Questions for the ratio before a round that are not asked, because it was just told.
+
+    It was, where the same ratio of the same version has been answered: of the naive version once it is written,
+    or as a prediction that was settled. What such a question is worth, the prediction after it is worth as well.
+    """
+    told = (
+        f"{item.rung}.before"
+        for number, item in enumerate(interview.rounds)
+        if any(_tells(interview, kept, earlier, number) for earlier in range(number))
+    )
+    return {step for step in told if kept.answer(step) is None}
+
+
+def _tells(interview: Interview, kept: Session, earlier: int, number: int) -> bool:
+    """Whether an earlier round has told the ratio before a round, for the version that is there by then."""
+    rounds = interview.rounds
+    one, other = rounds[earlier].ratio, rounds[number].ratio
+    if one is None or other is None or (one.text, one.value.text) != (other.text, other.value.text):
+        return False
+    own = _latest(interview, kept, number)
+    rung = rounds[earlier].rung
+    shown = _settled(kept, f"{rung}.{'after' if earlier else 'now'}")
+    if shown == "own" and own == f"{rung}.code":
+        return True
+    if shown == "workbook" and earlier == number - 1 and own in (None, f"{rung}.code"):
+        return True
+    return _settled(kept, f"{rung}.before") == "own" and own == _latest(interview, kept, earlier)
+
+
+def _settled(kept: Session, step: str) -> str | None:
+    """On whose kernel a figure that was shown was counted; None: none was shown."""
+    figure = kept.answer(step)
+    return figure.counted_on if isinstance(figure, Figure) and figure.answer is not None else None
+
+
+def _latest(interview: Interview, kept: Session, number: int) -> str | None:
+    """The step at which the candidate's latest right version before a round was written."""
+    steps = [f"{item.rung}.code" for item in interview.rounds[:number]]
+    right = [item.step for item in kept.answers if isinstance(item, Code) and item.facts is not None]
+    return next((step for step in reversed(right) if step in steps), None)
+
+
 class Conversation:
     """One interview between the workbook and a candidate."""
 
@@ -124,7 +167,7 @@ class Conversation:
         """The first question that is not answered; None: there is none, or no time for it."""
         if self.desk.clock.up:
             return None
-        skipped = overtaken(self.interview, self.topic, self.kept)
+        skipped = {*overtaken(self.interview, self.topic, self.kept), *known(self.interview, self.kept)}
         for step in all_steps(self.interview):
             if step.id not in skipped and self.kept.answer(step.id) is None:
                 return step
@@ -175,6 +218,8 @@ class Conversation:
         question = f"{ratio.text}\n\n(It is counted at {sizes}.)"
         if step.kind == "after":
             text = f"And of the version that you are about to write? {question}"
+            if f"{item.rung}.before" in known(self.interview, self.kept):
+                text = f"{item.ask}\n\nBefore you write it, of **the version that you are about to write**: {question}"
             self.desk.figure(
                 step.id, f"{heading}: afterwards", text, ratio.unit, None, ratio.tolerance, ratio.explain
             )
