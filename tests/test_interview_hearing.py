@@ -41,6 +41,34 @@ def test_one_of_each_group_has_to_be_said() -> None:
     assert hear("I would pad each row of it. Then the banks are all different.", [PADDING]) == ["explained"]
 
 
+SIDES = Point(
+    50,
+    "Left of the ridge memory limits.",
+    ((compile_term("memory.bound"),),),
+    1,
+    (compile_term("left [^.;,]{0,40}compute"), compile_term("(is|are) not [^.;,]{0,10}memory")),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "heard"),
+    [
+        ("Left of it the kernel is memory-bound, right of it it is compute-bound.", "explained"),
+        ("Left of it the kernel is compute-bound, right of it it is memory-bound.", "missing"),
+        ("It is not memory-bound at all, wherever it stands.", "missing"),
+        ("Left of it is compute, is it not? No, there it is memory-bound.", "explained"),
+        ("Memory-bound on one side. And left of it the kernel is compute-bound.", "explained"),
+    ],
+)
+def test_a_reversal_takes_the_point_back_in_its_own_sentence(text: str, heard: str) -> None:
+    assert hear(text, [SIDES]) == [heard]
+
+
+def test_what_was_taken_back_does_not_complete_a_point_from_elsewhere() -> None:
+    both = Point(50, "…", PADDING.terms, 1, (compile_term("not"),))
+    assert hear("I would pad each row of it. But it is not about banks at all.", [both]) == ["missing"]
+
+
 def test_a_list_of_keywords_earns_half() -> None:
     points = [CONFLICT, PADDING]
     found = hear("bank conflict, padding, 33, swizzle, occupancy, latency, coalescing, tile", points)

@@ -2,6 +2,10 @@
 
 What a question and a coding round have in common is an `Entry`. Everything is read strictly: an unknown key, a
 missing one, weights that do not sum to 100 or a term that is no regular expression is an error with file and line.
+
+A key point has `any`, terms of which one has to be said, or `all`, lists of terms, of each of which one has to be
+said. `unless` may add terms that take the point back where they stand in the sentence that would say it: the reversal
+(`left [^.;,]{0,40}compute`, of a kernel left of the ridge) or a plain negation (`(do|does) not limit`).
 """
 
 from __future__ import annotations
@@ -212,7 +216,7 @@ def read_points(table: Table, name: str, least: int) -> tuple[Point, ...]:
 
 
 def _point(table: Table) -> Point:
-    table.allow("weight", "text", "any", "all")
+    table.allow("weight", "text", "any", "all", "unless")
     weight = table.get("weight", int)
     if weight < 1:
         raise table.error("`weight` is below 1", "weight")
@@ -225,11 +229,26 @@ def _point(table: Table) -> Point:
         raise table.error(
             f"`{key}` is {table.values[key]!r}", key, "any: a list of terms; all: of such lists"
         )
+    terms = tuple(_compiled(table, key, group) for group in groups)
+    text = " ".join(prose(table, "text").split())
+    return Point(weight, text, terms, table.line(), _unless(table))
+
+
+def _unless(table: Table) -> tuple[re.Pattern[str], ...]:
+    """The terms that take a point back."""
+    if "unless" not in table.values:
+        return ()
+    terms = table.values["unless"]
+    if not _are_groups([terms]):
+        raise table.error(f"`unless` is {terms!r}", "unless", "a list of terms that take the point back")
+    return _compiled(table, "unless", terms)
+
+
+def _compiled(table: Table, key: str, terms: Sequence[str]) -> tuple[re.Pattern[str], ...]:
     try:
-        terms = tuple(tuple(hearing.compile_term(term) for term in group) for group in groups)
+        return tuple(hearing.compile_term(term) for term in terms)
     except re.error as error:
         raise table.error(f"`{key}` holds no regular expression: {error}", key) from None
-    return Point(weight, " ".join(prose(table, "text").split()), terms, table.line())
 
 
 def _are_groups(groups: object) -> bool:

@@ -4,6 +4,9 @@ A point has groups of terms; it is said where, of each group, one term is found 
 That is fair to paraphrases as far as the terms foresee them, and it understands nothing: so the candidate is
 shown what was heard, and may correct it. A list of keywords is not an answer: terms count in full where they
 stand in sentences, and by half where they are only dropped.
+
+Words that fit the point fit its reversal as well: “left of the ridge it is compute-bound”. So a point may have
+terms that take it back: a sentence in which one of these is found does not say it, whatever else stands there.
 """
 
 from __future__ import annotations
@@ -52,6 +55,7 @@ class Point:
     text: str  # in a sentence, for the candidate to see
     terms: tuple[tuple[re.Pattern[str], ...], ...]  # groups: one of each has to be found
     line: int  # of the file that asks for it
+    unless: tuple[re.Pattern[str], ...] = ()  # terms that take it back, in the sentence that would say it
 
 
 def compile_term(term: str) -> re.Pattern[str]:
@@ -66,11 +70,14 @@ def compile_term(term: str) -> re.Pattern[str]:
 def hear(text: str, points: Sequence[Point]) -> list[Heard]:
     """What was heard of each point in a candidate's answer."""
     sentences = [_plain(part) for part in _SENTENCE_END.split(text) if part.strip()]
-    whole = " ".join(sentences)
-    found: list[Heard] = ["named" if _said(point, whole) else "missing" for point in points]
+    own = [[sentence if _meant(point, sentence) else "" for sentence in sentences] for point in points]
+    found: list[Heard] = [
+        "named" if _said(point, " ".join(left)) else "missing"
+        for point, left in zip(points, own, strict=True)
+    ]
     room = [_room(sentence) for sentence in sentences]
     # A point whose terms stand in few sentences is placed first, so that it does not lose its place to others.
-    wanted = {i: _places(points[i], sentences) for i, heard in enumerate(found) if heard == "named"}
+    wanted = {i: _places(points[i], own[i]) for i, heard in enumerate(found) if heard == "named"}
     for i in sorted(wanted, key=lambda i: len(wanted[i])):
         for place in wanted[i]:
             if room[place] > 0:
@@ -87,8 +94,16 @@ def score(found: Sequence[Heard], points: Sequence[Point]) -> float:
 
 
 def _said(point: Point, text: str) -> bool:
-    loose = text.replace("-", " ")
-    return all(any(term.search(text) or term.search(loose) for term in group) for group in point.terms)
+    return all(any(_found(term, text) for term in group) for group in point.terms)
+
+
+def _meant(point: Point, sentence: str) -> bool:
+    """Whether nothing in the sentence takes the point back."""
+    return not any(_found(term, sentence) for term in point.unless)
+
+
+def _found(term: re.Pattern[str], text: str) -> bool:
+    return bool(term.search(text) or term.search(text.replace("-", " ")))
 
 
 def _places(point: Point, sentences: Sequence[str]) -> list[int]:
