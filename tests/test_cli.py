@@ -65,6 +65,15 @@ def test_a_starter_gets_the_name_of_what_it_is(ladder: Ladder, topic: str, given
     assert f"name it {right}" in err
 
 
+def test_a_schedule_that_cannot_be_run_has_no_timeline_to_draw(ladder: Ladder) -> None:
+    Path("mine.py").write_text(
+        "class Schedule:\n    def __init__(self, process, source, target, N, R): ...\n    def run(self): 1 / 0\n"
+    )
+    code, out, _ = ladder("profile", "streams", "mine.py", "--plot", "timeline.svg")
+    assert "timeline.svg is not written" in out
+    assert (code, Path("timeline.svg").exists()) == (2, False)
+
+
 def test_help_needs_none_of_the_machinery() -> None:
     heavy = {"numpy", "numba", "llvmlite", "jinja2", "grader.judge.climb", "grader.topics"}
     code = f"import sys, grader.cli; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"

@@ -75,6 +75,8 @@ def test_a_climb_has_its_ladder_its_roofs_and_every_claim() -> None:
         assert rung.id in page
         for claim in rung.claims:
             assert claim.text in unescape(page)
+    assert "† a side step" not in page
+    assert "compute to memory" in page
     assert "NVRTC 13.0" in page
     assert "not measured" not in page
 
@@ -93,6 +95,13 @@ def test_a_rung_that_failed_says_why() -> None:
     page = checked(pages.climb(replace(climb, rungs=[modelled, broken]), "Transpose"))
     assert "`B`[3, 4] is 12" in page
     assert "modelled from what the emulator counted, not measured" in page
+
+
+def test_a_ladder_that_computes_nothing_explains_its_signs_and_has_no_ratios() -> None:
+    page = checked(pages.climb(record("transpose"), "Transpose"))
+    assert "† a side step: an idea worth knowing" in page
+    assert "Under the roofs" in page
+    assert "compute to memory" not in page
 
 
 @pytest.mark.parametrize("reached", ["01_coalesced_writes", None])
@@ -123,7 +132,7 @@ def test_a_grade_shows_points_claims_and_the_next_step(reached: str | None) -> N
     assert "zero<" not in page
     assert ('aria-current="step">01_coalesced_writes' in page) == (reached is not None)
     assert ("No rung is reached yet." in page) == (reached is None)
-    assert "(found 31, asked 0)" in page
+    assert "(found 31, asked ≤ 0)" in page
     assert (">10/10<" in page) == (reached is not None)
 
 
@@ -144,6 +153,7 @@ def test_a_profile_shows_each_source_line_s_share_and_the_occupancy() -> None:
     assert "copy&lt;4&gt;" in page
     assert "--share: 75.0%" in page
     assert "--share: 25.0%" in page
+    assert "code without a line" in page
     assert page.count("C[i] = A[i] &lt; 0;") == 1
     assert "5 blocks of 40 warps in all on an SM" in page
     assert "At 40 registers a thread or less a sixth block would fit" in page

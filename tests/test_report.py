@@ -150,6 +150,25 @@ def test_points_in_the_table_add_up_to_the_total() -> None:
     assert "rung by rung" in text
 
 
+@pytest.mark.parametrize(
+    ("shared_bytes", "reached", "sign"), [(0, "a", "–"), (4096, "a", "✓"), (0, "b", "✓")]
+)
+def test_a_claim_on_shared_memory_says_nothing_of_a_kernel_without(
+    shared_bytes: int, reached: str, sign: str
+) -> None:
+    """Unless the rung is reached: there it earns its points."""
+    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
+    claims = [
+        ClaimResult("rows are read", True, 1.0, "a", 10, "x <= 1", 1.0),
+        ClaimResult("no conflicts", True, 0.0, "b", 10, f"{conflicts} == 0", 0.0),
+    ]
+    grade = Grade("gemm", "mine.cu", "pass", None, reached, 10, 30, [], [], claims, [])
+    grade = replace(grade, counters={conflicts: 0}, facts={"shared_bytes": shared_bytes})
+    text = shown(console.grade(grade, ["a", "b", "c"], []))
+    assert f"{sign} no conflicts" in text
+    assert (console.UNUSED_SHARED in text) == (sign == "–")
+
+
 def test_what_passed_without_being_counted_shows_no_points() -> None:
     cases = [CaseResult({"M": 1}, 1, "pass", 0.0, None)]
     grade = Grade("gemm", "mine.cu", "pass", None, None, 0, 30, cases, [], [], [])

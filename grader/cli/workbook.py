@@ -203,7 +203,9 @@ def profile(
     console.print(profiles.profile(result, lines_of(file)))
     if json is not None:
         write_result(json, result)
-    if plot is not None:
+    if plot is not None and not result.timeline:
+        console.print(f"{plot} is not written: there is no timeline to draw.", highlight=False, markup=False)
+    elif plot is not None:
         from grader.report import pictures
 
         write_file(plot, pictures.timeline(result))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -17,6 +18,7 @@ REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 
 SIDE_STEP = "†"
+UNUSED_SHARED = "– is of shared memory, and this kernel uses none."
 LINES_PRINTED = 12
 
 VERDICT_STYLES = {"pass": "green", "fail": "red", "error": "red", "timeout": "red", "skip": "yellow"}
@@ -222,15 +224,35 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.claims:
         paid = _paid(result, rungs)
-        parts += ["", claims(result.claims, paid)]
-        if any(claim.held and claim.rung not in paid for claim in result.claims):
+        listed = told_claims(result, paid)
+        parts += ["", claims(listed, paid)]
+        if any(claim.held and claim.rung not in paid for claim in listed):
             parts += [
                 "",
                 Text("Points are earned rung by rung: ✓ above a missing rung earns none yet.", "dim"),
             ]
+        if listed != result.claims:
+            parts += ["", Text(UNUSED_SHARED, "dim")]
     for hint in result.hints:
         parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
     return Group(*parts)
+
+
+def told_claims(result: Grade, paid: Sequence[str]) -> list[ClaimResult]:
+    """A grade's claims as they are shown: those on shared memory say nothing of a kernel that uses none.
+
+    "Without bank conflicts" holds there, but nobody has done anything for it. Where it earns points, it has its ✓.
+    """
+    counters, facts = result.counters or {}, result.facts or {}
+    used = facts.get("shared_bytes", 1) or any(n for name, n in counters.items() if "shared" in name)
+    if used:
+        return result.claims
+    return [
+        replace(claim, held=None)
+        if claim.held and claim.rung not in paid and "shared" in claim.expect
+        else claim
+        for claim in result.claims
+    ]
 
 
 def printed(text: str) -> Iterable[RenderableType]:

@@ -14,6 +14,7 @@ from grader.analysis.intensity import Ratio
 from grader.errors import WarpladderError
 from grader.report import console, occupancies, pictures, rooflines, units
 from grader.report.occupancies import Block
+from grader.report.profiles import NO_LINE
 from grader.report.rendering import environment
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
 from grader.rung import Rung
@@ -63,6 +64,7 @@ def climb(result: Climb, title: str) -> str:
         ladder=Markup(pictures.ladder(result)),
         roofline=Markup(pictures.roofline(result)) if counted and not scheduled else None,
         timelines=_timelines(result) if scheduled else [],
+        computes=any(rung.flop for rung in result.rungs),
         ratios={rung.id: rooflines.ratio_of(rung) for rung in result.rungs if rung.counters},
         against="vs_library" if any(rung.vs_library for rung in result.rungs) else "vs_bound",
         shown=_own_claims,
@@ -73,12 +75,15 @@ def grade(result: Grade, title: str, rungs: Sequence[Rung], source: Sequence[str
     """What a submission is worth and why; `rungs` are the ladder's, `source` the submission's lines."""
     ids = [rung.id for rung in rungs]
     reached = ids.index(result.rung_reached) if result.rung_reached in ids else -1
+    claims = console.told_claims(result, ids[: reached + 1])
     return _page(
         "grade.html.j2",
         result=result,
         title=title,
         rungs=ids,
         reached=reached,
+        claims=claims,
+        unused=console.UNUSED_SHARED if claims != result.claims else "",
         earned=lambda claim: claim.points if claim.held and claim.rung in ids[: reached + 1] else 0,
         line=lambda number: source[number - 1].strip() if number and number <= len(source) else "",
     )
@@ -111,8 +116,13 @@ def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Lau
     counted = {line.line: line.counters for line in launch.lines}
     total = sum(counters.get(INSTRUCTIONS, 0) for counters in counted.values()) or 1
     text = {number: line.rstrip() for number, line in enumerate(source, 1)}
-    text |= {line.line: line.source for line in launch.lines if line.line not in text}
-    lines = [_line(number, text[number], counted.get(number, {}), total) for number in sorted(text)]
+    text |= {
+        line.line: line.source if line.line else NO_LINE for line in launch.lines if line.line not in text
+    }
+    lines = [
+        _line(number, text[number], counted.get(number, {}), total)
+        for number in sorted(text, key=lambda n: n or math.inf)
+    ]
     return Launch(launch, lines, *_occupancy(device, launch))
 
 

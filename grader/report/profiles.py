@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
@@ -15,6 +16,7 @@ from grader.results import Interval, LaunchProfile, Profile
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 LINES_SHOWN = 12
+NO_LINE = "code without a line, such as printf's"
 SOURCE_WIDTH = 48  # what 80 columns leave
 
 
@@ -90,10 +92,10 @@ def _lines(launch: LaunchProfile) -> RenderableType:
     for column in ("instr", "ld", "st", "confl"):
         table.add_column(column, justify="right", no_wrap=True)
     costly = sorted(launch.lines, key=lambda line: -line.counters.get(INSTRUCTIONS, 0))[:LINES_SHOWN]
-    for line in sorted(costly, key=lambda line: line.line):
+    for line in sorted(costly, key=lambda line: line.line or math.inf):
         table.add_row(
-            str(line.line),
-            Text(line.source.strip(), "cyan"),
+            str(line.line or units.NOTHING),
+            Text(line.source.strip(), "cyan") if line.line else Text(NO_LINE, "dim"),
             units.count(line.counters.get(INSTRUCTIONS)),
             views.sectors_a_request(line.counters, "ld"),
             views.sectors_a_request(line.counters, "st"),
