@@ -37,11 +37,12 @@ def _first_words(module: str) -> str:
     return said.splitlines()[0].split(": ")[0].rstrip(".")
 
 
-def _codes(words: list[str]) -> nodes.inline:
-    """Words as code, with spaces between."""
+def _codes(words: list[str], between: str = " ") -> nodes.inline:
+    """Words as code."""
     made = nodes.inline()
-    for word in words:
-        made += [nodes.literal(word, word), nodes.Text(" ")]
+    for number, word in enumerate(words):
+        made += [nodes.Text(between)] if number else []
+        made += nodes.literal(word, word)
     return made
 
 
@@ -57,7 +58,8 @@ class Facts(SphinxRole):
     """{facts}`kernels` or {facts}`schedules`: what claims may name besides sizes and counters."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        return [_codes(list(_of_kernels() if self.text == "kernels" else schedules.FACTS))], []
+        names = list(_of_kernels() if self.text == "kernels" else schedules.FACTS)
+        return [_codes(names, between=", ")], []
 
 
 def _of_kernels() -> dict[str, Any]:

@@ -7,6 +7,8 @@ the file in the package ziamath.
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
 from importlib import resources
 from typing import Any
 
@@ -20,18 +22,56 @@ from sphinx.writers.html5 import HTML5Translator
 
 LOGGER = logging.getLogger(__name__)
 UNKNOWN = re.compile(r"<m[io]>(\\[A-Za-z]+)</m[io]>")
+MATHML = "http://www.w3.org/1998/Math/MathML"
+ROWS = {f"{{{MATHML}}}{name}" for name in ("math", "mrow", "mstyle", "mtd")}
+SCRIPTS = {f"{{{MATHML}}}{name}" for name in ("msub", "msup", "msubsup")}
+OPERATOR = f"{{{MATHML}}}mo"
+BARS = ("|", "‖")
+CLOSING = (")", "]", "}")
+
+ElementTree.register_namespace("", MATHML)
 
 
 def mathml(node: nodes.math | nodes.math_block, display: str) -> str:
     """The formula as a <math> element; a warning, hence an error of `make book`, where it is not understood."""
     try:
-        found = convert(node.astext().strip(), display=display)
-    except (NoAvailableTokensError, IndexError, ValueError, TypeError) as error:
+        found = with_bars_in_pairs(convert(_known(node.astext().strip()), display=display))
+    except (NoAvailableTokensError, IndexError, ValueError, TypeError, ElementTree.ParseError) as error:
         LOGGER.warning("this formula is not understood (%r): %s", error, node.astext(), location=node)
         return ""
     for command in UNKNOWN.findall(found):
         LOGGER.warning("the formula's command %s is not known to latex2mathml", command, location=node)
     return found
+
+
+def _known(formula: str) -> str:
+    """latex2mathml takes the & of an `aligned` for a letter; its `align*` may stand inside a formula as well."""
+    return re.sub(r"(\\(?:begin|end))\{aligned\}", r"\1{align*}", formula)
+
+
+def with_bars_in_pairs(formula: str) -> str:
+    """The formula with a form for each bar: a browser takes one without for a sign between operands, and puts space
+    around it, inside |x| as well as outside."""
+    root = ElementTree.fromstring(formula)
+    for row in root.iter():
+        if row.tag in ROWS:
+            for bar, form in _bars(row):
+                bar.attrib.update(form=form, lspace="0", rspace="0")
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _bars(row: ElementTree.Element) -> Iterator[tuple[ElementTree.Element, str]]:
+    """The bars of a row that have no form: one opens where none is open, and after an operator."""
+    is_open, after_operator = 0, True
+    for item in row:
+        core = item[0] if item.tag in SCRIPTS else item
+        sign = (core.text or "").strip() if core.tag == OPERATOR else ""
+        if sign in BARS and "form" not in core.attrib:
+            after_operator = after_operator or not is_open
+            is_open += 1 if after_operator else -1
+            yield core, "prefix" if after_operator else "postfix"
+        else:
+            after_operator = bool(sign) and sign not in CLOSING and item is core
 
 
 def inline(self: HTML5Translator, node: nodes.math) -> None:

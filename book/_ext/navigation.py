@@ -1,4 +1,5 @@
-"""Names for what the theme leaves nameless: the arrows that open a chapter in the sidebar, for screen readers."""
+"""Names where the theme has none, or one too many: the arrows that open a chapter in the sidebar, for screen readers;
+the first page, which has the book's name."""
 
 from __future__ import annotations
 
@@ -15,6 +16,12 @@ def name_arrows(app: Sphinx, page: str, template: str, context: dict[str, Any], 
         context["generate_toctree_html"] = _named(context["generate_toctree_html"])
 
 
+def name_first_page(app: Sphinx, page: str, template: str, context: dict[str, Any], _: object) -> None:
+    """A page's title is followed by the book's, but the first page's is the book's."""
+    if page == app.config.root_doc:
+        context["docstitle"] = ""
+
+
 def _named(generate: Callable[..., Any]) -> Callable[..., Any]:
     def generate_named(*arguments: Any, **options: Any) -> Any:
         found = generate(*arguments, **options)
@@ -28,4 +35,5 @@ def _named(generate: Callable[..., Any]) -> Callable[..., Any]:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", name_arrows, priority=900)  # after the theme
+    app.connect("html-page-context", name_first_page)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
