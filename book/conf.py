@@ -56,6 +56,7 @@ html_theme_options = {
     "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
+    "logo": {"text": html_title},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-dark",
 }
@@ -67,4 +68,7 @@ nb_execution_timeout = 300
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True
+# What is folded in a notebook is a solution. Another cell would need words of its own in its metadata.
+nb_code_prompt_show = "A solution"
+nb_code_prompt_hide = "Hide the solution"
 nb_ipywidgets_js = {}

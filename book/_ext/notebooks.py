@@ -11,9 +11,11 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput, visit_HideCellInput
 from sphinx.application import Sphinx
 from sphinx.directives.other import TocTree
 from sphinx.transforms import SphinxTransform
+from sphinx.writers.html5 import HTML5Translator
 
 from grader import topics
 
@@ -93,7 +95,14 @@ def _is_bundle(node: nodes.Node) -> bool:
     return isinstance(node, nodes.container) and node.get("nb_element") == "mime_bundle"
 
 
+def open_fold(self: HTML5Translator, node: HideCodeCellNode) -> None:
+    """A folded cell is called what it shows, "A solution": myst-nb hides these words from screen readers."""
+    visit_HideCellInput(self, node)
+    self.body[-4:] = [re.sub(r' aria-label="[^"]*"', "", part) for part in self.body[-4:]]
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("notebooks", Notebooks)
     app.add_transform(Cells)
+    app.add_node(HideCodeCellNode, override=True, html=(open_fold, depart_HideCellInput))
     return {"parallel_read_safe": True, "parallel_write_safe": True}
