@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -51,7 +52,10 @@ def collect(
         count = sum(int(note[FINDING_COUNT]) for _, note in notes)
         where = _unravel(int(first[FINDING_BLOCK]), grid), _unravel(int(first[FINDING_THREAD]), block)
         shared_bytes = int(workers[0].context[layout.SHARED_BYTES])
-        message = _message(site, kind, first, allocations, grid, block, shared_bytes)
+        if kind == RACE and int(first[FINDING_ADDRESS]) >= layout.GLOBAL_BASE:
+            message = _stored(plan, first, allocations, grid, block)
+        else:
+            message = _message(site, kind, first, allocations, block, shared_bytes)
         found.append(Finding(KINDS[kind], line, message, count, *where))
     return (*found, *_barriers(plan, workers, grid))
 
@@ -70,9 +74,7 @@ def _notes(plan: KernelPlan, workers: Sequence[Worker]) -> dict[tuple[int, int],
     return notes
 
 
-def _message(
-    site: Site, kind: int, note: Array, allocations: Array, grid: Shape, block: Shape, shared_bytes: int
-) -> str:
+def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shape, shared_bytes: int) -> str:
     width = int(note[FINDING_OTHER])
     address = int(note[FINDING_ADDRESS])
     where, verb = _access(site, address)
@@ -101,8 +103,6 @@ def _message(
             f"thread {thread} {verb} shared memory at byte {address} while a cp.async to it has not arrived: "
             "wait for its group (cp.async.wait_group, __pipeline_wait_prior) and then for the other threads"
         )
-    if address >= layout.GLOBAL_BASE:
-        return _stored(note, allocations, grid, block)
     other = _unravel(_thread(int(note[FINDING_OTHER])), block)
     return (
         f"thread {thread} {verb} shared memory at byte {address}, which thread {other} accesses too with no "
@@ -110,19 +110,24 @@ def _message(
     )
 
 
-def _stored(note: Array, allocations: Array, grid: Shape, block: Shape) -> str:
+def _stored(plan: KernelPlan, note: Array, allocations: Array, grid: Shape, block: Shape) -> str:
     """Who reads what another block, or another warp of the block, has stored."""
-    packed = int(note[FINDING_OTHER])
-    storer, warp = packed >> layout.OWNER_BLOCK - layout.OWNER_WARP, packed & 31
+    packed, number = int(note[FINDING_OTHER]), int(note[FINDING_BLOCK])
+    warp = packed & (1 << layout.STORER_EPOCH) - 1
     reader = f"thread {_unravel(int(note[FINDING_THREAD]), block)}"
     inside = _inside(int(note[FINDING_ADDRESS]), allocations) or "in global memory"
-    if storer != int(note[FINDING_BLOCK]):
+    if packed >> layout.STORER_BLOCK == number % layout.BLOCK_NUMBERS:
+        other = _unravel(warp * layout.LANES, block)
+        return f"{reader} reads what the warp of thread {other} has stored {inside}, with no __syncthreads() in between"
+    known = math.prod(grid) <= layout.BLOCK_NUMBERS
+    storer = f"block {_unravel(packed >> layout.STORER_BLOCK, grid)}" if known else "another block"
+    what = f"{reader} of block {_unravel(number, grid)} reads what {storer} has stored {inside}"
+    if plan.blocks_wait:
         return (
-            f"{reader} of block {_unravel(int(note[FINDING_BLOCK]), grid)} reads what block "
-            f"{_unravel(storer, grid)} has stored {inside}: blocks of a launch run at the same time, in any order"
+            f"{what}, and {storer} has executed no __threadfence() since: between the store and the atomic that "
+            "announces it there has to be one"
         )
-    other = _unravel(warp * layout.LANES, block)
-    return f"{reader} reads what the warp of thread {other} has stored {inside}, with no __syncthreads() in between"
+    return f"{what}: blocks of a launch run at the same time, in any order"
 
 
 def _access(site: Site, address: int) -> tuple[str, str]:

@@ -33,11 +33,9 @@ class Launch:
 
     memory: Memory
     touched: Sequence[mmap]
-    """A byte per 32-byte sector of the arena: loaded, and stored."""
-    owners: mmap
-    """8 bytes per sector: who stored there last."""
-    number: int
-    """How many launches came before this one, and itself."""
+    """A byte per 32-byte sector of the arena: loaded, and which words were stored."""
+    storers: mmap
+    """4 bytes per word, as far as anything is allocated: who stored there last."""
     plan: KernelPlan
     code: int
     state_bytes: int
@@ -79,7 +77,9 @@ class Launch:
         """Arrays that native code reads; kept alive by the caller."""
         addresses = [self.variables[name][0] for name in self.plan.symbols]
         size = max(self.plan.param_bytes, len(self.params), 1)
+        blocks = min(math.prod(self.grid), layout.BLOCK_NUMBERS) if self.plan.blocks_wait else 0
         return {
+            "fences": np.zeros(blocks, np.int64),
             "symbols": np.array([*addresses, 0], np.int64),
             "params": np.frombuffer(self.params.ljust(size, b"\0"), np.uint8).copy(),
             "tids": thread_indices(self.block),
@@ -98,8 +98,8 @@ class Launch:
             "SYMBOLS": held["symbols"].ctypes.data,
             "TOUCHED_READ": host_address(self.touched[0]),
             "TOUCHED_WRITE": host_address(self.touched[1]),
-            "OWNERS": 0 if self.plan.blocks_wait else host_address(self.owners),
-            "LAUNCH": self.number % 256,
+            "STORERS": host_address(self.storers),
+            "FENCES": held["fences"].ctypes.data if self.plan.blocks_wait else 0,
             "WARPS_WAIT": int(self.plan.warps_wait),
             "THREADS": math.prod(self.block),
             "BLOCK_BUDGET": self.budget,

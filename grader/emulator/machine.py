@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import mmap
 import os
 import threading
 import time
@@ -27,6 +28,8 @@ __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 _NO_BUDGET = 1 << 62
 _ARENA_BYTES = 160 << 30
 """Address space for global memory, room for gaps included."""
+_STORERS_BYTES = 64 << 20
+"""Of the record of who stored a word, at first; it grows with what is allocated."""
 
 
 @dataclass
@@ -81,8 +84,7 @@ class Machine:
         self.threads = threads or len(os.sched_getaffinity(0))
         self.runtime = build.load()
         self._touched = [reserve(self.memory.capacity // 32) for _ in range(2)]
-        self._owners = reserve(self.memory.capacity // 32 * 8)
-        self._launches = 0
+        self._storers = reserve(_STORERS_BYTES)
         self._workers: list[Worker] = []
         self._lock = threading.Lock()
 
@@ -137,9 +139,8 @@ class Machine:
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
         with self._lock:
             compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
-            self._launches += 1
             launch = Launch(
-                memory=self.memory, touched=self._touched, owners=self._owners, number=self._launches,
+                memory=self.memory, touched=self._touched, storers=self._storers_of_words(),
                 plan=compiled.plan, code=compiled.address,
                 state_bytes=compiled.state_bytes, variables=found.module.globals, grid=grid, block=block,
                 shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
@@ -151,6 +152,15 @@ class Machine:
             status = launch.run(workers, linears.astype(np.int64))
             compiled.ran_for(time.perf_counter() - start)
             return launch.record(workers, found.registers, status, len(linears))
+
+    def _storers_of_words(self) -> mmap.mmap:
+        """Room for 4 bytes a word up to the end of the last allocation. What it held before is of no use."""
+        size = len(self._storers)
+        while size < self.memory.extent():
+            size *= 2
+        if size > len(self._storers):
+            self._storers = reserve(size)
+        return self._storers
 
     def _check(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
         limits = self.limits

@@ -107,6 +107,10 @@ class Memory:
         """(free, total) bytes."""
         return self.nbytes - sum(self._sizes.values()), self.nbytes
 
+    def extent(self) -> int:
+        """Bytes of the arena from its beginning to the end of the last allocation."""
+        return self._starts[-1] + self._sizes[self._starts[-1]] - GLOBAL_BASE if self._starts else 0
+
     def size_of(self, address: int) -> int:
         """Bytes of the allocation that begins at `address`."""
         return self._sizes[address]

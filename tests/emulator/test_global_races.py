@@ -1,7 +1,7 @@
 """Races in global memory: loads of what another block, or another warp, has stored in the same launch.
 
-What is ordered by a barrier, by the end of a launch or by one's own hand is no race, and where a kernel has means to
-wait for others (atomics, fences, volatile accesses) nothing is looked for.
+What is ordered by a barrier, by the end of a launch or by one's own hand is no race. Where a kernel has means to wait
+for others (atomics, fences, volatile accesses), a race is what a block has stored without a fence behind the store.
 """
 
 from __future__ import annotations
@@ -186,3 +186,125 @@ def test_the_end_of_a_launch_orders(bench: Bench) -> None:
             assert not ran.findings
     finally:
         memory.free(place)
+
+
+# -- kernels in which blocks wait for blocks ------------------------------------------------------------------------
+
+FENCES = r"""
+#define LAST(STORED, ANNOUNCED)                                                        \
+    __shared__ bool last;                                                              \
+    STORED;                                                                            \
+    if (threadIdx.x == 0) { ANNOUNCED; last = atomicAdd(count, 1) == gridDim.x - 1; }  \
+    __syncthreads();                                                                   \
+    if (last && threadIdx.x == 0) for (int b = 0; b < gridDim.x; ++b) *out += parts[b];
+
+#define KERNEL(name, STORED, ANNOUNCED)                                                \
+    extern "C" __global__ void name(float* parts, unsigned* count, float* out) { LAST(STORED, ANNOUNCED) }
+
+#define BY_FIRST if (threadIdx.x == 0) parts[blockIdx.x] = 1
+#define BY_LAST if (threadIdx.x == blockDim.x - 1) parts[blockIdx.x] = 1
+
+KERNEL(no_fence, BY_FIRST, )
+KERNEL(fence_before, if (threadIdx.x == 0) __threadfence(); BY_FIRST, )
+KERNEL(fence_for_the_block, BY_FIRST, __threadfence_block())
+KERNEL(fence, BY_FIRST, __threadfence())
+KERNEL(fence_for_all, BY_FIRST, __threadfence_system())
+KERNEL(fences, BY_LAST; __threadfence(); __syncthreads(), )
+KERNEL(barrier_and_fence, BY_LAST; __syncthreads(), __threadfence())
+KERNEL(release, BY_FIRST, asm volatile("red.release.gpu.global.add.u32 [%0], 0;" :: "l"(count) : "memory"))
+KERNEL(atomic_store, if (threadIdx.x == 0) atomicExch(parts + blockIdx.x, 1.0f), )
+
+extern "C" __global__ void flag_of_a_block(volatile int* flag, float* data)
+{
+    if (blockIdx.x == 0) { data[0] = 5; __threadfence(); flag[0] = 1; }
+    else { while (flag[0] == 0) {} data[blockIdx.x] = data[0]; }
+}
+
+extern "C" __global__ void flag_too_soon(volatile int* flag, float* data)
+{
+    if (blockIdx.x == 0) { __threadfence(); data[0] = 5; flag[0] = 1; }
+    else { while (flag[0] == 0) {} data[blockIdx.x] = data[0]; }
+}
+
+// One block after the other adds its share, as split-K products with a semaphore do.
+extern "C" __global__ void turns(int* turn, float* sums)
+{
+    if (threadIdx.x == 0) while (atomicAdd(turn, 0) != blockIdx.x) {}
+    __syncthreads();
+    sums[threadIdx.x] += 1;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicAdd(turn, 1);
+}
+
+extern "C" __global__ void lock(int* taken, float* sum)
+{
+    while (atomicCAS(taken, 0, 1) != 0) {}
+    *sum += 1;
+    __threadfence();
+    atomicExch(taken, 0);
+}
+
+extern "C" __global__ void histogram(const int* in, int* bins, int* largest)
+{
+    const int bin = in[blockIdx.x * blockDim.x + threadIdx.x];
+    atomicMax(largest, atomicAdd(bins + bin, 1) + 1);
+}
+
+extern "C" __global__ void compacted(float* a, int* count, float* out)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    a[i] *= 2;
+    if (i % 3) out[atomicAdd(count, 1)] = a[i];
+}
+"""
+
+
+@pytest.mark.parametrize("kernel", ["no_fence", "fence_before", "fence_for_the_block"])
+@pytest.mark.parametrize("grid", [2, 40])
+def test_a_missing_fence_is_found(bench: Bench, kernel: str, grid: int) -> None:
+    ran = bench.cuda(FENCES, kernel, grid, 64, np.zeros(grid, np.float32), np.zeros(1, np.uint32), floats(1))
+    assert ran.findings == ["race"]
+
+
+def test_who_has_not_fenced_is_said(bench: Bench) -> None:
+    arrays = np.zeros(3, np.float32), np.zeros(1, np.uint32), floats(1)
+    (found,) = bench.cuda(FENCES, "no_fence", 3, 64, *arrays).record.findings
+    assert found.count == 2
+    assert found.message == (
+        "thread (0, 0, 0) of block (2, 0, 0) reads what block (0, 0, 0) has stored at byte 0 of an allocation of 12 "
+        "bytes, and block (0, 0, 0) has executed no __threadfence() since: between the store and the atomic that "
+        "announces it there has to be one"
+    )
+
+
+def test_a_fence_before_the_store_is_too_soon(bench: Bench) -> None:
+    ran = bench.cuda(FENCES, "flag_too_soon", 3, 1, np.zeros(1, np.int32), np.zeros(3, np.float32))
+    assert ran.findings == ["race"]
+
+
+@pytest.mark.parametrize(
+    "kernel", ["fence", "fence_for_all", "fences", "barrier_and_fence", "release", "atomic_store"]
+)
+@pytest.mark.parametrize("grid", [2, 40])
+def test_a_fence_by_any_thread_of_the_block_will_do(bench: Bench, kernel: str, grid: int) -> None:
+    arrays = np.zeros(grid, np.float32), np.zeros(1, np.uint32), np.zeros(1, np.float32)
+    assert bench.clean(FENCES, kernel, grid, 64, *arrays)[2] == grid
+
+
+def test_blocks_that_wait_for_each_other_are_no_race(bench: Bench) -> None:
+    data = bench.clean(FENCES, "flag_of_a_block", 3, 1, np.zeros(1, np.int32), np.zeros(3, np.float32))[1]
+    assert data.tolist() == [5, 5, 5]
+    sums = bench.clean(FENCES, "turns", 5, 64, np.zeros(1, np.int32), np.zeros(64, np.float32))[1]
+    assert np.all(sums == 5)
+    assert bench.clean(FENCES, "lock", 9, 1, np.zeros(1, np.int32), np.zeros(1, np.float32))[1] == 9
+
+
+def test_atomics_alone_are_no_race(bench: Bench) -> None:
+    numbers = np.random.default_rng(0).integers(0, 7, 256).astype(np.int32)
+    _, bins, largest = bench.clean(
+        FENCES, "histogram", 4, 64, numbers, np.zeros(7, np.int32), np.zeros(1, np.int32)
+    )
+    assert bins.tolist() == np.bincount(numbers, minlength=7).tolist()
+    assert largest == bins.max()
+    bench.clean(FENCES, "compacted", 4, 64, floats(256), np.zeros(1, np.int32), floats(256))

@@ -18,7 +18,10 @@ _SCOPES = ("cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "level")
 
 @op("membar", "fence", allow=_SCOPES)
 def fence(e: Emitter, o: Op) -> None:
-    """Memory is sequentially consistent here, so a fence has nothing to do."""
+    """Memory is sequentially consistent here; of a fence it is only kept that the block has executed it."""
+    if not {"cta", "cluster"} & set(o.modifiers):
+        with e.where_active():
+            e.call("note_fence", e.context)
 
 
 @op("bar", "barrier", allow=("warp", "sync"))

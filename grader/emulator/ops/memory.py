@@ -15,7 +15,7 @@ from grader.emulator.ops.arithmetic import extend
 from grader.emulator.ops.registry import Op, op
 from grader.emulator.ptx import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.runtime import layout
-from grader.emulator.runtime.layout import ATOMIC, LOAD, PARAM_HOST, STORE
+from grader.emulator.runtime.layout import ATOMIC, LOAD, PARAM_HOST, STORE, STRONG
 from grader.emulator.values import I64, scalar_type
 
 if TYPE_CHECKING:
@@ -26,7 +26,13 @@ _CACHE_HINTS = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::evict_norma
 _ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys")
 _SPACES = ("global", "shared", "shared::cta", "local", "const", "param", "param::entry")
 _VECTORS = ("v2", "v4", "v8")
+_STRONG = frozenset(("volatile", "relaxed", "release"))
 _PLAIN = (*_CACHE_HINTS, *_ORDERS, *_SPACES, *_VECTORS)
+
+
+def is_release(o: Op) -> bool:
+    """Whether other blocks that see this access also see what was stored before it."""
+    return not {"release", "acq_rel"}.isdisjoint(o.modifiers) and not o.has("cta")
 
 
 def address(e: Emitter, memory: Operand, *, vector: bool) -> Any:
@@ -137,9 +143,12 @@ def store(e: Emitter, o: Op) -> None:
     # Registers are read before the guarded part: what is loaded there does not exist behind it.
     addresses = address(e, e.inst.operands[0], vector=True)
     values = [e.read(item, kind, vector=True) for item in items]
+    how = STRONG if _STRONG.intersection(o.modifiers) and site.space in ("global", "generic") else STORE
     with e.where_active() as mask:
+        if is_release(o):
+            e.call("note_fence", e.context)
         e.store_vector(addresses, e.address_buffer)
-        allowed = allowed_lanes(e, site, nbytes * count, STORE, mask)
+        allowed = allowed_lanes(e, site, nbytes * count, how, mask)
         for index, item in enumerate(values):
             e.store_vector(item, e.b.add(e.value_buffer, I64(index * nbytes * 32)))
         e.call(f"scatter{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
@@ -187,6 +196,8 @@ def _atomic(e: Emitter, o: Op, memory: Operand, value: Operand, second: Operand)
     addresses = address(e, memory, vector=True)
     values, seconds = e.read(value, integer, vector=True), e.read(second, integer, vector=True)
     with e.where_active() as mask:
+        if is_release(o):
+            e.call("note_fence", e.context)
         e.store_vector(addresses, e.address_buffer)
         allowed = allowed_lanes(e, site, nbytes, ATOMIC, mask)
         e.store_vector(values, e.value_buffer)

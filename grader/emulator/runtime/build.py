@@ -63,6 +63,7 @@ NAMES = (
     "async_commit",
     "async_wait",
     "note_absent",
+    "note_fence",
 )  # fmt: skip
 
 
@@ -161,6 +162,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("async_commit", async_copy.async_commit, 1),
         ("async_wait", async_copy.async_wait, 2),
         ("note_absent", findings.note_absent, 4),
+        ("note_fence", globalmem.note_fence, 1),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

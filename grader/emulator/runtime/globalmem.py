@@ -1,8 +1,9 @@
 """Global and constant memory: bounds, alignment, requests, sectors, and reads of what others store meanwhile.
 
-Who stored a sector's words last is kept for as long as the launch lasts. A thread that loads what another block has
-stored, or another warp of its block since the last barrier, races with it, unless the kernel has means to wait
-for that (atomics, fences, volatile accesses): then nothing is looked for.
+Who stored a word last is kept for as long as the launch lasts. A thread that loads what another block has stored, or
+another warp of its block since the last barrier, races with it. Where a kernel has means to wait for that (atomics,
+fences, volatile accesses), warps of a block are not looked at, and what another block has stored may be loaded once
+that block has executed a fence behind the store.
 """
 
 from __future__ import annotations
@@ -18,23 +19,20 @@ from grader.emulator.runtime.layout import (
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     BLOCK_LINEAR,
+    BLOCK_NUMBERS,
     BLOCK_SERIAL,
     BOUND_HIGH,
     BOUND_LOW,
+    FENCES,
     GLOBAL_BASE,
     HOST_DELTA,
     LANES,
-    LAUNCH,
     LOAD,
     MISALIGNED,
     MOST_EPOCHS,
     NEW_SECTORS,
+    NOBODY,
     OUT_OF_BOUNDS,
-    OWNER_BLOCK,
-    OWNER_EPOCH,
-    OWNER_LAUNCH,
-    OWNER_WARP,
-    OWNERS,
     P_ALIGNED,
     P_HIGHEST,
     P_ITEM_OFFSETS,
@@ -47,6 +45,9 @@ from grader.emulator.runtime.layout import (
     SECTORS,
     STAMPS,
     STORE,
+    STORER_BLOCK,
+    STORER_EPOCH,
+    STORERS,
     TOUCHED_READ,
     TOUCHED_WRITE,
     WARP,
@@ -105,60 +106,91 @@ def _check_lanes(context: int, site: int, addresses: int, mask: int, width: int)
 
 
 @native
-def _owner(context: int) -> int:
-    """The running warp as a sector's owner, without any words."""
+def note_fence(context: int) -> None:
+    """What the block has stored so far may be loaded by others from here on."""
     c = pointer(context, int64)
-    epoch = min(c[BARRIER_CLOCK] - c[BLOCK_CLOCK], int64(MOST_EPOCHS))
-    return (
-        (c[BLOCK_LINEAR] << OWNER_BLOCK)
-        | (epoch << OWNER_EPOCH)
-        | (c[WARP] << OWNER_WARP)
-        | (c[LAUNCH] << OWNER_LAUNCH)
-    )
+    if c[FENCES]:
+        pointer(c[FENCES], int64)[c[BLOCK_LINEAR] % BLOCK_NUMBERS] += 1
 
 
 @native
-def _own(context: int, pattern: int, base: int, kind: int, width: int) -> None:
-    """Remembers who stored these words. Of atomics, and of what is narrower than a word, only that it was not they
-    who were known so far."""
+def _fences(context: int, block: int) -> int:
+    return min(pointer(pointer(context, int64)[FENCES], int64)[block], int64(MOST_EPOCHS))
+
+
+@native
+def _storer(context: int) -> int:
+    """The running warp, as it is kept for the words that it stores."""
+    c = pointer(context, int64)
+    block = c[BLOCK_LINEAR] % BLOCK_NUMBERS
+    barriers = c[BARRIER_CLOCK] - c[BLOCK_CLOCK]
+    epoch = _fences(context, block) if c[FENCES] else min(barriers, int64(MOST_EPOCHS))
+    return (block << STORER_BLOCK) | (epoch << STORER_EPOCH) | c[WARP]
+
+
+@native
+def _unordered(context: int, storer: int, me: int) -> bool:
+    """Whether the running warp cannot know that what another has stored is there."""
+    c = pointer(context, int64)
+    if storer in (me, NOBODY):
+        return False
+    epoch = (storer >> STORER_EPOCH) & MOST_EPOCHS
+    if (storer ^ me) >> STORER_BLOCK != 0:
+        return c[FENCES] == 0 or (epoch != MOST_EPOCHS and epoch == _fences(context, storer >> STORER_BLOCK))
+    if c[WARPS_WAIT] or ((storer ^ me) & (1 << STORER_EPOCH) - 1) == 0 or epoch == MOST_EPOCHS:
+        return False
+    return (storer ^ me) >> STORER_EPOCH == 0
+
+
+@native
+def _remember(context: int, pattern: int, base: int, plain: bool) -> None:
+    """Marks the words of a store as stored, and by whom if it is `plain`."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
-    owners = pointer(c[OWNERS], int64)
-    me = _owner(context)
+    touched = pointer(c[TOUCHED_WRITE], uint8)
+    me = _storer(context) if plain else int64(NOBODY)
+    twice = me | me << 32
+    all_storers = c[STORERS]
     for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
-        words = p[P_ITEM_WORDS + i] if kind == STORE and width >= 4 else int64(0)
-        same = (owners[sector] ^ me) >> OWNER_LAUNCH == 0
-        owners[sector] = (owners[sector] if same else me) | words
+        words = p[P_ITEM_WORDS + i]
+        touched[sector] |= uint8(words)
+        storers = all_storers + sector * 32
+        if words == 255:
+            pairs = pointer(storers, int64)
+            pairs[0] = twice
+            pairs[1] = twice
+            pairs[2] = twice
+            pairs[3] = twice
+        else:
+            while words:
+                pointer(storers, uint32)[trailing_zeros(words)] = uint32(me)
+                words &= words - 1
 
 
 @native
-def _disowned(context: int, record: int) -> int:
-    """The words of a record that the running warp cannot know to be there: 0 where they are its own, or settled by
-    a barrier."""
+def _first_unordered(context: int, sector: int, words: int) -> int:
+    """The first of these words of a sector that others have stored without order; 8 where none is."""
     c = pointer(context, int64)
-    me = _owner(context)
-    if (record >> OWNER_LAUNCH) & 255 != c[LAUNCH]:
-        return int64(0)
-    if (record ^ me) >> OWNER_BLOCK == 0:
-        epoch = (record >> OWNER_EPOCH) & MOST_EPOCHS
-        if (record ^ me) >> OWNER_WARP == 0 or c[WARPS_WAIT] or epoch == MOST_EPOCHS:
-            return int64(0)
-        if (record ^ me) >> OWNER_EPOCH != 0:
-            return int64(0)
-    return record & 255
+    me = _storer(context)
+    storers = pointer(c[STORERS] + sector * 32, uint32)
+    for word in range(8):
+        if (words >> word) & 1 and _unordered(context, int64(storers[word]), me):
+            return int64(word)
+    return int64(8)
 
 
 @native
 def _note_race(
-    context: int, site: int, addresses: int, mask: int, width: int, sector: int, words: int, record: int
+    context: int, site: int, addresses: int, mask: int, width: int, sector: int, word: int
 ) -> None:
-    """Notes the first lane that loads one of these words of a sector."""
+    """Notes the first lane that accesses this word of a sector, with who stored it."""
     a = pointer(addresses, int64)
+    storer = int64(pointer(pointer(context, int64)[STORERS], uint32)[sector * 8 + word])
     for lane in range(LANES):
         there = (mask >> lane) & 1 and (a[lane] - GLOBAL_BASE) >> 5 == sector
-        if there and sector_words(a[lane], width) & words:
-            note(context, site, RACE, int64(lane), a[lane], record >> OWNER_WARP)
+        if there and (sector_words(a[lane], width) >> word) & 1:
+            note(context, site, RACE, int64(lane), a[lane], storer)
             return
 
 
@@ -170,32 +202,25 @@ def _look_for_races(
     c = pointer(context, int64)
     p = pointer(pattern, int64)
     stored = pointer(c[TOUCHED_WRITE], uint8)
-    owners = pointer(c[OWNERS], int64)
     for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
-        if stored[sector]:
-            words = _disowned(context, owners[sector]) & p[P_ITEM_WORDS + i]
-            if words:
-                _note_race(context, site, addresses, mask, width, sector, words, owners[sector])
+        words = int64(stored[sector]) & p[P_ITEM_WORDS + i]
+        if words:
+            word = _first_unordered(context, sector, words)
+            if word < 8:
+                _note_race(context, site, addresses, mask, width, sector, word)
 
 
 @native
-def _count_sectors(context: int, site: int, pattern: int, first: int, store: int) -> None:
-    """Marks the sectors of one request; loads also count those new to the block."""
+def _count_sectors(context: int, site: int, pattern: int, base: int) -> None:
+    """Marks the sectors of a load, and counts those new to the block."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
-    base = (first - GLOBAL_BASE) >> 5
-    count = p[P_SECTORS]
-    if store:
-        touched = pointer(c[TOUCHED_WRITE], uint8)
-        for i in range(count):
-            touched[base + p[P_ITEM_OFFSETS + i]] = 1
-        return
     stamps = pointer(c[STAMPS], uint32)
     touched = pointer(c[TOUCHED_READ], uint8)
     serial = uint32(c[BLOCK_SERIAL])
     fresh = int64(0)
-    for i in range(count):
+    for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
         if stamps[sector] != serial:
             stamps[sector] = serial
@@ -239,7 +264,7 @@ def _atomic_sectors(addresses: int, mask: int) -> int:
 
 @native
 def access_global(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
-    """One warp instruction on global memory; `kind` is LOAD, STORE or ATOMIC.
+    """One warp instruction on global memory; `kind` is LOAD, STORE, ATOMIC or STRONG.
 
     Counts it, checks every lane, turns the device addresses into host addresses in place, and returns the mask
     of the lanes that may go on.
@@ -261,13 +286,12 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
     if not inside or not p[P_ALIGNED] or first & (width - 1):
         allowed = _check_lanes(context, site, addresses, mask, width)
     if allowed == mask:
-        if c[OWNERS]:
-            base = (first - GLOBAL_BASE) >> 5
-            if kind == LOAD:
-                _look_for_races(context, site, addresses, mask, width, pattern, base)
-            else:
-                _own(context, pattern, base, kind, width)
-        _count_sectors(context, site, pattern, first, kind != LOAD)
+        base = (first - GLOBAL_BASE) >> 5
+        if kind == LOAD:
+            _look_for_races(context, site, addresses, mask, width, pattern, base)
+            _count_sectors(context, site, pattern, base)
+        else:
+            _remember(context, pattern, base, kind == STORE and width >= 4)
     delta = c[HOST_DELTA]
     for lane in range(LANES):
         a[lane] += delta
@@ -285,10 +309,12 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     if not check_address(context, site, address, width, trailing_zeros(mask)):
         return int64(0)
     sector = (address - GLOBAL_BASE) >> 5
-    if c[OWNERS] and pointer(c[TOUCHED_WRITE], uint8)[sector]:
-        record = pointer(c[OWNERS], int64)[sector]
-        if _disowned(context, record) & sector_words(address, width):
-            note(context, site, RACE, trailing_zeros(mask), address, record >> OWNER_WARP)
+    words = int64(pointer(c[TOUCHED_WRITE], uint8)[sector]) & sector_words(address, width)
+    if words:
+        word = _first_unordered(context, sector, words)
+        if word < 8:
+            storer = int64(pointer(c[STORERS], uint32)[sector * 8 + word])
+            note(context, site, RACE, trailing_zeros(mask), address, storer)
     stamps = pointer(c[STAMPS], uint32)
     if stamps[sector] != uint32(c[BLOCK_SERIAL]):
         stamps[sector] = uint32(c[BLOCK_SERIAL])

@@ -45,7 +45,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     STAMPS,  # pointer to uint32 per 32-byte sector of the arena: serial of the last block that loaded it
     BLOCK_SERIAL,
     TOUCHED_READ,  # pointer to uint8 per sector: loaded in this launch
-    TOUCHED_WRITE,  # likewise: stored
+    TOUCHED_WRITE,  # likewise: which of its words were stored, a bit each
     SHADOW_WRITES,  # pointers to the shadow of shared memory: an int64 a granule for the last write,
     SHADOW_READS,  # and one for the last read
     SHADOW_SHIFT,  # log2 of the bytes an entry stands for
@@ -72,8 +72,8 @@ GLOBAL_BASE = 0x7000_0000_0000
     BARRIER_SPLIT_OTHER,
     FAILED_BLOCK,  # the block that spent its budget or trapped
     FAILED_WARP,
-    OWNERS,  # pointer to int64 per sector of the arena: who stored there last; 0 where blocks may wait for blocks
-    LAUNCH,  # the launch's number modulo 256
+    STORERS,  # pointer to uint32 per word of the arena: who stored there last; holds where TOUCHED_WRITE says so
+    FENCES,  # pointer to int64 per block: its fences so far; 0 where blocks have no means to wait for each other
     WARPS_WAIT,  # 1 where warps of a block may wait for each other by other means than barriers
     CONTEXT_SLOTS,
 ) = range(57)
@@ -130,10 +130,13 @@ ANY_WARP = 1023  # the warp field when several warps have read
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
 NEVER = 1 << 45  # plus the block's clock, its clock: later than any barrier
 
-# -- owners of sectors of global memory -------------------------------------------------------------------------------
-# block << 33 | barriers the block had passed << 21 | warp << 16 | launch << 8 | the words it stored, a bit each
-OWNER_LAUNCH, OWNER_WARP, OWNER_EPOCH, OWNER_BLOCK = 8, 16, 21, 33
-MOST_EPOCHS = (1 << OWNER_BLOCK - OWNER_EPOCH) - 1  # where they are not counted any further
+# -- who stored a word of global memory --------------------------------------------------------------------------------
+# block << 14 | epoch << 5 | warp. The epoch is how many barriers the block had passed, or how many fences it had
+# executed where blocks may wait for each other.
+STORER_EPOCH, STORER_BLOCK = 5, 14
+BLOCK_NUMBERS = 1 << 32 - STORER_BLOCK  # block numbers are kept modulo this
+MOST_EPOCHS = (1 << STORER_BLOCK - STORER_EPOCH) - 1  # where they are not counted any further
+NOBODY = 0xFFFFFFFF  # stored by an atomic, a volatile store, or less than a word
 
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.
@@ -155,8 +158,8 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_MASKS,  # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
 ) = range(6)
 
-# how a site accesses memory
-LOAD, STORE, ATOMIC = range(3)
+# how a site accesses memory; STRONG is a store that is volatile, relaxed or a release
+LOAD, STORE, ATOMIC, STRONG = range(4)
 
 # atomic operations
 (
