@@ -111,7 +111,7 @@ def reached(spec: DeviceSpec) -> nodes.table:
 
 def drawn(climb: Climb) -> list[nodes.Node]:
     """The pictures of a ladder: its rungs at their times and, of kernels, the roofline."""
-    made = [_figure(pictures.ladder(climb))]
+    made = [_figure(pictures.ladder_for_pages(climb))]
     if any(rung.intensity for rung in climb.rungs):
         made.append(_figure(pictures.roofline(climb), ROOFLINE))
     return made
