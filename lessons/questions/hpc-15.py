@@ -50,7 +50,7 @@ def bytes_in_flight(latency_ns: float, bandwidth_tb: float, sms: int) -> dict[st
     if threads > MOST_THREADS:
         so = "So each thread has to have more than one load under way, or a wider one."
     else:
-        so = "So that would do, but only at nearly full occupancy: several or wider loads a thread need less of it."
+        so = "So that would do at a high occupancy; with several loads a thread, or wider ones, a lower one does, too."
     return {"answer": total / sms / 1024, "total_mib": total / 2**20, "threads": threads, "so": so}
 
 
