@@ -53,7 +53,7 @@ def collect(
         where = _unravel(int(first[FINDING_BLOCK]), grid), _unravel(int(first[FINDING_THREAD]), block)
         shared_bytes = int(workers[0].context[layout.SHARED_BYTES])
         if kind == RACE and int(first[FINDING_ADDRESS]) >= layout.GLOBAL_BASE:
-            message = _stored(plan, first, allocations, grid, block)
+            message = _stored(site, plan.blocks_wait, first, allocations, grid, block)
         else:
             message = _message(site, kind, first, allocations, block, shared_bytes)
         found.append(Finding(KINDS[kind], line, message, count, *where))
@@ -110,19 +110,27 @@ def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shap
     )
 
 
-def _stored(plan: KernelPlan, note: Array, allocations: Array, grid: Shape, block: Shape) -> str:
-    """Who reads what another block, or another warp of the block, has stored."""
+def _stored(site: Site, waits: bool, note: Array, allocations: Array, grid: Shape, block: Shape) -> str:
+    """Who reads what another block, or another warp of the block, has stored, or stores another value there.
+
+    `waits`: blocks of the kernel have means to wait for each other.
+    """
     packed, number = int(note[FINDING_OTHER]), int(note[FINDING_BLOCK])
     warp = packed & (1 << layout.STORER_EPOCH) - 1
-    reader = f"thread {_unravel(int(note[FINDING_THREAD]), block)}"
+    thread = f"thread {_unravel(int(note[FINDING_THREAD]), block)}"
     inside = _inside(int(note[FINDING_ADDRESS]), allocations) or "in global memory"
+    verb, with_what = ("overwrites", ", with another value") if site.operation == "st" else ("reads", "")
     if packed >> layout.STORER_BLOCK == number % layout.BLOCK_NUMBERS:
-        other = _unravel(warp * layout.LANES, block)
-        return f"{reader} reads what the warp of thread {other} has stored {inside}, with no __syncthreads() in between"
+        other = f"the warp of thread {_unravel(warp * layout.LANES, block)}"
+        if warp == int(note[FINDING_THREAD]) // layout.LANES:
+            return f"{thread} {verb} what {other} stores {inside} at the same time{with_what}"
+        return (
+            f"{thread} {verb} what {other} has stored {inside}{with_what}, with no __syncthreads() in between"
+        )
     known = math.prod(grid) <= layout.BLOCK_NUMBERS
     storer = f"block {_unravel(packed >> layout.STORER_BLOCK, grid)}" if known else "another block"
-    what = f"{reader} of block {_unravel(number, grid)} reads what {storer} has stored {inside}"
-    if plan.blocks_wait:
+    what = f"{thread} of block {_unravel(number, grid)} {verb} what {storer} has stored {inside}{with_what}"
+    if waits:
         return (
             f"{what}, and {storer} has executed no __threadfence() since: between the store and the atomic that "
             "announces it there has to be one"

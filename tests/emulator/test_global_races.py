@@ -308,3 +308,128 @@ def test_atomics_alone_are_no_race(bench: Bench) -> None:
     assert bins.tolist() == np.bincount(numbers, minlength=7).tolist()
     assert largest == bins.max()
     bench.clean(FENCES, "compacted", 4, 64, floats(256), np.zeros(1, np.int32), floats(256))
+
+
+# -- stores over stores ---------------------------------------------------------------------------------------------
+
+STORES = r"""
+extern "C" __global__ void of_blocks(float* a) { a[threadIdx.x] = blockIdx.x; }
+extern "C" __global__ void of_blocks_pairs(float2* a)
+{
+    a[blockIdx.x] = make_float2(1, 2); ((float*)a)[1] = 3 + blockIdx.x;
+}
+extern "C" __global__ void of_warps(float* a) { a[0] = threadIdx.x / 32; }
+extern "C" __global__ void of_lanes(float* a) { a[0] = threadIdx.x; }
+extern "C" __global__ void of_two_lanes(int4* a)
+{
+    const int i = threadIdx.x == 7 ? 6 : threadIdx.x;
+    a[i] = make_int4(0, 0, 0, threadIdx.x);
+}
+extern "C" __global__ void tail(float* a, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    a[i < n ? i : n - 1] = i;
+}
+
+extern "C" __global__ void one_value(float* a) { a[0] = 5; }
+extern "C" __global__ void one_value_of_each(float* a) { a[threadIdx.x % 16] = threadIdx.x % 16; }
+extern "C" __global__ void neighbours(float* a)
+{
+    if (threadIdx.x < 3) a[3 * blockIdx.x + threadIdx.x] = blockIdx.x;
+}
+extern "C" __global__ void own(float* a, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = 0; k < n; ++k) ((volatile float*)a)[0 * k + i] = k;
+}
+extern "C" __global__ void own_sum(float* a, const float* in, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (int k = 0; k < n; ++k) { a[i] += in[k]; asm volatile("" ::: "memory"); }
+}
+extern "C" __global__ void after_a_barrier(float* a)
+{
+    a[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    a[blockDim.x - 1 - threadIdx.x] = threadIdx.x;
+}
+extern "C" __global__ void without_a_barrier(float* a)
+{
+    a[threadIdx.x] = threadIdx.x;
+    asm volatile("" ::: "memory");
+    a[blockDim.x - 1 - threadIdx.x] = threadIdx.x;
+}
+extern "C" __global__ void added(float* a) { atomicAdd(a + threadIdx.x % 5, 1); }
+extern "C" __global__ void split(float* a, int n)
+{
+    for (int i = threadIdx.x; i < n; i += blockDim.x) atomicAdd(a + i, float(blockIdx.x));
+}
+extern "C" __global__ void parts_of_words(unsigned char* a) { a[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "block"),
+    [
+        ("of_blocks", 3, 32),
+        ("of_blocks_pairs", 2, 1),
+        ("of_warps", 1, 64),
+        ("of_lanes", 1, 32),
+        ("of_two_lanes", 1, 32),
+        ("without_a_barrier", 1, 64),
+    ],
+)
+def test_different_values_for_one_place_are_a_race(bench: Bench, kernel: str, grid: int, block: int) -> None:
+    assert set(bench.cuda(STORES, kernel, grid, block, floats(128)).findings) == {"race"}
+
+
+def test_lanes_beyond_the_end_that_store_the_last_element_are_a_race(bench: Bench) -> None:
+    assert bench.cuda(STORES, "tail", 3, 64, floats(150), np.int32(150)).findings == ["race"]
+    bench.clean(STORES, "tail", 3, 64, floats(192), np.int32(192))
+
+
+def test_who_stores_over_what_of_whom_is_said(bench: Bench) -> None:
+    (found,) = bench.cuda(STORES, "of_warps", 1, 64, floats(1)).record.findings
+    assert found.message == (
+        "thread (32, 0, 0) overwrites what the warp of thread (0, 0, 0) has stored at byte 0 of an allocation of 4 "
+        "bytes, with another value, with no __syncthreads() in between"
+    )
+    (found,) = bench.cuda(STORES, "of_two_lanes", 1, 32, floats(128)).record.findings
+    assert found.message == (
+        "thread (7, 0, 0) overwrites what the warp of thread (0, 0, 0) stores at byte 108 of an allocation of 512 "
+        "bytes at the same time, with another value"
+    )
+    (found,) = bench.cuda(STORES, "of_blocks", 2, 32, floats(32)).record.findings
+    assert found.message.endswith(
+        "at byte 0 of an allocation of 128 bytes, with another value: blocks of a launch run at the same time, in any "
+        "order"
+    )
+
+
+@pytest.mark.parametrize(
+    ("kernel", "grid", "block", "numbers"),
+    [
+        ("one_value", 5, 64, ()),
+        ("one_value_of_each", 5, 64, ()),
+        ("neighbours", 40, 32, ()),
+        ("own", 4, 64, (3,)),
+        ("after_a_barrier", 1, 128, ()),
+        ("added", 4, 64, ()),
+        ("split", 4, 64, (200,)),
+        ("parts_of_words", 7, 33, ()),
+    ],
+)
+def test_other_stores_are_no_race(
+    bench: Bench, kernel: str, grid: int, block: int, numbers: tuple[int, ...]
+) -> None:
+    bench.clean(STORES, kernel, grid, block, floats(256), *map(np.int32, numbers))
+
+
+def test_a_thread_may_store_again_and_again(bench: Bench) -> None:
+    sums = bench.clean(STORES, "own_sum", 4, 96, np.zeros(384, np.float32), floats(9), np.int32(9))[0]
+    assert np.all(sums == 9)
+
+
+def test_the_bytes_that_a_doubtful_store_touches_are_counted(bench: Bench) -> None:
+    record = bench.cuda(STORES, "one_value", 5, 64, floats(64)).record
+    assert record.dram_write_bytes == 32

@@ -165,9 +165,11 @@ def test_mixed_generic_addresses(bench: Bench) -> None:
 
 
 def test_stores_in_one_instruction_to_one_place(bench: Bench) -> None:
-    """Which lane wins is open; the emulator lets the highest."""
+    """Which lane wins is open, which is a finding; the emulator lets the highest."""
     source = 'extern "C" __global__ void k(int* out) { out[threadIdx.x / 4] = threadIdx.x; }'
-    assert bench.clean(source, "k", 1, 32, np.zeros(8, np.int32)).tolist() == [3, 7, 11, 15, 19, 23, 27, 31]
+    ran = bench.cuda(source, "k", 1, 32, np.zeros(8, np.int32))
+    assert ran.arrays[0].tolist() == [3, 7, 11, 15, 19, 23, 27, 31]
+    assert ran.findings == ["race"]
 
 
 def test_parameters_by_value(bench: Bench) -> None:

@@ -15,7 +15,7 @@ from grader.emulator.ops.arithmetic import extend
 from grader.emulator.ops.registry import Op, op
 from grader.emulator.ptx import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.runtime import layout
-from grader.emulator.runtime.layout import ATOMIC, LOAD, PARAM_HOST, STORE, STRONG
+from grader.emulator.runtime.layout import ATOMIC, COMPARED, LOAD, PARAM_HOST, STORE, STRONG
 from grader.emulator.values import I64, scalar_type
 
 if TYPE_CHECKING:
@@ -143,7 +143,9 @@ def store(e: Emitter, o: Op) -> None:
     # Registers are read before the guarded part: what is loaded there does not exist behind it.
     addresses = address(e, e.inst.operands[0], vector=True)
     values = [e.read(item, kind, vector=True) for item in items]
-    how = STRONG if _STRONG.intersection(o.modifiers) and site.space in ("global", "generic") else STORE
+    strong = _STRONG.intersection(o.modifiers) and site.space in ("global", "generic")
+    compared = site.space == "global" and nbytes >= 4
+    how = STRONG if strong else COMPARED if compared else STORE
     with e.where_active() as mask:
         if is_release(o):
             e.call("note_fence", e.context)
@@ -151,6 +153,11 @@ def store(e: Emitter, o: Op) -> None:
         allowed = allowed_lanes(e, site, nbytes * count, how, mask)
         for index, item in enumerate(values):
             e.store_vector(item, e.b.add(e.value_buffer, I64(index * nbytes * 32)))
+        if how == COMPARED:
+            doubtful = e.b.icmp_unsigned("!=", e.context_slot(layout.DOUBTFUL), I64(0))
+            with e.b.if_then(doubtful, likely=False):
+                e.call("compare_stores", e.context, e.site_address(), e.address_buffer, e.value_buffer, allowed,
+                       I64(nbytes), I64(count))  # fmt: skip
         e.call(f"scatter{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
 
 

@@ -64,6 +64,7 @@ NAMES = (
     "async_wait",
     "note_absent",
     "note_fence",
+    "compare_stores",
 )  # fmt: skip
 
 
@@ -163,6 +164,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("async_wait", async_copy.async_wait, 2),
         ("note_absent", findings.note_absent, 4),
         ("note_fence", globalmem.note_fence, 1),
+        ("compare_stores", globalmem.compare_stores, 7),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

@@ -3,7 +3,8 @@
 Who stored a word last is kept for as long as the launch lasts. A thread that loads what another block has stored, or
 another warp of its block since the last barrier, races with it. Where a kernel has means to wait for that (atomics,
 fences, volatile accesses), warps of a block are not looked at, and what another block has stored may be loaded once
-that block has executed a fence behind the store.
+that block has executed a fence behind the store. In all other kernels, a store of another value over what others
+have stored in the same way is a race as well.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from grader.emulator.runtime.layout import (
     BLOCK_SERIAL,
     BOUND_HIGH,
     BOUND_LOW,
+    COMPARED,
+    DOUBTFUL,
     FENCES,
     GLOBAL_BASE,
     HOST_DELTA,
@@ -39,6 +42,7 @@ from grader.emulator.runtime.layout import (
     P_ITEM_WORDS,
     P_LOWEST,
     P_SECTORS,
+    P_TOGETHER,
     PATTERNS_GLOBAL,
     RACE,
     REQUESTS,
@@ -110,7 +114,7 @@ def note_fence(context: int) -> None:
     """What the block has stored so far may be loaded by others from here on."""
     c = pointer(context, int64)
     if c[FENCES]:
-        pointer(c[FENCES], int64)[c[BLOCK_LINEAR] % BLOCK_NUMBERS] += 1
+        pointer(c[FENCES], int64)[c[BLOCK_LINEAR] & (BLOCK_NUMBERS - 1)] += 1
 
 
 @native
@@ -122,7 +126,7 @@ def _fences(context: int, block: int) -> int:
 def _storer(context: int) -> int:
     """The running warp, as it is kept for the words that it stores."""
     c = pointer(context, int64)
-    block = c[BLOCK_LINEAR] % BLOCK_NUMBERS
+    block = c[BLOCK_LINEAR] & (BLOCK_NUMBERS - 1)
     barriers = c[BARRIER_CLOCK] - c[BLOCK_CLOCK]
     epoch = _fences(context, block) if c[FENCES] else min(barriers, int64(MOST_EPOCHS))
     return (block << STORER_BLOCK) | (epoch << STORER_EPOCH) | c[WARP]
@@ -143,19 +147,37 @@ def _unordered(context: int, storer: int, me: int) -> bool:
 
 
 @native
-def _remember(context: int, pattern: int, base: int, plain: bool) -> None:
-    """Marks the words of a store as stored, and by whom if it is `plain`."""
+def _first_unordered(context: int, me: int, storers: int, words: int) -> int:
+    """The first of these words of a sector that others have stored without order; 8 where none is."""
+    pairs = pointer(storers, int64)
+    twice = me | me << 32
+    if not (pairs[0] ^ twice) | (pairs[1] ^ twice) | (pairs[2] ^ twice) | (pairs[3] ^ twice):
+        return int64(8)  # mostly a sector is one warp's
+    while words:
+        word = trailing_zeros(words)
+        if _unordered(context, int64(pointer(storers, uint32)[word]), me):
+            return word
+        words &= words - 1
+    return int64(8)
+
+
+@native
+def _remember(context: int, pattern: int, base: int, storer: int, compared: bool) -> bool:
+    """Marks the words of a store as stored, and by whom. Gives up where one is `compared` and may put another value
+    over one that others have stored; whether it does."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
     touched = pointer(c[TOUCHED_WRITE], uint8)
-    me = _storer(context) if plain else int64(NOBODY)
-    twice = me | me << 32
     all_storers = c[STORERS]
+    twice = storer | storer << 32
     for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
         words = p[P_ITEM_WORDS + i]
-        touched[sector] |= uint8(words)
         storers = all_storers + sector * 32
+        before = int64(touched[sector])
+        if compared and before & words and _first_unordered(context, storer, storers, before & words) < 8:
+            return False
+        touched[sector] = uint8(before | words)
         if words == 255:
             pairs = pointer(storers, int64)
             pairs[0] = twice
@@ -164,20 +186,21 @@ def _remember(context: int, pattern: int, base: int, plain: bool) -> None:
             pairs[3] = twice
         else:
             while words:
-                pointer(storers, uint32)[trailing_zeros(words)] = uint32(me)
+                pointer(storers, uint32)[trailing_zeros(words)] = uint32(storer)
                 words &= words - 1
+    return True
 
 
 @native
-def _first_unordered(context: int, sector: int, words: int) -> int:
-    """The first of these words of a sector that others have stored without order; 8 where none is."""
+def _store(context: int, pattern: int, base: int, kind: int, width: int) -> None:
+    """Remembers a store; one that has to be looked at with its values is left to `compare_stores`."""
     c = pointer(context, int64)
-    me = _storer(context)
-    storers = pointer(c[STORERS] + sector * 32, uint32)
-    for word in range(8):
-        if (words >> word) & 1 and _unordered(context, int64(storers[word]), me):
-            return int64(word)
-    return int64(8)
+    plain = kind == COMPARED or (kind == STORE and width >= 4)
+    compared = kind == COMPARED and c[FENCES] == 0
+    together = compared and pointer(pattern, int64)[P_TOGETHER] != 0
+    storer = _storer(context) if plain else int64(NOBODY)
+    if together or not _remember(context, pattern, base, storer, compared):
+        c[DOUBTFUL] = 1
 
 
 @native
@@ -206,9 +229,49 @@ def _look_for_races(
         sector = base + p[P_ITEM_OFFSETS + i]
         words = int64(stored[sector]) & p[P_ITEM_WORDS + i]
         if words:
-            word = _first_unordered(context, sector, words)
+            word = _first_unordered(context, _storer(context), c[STORERS] + sector * 32, words)
             if word < 8:
                 _note_race(context, site, addresses, mask, width, sector, word)
+
+
+@native
+def compare_stores(
+    context: int, site: int, addresses: int, values: int, mask: int, width: int, count: int
+) -> None:
+    """Looks at a doubtful store before it is done, and remembers it: notes the first lane that puts another value
+    over what others have stored. Addresses are the host's; a lane stores `count` elements of `width` bytes."""
+    c = pointer(context, int64)
+    a = pointer(addresses, int64)
+    v = pointer(values, uint32)
+    touched = pointer(c[TOUCHED_WRITE], uint8)
+    storers = pointer(c[STORERS], uint32)
+    me = _storer(context)
+    words = width >> 2
+    c[DOUBTFUL] = 0
+    silent = False
+    for lane in range(LANES):
+        if not (mask >> lane) & 1:
+            continue
+        address = a[lane] - c[HOST_DELTA]
+        before = pointer(a[lane], uint32)
+        for i in range(count * words):
+            value = v[(i // words * LANES + lane) * words + i % words]
+            word = (address - GLOBAL_BASE >> 2) + i
+            stored = (touched[word >> 3] >> (word & 7)) & 1
+            differs = stored and before[i] != value and _unordered(context, int64(storers[word]), me)
+            for other in range(lane):
+                if (mask >> other) & 1 and a[other] == a[lane]:
+                    differs = differs or v[(i // words * LANES + other) * words + i % words] != value
+            if differs and not silent:
+                stored_by = int64(storers[word]) if stored else me
+                note(context, site, RACE, int64(lane), address + 4 * i, stored_by)
+                silent = True
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            first = a[lane] - c[HOST_DELTA] - GLOBAL_BASE >> 2
+            for word in range(first, first + count * words):
+                touched[word >> 3] |= uint8(int64(1) << (word & 7))
+                storers[word] = uint32(me)
 
 
 @native
@@ -264,7 +327,7 @@ def _atomic_sectors(addresses: int, mask: int) -> int:
 
 @native
 def access_global(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
-    """One warp instruction on global memory; `kind` is LOAD, STORE, ATOMIC or STRONG.
+    """One warp instruction on global memory; `kind` is LOAD, STORE, ATOMIC, STRONG or COMPARED.
 
     Counts it, checks every lane, turns the device addresses into host addresses in place, and returns the mask
     of the lanes that may go on.
@@ -291,7 +354,7 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
             _look_for_races(context, site, addresses, mask, width, pattern, base)
             _count_sectors(context, site, pattern, base)
         else:
-            _remember(context, pattern, base, kind == STORE and width >= 4)
+            _store(context, pattern, base, kind, width)
     delta = c[HOST_DELTA]
     for lane in range(LANES):
         a[lane] += delta
@@ -311,7 +374,7 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     sector = (address - GLOBAL_BASE) >> 5
     words = int64(pointer(c[TOUCHED_WRITE], uint8)[sector]) & sector_words(address, width)
     if words:
-        word = _first_unordered(context, sector, words)
+        word = _first_unordered(context, _storer(context), c[STORERS] + sector * 32, words)
         if word < 8:
             storer = int64(pointer(c[STORERS], uint32)[sector * 8 + word])
             note(context, site, RACE, trailing_zeros(mask), address, storer)

@@ -75,8 +75,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     STORERS,  # pointer to uint32 per word of the arena: who stored there last; holds where TOUCHED_WRITE says so
     FENCES,  # pointer to int64 per block: its fences so far; 0 where blocks have no means to wait for each other
     WARPS_WAIT,  # 1 where warps of a block may wait for each other by other means than barriers
+    DOUBTFUL,  # 1 where the last COMPARED store has to be looked at by `compare_stores`
     CONTEXT_SLOTS,
-) = range(57)
+) = range(58)
 
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
@@ -115,6 +116,7 @@ SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole ca
 ) = range(11)
 P_ITEM_OFFSETS = P_OFFSETS + LANES  # global: sector numbers; shared: distinct lane offsets in bytes
 P_ITEM_LANES = P_ITEM_OFFSETS + LANES  # shared: the lane that has the offset, or SEVERAL
+P_TOGETHER = P_RUN  # global: 1 where two lanes have one address
 P_ITEM_WORDS = P_ITEM_LANES  # global: which of the sector's eight words, a bit each
 PATTERN_ENTRY = P_ITEM_LANES + LANES
 PATTERN_TABLE = 256  # entries; a power of two
@@ -158,8 +160,9 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_MASKS,  # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
 ) = range(6)
 
-# how a site accesses memory; STRONG is a store that is volatile, relaxed or a release
-LOAD, STORE, ATOMIC, STRONG = range(4)
+# how a site accesses memory; STRONG is a store that is volatile, relaxed or a release, COMPARED a plain one to global
+# memory whose values are there for `compare_stores`
+LOAD, STORE, ATOMIC, STRONG, COMPARED = range(5)
 
 # atomic operations
 (

@@ -31,6 +31,7 @@ from grader.emulator.runtime.layout import (
     P_PHASE,
     P_RUN,
     P_SECTORS,
+    P_TOGETHER,
     P_WIDTH,
     PATTERN_ENTRY,
     PATTERN_TABLE,
@@ -122,6 +123,17 @@ def describe_global(entry: int, addresses: int, first: int, mask: int, width: in
     e[P_ITEMS] = count
     e[P_SECTORS] = count
     e[P_GROUPS] = 1
+    e[P_TOGETHER] = 1 if _is_shared(e, mask) else 0
+
+
+@native
+def _is_shared(e: Any, mask: int) -> bool:
+    """Whether two lanes of the mask have one address."""
+    for lane in range(LANES):
+        for other in range(lane):
+            if (mask >> lane) & (mask >> other) & 1 and e[P_OFFSETS + lane] == e[P_OFFSETS + other]:
+                return True
+    return False
 
 
 @native
