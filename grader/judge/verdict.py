@@ -52,6 +52,10 @@ RACE_OF_BLOCKS = (
     "Let blocks add with atomicAdd, or let a second [[launch]] read what the first has stored: between launches "
     "everything is done."
 )
+RACE_OF_STORES = (
+    "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
+    "atomicAdd."
+)
 RACE_OF_WARPS = (
     "Put a __syncthreads() between storing and reading; where several threads add to one element, use atomicAdd, or "
     "add up in shared memory first."
@@ -196,6 +200,8 @@ def _remedy(found: FindingResult) -> str:
     if found.kind == "race":
         signs = {
             "__syncwarp()": RACE_IN_A_WARP,
+            "__threadfence()": "",  # the message says it all
+            "with another value": RACE_OF_STORES,
             "what block": RACE_OF_BLOCKS,
             "what the warp": RACE_OF_WARPS,
         }
@@ -284,7 +290,8 @@ def _advice(mismatch: Mismatch, usual: str) -> str:
     if mismatch.actual == "nan":
         return (
             "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before "
-            "it is read? An output that is added to has to be named in `zero`."
+            "it is read? An output that is added to has to be named in `zero`. A shuffle from a lane that its mask "
+            "leaves out, or that is not there, gives NaN too: let all 32 lanes take part."
         )
     return usual
 
