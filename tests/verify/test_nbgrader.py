@@ -575,6 +575,16 @@ def formgrader(course: Course) -> Iterator[str]:
         server.wait()
 
 
+def submission(browser: Any, formgrader: str, name: str) -> Opened:
+    """A student's transpose as formgrader shows it."""
+    seen = opened(browser, f"{formgrader}/gradebook/transpose/transpose")
+    answer = seen.page.request.get(f"{formgrader}/api/submitted_notebooks/transpose/transpose")
+    key = next(item["id"] for item in answer.json() if item["student"] == name)
+    seen.page.goto(f"{formgrader}/submissions/{key}/")
+    seen.page.wait_for_selector(f"text={CLASS[name].points:g} of 100 points")
+    return seen
+
+
 def test_formgrader_lists_the_class(course: Course, browser: Any, formgrader: str) -> None:
     seen = opened(browser, f"{formgrader}/manage_submissions/transpose")
     seen.page.wait_for_selector("text=half_right")
@@ -595,11 +605,7 @@ def test_what_students_write_is_text_in_a_feedback_page(course: Course, browser:
 
 def test_what_students_write_is_text_in_formgrader(course: Course, browser: Any, formgrader: str) -> None:
     """Where a script of theirs could set points: formgrader's own interface is beside it."""
-    seen = opened(browser, f"{formgrader}/gradebook/transpose/transpose")
-    answer = seen.page.request.get(f"{formgrader}/api/submitted_notebooks/transpose/transpose")
-    key = next(item["id"] for item in answer.json() if item["student"] == "scripting")
-    seen.page.goto(f"{formgrader}/submissions/{key}/")
-    seen.page.wait_for_selector("text=10 of 100 points")
+    seen = submission(browser, formgrader, "scripting")
     assert seen.page.title() != "taken"
     assert seen.page.locator("img[src=x], a[href^=javascript]").count() == 0
     assert seen.page.locator("text=onerror").count() > 0
@@ -608,11 +614,7 @@ def test_what_students_write_is_text_in_formgrader(course: Course, browser: Any,
 
 def test_formgrader_shows_a_submission_with_its_points(course: Course, browser: Any, formgrader: str) -> None:
     """And an instructor can still overrule them."""
-    seen = opened(browser, f"{formgrader}/gradebook/transpose/transpose")
-    answer = seen.page.request.get(f"{formgrader}/api/submitted_notebooks/transpose/transpose")
-    key = next(item["id"] for item in answer.json() if item["student"] == "half_right")
-    seen.page.goto(f"{formgrader}/submissions/{key}/")
-    seen.page.wait_for_selector("text=50 of 100 points")
+    seen = submission(browser, formgrader, "half_right")
     boxes = seen.page.locator("input.score")
     placeholders = [boxes.nth(place).get_attribute("placeholder") for place in range(boxes.count())]
     assert placeholders == ["10", "15", "25", "0", "0", "0"]
