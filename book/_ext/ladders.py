@@ -119,7 +119,7 @@ class Rungs(SphinxTransform):
             return
         topic = topics.load(found[1], ROOT)
         sections = {number: section for section in self._sections() for number in _numbers(section)}
-        climbs = [measured.read(path) for path in measured.records(ROOT, topic.name)]
+        climbs = list(self._climbs(topic))
         for section in dict.fromkeys(sections.values()):
             for number in _numbers(section):
                 section += list(_timelines(climbs, number))
@@ -128,7 +128,7 @@ class Rungs(SphinxTransform):
             if rung.id[:2] not in sections:
                 LOGGER.warning("no section on rung %s: its title would begin `%s:`", rung.id, rung.id[:2])
         links = {rung.id: sections[rung.id[:2]]["ids"][0] for rung in topic.rungs if rung.id[:2] in sections}
-        self._measured(topic, next(iter(sections.values()), None), links)
+        self._measured(climbs, next(iter(sections.values()), None), links)
 
     def _sections(self) -> Iterator[nodes.section]:
         top = next(self.document.findall(nodes.section))
@@ -147,11 +147,15 @@ class Rungs(SphinxTransform):
         page = self.app.builder.get_relative_uri(self.env.docname, _page(rung))
         yield f'<p><a class="reference internal" href="{page}">All of {rung.id}</a></p>\n'
 
-    def _measured(self, topic: Topic, first: nodes.section | None, links: dict[str, str]) -> None:
-        """A section for each record, before the section on rung 0."""
+    def _climbs(self, topic: Topic) -> Iterator[Climb]:
+        """The records of a topic, one a GPU."""
         for path in measured.records(ROOT, topic.name):
             self.env.note_dependency(str(path))
-            climb = measured.read(path)
+            yield measured.read(path)
+
+    def _measured(self, climbs: Iterable[Climb], first: nodes.section | None, links: dict[str, str]) -> None:
+        """A section for each record, before the section on rung 0."""
+        for climb in climbs:
             section = _section(self.document, f"Measured on an {climb.device.name}", climb, links)
             if first is not None:
                 first.parent.insert(first.parent.index(first), section)
