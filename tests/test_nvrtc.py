@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -308,14 +309,34 @@ def test_a_crash_of_the_compiler_is_an_error(monkeypatch: pytest.MonkeyPatch, tm
         compiler.compile_source("", file=Path("k.cu"), kernels=[])
 
 
-def test_missing_wheels_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nvrtc.importlib.util, "find_spec", lambda name: None)
+@pytest.fixture
+def fresh_search() -> Iterator[None]:
     nvrtc.find_toolkit.cache_clear()
-    try:
-        with pytest.raises(WarpladderError, match="pip install"):
-            compiler.compile_source("", file=Path("k.cu"), kernels=[])
-    finally:
-        nvrtc.find_toolkit.cache_clear()
+    yield
+    nvrtc.find_toolkit.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_search")
+def test_missing_wheels_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nvrtc.sys, "path", [])
+    with pytest.raises(WarpladderError, match="pip install"):
+        compiler.compile_source("", file=Path("k.cu"), kernels=[])
+
+
+@pytest.mark.usefixtures("fresh_search")
+def test_wheels_may_lie_in_several_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where one of them has made a regular package of `nvidia`."""
+    installed = nvrtc.find_toolkit().library.parents[1]
+    near, far = (tmp_path / folder / "nvidia" / "cu13" / "include" for folder in ("near", "far"))
+    for folder in (near, far):
+        folder.mkdir(parents=True)
+    (near.parent / "lib").symlink_to(installed / "lib")
+    (near.parents[1] / "__init__.py").touch()
+    for header in (installed / "include").iterdir():
+        (far if header.name == "crt" else near).joinpath(header.name).symlink_to(header)
+    monkeypatch.setattr(nvrtc.sys, "path", [str(tmp_path / "near"), str(tmp_path / "far")])
+    nvrtc.find_toolkit.cache_clear()
+    assert nvrtc.build("#include <mma.h>").ptx
 
 
 def test_parameter_sizes() -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
-import importlib.util
 import itertools
 import json
 import marshal
@@ -148,23 +147,24 @@ class Toolkit:
 @functools.cache
 def find_toolkit() -> Toolkit:
     """Find NVRTC and the headers among the installed wheels; raises NvrtcNotFound."""
-    package = importlib.util.find_spec("nvidia")
-    for root in (package.submodule_search_locations or ()) if package else ():
-        cuda = Path(root) / "cu13"
-        library = cuda / "lib" / "libnvrtc.so.13"
-        builtins = sorted((cuda / "lib").glob("libnvrtc-builtins.so.13*"))
+    # The wheels may lie in several folders of sys.path. `nvidia.__path__` would not say so: some wheels make a
+    # regular package of `nvidia`, which hides what the other folders have.
+    roots = [Path(entry, "nvidia").resolve() for entry in sys.path]
+    for library in (root / "cu13" / "lib" / "libnvrtc.so.13" for root in roots):
+        builtins = sorted(library.parent.glob("libnvrtc-builtins.so.13*"))
         if library.exists() and builtins:
-            includes = (_OWN_HEADERS, cuda / "include", cuda / "include" / "cccl")
-            return Toolkit(library, builtins[-1], includes, _fingerprint(library, Path(root).parent))
+            headers = [root / "cu13" / folder for root in roots for folder in ("include", "include/cccl")]
+            includes = dict.fromkeys([_OWN_HEADERS, *(folder for folder in headers if folder.is_dir())])
+            return Toolkit(library, builtins[-1], tuple(includes), _fingerprint(library, roots))
     raise NvrtcNotFound(
         "NVRTC 13 is not installed: pip install 'nvidia-cuda-nvrtc==13.*' 'nvidia-cuda-runtime==13.*' "
         "'nvidia-cuda-crt==13.*' 'nvidia-cuda-cccl==13.*'"
     )
 
 
-def _fingerprint(library: Path, site_packages: Path) -> str:
+def _fingerprint(library: Path, roots: Sequence[Path]) -> str:
     digest = hashlib.sha256(str(library.stat().st_size).encode())
-    for wheel in sorted(site_packages.glob("nvidia_cuda_*.dist-info")):
+    for wheel in sorted({wheel for root in roots for wheel in root.parent.glob("nvidia_cuda_*.dist-info")}):
         digest.update(wheel.name.encode())
     for header in sorted(_OWN_HEADERS.rglob("*")):
         if header.is_file():
