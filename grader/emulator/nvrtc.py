@@ -1,5 +1,8 @@
 """CUDA C++ to PTX and cubin, through the NVRTC of the `nvidia-cuda-nvrtc` wheel: no driver, no toolkit.
 
+One version of NVRTC is everybody's, so that everybody counts the same PTX. Another, of CUDA 12, compiles for drivers
+of CUDA 12, which do not load the first one's cubins.
+
 The same source must give the same PTX bit for bit, or counters would differ from run to run. NVRTC's output
 can depend on addresses and on what was compiled before, so each compilation has a process of its own, with
 address-space randomisation off where the kernel allows it (some containers do not), a fixed working directory
@@ -31,6 +34,34 @@ _CHILD = _HERE / "nvrtc_child.py"
 _OWN_HEADERS = _HERE / "include"
 _COMPILE_SECONDS = 120.0
 _CACHE_FORMAT = 1
+
+PINNED = 13
+"""The major version of CUDA whose NVRTC makes everybody's PTX and says everybody's registers."""
+
+
+@dataclass(frozen=True)
+class _Wheels:
+    """The wheels of one major version of CUDA, and where they put things in the folder `nvidia`."""
+
+    requirements: str
+    libraries: str
+    headers: tuple[str, ...]
+
+
+_WHEELS = {
+    13: _Wheels(
+        "'nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' "
+        "'nvidia-cuda-cccl==13.0.*'",
+        "cu13/lib",
+        ("cu13/include", "cu13/include/cccl"),
+    ),
+    12: _Wheels(
+        "'nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' "
+        "'nvidia-cuda-cccl-cu12==12.9.*'",
+        "cuda_nvrtc/lib",
+        ("cuda_runtime/include", "cuda_nvcc/include", "cuda_cccl/include"),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -100,19 +131,20 @@ def build(
     arch: str = "sm_90a",
     name_expressions: Sequence[str] = (),
     options: Sequence[str] = (),
+    cuda: int = PINNED,
 ) -> Build:
     """Compile `source` for `arch`, or take the result from the cache.
 
     `name` is what messages and line tables call the file (a bare file name, so that PTX does not depend on
     where the file lies). `name_expressions` are kernels to instantiate and look up, such as "gemm<128>".
     Functions without `__device__` are refused, as nvcc refuses to call them; pass "-default-device" in
-    `options` to accept them.
+    `options` to accept them. `cuda` is the major version of CUDA whose NVRTC compiles, 13 or 12.
 
     Raises CompileError, and NvrtcNotFound where the wheels are missing.
     """
     if "\0" in source:
         raise _failure("the source holds a NUL character, where the compiler would stop reading")
-    toolkit = find_toolkit()
+    toolkit = find_toolkit(cuda)
     arguments = _arguments(toolkit, arch, options)
     request: dict[str, object] = {
         "builtins": str(toolkit.builtins),
@@ -145,21 +177,19 @@ class Toolkit:
 
 
 @functools.cache
-def find_toolkit() -> Toolkit:
-    """Find NVRTC and the headers among the installed wheels; raises NvrtcNotFound."""
+def find_toolkit(cuda: int = PINNED) -> Toolkit:
+    """Find NVRTC and the headers of one major version of CUDA among the installed wheels; raises NvrtcNotFound."""
+    wheels = _WHEELS[cuda]
     # The wheels may lie in several folders of sys.path. `nvidia.__path__` would not say so: some wheels make a
     # regular package of `nvidia`, which hides what the other folders have.
     roots = [Path(entry, "nvidia").resolve() for entry in sys.path]
-    for library in (root / "cu13" / "lib" / "libnvrtc.so.13" for root in roots):
-        builtins = sorted(library.parent.glob("libnvrtc-builtins.so.13*"))
+    for library in (root / wheels.libraries / f"libnvrtc.so.{cuda}" for root in roots):
+        builtins = sorted(library.parent.glob(f"libnvrtc-builtins.so.{cuda}*"))
         if library.exists() and builtins:
-            headers = [root / "cu13" / folder for root in roots for folder in ("include", "include/cccl")]
+            headers = [root / folder for root in roots for folder in wheels.headers]
             includes = dict.fromkeys([_OWN_HEADERS, *(folder for folder in headers if folder.is_dir())])
             return Toolkit(library, builtins[-1], tuple(includes), _fingerprint(library, roots))
-    raise NvrtcNotFound(
-        "NVRTC 13 is not installed: pip install 'nvidia-cuda-nvrtc==13.*' 'nvidia-cuda-runtime==13.*' "
-        "'nvidia-cuda-crt==13.*' 'nvidia-cuda-cccl==13.*'"
-    )
+    raise NvrtcNotFound(f"NVRTC {cuda} is not installed: pip install {wheels.requirements}")
 
 
 def _fingerprint(library: Path, roots: Sequence[Path]) -> str:
