@@ -75,13 +75,17 @@ def compile_source(
     kernels: Sequence[str],
     arch: str = DEFAULT_ARCH,
     options: Sequence[str] = (),
+    cuda: int = nvrtc.PINNED,
 ) -> Build:
     """Compile a kernel file's text; `kernels` are the name expressions to look up.
 
-    `file` names the file in messages. Raises CompileFailed, or WarpladderError where NVRTC is missing.
+    `file` names the file in messages, `cuda` is the major version of CUDA whose NVRTC compiles. Raises
+    CompileFailed, or WarpladderError where NVRTC is missing.
     """
     try:
-        return nvrtc.build(source, name=file.name, arch=arch, name_expressions=kernels, options=options)
+        return nvrtc.build(
+            source, name=file.name, arch=arch, name_expressions=kernels, options=options, cuda=cuda
+        )
     except nvrtc.CompileError as error:
         raise CompileFailed(error, source, file) from None
     except nvrtc.NvrtcNotFound as error:

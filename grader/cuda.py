@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from grader.emulator.devices import DEFAULT_ARCH
 from grader.emulator.driver import emulation
+from grader.emulator.nvrtc import PINNED
 from grader.errors import WarpladderError
 
 GPU_REMEDY = (
@@ -25,6 +26,7 @@ class Cuda:
     kind: Literal["gpu", "emulator"]
     name: str  # as the driver names it
     arch: str  # what to compile for, such as "sm_90a"
+    cubins: int  # the major version of CUDA that cubins are compiled with: 13, or 12 where the driver knows no other
     driver: ModuleType  # pycuda.driver or its twin
     compiler: ModuleType  # pycuda.compiler or its twin
     ext: ModuleType  # grader.driver_ext or its twin
@@ -77,7 +79,7 @@ def _emulator(arch: str) -> Cuda:
         emulation.reset(arch)
     except ValueError as error:
         raise WarpladderError(str(error)) from None
-    return _ready("emulator", arch, driver, compiler, driver_ext)
+    return _ready("emulator", arch, PINNED, driver, compiler, driver_ext)
 
 
 def _gpu() -> Cuda:
@@ -89,16 +91,22 @@ def _gpu() -> Cuda:
     major, minor = pycuda.driver.Device(0).compute_capability()
     # From Hopper on, some instructions exist under the architecture's own name with an "a" alone.
     arch = f"sm_{major}{minor}{'a' if major >= 9 else ''}"
-    return _ready("gpu", arch, pycuda.driver, pycuda.compiler, driver_ext)
+    cubins = min(PINNED, pycuda.driver.get_driver_version() // 1000)
+    return _ready("gpu", arch, cubins, pycuda.driver, pycuda.compiler, driver_ext)
 
 
 def _ready(
-    kind: Literal["gpu", "emulator"], arch: str, driver: Any, compiler: ModuleType, ext: ModuleType
+    kind: Literal["gpu", "emulator"],
+    arch: str,
+    cubins: int,
+    driver: Any,
+    compiler: ModuleType,
+    ext: ModuleType,
 ) -> Cuda:
     driver.init()
     device = driver.Device(0)
     context = device.retain_primary_context()
     context.push()
-    chosen = Cuda(kind, device.name(), arch, driver, compiler, ext, context)
+    chosen = Cuda(kind, device.name(), arch, cubins, driver, compiler, ext, context)
     atexit.register(chosen.release)  # PyCUDA aborts a process that ends with a context current
     return chosen

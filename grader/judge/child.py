@@ -313,12 +313,13 @@ def flush() -> None:
 
 def hello(device: cuda.Cuda) -> Hello:
     """What this child launches on."""
+    about = (device.kind, device.name, device.arch, device.cubins, device.ext.device_limits())
     if device.kind == "emulator":
-        return Hello(device.kind, device.name, device.arch, device.ext.device_limits(), None, None)
+        return Hello(*about, None, None)
     number = device.driver.get_driver_version()
     version = f"{number // 1000}.{number % 1000 // 10}"
     bus_id = device.driver.Device(0).pci_bus_id()
-    return Hello(device.kind, device.name, device.arch, device.ext.device_limits(), version, bus_id)
+    return Hello(*about, version, bus_id)
 
 
 def main(arguments: list[str]) -> None:
@@ -331,7 +332,7 @@ def main(arguments: list[str]) -> None:
             emulation().threads = int(threads)
         greeting = hello(device)
     except Exception as error:
-        send(replies, Hello("emulator", "", arch, {}, None, None, failure(0, error)))
+        send(replies, Hello("emulator", "", arch, 0, {}, None, None, failure(0, error)))
         return
     send(replies, greeting)
     with contextlib.suppress(EOFError):

@@ -9,7 +9,7 @@ from typing import Literal
 
 from grader import compiler
 from grader.compiler import CompileFailed
-from grader.emulator.nvrtc import Build, Resources
+from grader.emulator.nvrtc import PINNED, Build, Resources
 from grader.errors import WarpladderError
 from grader.expressions import nearest
 from grader.judge.protocol import Launch, Load, Pointer, Scalar
@@ -51,9 +51,31 @@ class Kernel:
         """What the child calls this kernel's module."""
         return str(self.rung.path)
 
-    def load(self, kind: DeviceKind) -> Load:
-        """The operation that loads it on a device."""
-        return Load(self.module, self.build.image(_IMAGES[kind]))
+    def load(self, kind: DeviceKind, cubins: int = PINNED) -> Load:
+        """The operation that loads it on a device; `cubins` is the CUDA that the device's cubins are compiled with.
+
+        Raises Refused where that compiler refuses what the pinned one has accepted.
+        """
+        return Load(self.module, self._built_with(cubins).image(_IMAGES[kind]))
+
+    def _built_with(self, cuda: int) -> Build:
+        if cuda == PINNED:
+            return self.build
+        source, file, kernels = self.rung.source, self.rung.path, self.rung.kernels
+        try:
+            arch = self.build.arch
+            build = compiler.compile_source(source, file=file, kernels=kernels, arch=arch, cuda=cuda)
+        except CompileFailed as error:
+            raise Refused(
+                f"The compiler of CUDA {cuda}, which this driver needs, refuses it: {error}"
+            ) from None
+        for kernel, symbol in self.build.lowered.items():
+            if build.lowered[kernel] != symbol:
+                raise Refused(
+                    f"`{kernel}` lies in an unnamed namespace, where two compilers give it two names, and this "
+                    "driver needs two compilers. Give the namespace a name."
+                )
+        return build
 
     def resources(self, launch: Launch) -> Resources:
         """Registers, shared memory and spills of the kernel that a launch launches."""

@@ -280,6 +280,7 @@ class Hello(Struct, frozen=True):
     kind: Literal["gpu", "emulator"]
     name: str
     arch: str
+    cubins: int  # the major version of CUDA that the driver's cubins are compiled with
     limits: dict[str, int]
     driver: str | None  # CUDA version of the driver, such as "13.0"; None on the emulator
     bus_id: str | None  # PCI bus id of the GPU, by which NVML knows it

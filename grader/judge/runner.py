@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from grader.judge.guards import GUARD_BYTES
-from grader.judge.kernel import Kernel
+from grader.judge.kernel import Kernel, Refused
 from grader.judge.protocol import Hello, Operation, Reply
 from grader.judge.verdict import Refusal, of_clock, of_death, of_failure
 from grader.judge.worker import ChildDied, ChildTimeout, Worker
@@ -80,7 +80,12 @@ class Runner:
         """Load a kernel's module unless it is loaded."""
         if kernel.module in self._loaded:
             return None
-        reply = self.ask([kernel.load(self.hello().kind)], timeout_s)
+        hello = self.hello()
+        try:
+            load = kernel.load(hello.kind, hello.cubins)
+        except Refused as error:
+            return Refusal("error", error.reason)
+        reply = self.ask([load], timeout_s)
         if isinstance(reply, Refusal):
             return reply
         if reply.failure is not None:

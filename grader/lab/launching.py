@@ -17,7 +17,7 @@ from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
 from grader.content import name_of
 from grader.cuda import Cuda
-from grader.emulator.nvrtc import Build, Resources
+from grader.emulator.nvrtc import PINNED, Build, Resources
 from grader.errors import WarpladderError
 from grader.lab.cells import Cell, cell
 from grader.lab.counts import About, Counts
@@ -49,11 +49,14 @@ def build(name: str, kernel: str | None = None, arch: str | None = None) -> Buil
 
     Raises WarpladderError with the compiler's words.
     """
+    return _build(name, kernel, arch or device().arch, PINNED)
+
+
+def _build(name: str, kernel: str | None, arch: str, cuda: int) -> Build:
     kept = cell(name)
     names = [kernel] if kernel else plain_kernels(kept)
-    return compiler.compile_source(
-        kept.text, file=Path(name_of(kept.path)), kernels=names, arch=arch or device().arch
-    )
+    file = Path(name_of(kept.path))
+    return compiler.compile_source(kept.text, file=file, kernels=names, arch=arch, cuda=cuda)
 
 
 def function(name: str, kernel: str | None = None) -> Any:
@@ -66,7 +69,7 @@ def function(name: str, kernel: str | None = None) -> Any:
 
 
 def _function(name: str, kernel: str | None, on: Cuda) -> Any:
-    built = build(name, kernel, on.arch)
+    built = _build(name, kernel, on.arch, on.cubins)
     symbol = _symbol(built, kernel, name)
     key = (cell(name).text, on.kind, kernel)
     if key not in _modules:
