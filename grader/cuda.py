@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
+from grader import gpu
 from grader.emulator.devices import DEFAULT_ARCH
 from grader.emulator.driver import emulation
-from grader.emulator.nvrtc import PINNED
+from grader.emulator.nvrtc import PINNED, NvrtcNotFound, find_toolkit
 from grader.errors import WarpladderError
+from grader.gpu import Gpu
 
-GPU_REMEDY = (
-    "install the extra: pip install 'warpladder[gpu]' (compiling PyCUDA needs the CUDA toolkit), "
-    "or use --device emulator"
-)
+GPU_REMEDY = "run `ladder doctor`, which says what mends it, or use --device emulator"
 
 
 @dataclass(frozen=True)
@@ -67,9 +66,18 @@ def gpu_problem() -> str:
         return f"PyCUDA cannot be imported ({error})"
     try:
         driver.init()
-        return "" if driver.Device.count() else "CUDA finds no device"
+        if not driver.Device.count():
+            return "CUDA finds no device"
+        found = _first(driver)
+        gpu.check(found)
+        find_toolkit(found.compiled_with)
     except driver.Error as error:
         return str(error)
+    except WarpladderError as error:
+        return error.message
+    except NvrtcNotFound as error:
+        return str(error).partition(":")[0]
+    return ""
 
 
 def _emulator(arch: str) -> Cuda:
@@ -91,8 +99,15 @@ def _gpu() -> Cuda:
     major, minor = pycuda.driver.Device(0).compute_capability()
     # From Hopper on, some instructions exist under the architecture's own name with an "a" alone.
     arch = f"sm_{major}{minor}{'a' if major >= 9 else ''}"
-    cubins = min(PINNED, pycuda.driver.get_driver_version() // 1000)
-    return _ready("gpu", arch, cubins, pycuda.driver, pycuda.compiler, driver_ext)
+    return _ready(
+        "gpu", arch, _first(pycuda.driver).compiled_with, pycuda.driver, pycuda.compiler, driver_ext
+    )
+
+
+def _first(driver: Any) -> Gpu:
+    """The first GPU, as PyCUDA knows it."""
+    device, version = driver.Device(0), driver.get_driver_version()
+    return Gpu(device.name(), (version // 1000, version % 1000 // 10), device.compute_capability())
 
 
 def _ready(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader import cuda
-from grader.emulator import driver
+from grader.emulator import driver, nvrtc
 from grader.errors import WarpladderError
 
 
@@ -18,22 +18,40 @@ class FakePyCUDA(ModuleType):
 
     Error = driver.Error
 
-    def __init__(self, devices: int | Exception) -> None:
+    def __init__(
+        self, devices: int | Exception, version: int = 13000, capability: tuple[int, int] = (9, 0)
+    ) -> None:
         super().__init__("pycuda.driver")
         self.devices = devices
+        self.version = version
+        self.capability = capability
 
     def init(self) -> None:
         if isinstance(self.devices, Exception):
             raise self.devices
 
+    def get_driver_version(self) -> int:
+        return self.version
+
     @property
     def Device(self) -> type:
-        return type("Device", (), {"count": staticmethod(lambda: self.devices)})
+        known = {
+            "__init__": lambda device, number: None,
+            "count": staticmethod(lambda: self.devices),
+            "name": lambda device: "Tesla",
+            "compute_capability": lambda device: self.capability,
+        }
+        return type("Device", (), known)
 
 
 def install(monkeypatch: pytest.MonkeyPatch, driver: ModuleType | None) -> None:
     monkeypatch.setitem(sys.modules, "pycuda", ModuleType("pycuda") if driver else None)
     monkeypatch.setitem(sys.modules, "pycuda.driver", driver)
+
+
+def only_the_pinned(version: int) -> None:
+    if version != nvrtc.PINNED:
+        raise nvrtc.NvrtcNotFound(f"NVRTC {version} is not installed: pip install it")
 
 
 def test_the_emulator_is_ready_when_selected() -> None:
@@ -79,11 +97,21 @@ def test_the_emulator_starts_afresh() -> None:
             FakePyCUDA(driver.RuntimeError("cuInit failed: no CUDA-capable device is detected")),
             "cuInit failed",
         ),
+        (
+            FakePyCUDA(1, version=11040),
+            "the driver of the Tesla knows CUDA 11.4, and 12.0 or later is needed",
+        ),
+        (
+            FakePyCUDA(1, capability=(6, 0)),
+            "the Tesla has compute capability 6.0, and 7.5 or later is needed",
+        ),
+        (FakePyCUDA(1, version=12040), "NVRTC 12 is not installed"),
     ],
 )
 def test_without_a_gpu(pycuda: ModuleType | None, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
     install(monkeypatch, pycuda)
-    with pytest.raises(WarpladderError, match=f"no GPU can be used: {problem}.*\n.*pip install 'warpladder"):
+    monkeypatch.setattr(cuda, "find_toolkit", only_the_pinned)
+    with pytest.raises(WarpladderError, match=f"no GPU can be used: {problem}.*\n.*run `ladder doctor`"):
         cuda.select("pycuda")
     device = cuda.select("auto")
     assert device.kind == "emulator"
