@@ -2,15 +2,14 @@
 # make test    everything a change must pass, in minutes
 # make verify  the notebooks, nbgrader, the interviews, and the book in a browser: half an hour
 # make book    the book, in build/book/html
+# make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb from its text
 PYTHON ?= python3
 TOPICS ?= transpose gemm
 JOBS   ?= 2
 BIN    := .venv/bin
-# PyCUDA compiles against the CUDA toolkit, so it is installed only where a GPU is.
-GPU    := $(shell nvidia-smi -L >/dev/null 2>&1 && echo ,gpu)
 
-.PHONY: climb test verify book notebooks setup lint readme benchmark wheel clean
+.PHONY: climb test verify book notebooks setup gpu lint readme benchmark wheel clean
 
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
@@ -42,11 +41,15 @@ setup: .venv/.stamp
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Warpladder needs Python 3.11 or later: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[dev$(GPU)]'
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@echo "Compiling the emulator's runtime (once, some 15 seconds) ..."
 	$(BIN)/python -m grader.emulator.runtime.build
 	@$(BIN)/python -m compileall -q grader
+	@$(BIN)/python -m grader.gpu_setup || true  # without what a GPU needs, kernels run on the emulator
 	touch $@
+
+gpu: setup
+	$(BIN)/python -m grader.gpu_setup
 
 # .venv/.with-book installs what pyproject.toml's extra `book` asks for, and so on.
 .venv/.with-%: .venv/.stamp
