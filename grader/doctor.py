@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import importlib.metadata
 import os
 import platform
 import sys
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from grader import cuda
+from grader import cuda, gpu, gpu_setup
 from grader.emulator import nvrtc
 from grader.emulator.cache import cache_folder
+from grader.errors import WarpladderError
 
 _REINSTALL = "pip install --upgrade --force-reinstall warpladder"
-_GPU_EXTRA = "pip install 'warpladder[gpu]'"
 
 
 @dataclass(frozen=True)
@@ -47,21 +45,24 @@ class Diagnosis:
 
 
 def examine() -> Diagnosis:
-    """Look at everything. Takes a second or two: the emulator compiles and runs a small kernel."""
-    gpu = _gpu()
+    """Look at everything. Takes a second or two: compilers compile, and the emulator runs a small kernel."""
+    gpu_check, needs = _gpu()
+    version = needs or nvrtc.PINNED
+    again, pycuda = (None, None) if needs is None else (gpu_setup.again(), gpu_setup.remedy())
     checks = (
         Check("Python", "ok", platform.python_version(), "everything", required=True),
         _package("numpy", "everything"),
         _package("llvmlite", "the emulator"),
         _package("numba", "the emulator"),
-        _compiler(),
+        _compiler(nvrtc.PINNED, f"{sys.executable} -m pip install --force-reinstall {nvrtc.requirements()}"),
         _cache(),
         _emulator(),
-        gpu,
-        _gpu_package("pycuda", "pycuda.driver", "running kernels on a GPU", gpu),
-        _gpu_package("cuda-bindings", "cuda.bindings.driver", "occupancy and tensor maps on a GPU", gpu),
-        _gpu_package("cupy-cuda13x", "cupy", "library baselines (cuBLAS, CUB) on a GPU", gpu),
-        _gpu_package("nvidia-ml-py", "pynvml", "clocks and throttling beside measured times", gpu),
+        gpu_check,
+        *([] if version == nvrtc.PINNED else [_compiler(version, gpu_setup.again())]),
+        _gpu_package("pycuda", "pycuda.driver", "running kernels on a GPU", pycuda),
+        _gpu_package("cuda-bindings", "cuda.bindings.driver", "occupancy and graphs on a GPU", again),
+        _gpu_package(f"cupy-cuda{version}x", "cupy", "library baselines (cuBLAS, CUB) on a GPU", again),
+        _gpu_package("nvidia-ml-py", "pynvml", "clocks and throttling beside measured times", again),
     )
     return Diagnosis(checks, "emulator" if cuda.gpu_problem() else "gpu")
 
@@ -75,14 +76,34 @@ def _package(distribution: str, needed_for: str) -> Check:
     return Check(distribution, "ok", importlib.metadata.version(distribution), needed_for, required=True)
 
 
-def _compiler() -> Check:
-    needed_for = "compiling kernels"
+_INCLUDES = """
+#include <cuda/std/climits>
+#include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+#include <mma.h>
+"""
+
+
+def _compiler(version: int, remedy: str) -> Check:
+    """An NVRTC with the headers that kernels include: the pinned one, or the one that a GPU's driver needs."""
+    name, distribution, needed_for = (
+        f"NVRTC {version}",
+        f"nvidia-cuda-nvrtc-cu{version}",
+        "kernels on this GPU",
+    )
+    if version == nvrtc.PINNED:
+        name, distribution, needed_for = "NVRTC", "nvidia-cuda-nvrtc", "compiling kernels"
+    required = version == nvrtc.PINNED
     try:
-        nvrtc.find_toolkit()
-    except nvrtc.NvrtcNotFound as error:
-        return Check("NVRTC", "missing", str(error), needed_for, required=True, remedy=_REINSTALL)
-    version = importlib.metadata.version("nvidia-cuda-nvrtc")
-    return Check("NVRTC", "ok", version, needed_for, required=True)
+        # With an include path given, nothing comes from the cache, where results outlive headers.
+        path = f"-I{nvrtc.find_toolkit(version).includes[0]}"
+        nvrtc.build(_INCLUDES, options=[path], cuda=version)
+    except nvrtc.NvrtcNotFound:
+        return Check(name, "missing", "not installed", needed_for, required, remedy)
+    except nvrtc.CompileError as error:
+        found = error.diagnostics[0].message if error.diagnostics else error.log.strip()
+        return Check(name, "broken", found, needed_for, required, remedy)
+    return Check(name, "ok", importlib.metadata.version(distribution), needed_for, required)
 
 
 def _cache() -> Check:
@@ -125,49 +146,34 @@ def _squares_on_emulator() -> list[int]:
         device.release()
 
 
-def _gpu() -> Check:
+def _gpu() -> tuple[Check, int | None]:
+    """What there is of a GPU, and the CUDA whose packages it needs; None where it needs none."""
     name, needed_for = "GPU", "measured times"
     try:
-        found = _name_of_gpu()
-    except OSError:
-        remedy = "install NVIDIA's driver, 580 or later, if this machine has a GPU"
-        return Check(name, "missing", "no NVIDIA driver", needed_for, required=False, remedy=remedy)
-    except LookupError as error:
-        remedy = "see what nvidia-smi says"
-        return Check(name, "broken", str(error), needed_for, required=False, remedy=remedy)
-    return Check(name, "ok", found, needed_for, required=False)
+        found = gpu.find()
+        if found is not None:
+            gpu.check(found)
+    except WarpladderError as error:
+        return Check(name, "broken", error.message, needed_for, False, error.remedy), None
+    if found is None:
+        remedy = f"{gpu.NEW_DRIVER}, if this machine has a GPU"
+        return Check(name, "missing", "no NVIDIA driver", needed_for, False, remedy), None
+    known = f"{found.name}, CUDA {found.cuda[0]}.{found.cuda[1]}"
+    if found.capability is None:
+        wrong = f"nvidia-smi finds the {known}, but libcuda.so.1 cannot be loaded"
+        remedy = "export LD_LIBRARY_PATH=<the folder of the driver's libcuda.so.1>"
+        return Check(name, "broken", wrong, needed_for, False, remedy), found.compiled_with
+    return Check(name, "ok", known, needed_for, False), found.compiled_with
 
 
-def _name_of_gpu() -> str:
-    """The first GPU and the driver's CUDA version, without PyCUDA.
-
-    Raises OSError where there is no driver, LookupError where it finds no GPU.
-    """
-    libcuda = ctypes.CDLL("libcuda.so.1")
-    version, count, name = ctypes.c_int(), ctypes.c_int(), ctypes.create_string_buffer(256)
-    _ask("cuInit", lambda: libcuda.cuInit(0))
-    _ask("cuDriverGetVersion", lambda: libcuda.cuDriverGetVersion(ctypes.byref(version)))
-    _ask("cuDeviceGetCount", lambda: libcuda.cuDeviceGetCount(ctypes.byref(count)))
-    if not count.value:
-        raise LookupError("the driver finds no GPU")
-    _ask("cuDeviceGetName", lambda: libcuda.cuDeviceGetName(name, len(name), 0))
-    return f"{name.value.decode()}, CUDA {version.value // 1000}.{version.value % 1000 // 10}"
-
-
-def _ask(routine: str, call: Callable[[], int]) -> None:
-    status = call()
-    if status:
-        raise LookupError(f"{routine} failed with status {status}")
-
-
-def _gpu_package(distribution: str, module: str, needed_for: str, gpu: Check) -> Check:
-    """One package of the extra `gpu`; without a GPU there is nothing to mend about it."""
-    remedy = _GPU_EXTRA if gpu.state == "ok" else None
+def _gpu_package(distribution: str, module: str, needed_for: str, mended_by: str | None) -> Check:
+    """One package of the extras for GPUs. Without a GPU `mended_by` is None: there is nothing to mend about it."""
     try:
         importlib.import_module(module)
         version = importlib.metadata.version(distribution)
     except ModuleNotFoundError:
-        return Check(distribution, "missing", "not installed", needed_for, required=False, remedy=remedy)
+        return Check(distribution, "missing", "not installed", needed_for, required=False, remedy=mended_by)
     except Exception as error:  # a library beneath it is missing
+        remedy = None if "libcuda.so.1" in str(error) else mended_by  # the driver's own: see _gpu
         return Check(distribution, "broken", str(error), needed_for, required=False, remedy=remedy)
     return Check(distribution, "ok", version, needed_for, required=False)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from pathlib import Path
 
 import pytest
 
-from grader import cuda, doctor
+from grader import cuda, doctor, gpu, gpu_setup
 from grader.emulator import nvrtc
+from grader.errors import WarpladderError
+from grader.gpu import Gpu
 
 
 def by_name(diagnosis: doctor.Diagnosis) -> dict[str, doctor.Check]:
@@ -25,7 +29,7 @@ def test_a_working_installation() -> None:
 
 
 def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    def not_found() -> None:
+    def not_found(version: int = nvrtc.PINNED) -> None:
         raise nvrtc.NvrtcNotFound("NVRTC 13 is not installed")
 
     monkeypatch.setattr(nvrtc, "find_toolkit", not_found)
@@ -45,8 +49,57 @@ def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatc
 
 def test_packages_for_a_gpu_need_mending_only_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pycuda", None)
-    without, with_gpu = ("missing", None), ("ok", "pip install 'warpladder[gpu]'")
-    for state, remedy in (without, with_gpu):
-        gpu = doctor.Check("GPU", state, "", "measured times", required=False)  # type: ignore[arg-type]
-        check = doctor._gpu_package("pycuda", "pycuda.driver", "GPUs", gpu)
+    monkeypatch.setattr(gpu_setup, "again", lambda: "make gpu")
+    monkeypatch.setattr(gpu_setup, "missing", list)
+    for found, remedy in ((None, None), (Gpu("NVIDIA L4", (13, 0), (8, 9)), "make gpu")):
+        monkeypatch.setattr(gpu, "find", lambda found=found: found)
+        check = by_name(doctor.examine())["pycuda"]
         assert (check.state, check.remedy) == ("missing", remedy)
+
+
+@pytest.mark.parametrize(
+    ("found", "state", "said"),
+    [
+        (Gpu("NVIDIA L4", (12, 4), (8, 9)), "ok", "NVIDIA L4, CUDA 12.4"),
+        (Gpu("Tesla K80", (11, 4), (3, 7)), "broken", "CUDA 11.4, and 12.0 or later is needed"),
+        (Gpu("NVIDIA L4", (12, 4), None), "broken", "libcuda.so.1 cannot be loaded"),
+        (WarpladderError("the driver finds no GPU"), "broken", "finds no GPU"),
+        (None, "missing", "no NVIDIA driver"),
+    ],
+)
+def test_what_there_is_of_a_gpu(
+    found: Gpu | WarpladderError | None, state: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find() -> Gpu | None:
+        if isinstance(found, WarpladderError):
+            raise found
+        return found
+
+    monkeypatch.setattr(gpu, "find", find)
+    checks = by_name(doctor.examine())
+    assert checks["GPU"].state == state
+    assert said in checks["GPU"].found
+    older = isinstance(found, Gpu) and found.cuda[0] == 12
+    assert ("NVRTC 12" in checks, "cupy-cuda12x" in checks, "cupy-cuda13x" in checks) == (
+        older,
+        older,
+        not older,
+    )
+
+
+def test_a_missing_header_is_found_before_a_rung_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The headers of one wheel may be gone, and NVRTC itself be there."""
+    whole = nvrtc.find_toolkit()
+    for header in whole.includes[1].iterdir():
+        if header.name != "crt":
+            (tmp_path / header.name).symlink_to(header)
+    toolkit = dataclasses.replace(whole, includes=(whole.includes[0], tmp_path, *whole.includes[2:]))
+    monkeypatch.setattr(nvrtc, "find_toolkit", lambda version=nvrtc.PINNED: toolkit)
+    diagnosis = doctor.examine()
+    check = by_name(diagnosis)["NVRTC"]
+    assert not diagnosis.usable
+    assert check.state == "broken"
+    assert "crt/" in check.found
+    assert "nvidia-cuda-crt" in (check.remedy or "")

@@ -192,6 +192,11 @@ def find_toolkit(cuda: int = PINNED) -> Toolkit:
     raise NvrtcNotFound(f"NVRTC {cuda} is not installed: pip install {wheels.requirements}")
 
 
+def requirements(cuda: int = PINNED) -> str:
+    """The wheels of one major version of CUDA, as pip is told them."""
+    return _WHEELS[cuda].requirements
+
+
 def _fingerprint(library: Path, roots: Sequence[Path]) -> str:
     digest = hashlib.sha256(str(library.stat().st_size).encode())
     for wheel in sorted({wheel for root in roots for wheel in root.parent.glob("nvidia_cuda_*.dist-info")}):
