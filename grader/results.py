@@ -46,7 +46,7 @@ class Provenance:
     warpladder: str  # version of this package
     python: str  # version of the interpreter
     numpy: str  # version of NumPy, which computes the references
-    nvrtc: str | None = None  # version of the compiler
+    nvrtc: str | None = None  # version of the compiler, and of the one for cubins where that is another
     driver: str | None = None  # CUDA version of the GPU's driver; null on the emulator
     git_commit: str | None = None  # of the clone it ran from; null for an installed package
     date: str | None = None  # UTC, ISO 8601, to the second

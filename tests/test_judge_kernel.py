@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from importlib.metadata import version
 from typing import Any
 
 import msgspec
@@ -11,9 +12,16 @@ import pytest
 from grader import compiler, topics
 from grader.emulator.nvrtc import Build, CompileError
 from grader.judge.kernel import Kernel, Refused, prepare
+from grader.judge.provenance import provenance
 from grader.judge.runner import Runner
 
 TOP = topics.load("transpose").rungs[-1]
+
+
+def test_a_record_names_both_compilers() -> None:
+    pinned = version("nvidia-cuda-nvrtc")
+    assert provenance("13.0").nvrtc == provenance(None).nvrtc == pinned
+    assert (provenance("12.4").nvrtc or "").startswith(f"{pinned}, cubins by ")
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import numpy as np
 
 import grader
 from grader.content import content_root
+from grader.emulator.nvrtc import PINNED
 from grader.results import Provenance
 
 
@@ -22,11 +23,18 @@ def provenance(driver: str | None = None) -> Provenance:
         warpladder=grader.__version__,
         python=platform.python_version(),
         numpy=np.__version__,
-        nvrtc=_installed("nvidia-cuda-nvrtc"),
+        nvrtc=_compilers(driver),
         driver=driver,
         git_commit=_commit(content_root()),
         date=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
+
+
+def _compilers(driver: str | None) -> str | None:
+    """The version of NVRTC, and of the other one that made the cubins, where the driver does not know its CUDA."""
+    pinned = _installed("nvidia-cuda-nvrtc")
+    known = PINNED if driver is None else int(driver.partition(".")[0])
+    return pinned if known >= PINNED else f"{pinned}, cubins by {_installed(f'nvidia-cuda-nvrtc-cu{known}')}"
 
 
 def _installed(distribution: str) -> str | None:
