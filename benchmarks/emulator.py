@@ -20,10 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from grader import compiler, topics
-from grader.emulator.machine import Machine
-from grader.emulator.records import LaunchRecord
-from grader.rung import Rung, plan
+from grader.emulator.machine.machine import Machine
+from grader.emulator.machine.records import LaunchRecord
+from grader.workbook import compiler, topics
+from grader.workbook.kernel_file import Rung, plan
 
 RUNS = 7
 WARM_UP = 12  # launches that are not timed: enough for the emulator to have compiled a large kernel with care

@@ -28,13 +28,14 @@ from typing import Any
 
 import numpy as np
 
-from grader import cuda, topics
+from grader import cuda
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
-from grader.emulator import nvrtc
-from grader.judge.child import Executor, Memory
-from grader.judge.kernel import prepare
-from grader.judge.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
+from grader.emulator.nvrtc import compilation
+from grader.judge.child.executor import Executor, Memory
+from grader.judge.child.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
+from grader.judge.kernels.compiled import prepare
+from grader.workbook import topics
 
 PROBES = Path(__file__).with_name("probes.cu")
 PROBE_GRID, PROBE_BLOCK, PROBE_SIZE = (8, 1, 1), (256, 1, 1), 65536
@@ -55,7 +56,7 @@ class Job:
     """A kernel file ready for a device: what to load, what to launch, and the arrays it is given by name."""
 
     name: str
-    build: nvrtc.Build
+    build: compilation.Build
     launches: tuple[Launch, ...]
     arrays: dict[str, Any]
 
@@ -80,7 +81,7 @@ def _rungs(name: str, arch: str) -> Iterator[Job]:
 
 def _probes(path: Path, arch: str) -> Iterator[Job]:
     source = path.read_text()
-    build = nvrtc.build(source, name=path.name, arch=arch)
+    build = compilation.build(source, name=path.name, arch=arch)
     values = np.random.default_rng(1).uniform(1, 2, PROBE_SIZE).astype(np.float32)
     arguments = (Pointer("out"), Pointer("in"), Scalar("int32", PROBE_SIZE))
     for symbol in re.findall(r"^PROBE (\w+)\(", source, re.M):

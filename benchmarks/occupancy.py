@@ -20,11 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader import compiler, cuda, topics
+from grader import cuda
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.occupancy import occupancy
 from grader.cuda import Cuda
-from grader.judge.kernel import prepare
+from grader.judge.kernels.compiled import prepare
+from grader.workbook import compiler, topics
 
 LIVE = (1, 8, 14, 20, 26, 34, 44, 60, 76, 96, 120, 152, 184, 224, 240)
 """Floats that a kernel of the sweep keeps alive: what decides how many registers it takes."""

@@ -15,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
-from grader import compiler
-from grader.content import content_root
-from grader.emulator.nvrtc import Build
+from grader.emulator.nvrtc.compilation import Build
 from grader.errors import WarpladderError
-from grader.expressions import Expression, ExpressionError, Number, nearest
 from grader.interview import bank, checks, rounds
 from grader.judge import values
 from grader.judge.grade import grade
-from grader.judge.schedules import FACTS as SCHEDULE_FACTS
+from grader.judge.schedules.submission import FACTS as SCHEDULE_FACTS
 from grader.results import Grade
-from grader.rung import Rung, plan
-from grader.topics import Arrays, Topic, load
+from grader.workbook import compiler
+from grader.workbook.content import content_root
+from grader.workbook.expressions import Expression, ExpressionError, Number, nearest
+from grader.workbook.kernel_file import Rung, plan
+from grader.workbook.topics import Arrays, Topic, load
 
 TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "starter.py", "lesson.md", rounds.FILE)
 REQUIRED_FILES = TOPIC_FILES[:2]

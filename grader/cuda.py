@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from grader.emulator.devices import DEFAULT_ARCH
-from grader.emulator.driver import emulation
+from grader.emulator.pycuda_api.driver import emulation
 from grader.errors import WarpladderError
 
 GPU_REMEDY = (
@@ -71,7 +71,7 @@ def gpu_problem() -> str:
 
 
 def _emulator(arch: str) -> Cuda:
-    from grader.emulator import compiler, driver, driver_ext
+    from grader.emulator.pycuda_api import compiler, driver, driver_ext
 
     try:
         emulation.reset(arch)

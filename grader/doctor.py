@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader import cuda
-from grader.emulator import nvrtc
 from grader.emulator.cache import cache_folder
+from grader.emulator.nvrtc import compilation
 
 _REINSTALL = "pip install --upgrade --force-reinstall warpladder"
 _GPU_EXTRA = "pip install 'warpladder[gpu]'"
@@ -78,8 +78,8 @@ def _package(distribution: str, needed_for: str) -> Check:
 def _compiler() -> Check:
     needed_for = "compiling kernels"
     try:
-        nvrtc.find_toolkit()
-    except nvrtc.NvrtcNotFound as error:
+        compilation.find_toolkit()
+    except compilation.NvrtcNotFound as error:
         return Check("NVRTC", "missing", str(error), needed_for, required=True, remedy=_REINSTALL)
     version = importlib.metadata.version("nvidia-cuda-nvrtc")
     return Check("NVRTC", "ok", version, needed_for, required=True)

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import grader.emulator
-from grader.emulator import driver_ext
 from grader.emulator.devices import DEFAULT_ARCH
-from grader.emulator.driver import emulation
-from grader.emulator.driver.stream import Event
-from grader.emulator.machine import LaunchRecord
-from grader.emulator.shim import twins_installed
+from grader.emulator.machine.machine import LaunchRecord
+from grader.emulator.pycuda_api import driver_ext
+from grader.emulator.pycuda_api.driver import emulation
+from grader.emulator.pycuda_api.driver.stream import Event
+from grader.emulator.pycuda_api.shim import twins_installed
 from grader.errors import WarpladderError
 
 _EMULATOR = str(Path(grader.emulator.__file__).parent)

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from grader.interview.bank import FollowUp
-from grader.interview.desk import Action, Asked
+from grader.interview.interviewer import Action, Asked
 from grader.interview.session import Code, Figure, Talk
-from grader.judge.session import Progress
+from grader.judge.kernels.pool import Progress
 from grader.results import Grade
 
 

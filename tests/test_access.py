@@ -5,7 +5,7 @@ import pytest
 
 from grader import cuda
 from grader.analysis.access import global_access, shared_access
-from grader.emulator import nvrtc
+from grader.emulator.nvrtc import compilation
 
 LOADS = """
 template <class T> __device__ void through(const int* at, T* out, const T* in) {
@@ -49,7 +49,9 @@ def patterns(width: int) -> list[list[int | None]]:
 @pytest.mark.parametrize("width", KERNELS)
 def test_the_emulator_counts_the_same(width: int) -> None:
     chosen = cuda.select("emulator")
-    load = chosen.driver.module_from_buffer(nvrtc.build(LOADS).image("emulator")).get_function(KERNELS[width])
+    load = chosen.driver.module_from_buffer(compilation.build(LOADS).image("emulator")).get_function(
+        KERNELS[width]
+    )
     rows = chosen.driver.mem_alloc(1024)
     source = chosen.driver.mem_alloc(8192)
     alone = None  # sectors of the kernel's other loads

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from rich.console import Console, RenderableType
 
-from grader import topics
 from grader.analysis.devices import named
 from grader.analysis.verification import Pair, error, kendall, order, pairs
 from grader.analysis.what_if import Modelled, what_if
-from grader.content import content_root
 from grader.judge.forecast import forecast
 from grader.report import forecasts
 from grader.results import Climb, load
+from grader.workbook import topics
+from grader.workbook.content import content_root
 
 GEMM = load(content_root() / "measurements" / "h200" / "gemm.json", Climb)
 

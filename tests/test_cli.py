@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 
 import grader
-from grader import cli, topics
-from grader.content import content_root
+from grader import cli
+from grader.workbook import topics
+from grader.workbook.content import content_root
 
 COMMANDS = (
     "topics", "climb", "grade", "profile", "emulate", "new", "check", "doctor", "occupancy", "roofline", "model"
@@ -75,7 +76,7 @@ def test_a_schedule_that_cannot_be_run_has_no_timeline_to_draw(ladder: Ladder) -
 
 
 def test_help_needs_none_of_the_machinery() -> None:
-    heavy = {"numpy", "numba", "llvmlite", "jinja2", "grader.judge.climb", "grader.topics"}
+    heavy = {"numpy", "numba", "llvmlite", "jinja2", "grader.judge.climb", "grader.workbook.topics"}
     code = f"import sys, grader.cli; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -306,7 +307,7 @@ def test_too_large_a_problem_is_refused(ladder: Ladder, monkeypatch: pytest.Monk
     def exhausted(*_: object, **__: object) -> None:
         raise MemoryError("Unable to allocate 37.3 GiB")
 
-    monkeypatch.setattr("grader.topics.load", exhausted)
+    monkeypatch.setattr("grader.workbook.topics.load", exhausted)
     done = ladder("climb", "transpose", "--set", "M=100000", "--set", "N=100000")
     assert done.code == 2
     assert "not enough memory (Unable to allocate 37.3 GiB)" in done.err

@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader import topics
-from grader.judge import cases
-from grader.judge.cases import CaseData
-from grader.judge.comparison import compare
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseData
+from grader.judge.correctness.comparison import compare
+from grader.workbook import topics
 
 TOPIC = topics.load("conv2d")
 REFERENCE = cast(ModuleType, TOPIC.reference)

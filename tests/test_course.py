@@ -12,15 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from grader import cli, course, topics
+from grader import cli, course
 from grader.course import feedback, hidden, marking, sources
 from grader.course.folder import create
 from grader.course.hidden import Hidden
 from grader.course.marking import Answer, Marked, Marker, Order
 from grader.errors import WarpladderError
-from grader.judge.examination import work
+from grader.judge.kernels.case_runner import work
 from grader.lab import show
 from grader.results import CaseResult, ClaimResult, Grade, Hint
+from grader.workbook import topics
 
 TOPICS = topics.discover()
 TRANSPOSE = TOPICS["transpose"]
@@ -285,7 +286,7 @@ READS_KEPT_MARKS_IN_THREADS = """
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from grader import topics
+from grader.workbook import topics
 from grader.course import hidden, marking
 
 topic = topics.load("transpose")

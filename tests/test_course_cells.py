@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from grader import topics
 from grader.course import assignment
 from grader.course.restore import Original, answer, as_text, restored
+from grader.workbook import topics
 
 TOPICS = topics.discover()
 NAMES = list(TOPICS)

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from grader import cuda, doctor
-from grader.emulator import nvrtc
+from grader.emulator.nvrtc import compilation
 
 
 def by_name(diagnosis: doctor.Diagnosis) -> dict[str, doctor.Check]:
@@ -26,9 +26,9 @@ def test_a_working_installation() -> None:
 
 def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     def not_found() -> None:
-        raise nvrtc.NvrtcNotFound("NVRTC 13 is not installed")
+        raise compilation.NvrtcNotFound("NVRTC 13 is not installed")
 
-    monkeypatch.setattr(nvrtc, "find_toolkit", not_found)
+    monkeypatch.setattr(compilation, "find_toolkit", not_found)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     monkeypatch.setenv("WARPLADDER_CACHE", "/proc/no/such/folder")
     diagnosis = doctor.examine()

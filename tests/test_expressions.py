@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.expressions import ExpressionError, cdiv, parse
+from grader.workbook.expressions import ExpressionError, cdiv, parse
 
 VALUES = {"M": 100, "N": 7, "BM": 32, "dram__bytes.sum": 640}
 

@@ -6,8 +6,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from grader import topics
-from grader.content import content_root
 from grader.report import pages
 from grader.results import (
     CaseResult,
@@ -23,6 +21,8 @@ from grader.results import (
     Provenance,
     load,
 )
+from grader.workbook import topics
+from grader.workbook.content import content_root
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 

@@ -9,10 +9,10 @@ import little_interview
 import little_topic
 import pytest
 
-from grader import topics
 from grader.check import check_questions, dead_links
-from grader.content import content_root
 from grader.interview import bank, checks, rounds
+from grader.workbook import topics
+from grader.workbook.content import content_root
 
 QUESTION, INTERVIEW = "lessons/questions/hpc-01.toml", "lessons/copy/interview.toml"
 FUNCTIONS, LESSON = "lessons/questions/hpc-01.py", "lessons/copy/lesson.md"

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import pytest
 from markdown_it import MarkdownIt
 
-from grader import cli, topics
-from grader.content import content_root
+from grader import cli
 from grader.interview import bank, card, session
 from grader.interview.rounds import read_interview
 from grader.interview.session import Code, Figure, Rated, Said, Session, Talk
 from grader.report import sheets
 from grader.results import Climb, load
+from grader.workbook import topics
+from grader.workbook.content import content_root
 
 
 class Done(NamedTuple):

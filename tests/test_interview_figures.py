@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from grader.analysis.devices import board
-from grader.content import content_root
 from grader.interview import rounds
 from grader.interview.bank import load
-from grader.topics import load as load_topic
+from grader.workbook.content import content_root
+from grader.workbook.topics import load as load_topic
 
 TOPICS = ("gemm", "reduce", "reduce2d", "conv2d", "streams", "hgemm")
 H200 = board("NVIDIA H200", "sm_90a")

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from grader.interview.hearing import Point, compile_term, hear, score
+from grader.interview.key_points import Point, compile_term, hear, score
 
 
 def point(*groups: list[str], weight: int = 50) -> Point:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from grader import topics
-from grader.interview import hearing, rounds
+from grader.interview import key_points, rounds
 from grader.interview.bank import load
-from grader.interview.hearing import Point
+from grader.interview.key_points import Point
+from grader.workbook import topics
 
 MOST = 0.35
 """What a reversed answer may earn of its points: something true beside the reversal."""
@@ -339,7 +339,7 @@ def points_of(where: str, rung: str, part: str) -> tuple[Point, ...]:
 
 
 def heard(text: str, points: tuple[Point, ...]) -> float:
-    return hearing.score(hearing.hear(text, points), points)
+    return key_points.score(key_points.hear(text, points), points)
 
 
 @pytest.mark.parametrize(
@@ -392,7 +392,7 @@ def test_a_right_answer_in_further_words_is_heard(question: str) -> None:
 )  # fmt: skip
 def test_a_point_is_heard_in_further_words(question: str, text: str, said: str) -> None:
     points = [point for point in load(question).points if point.text.startswith(said)]
-    assert hearing.hear(text, points) == ["explained"]
+    assert key_points.hear(text, points) == ["explained"]
 
 
 @pytest.mark.parametrize(
@@ -412,4 +412,6 @@ def test_a_point_of_a_round_is_heard_in_further_words(
     topic: str, rung: str, part: str, text: str, said: str
 ) -> None:
     all_points = points_of(topic, rung, part)
-    assert hearing.hear(text, [point for point in all_points if point.text.startswith(said)]) == ["explained"]
+    assert key_points.hear(text, [point for point in all_points if point.text.startswith(said)]) == [
+        "explained"
+    ]

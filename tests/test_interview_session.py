@@ -10,17 +10,17 @@ import msgspec
 import pytest
 from scripted_candidate import Candidate
 
-from grader import topics
 from grader.errors import WarpladderError
-from grader.expressions import Number
 from grader.interview import bank, card, quiz, session
 from grader.interview.conversation import Conversation, begin
-from grader.interview.desk import BrokenOff
+from grader.interview.interviewer import BrokenOff
 from grader.interview.rounds import read_interview
 from grader.interview.session import Clock, Session
-from grader.judge.session import Progress
+from grader.judge.kernels.pool import Progress
 from grader.results import ClaimResult, Grade
-from grader.topics import Topic
+from grader.workbook import topics
+from grader.workbook.expressions import Number
+from grader.workbook.topics import Topic
 
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 NAIVE, WIDE, WRONG = "// reaches 00_naive", "// reaches 01_wide", "// wrong"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader import topics
 from grader.errors import WarpladderError
-from grader.judge import cases
-from grader.judge.cases import CaseStore, compute, make
-from grader.judge.examination import instruction_budget
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore, compute, make
+from grader.judge.kernels.case_runner import instruction_budget
+from grader.workbook import topics
 
 GEMM, TRANSPOSE = topics.load("gemm"), topics.load("transpose")
 PROBLEM = {"M": 3, "N": 5, "K": 7}

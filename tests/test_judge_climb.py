@@ -8,12 +8,13 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from grader import topics
-from grader.judge import session, timing
+from grader.judge.child.protocol import Hello
 from grader.judge.climb import climb
-from grader.judge.protocol import Hello
-from grader.judge.runner import Runner
+from grader.judge.kernels import pool
+from grader.judge.kernels.runner import Runner
+from grader.judge.timing import rounds
 from grader.results import Climb, RungResult, from_json, to_json
+from grader.workbook import topics
 
 LD, ST = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_{}_pipe_lsu_mem_global_op_st.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
@@ -139,10 +140,10 @@ class StandIn(Runner):
 
 def test_the_way_through_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a GPU adds: times in rounds with the baselines, the bound from the copy, the checks afterwards."""
-    monkeypatch.setattr(session, "_emulator_for_sure", lambda device, arch: False)
-    monkeypatch.setattr(session, "_gpu", lambda device, arch: StandIn("emulator", threads=1))
-    monkeypatch.setattr(timing, "ROUNDS", 6)
-    monkeypatch.setattr(timing, "FLUSH_BYTES", 4096)
+    monkeypatch.setattr(pool, "_emulator_for_sure", lambda device, arch: False)
+    monkeypatch.setattr(pool, "_gpu", lambda device, arch: StandIn("emulator", threads=1))
+    monkeypatch.setattr(rounds, "ROUNDS", 6)
+    monkeypatch.setattr(rounds, "FLUSH_BYTES", 4096)
     topic = topics.load("transpose")
     topic = dataclasses.replace(
         topic, rungs=topic.rungs[:3], judge_cases=topic.judge_cases[5:7], sizes_count={"M": 64, "N": 64}

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.judge import comparison
-from grader.judge.comparison import compare, compare_within, error_bound
-from grader.judge.guards import (
+from grader.judge.correctness import comparison
+from grader.judge.correctness.comparison import compare, compare_within, error_bound
+from grader.judge.correctness.guards import (
     GUARD_BYTES,
     POISON,
     Damage,

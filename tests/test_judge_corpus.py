@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from grader import topics
 from grader.judge.grade import grade
+from grader.workbook import topics
 
 FOLDER = Path(__file__).parent / "submissions"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from grader import topics
-from grader.compiler import DEFAULT_ARCH
-from grader.content import content_root
 from grader.errors import WarpladderError
-from grader.judge.cases import CaseStore, make
-from grader.judge.examination import Examiner
+from grader.judge.correctness.cases import CaseStore, make
+from grader.judge.correctness.verdict import Refusal
 from grader.judge.grade import grade
+from grader.judge.kernels.case_runner import Examiner
+from grader.judge.kernels.runner import Runner
+from grader.judge.kernels.submission import Step, compile_it, explain
 from grader.judge.profile import profile
-from grader.judge.runner import Runner
-from grader.judge.step import Step, compile_it, explain
-from grader.judge.verdict import Refusal
 from grader.results import CaseResult, Grade, Mismatch, Profile, from_json, to_json
+from grader.workbook import topics
+from grader.workbook.compiler import DEFAULT_ARCH
+from grader.workbook.content import content_root
 
 TOPICS = topics.discover()
 RUNGS = [(name, rung.id) for name, topic in TOPICS.items() for rung in topic.rungs]

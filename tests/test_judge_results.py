@@ -10,10 +10,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from grader import results, topics
-from grader.judge import baselines
+from grader import results
+from grader.judge.child import baselines
 from grader.judge.provenance import provenance
 from grader.results import Climb, Device, Grade, Provenance, RungResult, from_json, to_json
+from grader.workbook import topics
 
 CLIMB = {"schema", "topic", "device", "problem", "provenance", "rungs", "baselines", "bound"}
 RUNG = {

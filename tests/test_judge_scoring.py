@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from grader import topics
-from grader.expressions import ExpressionError, parse
-from grader.judge import hints, scoring
-from grader.judge.counting import flop
+from grader.judge.claims import hints, scoring
+from grader.judge.kernels.counting import flop
 from grader.results import ClaimResult
-from grader.topics import ClaimSpec
+from grader.workbook import topics
+from grader.workbook.expressions import ExpressionError, parse
+from grader.workbook.topics import ClaimSpec
 
 TOPIC = topics.load("transpose")
 ORDER = ("a", "b", "c", "d")

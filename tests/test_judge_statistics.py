@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from grader.judge.statistics import Median, median
+from grader.judge.timing.statistics import Median, median
 
 
 def test_thirty_samples_give_the_tenth_from_either_end() -> None:

@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader import topics
 from grader.analysis.devices import board
-from grader.judge import timing
-from grader.judge.bounds import bound, too_fast
-from grader.judge.cases import CaseStore
-from grader.judge.kernel import Kernel, prepare
-from grader.judge.nvml import Watch
-from grader.judge.protocol import Copy, Run
-from grader.judge.runner import Runner
-from grader.judge.timing import Candidate, Track, measure
+from grader.judge.child.protocol import Copy, Run
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels.compiled import Kernel, prepare
+from grader.judge.kernels.runner import Runner
+from grader.judge.timing import rounds
+from grader.judge.timing.bounds import bound, too_fast
+from grader.judge.timing.nvml import Watch
+from grader.judge.timing.rounds import Candidate, Track, measure
+from grader.workbook import topics
 
 ROUNDS = 6
 PROBLEM = {"M": 40, "N": 72}
@@ -42,9 +42,9 @@ def runner() -> Iterator[Runner]:
 
 @pytest.fixture
 def track(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Track:
-    monkeypatch.setattr(timing, "ROUNDS", ROUNDS)
-    monkeypatch.setattr(timing, "FEWEST_ROUNDS", 2)
-    monkeypatch.setattr(timing, "FLUSH_BYTES", 4096)
+    monkeypatch.setattr(rounds, "ROUNDS", ROUNDS)
+    monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
+    monkeypatch.setattr(rounds, "FLUSH_BYTES", 4096)
     runner.hello().limits["l2_cache_size"] = 1024
     return Track(runner, TOPIC, CaseStore(TOPIC), PROBLEM)
 
@@ -75,9 +75,9 @@ def test_rungs_and_the_copy_are_timed_in_every_round(track: Track) -> None:
 def test_a_problem_that_only_reads_is_held_against_a_read(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(timing, "ROUNDS", 2)
-    monkeypatch.setattr(timing, "FEWEST_ROUNDS", 2)
-    monkeypatch.setattr(timing, "FLUSH_BYTES", 4096)
+    monkeypatch.setattr(rounds, "ROUNDS", 2)
+    monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
+    monkeypatch.setattr(rounds, "FLUSH_BYTES", 4096)
     topic, problem = topics.load("reduce"), {"N": 5003}
     track = Track(runner, topic, CaseStore(topic), problem)
     ceiling = track.ceiling()
@@ -139,7 +139,7 @@ def test_damage_around_an_output_is_found(track: Track) -> None:
 
 
 def test_slow_candidates_take_part_in_fewer_rounds_spread_over_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(timing, "ROUNDS", 30)
+    monkeypatch.setattr(rounds, "ROUNDS", 30)
     slow = Candidate("slow", (Copy("a", "b", 1),), checked=False, rounds=5)
     assert [number for number in range(30) if slow.takes_part(number)] == [0, 6, 12, 18, 24]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from grader.emulator.devices import find
-from grader.judge import verdict
-from grader.judge.comparison import compare
-from grader.judge.guards import POISON, Damage, paint, paint_output
-from grader.judge.protocol import Failure, FindingRecord, Launch, Record
-from grader.judge.verdict import MORE_THAN_ROUNDING, SUMS_ARE_EXACT, Refusal
+from grader.judge.child.protocol import Failure, FindingRecord, Launch, Record
+from grader.judge.correctness import verdict
+from grader.judge.correctness.comparison import compare
+from grader.judge.correctness.guards import POISON, Damage, paint, paint_output
+from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, SUMS_ARE_EXACT, Refusal
 
 LIMITS = dict(find("sm_90a").attributes)
 PROBLEM = {"M": 2, "N": 3}

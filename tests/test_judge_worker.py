@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
-from grader.emulator import nvrtc
-from grader.judge.guards import POISON
-from grader.judge.protocol import (
+from grader.emulator.nvrtc import compilation
+from grader.judge.child.process import ChildDied, ChildTimeout, ChildUnusable, Worker
+from grader.judge.child.protocol import (
     Allocate,
     Download,
     Fill,
@@ -25,9 +26,9 @@ from grader.judge.protocol import (
     Timed,
     Upload,
 )
-from grader.judge.runner import Runner
-from grader.judge.verdict import Refusal
-from grader.judge.worker import ChildDied, ChildTimeout, ChildUnusable, Worker
+from grader.judge.correctness.guards import POISON
+from grader.judge.correctness.verdict import Refusal
+from grader.judge.kernels.runner import Runner
 
 SOURCE = """
 #include <cstdio>
@@ -44,7 +45,7 @@ extern "C" __global__ void forever(volatile int* a, int n) { while (a[0] >= 0) {
 
 @pytest.fixture(scope="module")
 def image() -> bytes:
-    return nvrtc.build(SOURCE).image("emulator")
+    return compilation.build(SOURCE).image("emulator")
 
 
 @pytest.fixture
@@ -176,5 +177,6 @@ def test_a_runner_replaces_its_child(image: bytes) -> None:
 
 def test_the_child_imports_nothing_heavy() -> None:
     """A cold child has to be ready soon: only what launches may be imported."""
-    text = (Path(__file__).parents[1] / "grader" / "judge" / "child.py").read_text("utf-8")
-    assert not any(f"import {name}" in text for name in ("rich", "scipy", "matplotlib", "typer"))
+    script = "import sys, grader.judge.child.__main__; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert {"rich", "scipy", "matplotlib", "typer", "numba", "jinja2"}.isdisjoint(done.stdout.split())

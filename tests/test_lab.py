@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import grader.lab as lab
-from grader.emulator import nvrtc
+from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.lab import cells, sliders
 
@@ -212,7 +212,7 @@ def test_machine_code_is_what_was_asked_for() -> None:
         b[threadIdx.x] = __fmaf_rn(__fmul_rn(x, x), x, __fadd_rn(x, 1.5f));
     }"""
     for arch in ("sm_75", "sm_80", "sm_90a", "sm_100"):
-        code = lab.machine_code(nvrtc.build(source, arch=arch).cubin)
+        code = lab.machine_code(compilation.build(source, arch=arch).cubin)
         assert code.arch == arch.rstrip("a")
         found = code.kernels["all"]
         assert {

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from grader import topics
 from grader.analysis.devices import board
 from grader.analysis.model import (
     FP32,
@@ -20,6 +19,7 @@ from grader.analysis.model import (
     modelled_time,
 )
 from grader.judge.climb import climb
+from grader.workbook import topics
 
 H200 = board("NVIDIA H200", "sm_90a")
 

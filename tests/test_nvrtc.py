@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from grader import compiler
-from grader.compiler import CompileFailed
-from grader.emulator import nvrtc
+from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
+from grader.workbook import compiler
+from grader.workbook.compiler import CompileFailed
 
 HEADERS = sorted(
-    path.name for path in Path(nvrtc.__file__).with_name("include").iterdir() if path.suffix != ".md"
+    path.name for path in Path(compilation.__file__).with_name("include").iterdir() if path.suffix != ".md"
 )
 
 SOURCE = """\
@@ -40,7 +40,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_build_has_ptx_cubin_names_and_resources() -> None:
-    built = nvrtc.build(SOURCE, name_expressions=["many<3>", "many<5>"])
+    built = compilation.build(SOURCE, name_expressions=["many<3>", "many<5>"])
     assert ".target sm_90a" in built.ptx
     assert built.cubin.startswith(b"\x7fELF")
     assert set(built.lowered) == {"many<3>", "many<5>"}
@@ -58,7 +58,7 @@ def test_spills_and_stack_are_read_from_ptxas() -> None:
             for (int i = 0; i < 64; ++i) x[i] += x[(i * 7 + r) % 64] * x[(i * 5) % 64];
         for (int i = 0; i < 64; ++i) a[i * 1024 + threadIdx.x] = x[i];
     }"""
-    used = nvrtc.build(source).resources["greedy"]
+    used = compilation.build(source).resources["greedy"]
     assert used.registers <= 32
     assert used.spill_store_bytes > 0
     assert used.spill_load_bytes > 0
@@ -66,7 +66,7 @@ def test_spills_and_stack_are_read_from_ptxas() -> None:
 
 
 def test_images() -> None:
-    built = nvrtc.build(SOURCE, name_expressions=["many<3>"])
+    built = compilation.build(SOURCE, name_expressions=["many<3>"])
     assert built.image("pycuda") == built.cubin
     text = built.image("emulator").decode()
     assert text.startswith(built.ptx.rstrip("\n"))
@@ -79,9 +79,9 @@ def test_ptx_is_the_same_in_every_process(tmp_path: Path) -> None:
     """Whatever the caller's working directory, environment and hash seed."""
     script = f"""if True:
         import hashlib, sys
-        sys.path.insert(0, {str(Path(nvrtc.__file__).parents[2])!r})
-        from grader.emulator import nvrtc
-        built = nvrtc.build({SOURCE!r}, name_expressions=["many<3>"])
+        sys.path.insert(0, {str(Path(compilation.__file__).parents[3])!r})
+        from grader.emulator.nvrtc import compilation
+        built = compilation.build({SOURCE!r}, name_expressions=["many<3>"])
         print(hashlib.sha256(built.image("emulator")).hexdigest())
     """
     digests = set()
@@ -103,25 +103,25 @@ def test_ptx_is_the_same_in_every_process(tmp_path: Path) -> None:
 
 
 def test_cache_answers_without_compiling(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = nvrtc.build(SOURCE, name_expressions=["many<3>"])
+    first = compilation.build(SOURCE, name_expressions=["many<3>"])
     assert len(list(own_cache.iterdir())) == 1
-    monkeypatch.setattr(nvrtc, "_ask_child", lambda request: pytest.fail("it compiled again"))
-    assert nvrtc.build(SOURCE, name_expressions=["many<3>"]) == first
+    monkeypatch.setattr(compilation, "_ask_child", lambda request: pytest.fail("it compiled again"))
+    assert compilation.build(SOURCE, name_expressions=["many<3>"]) == first
 
 
 @pytest.mark.parametrize("damage", [b"", b"not json\n", b"{}\n", b'{"ptx_bytes": 5, "cubin_bytes": 5}\nabc'])
 def test_damaged_cache_entries_are_replaced(own_cache: Path, damage: bytes) -> None:
-    first = nvrtc.build("")
+    first = compilation.build("")
     (entry,) = own_cache.iterdir()
     whole = entry.read_bytes()
     entry.write_bytes(damage)
-    assert nvrtc.build("") == first
+    assert compilation.build("") == first
     assert entry.read_bytes() == whole
 
 
 def test_concurrent_writers_leave_one_whole_entry(own_cache: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
-        builds = list(pool.map(lambda _: nvrtc.build("__device__ int x;"), range(4)))
+        builds = list(pool.map(lambda _: compilation.build("__device__ int x;"), range(4)))
     assert all(built == builds[0] for built in builds)
     assert [path.suffix for path in own_cache.iterdir()] == [".build"]
 
@@ -129,7 +129,7 @@ def test_concurrent_writers_leave_one_whole_entry(own_cache: Path) -> None:
 def test_an_unwritable_cache_costs_time_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("WARPLADDER_CACHE", str(tmp_path / "file" / "below"))
-    assert nvrtc.build("").ptx
+    assert compilation.build("").ptx
 
 
 def test_files_behind_an_include_path_are_read_each_time(tmp_path: Path) -> None:
@@ -137,12 +137,12 @@ def test_files_behind_an_include_path_are_read_each_time(tmp_path: Path) -> None
     source = '#include "size.h"\nextern "C" __constant__ int size = SIZE;'
     for size in (3, 4):
         header.write_text(f"#define SIZE {size}\n")
-        assert f"size = {size};" in nvrtc.build(source, options=[f"-I{tmp_path}"]).ptx
+        assert f"size = {size};" in compilation.build(source, options=[f"-I{tmp_path}"]).ptx
 
 
 @pytest.mark.parametrize("header", HEADERS)
 def test_header_stands_alone(header: str) -> None:
-    assert nvrtc.build(f"#include <{header}>\n#include <{header}>\n").ptx
+    assert compilation.build(f"#include <{header}>\n#include <{header}>\n").ptx
 
 
 def test_headers_together_serve_ordinary_code() -> None:
@@ -165,7 +165,7 @@ def test_headers_together_serve_ordinary_code() -> None:
         if (std::isnan(a[7])) assert(n);
     }
     """
-    assert nvrtc.build(source).resources["k"].registers > 8
+    assert compilation.build(source).resources["k"].registers > 8
 
 
 @pytest.mark.parametrize(
@@ -303,19 +303,19 @@ def test_unknown_architecture() -> None:
 def test_a_crash_of_the_compiler_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     child = tmp_path / "child.py"
     child.write_text("import os; os.abort()")
-    monkeypatch.setattr(nvrtc, "_CHILD", child)
+    monkeypatch.setattr(compilation, "_CHILD", child)
     with pytest.raises(CompileFailed, match="ended with status"):
         compiler.compile_source("", file=Path("k.cu"), kernels=[])
 
 
 def test_missing_wheels_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nvrtc.importlib.util, "find_spec", lambda name: None)
-    nvrtc.find_toolkit.cache_clear()
+    monkeypatch.setattr(compilation.importlib.util, "find_spec", lambda name: None)
+    compilation.find_toolkit.cache_clear()
     try:
         with pytest.raises(WarpladderError, match="pip install"):
             compiler.compile_source("", file=Path("k.cu"), kernels=[])
     finally:
-        nvrtc.find_toolkit.cache_clear()
+        compilation.find_toolkit.cache_clear()
 
 
 def test_parameter_sizes() -> None:
@@ -324,7 +324,7 @@ def test_parameter_sizes() -> None:
     extern "C" __global__ void k(const __grid_constant__ Map m, float* a, double d, int n, short s, bool b) {}
     extern "C" __global__ void none() {}
     """
-    ptx = nvrtc.build(source).ptx
+    ptx = compilation.build(source).ptx
     assert compiler.parameter_bytes(ptx, "k") == (128, 8, 8, 4, 2, 1)
     assert compiler.parameter_bytes(ptx, "none") == ()
     with pytest.raises(KeyError):
@@ -338,7 +338,7 @@ def test_architecture(of: tuple[int, int], arch: str) -> None:
 
 
 def test_cache_entry_is_json_then_ptx_then_cubin(own_cache: Path) -> None:
-    built = nvrtc.build(SOURCE, name_expressions=["many<3>"])
+    built = compilation.build(SOURCE, name_expressions=["many<3>"])
     (entry,) = own_cache.iterdir()
     head, _, body = entry.read_bytes().partition(b"\n")
     assert json.loads(head)["arch"] == "sm_90a"

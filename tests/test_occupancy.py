@@ -14,7 +14,7 @@ from grader import cuda
 from grader.analysis.devices import board, boards, capability, named
 from grader.analysis.occupancy import next_step, occupancy
 from grader.emulator import devices as emulated
-from grader.emulator import nvrtc
+from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 
 
@@ -80,7 +80,7 @@ CALCULATOR = Path(__file__).with_name("cuda_occupancy.cu")
 def asked_of_cuda(configurations: np.ndarray[tuple[int, ...], np.dtype[np.int32]]) -> list[int]:
     """What cuda_occupancy.h answers, run on the emulator; -1 where it refuses."""
     chosen = cuda.select("emulator")
-    image = nvrtc.build(CALCULATOR.read_text(), name=CALCULATOR.name).image("emulator")
+    image = compilation.build(CALCULATOR.read_text(), name=CALCULATOR.name).image("emulator")
     ask = chosen.driver.module_from_buffer(image).get_function("ask")
     blocks = np.empty(len(configurations), np.int32)
     ask(
@@ -198,7 +198,7 @@ def test_the_benchmark_finds_no_mismatch(benchmark: ModuleType, capsys: pytest.C
 def test_the_benchmark_prints_every_mismatch(
     benchmark: ModuleType, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.emulator.driver_ext.max_active_blocks", lambda *_: 77)
+    monkeypatch.setattr("grader.emulator.pycuda_api.driver_ext.max_active_blocks", lambda *_: 77)
     with pytest.raises(SystemExit) as ended:
         benchmark.main()
     said = capsys.readouterr().out

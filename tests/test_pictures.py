@@ -9,10 +9,11 @@ from itertools import pairwise
 import pytest
 
 from grader.analysis.devices import named
-from grader.content import content_root
-from grader.report import pictures, units
+from grader.report import pictures
 from grader.report.pictures.svg import COLOURS, LogScale
 from grader.results import Climb, Interval, RungResult, load
+from grader.workbook import units
+from grader.workbook.content import content_root
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 from grader.analysis.devices import board
-from grader.content import content_root
 from grader.interview.bank import load
+from grader.workbook.content import content_root
 
 H100 = board("NVIDIA H100", "sm_90")
 

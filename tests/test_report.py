@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console, RenderableType
 
-from grader.report import console, records, units
+from grader.report import console, records
 from grader.results import (
     Baseline,
     Bound,
@@ -19,6 +19,7 @@ from grader.results import (
     Provenance,
     RungResult,
 )
+from grader.workbook import units
 
 NAIVE = RungResult(
     "00_naive",

@@ -9,10 +9,10 @@ from grader import cuda
 from grader.analysis.devices import boards, named
 from grader.analysis.intensity import instruction_ratio, ratio
 from grader.analysis.roofline import Growth, place, roofs
-from grader.content import content_root
-from grader.emulator import nvrtc
+from grader.emulator.nvrtc import compilation
 from grader.report import rooflines
 from grader.results import Climb, RungResult, load
+from grader.workbook.content import content_root
 
 H200 = named("H200")
 FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
@@ -55,7 +55,7 @@ extern "C" __global__ void eight_by_eight_wide(float* out) { outer<8, float4>(ou
 def test_the_ratio_of_register_tiles_comes_out_of_counters(kernel: str, expected: int) -> None:
     """T × T outputs a thread: T² multiply-adds for 2·T loads, or 2·T / 4 as float4s."""
     chosen = cuda.select("emulator")
-    outer = chosen.driver.module_from_buffer(nvrtc.build(OUTER).image("emulator")).get_function(kernel)
+    outer = chosen.driver.module_from_buffer(compilation.build(OUTER).image("emulator")).get_function(kernel)
     outer(chosen.driver.mem_alloc(32 * 64 * 4), block=(32, 1, 1), grid=(1, 1))
     (record,) = chosen.ext.launch_records()
     assert instruction_ratio(record.counters) == expected

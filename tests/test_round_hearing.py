@@ -5,9 +5,9 @@ import statistics
 import pytest
 from word_droppers import DROPPED
 
-from grader import topics
-from grader.interview import hearing, rounds
-from grader.interview.hearing import Point
+from grader.interview import key_points, rounds
+from grader.interview.key_points import Point
+from grader.workbook import topics
 
 OPENINGS = {
     "gemm": (
@@ -480,7 +480,7 @@ SPOKEN = {
 
 
 def heard(text: str, points: tuple[Point, ...]) -> float:
-    return hearing.score(hearing.hear(text, points), points)
+    return key_points.score(key_points.hear(text, points), points)
 
 
 def steps(topic: str) -> dict[tuple[str, int], tuple[Point, ...]]:

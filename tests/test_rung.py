@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from grader.errors import WarpladderError
-from grader.expressions import parse
-from grader.rung import Rung, parse_rung, parse_source, plan
-from grader.signature import parse_signature
+from grader.workbook.expressions import parse
+from grader.workbook.kernel_file import Rung, parse_rung, parse_source, plan
+from grader.workbook.signature import parse_signature
 
 GEMM = parse_signature("gemm(const float* A, const float* B, float* C, int M, int N, int K)")
 COPY = parse_signature("copy(const float* in, float* out, int N)")

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from grader import topics
 from grader.errors import WarpladderError
 from grader.judge.climb import climb
 from grader.judge.grade import grade
 from grader.judge.profile import profile
 from grader.report import console, pictures, profiles
 from grader.results import Climb, from_json, to_json
-from grader.schedule import parse_schedule
+from grader.workbook import topics
+from grader.workbook.schedule_file import parse_schedule
 
 SCHEDULES = ("streams", "transfer")
 RUNGS = [(name, rung.id) for name in SCHEDULES for rung in topics.load(name).rungs]

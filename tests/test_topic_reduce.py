@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from grader import topics
-from grader.judge.cases import CaseData, compute, make
-from grader.judge.comparison import compare
+from grader.judge.correctness.cases import CaseData, compute, make
+from grader.judge.correctness.comparison import compare
+from grader.workbook import topics
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 

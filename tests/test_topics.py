@@ -6,8 +6,8 @@ import little_topic
 import numpy as np
 import pytest
 
-from grader import topics
 from grader.errors import WarpladderError
+from grader.workbook import topics
 
 
 @pytest.fixture

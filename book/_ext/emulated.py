@@ -14,9 +14,10 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from grader.analysis.devices import boards
 from grader.analysis.occupancy import occupancy
-from grader.emulator.counters import Tally
-from grader.emulator.ops.registry import HANDLERS
-from grader.judge import counting, schedules
+from grader.emulator.codegen.ops.registry import HANDLERS
+from grader.emulator.machine.counters import Tally
+from grader.judge.kernels import counting
+from grader.judge.schedules import submission as schedules
 
 
 class Instructions(SphinxDirective):

@@ -16,8 +16,8 @@ from nbformat import NotebookNode
 from grader.course import feedback
 from grader.errors import WarpladderError
 from grader.lab.cells import MAGIC
-from grader.report import units
-from grader.topics import Topic
+from grader.workbook import units
+from grader.workbook.topics import Topic
 
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 

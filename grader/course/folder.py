@@ -10,7 +10,7 @@ import nbformat
 
 from grader.course import assignment, hidden
 from grader.errors import WarpladderError
-from grader.topics import Topic, discover
+from grader.workbook.topics import Topic, discover
 
 CONFIG = "nbgrader_config.py"
 HIDDEN = "hidden.toml"

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from grader import content
+import grader
 from grader.course import sources
 from grader.course.assignment import NAME
 from grader.course.hidden import Hidden
@@ -28,7 +28,7 @@ from grader.emulator.cache import write_atomically
 from grader.errors import WarpladderError
 from grader.judge.grade import refused
 from grader.results import CaseResult, Grade, Verdict
-from grader.topics import Topic
+from grader.workbook.topics import Topic
 
 SECONDS = 900.0
 """A submission that takes longer altogether is taken for one that does not end: honest ones take seconds."""
@@ -200,14 +200,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _search_path() -> str:
     """Where this package was imported from comes first, whatever folder the process starts in."""
-    here = str(Path(content.__file__).resolve().parent.parent)
+    here = str(Path(grader.__file__).resolve().parent.parent)
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 @cache
 def _state_of_judge() -> str:
     """Changes with the code that decides marks."""
-    package = Path(content.__file__).resolve().parent
+    package = Path(grader.__file__).resolve().parent
     digest = hashlib.sha256()
     for folder in ("judge", "emulator", "analysis"):
         for path in sorted((package / folder).rglob("*")):

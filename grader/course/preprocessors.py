@@ -19,7 +19,6 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions, Execute, NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
-from grader import topics
 from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
@@ -27,7 +26,8 @@ from grader.course.restore import Original, restored, without_warnings
 from grader.errors import WarpladderError
 from grader.lab import show
 from grader.results import Grade
-from grader.topics import Topic
+from grader.workbook import topics
+from grader.workbook.topics import Topic
 
 Resources = dict[str, Any]
 

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Literal
 
 from grader.errors import WarpladderError
-from grader.expressions import ExpressionError, Number
-from grader.interview.desk import BrokenOff, Desk, Judge, Room, reaches, write_starter
+from grader.interview.interviewer import BrokenOff, Desk, Judge, Room, reaches, write_starter
 from grader.interview.numbers import pretty
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
 from grader.interview.session import Clock, Code, Figure, Session
 from grader.judge.values import named
-from grader.topics import Topic
+from grader.workbook.expressions import ExpressionError, Number
+from grader.workbook.topics import Topic
 
 LIMITS = "What limits this version? Argue from the hardware, with numbers where you have them."
 NEXT = "What would you do next, and why should it help?"

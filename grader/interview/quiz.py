@@ -10,10 +10,10 @@ from pathlib import Path
 from grader.errors import WarpladderError
 from grader.interview import numbers
 from grader.interview.bank import FollowUp, KernelQuestion, NumberQuestion, Question
-from grader.interview.desk import BrokenOff, Desk, Judge, Room, write_starter
+from grader.interview.interviewer import BrokenOff, Desk, Judge, Room, write_starter
 from grader.interview.numbers import Drawn
 from grader.interview.session import Clock, Session
-from grader.topics import Topic
+from grader.workbook.topics import Topic
 
 HINT = "`ladder climb` shows what each version of the ladder buys, and the kernels say how."
 

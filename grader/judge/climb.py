@@ -7,22 +7,25 @@ import random
 from collections.abc import Mapping, Sequence
 
 from grader.analysis.devices import board
-from grader.content import name_of
-from grader.judge import cases, counting, schedule_climb, step, timing
-from grader.judge.bounds import bound, too_fast
-from grader.judge.cases import CaseStore
-from grader.judge.examination import Examiner, accuracy, error_bound
-from grader.judge.nvml import Watch
+from grader.judge.claims.scoring import claims_up_to, elsewhere
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels import counting, submission
+from grader.judge.kernels.case_runner import Examiner, accuracy, error_bound
+from grader.judge.kernels.pool import Progress, Session, greeting, silent
+from grader.judge.kernels.runner import Runner
+from grader.judge.kernels.submission import Step
 from grader.judge.provenance import provenance
-from grader.judge.runner import Runner
-from grader.judge.scoring import claims_up_to, elsewhere
-from grader.judge.session import Progress, Session, greeting, silent
-from grader.judge.statistics import Median, median
-from grader.judge.step import Step
-from grader.judge.timing import Candidate, Track
+from grader.judge.schedules import climb as schedule_climb
+from grader.judge.timing import rounds
+from grader.judge.timing.bounds import bound, too_fast
+from grader.judge.timing.nvml import Watch
+from grader.judge.timing.rounds import Candidate, Track
+from grader.judge.timing.statistics import Median, median
 from grader.results import Accuracy, Baseline, Climb, Provenance, RungResult
-from grader.rung import Rung
-from grader.topics import Problem, Topic
+from grader.workbook.content import name_of
+from grader.workbook.kernel_file import Rung
+from grader.workbook.topics import Problem, Topic
 
 
 def climb(
@@ -86,7 +89,7 @@ class _Ladder:
         """Take a rung as far as it gets: everything but measured times."""
         current = Step(rung, name_of(rung.path))
         self.progress(rung.id, "compile")
-        step.compile_it(current, self.session.arch)
+        submission.compile_it(current, self.session.arch)
         if self.on_gpu:
             with self.session.judge() as runner:
                 self._judge(current, runner)
@@ -97,7 +100,7 @@ class _Ladder:
                 self._judge(current, runner)
                 self._count(current, runner)
                 self.progress(rung.id, "model")
-                step.model(current, self._examiner(runner), self.counted, self.main)
+                submission.model(current, self._examiner(runner), self.counted, self.main)
         self.progress(rung.id, "done")
         return current
 
@@ -106,13 +109,13 @@ class _Ladder:
 
     def _judge(self, current: Step, runner: Runner) -> None:
         self.progress(current.rung.id, "judge")
-        step.try_cases(current, self._examiner(runner), cases.public(self.topic))
+        submission.try_cases(current, self._examiner(runner), cases.public(self.topic))
 
     def _count(self, current: Step, runner: Runner) -> None:
         self.progress(current.rung.id, "count")
         examiner = self._examiner(runner)
-        step.count(current, examiner, self.counted, self.on_gpu)
-        step.claim(current, examiner, claims_up_to(self.topic, current.rung.id), self.counted)
+        submission.count(current, examiner, self.counted, self.on_gpu)
+        submission.claim(current, examiner, claims_up_to(self.topic, current.rung.id), self.counted)
         if self.counted != self.topic.sizes_count:
             current.claims = elsewhere(current.claims)
 
@@ -130,7 +133,7 @@ class _Ladder:
         library = None if self.topic.library is None else track.library(self.topic.library)
         ceiling = track.ceiling()
         everyone = [*rungs.values(), *([library] if library else []), ceiling]
-        timing.measure(track, everyone, watch, random.SystemRandom())
+        rounds.measure(track, everyone, watch, random.SystemRandom())
         return _Measured(rungs, library, ceiling, watch, track.flush_bytes)
 
     def result(self, steps: Sequence[Step], measured: _Measured) -> Climb:
@@ -263,7 +266,7 @@ def _provenance(session: Session, measured: _Measured) -> Provenance:
         return made
     return dataclasses.replace(
         made,
-        rounds=timing.ROUNDS,
+        rounds=rounds.ROUNDS,
         l2_flush_bytes=measured.flush_bytes,
         power_w=measured.watch.power_w,
         sm_clock_mhz=measured.watch.sm_clock_mhz,

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from grader.analysis.devices import DeviceSpec
 from grader.errors import WarpladderError
-from grader.judge.counting import product
 from grader.judge.forecast import architecture
-from grader.judge.kernel import Refused, prepare
-from grader.rung import Rung, parse_rung, plan
-from grader.topics import Problem, Topic
+from grader.judge.kernels.compiled import Refused, prepare
+from grader.judge.kernels.counting import product
+from grader.workbook.kernel_file import Rung, parse_rung, plan
+from grader.workbook.topics import Problem, Topic
 
 
 @dataclass(frozen=True)

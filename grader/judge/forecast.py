@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from grader import compiler
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.what_if import Modelled
-from grader.content import name_of
-from grader.judge import schedules, step
-from grader.judge.cases import CaseStore
-from grader.judge.examination import Examiner
-from grader.judge.schedules import ScheduleStep
-from grader.judge.session import Progress, Session, silent
-from grader.judge.step import Step
-from grader.rung import Rung
-from grader.topics import Problem, Topic
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels import submission
+from grader.judge.kernels.case_runner import Examiner
+from grader.judge.kernels.pool import Progress, Session, silent
+from grader.judge.kernels.submission import Step
+from grader.judge.schedules import submission as schedules
+from grader.judge.schedules.submission import ScheduleStep
+from grader.workbook import compiler
+from grader.workbook.content import name_of
+from grader.workbook.kernel_file import Rung
+from grader.workbook.topics import Problem, Topic
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,11 @@ def _of_kernels(
 
     def model(rung: Rung) -> Modelled:
         current = Step(rung, name_of(rung.path))
-        step.compile_it(current, session.arch)
+        submission.compile_it(current, session.arch)
         with session.emulator() as runner:
             examiner = Examiner(topic, store, runner)
-            step.count(current, examiner, counted, passed_on_gpu=False)
-            step.model(current, examiner, counted, problem, device)
+            submission.count(current, examiner, counted, passed_on_gpu=False)
+            submission.model(current, examiner, counted, problem, device)
         if current.refusal is not None or current.modelled is None:
             return Modelled(reason=_reason(current) or "not counted")
         return Modelled(current.modelled.seconds, current.modelled.limited_by)

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.judge import cases, hints, schedules, scoring, step
-from grader.judge.cases import Case, CaseStore
-from grader.judge.examination import Examiner, accuracy
+from grader.judge.claims import hints, scoring
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import Case, CaseStore
+from grader.judge.kernels import submission
+from grader.judge.kernels.case_runner import Examiner, accuracy
+from grader.judge.kernels.pool import Progress, Session, silent
+from grader.judge.kernels.submission import Step
 from grader.judge.provenance import provenance
-from grader.judge.schedules import ScheduleStep
-from grader.judge.session import Progress, Session, silent
-from grader.judge.step import Step
+from grader.judge.schedules import submission as schedules
+from grader.judge.schedules.submission import ScheduleStep
 from grader.results import Grade, Hint, Verdict
-from grader.rung import Rung
-from grader.topics import Problem, Topic
+from grader.workbook.kernel_file import Rung
+from grader.workbook.topics import Problem, Topic
 
 
 def grade(
@@ -66,14 +69,14 @@ def _examine_kernel(
     """Everything about a kernel; `whole`: its counters and claims, too."""
     current = Step(rung, file)
     report(rung.id, "compile")
-    step.compile_it(current, session.arch)
+    submission.compile_it(current, session.arch)
     store = CaseStore(topic)
     report(rung.id, "judge")
     _judge(session, current, store, tried)
     if whole:
         report(rung.id, "count")
         _count(session, current, store, tried)
-    step.doubt(current, session.arch)
+    submission.doubt(current, session.arch)
     return current
 
 
@@ -106,10 +109,10 @@ def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[C
 def _judge(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
     """The cases, on the device; where that is a GPU, an emulator says what is behind one that fails."""
     with session.judge() as runner:
-        step.try_cases(current, Examiner(store.topic, store, runner), tried)
+        submission.try_cases(current, Examiner(store.topic, store, runner), tried)
     if session.gpu is not None and current.cases:
         with session.emulator() as runner:
-            step.explain(current, Examiner(store.topic, store, runner), tried[len(current.cases) - 1])
+            submission.explain(current, Examiner(store.topic, store, runner), tried[len(current.cases) - 1])
 
 
 def _count(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
@@ -118,10 +121,10 @@ def _count(session: Session, current: Step, store: CaseStore, tried: Sequence[Ca
     with session.emulator() as runner:
         examiner = Examiner(topic, store, runner)
         if on_gpu:
-            step.look_for_faults(current, examiner, [case for case in tried if case.kind == "exact"])
-        step.launchable(current, examiner, topic.sizes_main)
-        step.count(current, examiner, topic.sizes_count, on_gpu)
-        step.claim(current, examiner, topic.claims, topic.sizes_count)
+            submission.look_for_faults(current, examiner, [case for case in tried if case.kind == "exact"])
+        submission.launchable(current, examiner, topic.sizes_main)
+        submission.count(current, examiner, topic.sizes_count, on_gpu)
+        submission.claim(current, examiner, topic.claims, topic.sizes_count)
 
 
 def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.judge import cases, counting, schedule_profile
-from grader.judge.cases import CaseStore
-from grader.judge.counting import launch_occupancy, shared_bytes
-from grader.judge.examination import Examiner
-from grader.judge.kernel import Kernel, Planned, Refused, prepare
-from grader.judge.protocol import Launch, Record
+from grader.judge.child.protocol import Launch, Record
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.correctness.verdict import Refusal, finding
+from grader.judge.kernels import counting
+from grader.judge.kernels.case_runner import Examiner
+from grader.judge.kernels.compiled import Kernel, Planned, Refused, prepare
+from grader.judge.kernels.counting import launch_occupancy, shared_bytes
+from grader.judge.kernels.pool import Progress, Session, greeting, silent
 from grader.judge.provenance import provenance
-from grader.judge.session import Progress, Session, greeting, silent
-from grader.judge.verdict import Refusal, finding
+from grader.judge.schedules import profile as schedule_profile
 from grader.results import LaunchProfile, LineProfile, Profile
-from grader.rung import parse_rung
-from grader.topics import Problem, Topic
+from grader.workbook.kernel_file import parse_rung
+from grader.workbook.topics import Problem, Topic
 
 
 def profile(
@@ -30,7 +32,7 @@ def profile(
     """Run a submission once on the emulator, at the `count` sizes unless some are given, and say what it did.
 
     The result is compared as well. A schedule has a timeline instead, on either device: see
-    `grader.judge.schedule_profile`. A GPU keeps no counters, so `device` is "auto" or "emulator". Raises
+    `grader.judge.schedules.profile`. A GPU keeps no counters, so `device` is "auto" or "emulator". Raises
     WarpladderError for another device, a file that is not a submission, or a size that is unusable.
     """
     if topic.kernel is not None:

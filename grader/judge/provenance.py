@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 import grader
-from grader.content import content_root
 from grader.results import Provenance
+from grader.workbook.content import content_root
 
 
 def provenance(driver: str | None = None) -> Provenance:

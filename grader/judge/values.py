@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.expressions import Number
-from grader.judge import schedules, step
-from grader.judge.cases import CaseStore
-from grader.judge.examination import Examiner
-from grader.judge.session import Session
-from grader.judge.step import Step
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels import submission
+from grader.judge.kernels.case_runner import Examiner
+from grader.judge.kernels.pool import Session
+from grader.judge.kernels.submission import Step
+from grader.judge.schedules import submission as schedules
 from grader.results import Grade
-from grader.topics import Topic
+from grader.workbook.expressions import Number
+from grader.workbook.topics import Topic
 
 
 def of_file(topic: Topic, file: Path, arch: str | None = None) -> dict[str, Number]:
@@ -29,11 +30,11 @@ def of_file(topic: Topic, file: Path, arch: str | None = None) -> dict[str, Numb
             current = schedules.examine(rung, str(file), shared, store, (), ())
         else:
             current = Step(rung, str(file))
-            step.compile_it(current, session.arch)
+            submission.compile_it(current, session.arch)
             with session.emulator() as runner:
                 examiner = Examiner(topic, store, runner)
-                step.count(current, examiner, topic.sizes_count, passed_on_gpu=False)
-                step.claim(current, examiner, (), topic.sizes_count)
+                submission.count(current, examiner, topic.sizes_count, passed_on_gpu=False)
+                submission.claim(current, examiner, (), topic.sizes_count)
     if current.refusal is not None or current.facts is None:
         reason = "it was not counted" if current.refusal is None else current.refusal.reason
         raise WarpladderError(reason, file=file)

@@ -6,12 +6,11 @@ from typing import Any
 
 from rich.text import Text
 
-from grader import compiler
 from grader.errors import WarpladderError
-from grader.judge.kernel import Refused, prepare
+from grader.judge.kernels.compiled import Refused, prepare
 from grader.lab import cells, launching, runs, show
 from grader.lab.cells import Cell
-from grader.report import units
+from grader.workbook import compiler, units
 
 
 def register(shell: Any) -> None:

@@ -8,9 +8,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from grader.errors import WarpladderError
-from grader.judge import schedules
-from grader.judge.schedules import ScheduleStep
-from grader.judge.session import Session
+from grader.judge.kernels.pool import Session
+from grader.judge.schedules import submission as schedules
+from grader.judge.schedules.submission import ScheduleStep
 from grader.lab import show
 from grader.lab.cells import cell
 from grader.lab.comparison import complaints, table

@@ -12,12 +12,13 @@ from markupsafe import Markup
 
 from grader.analysis.intensity import Ratio
 from grader.errors import WarpladderError
-from grader.report import console, occupancies, pictures, rooflines, units
+from grader.report import console, occupancies, pictures, rooflines
 from grader.report.occupancies import Block
 from grader.report.profiles import NO_LINE
 from grader.report.rendering import environment
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
-from grader.rung import Rung
+from grader.workbook import units
+from grader.workbook.kernel_file import Rung
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from grader.emulator import driver
-from grader.emulator.driver.emulation import reset
+from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.driver.emulation import reset
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader import cuda
-from grader.emulator import driver
+from grader.emulator.pycuda_api import driver
 from grader.errors import WarpladderError
 
 

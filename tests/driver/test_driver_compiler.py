@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.emulator import driver
-from grader.emulator.compiler import SourceModule, compile
+from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.compiler import SourceModule, compile
 
 pytestmark = pytest.mark.usefixtures("gpu")
 

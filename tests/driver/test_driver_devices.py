@@ -9,7 +9,7 @@ import pytest
 from grader.analysis.devices import board, capability
 from grader.analysis.occupancy import occupancy
 from grader.emulator import devices
-from grader.emulator.driver import device_attribute
+from grader.emulator.pycuda_api.driver import device_attribute
 
 ARCHITECTURES = ["sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"]
 

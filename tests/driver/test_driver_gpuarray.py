@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.emulator import cumath, curandom, driver, driver_ext, gpuarray
-from grader.emulator.elementwise import ElementwiseKernel, splay
-from grader.emulator.gpuarray import GPUArray, to_gpu
-from grader.emulator.reduction import ReductionKernel
+from grader.emulator.pycuda_api import cumath, curandom, driver, driver_ext, gpuarray
+from grader.emulator.pycuda_api.elementwise import ElementwiseKernel, splay
+from grader.emulator.pycuda_api.gpuarray import GPUArray, to_gpu
+from grader.emulator.pycuda_api.reduction import ReductionKernel
 
 pytestmark = pytest.mark.usefixtures("gpu")
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.emulator import driver
-from grader.emulator.driver.arguments import build
-from grader.emulator.driver.conversion import host_bytes
+from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.driver.arguments import build
+from grader.emulator.pycuda_api.driver.conversion import host_bytes
 
 pytestmark = pytest.mark.usefixtures("gpu")
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.emulator import driver, driver_ext
-from grader.emulator.compiler import SourceModule, compile
-from grader.emulator.driver.emulation import reset
+from grader.emulator.pycuda_api import driver, driver_ext
+from grader.emulator.pycuda_api.compiler import SourceModule, compile
+from grader.emulator.pycuda_api.driver.emulation import reset
 
 pytestmark = pytest.mark.usefixtures("gpu")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.emulator import driver
+from grader.emulator.pycuda_api import driver
 
 PYCUDA = json.loads((Path(__file__).parent / "pycuda_2026_1.json").read_text())
 OURS = {"NotEmulated"}

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from grader import cuda
-from grader.emulator import devices, driver
-from grader.emulator.driver.arguments import pack
-from grader.emulator.nvrtc import build
+from grader.emulator import devices
+from grader.emulator.nvrtc.compilation import build
+from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.driver.arguments import pack
 
 pytestmark = pytest.mark.skipif(bool(cuda.gpu_problem()), reason="no GPU, or no PyCUDA")
 

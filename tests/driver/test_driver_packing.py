@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.emulator import driver
-from grader.emulator.compiler import SourceModule
-from grader.emulator.driver.arguments import build, pack, prepared_format
+from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.compiler import SourceModule
+from grader.emulator.pycuda_api.driver.arguments import build, pack, prepared_format
 
 C_TYPES = {
     np.int8: ctypes.c_int8,

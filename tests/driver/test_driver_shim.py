@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from grader.emulator import driver
-from grader.emulator.driver.emulation import reset
-from grader.emulator.shim import TWINS, twins_installed
+from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.driver.emulation import reset
+from grader.emulator.pycuda_api.shim import TWINS, twins_installed
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def test_imports_give_the_twins() -> None:
 
         assert pycuda.driver is driver
         assert pycuda.VERSION == (2026, 1)
-        assert pycuda.compiler.SourceModule.__module__ == "grader.emulator.compiler"
+        assert pycuda.compiler.SourceModule.__module__ == "grader.emulator.pycuda_api.compiler"
         assert driver.Context.get_current() is pycuda.autoinit.context
         assert pycuda.autoinit.device == driver.Device(0)
     assert {name: module for name, module in sys.modules.items() if name.startswith("pycuda")} == before

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.emulator import driver
+from grader.emulator.pycuda_api import driver
 
 pytestmark = pytest.mark.usefixtures("gpu")
 

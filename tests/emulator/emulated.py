@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator import nvrtc
-from grader.emulator.machine import Kernel, LaunchRecord, LoadedModule, Machine
+from grader.emulator.machine.machine import Kernel, LaunchRecord, LoadedModule, Machine
+from grader.emulator.nvrtc import compilation
 
 LANES = 32
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -117,7 +117,7 @@ def pack(values: Iterable[Any]) -> bytes:
 
 @functools.cache
 def cuda_image(source: str) -> bytes:
-    return nvrtc.build(source).image("emulator")
+    return compilation.build(source).image("emulator")
 
 
 @functools.lru_cache(maxsize=64)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grader.emulator.commands import (
+from grader.emulator.streams.commands import (
     AwaitEvent,
     Buffer,
     Command,
@@ -17,8 +17,8 @@ from grader.emulator.commands import (
     Synchronise,
     WaitForEvent,
 )
-from grader.emulator.ordering import Extent, meetings
-from grader.emulator.timeline import Link, simulate
+from grader.emulator.streams.ordering import Extent, meetings
+from grader.emulator.streams.timeline import Link, simulate
 
 # 1 MB takes 1 ms each way, and 1.25 ms while both ways are used; everything else takes no time.
 LINK = Link(

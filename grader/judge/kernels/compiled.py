@@ -1,0 +1,160 @@
+"""A kernel file made ready: compiled, its constants known, its launches planned for a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+from grader.emulator.nvrtc.compilation import Build, Resources
+from grader.errors import WarpladderError
+from grader.judge.child.protocol import Launch, Load, Pointer, Scalar
+from grader.judge.correctness.verdict import Limits, of_limits
+from grader.workbook import compiler
+from grader.workbook.compiler import CompileFailed
+from grader.workbook.expressions import nearest
+from grader.workbook.kernel_file import LaunchPlan, PlannedLaunch, Rung, ScratchArray, plan
+
+DeviceKind = Literal["gpu", "emulator"]
+
+_IMAGES = {"gpu": "pycuda", "emulator": "emulator"}
+
+
+class Refused(Exception):
+    """A kernel that cannot be run; `verdict` is "error", `reason` is for the learner."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What to launch for one problem."""
+
+    launches: tuple[Launch, ...]
+    scratch: tuple[ScratchArray, ...]
+    kernels: tuple[str, ...]  # the name expression of each launch
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A rung or a submission, compiled for one architecture."""
+
+    rung: Rung
+    build: Build
+    constants: dict[str, int]
+
+    @property
+    def module(self) -> str:
+        """What the child calls this kernel's module."""
+        return str(self.rung.path)
+
+    def load(self, kind: DeviceKind) -> Load:
+        """The operation that loads it on a device."""
+        return Load(self.module, self.build.image(_IMAGES[kind]))
+
+    def resources(self, launch: Launch) -> Resources:
+        """Registers, shared memory and spills of the kernel that a launch launches."""
+        return self.build.resources[launch.symbol]
+
+    def plan(self, problem: Mapping[str, int], limits: Limits) -> Planned:
+        """The launches for a problem on a device of these limits. Raises Refused."""
+        try:
+            planned = plan(self.rung, problem, self.constants, limits["multiprocessor_count"])
+        except WarpladderError as error:
+            raise Refused(str(error)) from None
+        launches = tuple(self._launch(item, problem) for item in planned.launches)
+        for launch in launches:
+            used = self.resources(launch)
+            refusal = of_limits(launch, used.shared_bytes, used.registers, limits)
+            if refusal:
+                raise Refused(refusal.reason)
+        return Planned(launches, planned.scratch, _kernels(planned))
+
+    def _launch(self, item: PlannedLaunch, problem: Mapping[str, int]) -> Launch:
+        return Launch(
+            symbol=self.build.lowered[item.kernel],
+            grid=item.grid,
+            block=item.block,
+            shared_bytes=item.shared_bytes,
+            args=tuple(self._argument(argument, problem) for argument in item.args),
+            zero=item.zero,
+            constant=item.constant,
+        )
+
+    def _argument(self, item: str | int, problem: Mapping[str, int]) -> Pointer | Scalar:
+        if isinstance(item, int):
+            return Scalar("int32", item)
+        if item not in problem:
+            return Pointer(item)
+        return Scalar(str(self.rung.signature[item].dtype), problem[item])
+
+
+def _kernels(planned: LaunchPlan) -> tuple[str, ...]:
+    return tuple(item.kernel for item in planned.launches)
+
+
+def prepare(rung: Rung, arch: str) -> Kernel:
+    """Compile a kernel file. Raises Refused with the compiler's words, or WarpladderError without a compiler.
+
+    The file's constants need a second, cheaper compilation, which runs beside the first.
+    """
+    names = rung.constant_names
+    try:
+        with ThreadPoolExecutor(1) as beside:
+            constants = beside.submit(compiler.constants, rung.source, names, file=rung.path, arch=arch)
+            build = compiler.compile_source(rung.source, file=rung.path, kernels=rung.kernels, arch=arch)
+            kernel = Kernel(rung, build, constants.result())
+    except CompileFailed as error:
+        raise Refused(f"The compiler refuses it: {error}") from None
+    except WarpladderError as error:
+        if error.file is None:
+            raise
+        raise Refused(str(error)) from None
+    _check_parameters(kernel)
+    _check_constants(kernel)
+    return kernel
+
+
+def _check_parameters(kernel: Kernel) -> None:
+    """Refuse kernels whose parameters are not what the launch block passes: the driver would not notice."""
+    for launch in kernel.rung.launches:
+        declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])
+        sizes = {size.name: size.nbytes for size in kernel.rung.signature.sizes}
+        passed = tuple(sizes.get(item, 8) if isinstance(item, str) else 4 for item in launch.args)
+        line = launch.line_of("args")
+        if len(declared) == len(passed) and declared != passed:
+            place = next(i for i, size in enumerate(declared) if size != passed[i])
+            item = launch.args[place]
+            raise Refused(
+                f"{kernel.rung.path.name}:{line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
+                f"in the place of `{item if isinstance(item, str) else item.text}`, which has {passed[place]}. "
+                f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.rung.signature}."
+            )
+        if declared != passed:
+            names = ", ".join(item if isinstance(item, str) else item.text for item in launch.args)
+            raise Refused(
+                f"{kernel.rung.path.name}:{line}: `{launch.kernel}` takes {len(declared)} parameters "
+                f"({_list(declared)} bytes) and is passed {names} ({_list(passed)} bytes). "
+                f"Give it the topic's parameters, {kernel.rung.signature}, or say in `args` what it takes."
+            )
+
+
+def _check_constants(kernel: Kernel) -> None:
+    """Refuse launch blocks that name a variable which the compiled file does not have."""
+    known = compiler.variables(kernel.build.ptx)
+    for launch in kernel.rung.launches:
+        for variable, array in launch.constant:
+            if variable not in known:
+                meant = nearest(variable, known) or "."
+                raise Refused(
+                    f"{kernel.rung.path.name}:{launch.line_of('constant')}: `{array}` is to be copied into "
+                    f"`{variable}`, and the compiled file has no such variable{meant} Declare __constant__ float "
+                    f"{variable}[…] outside of any function, and use it."
+                )
+
+
+def _list(numbers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, numbers)) or "no"

@@ -1,0 +1,107 @@
+"""A child that can be asked again and again, whatever the last kernel did to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grader.judge.child.process import ChildDied, ChildTimeout, Worker
+from grader.judge.child.protocol import Hello, Operation, Reply
+from grader.judge.correctness.guards import GUARD_BYTES
+from grader.judge.correctness.verdict import Refusal, of_clock, of_death, of_failure
+from grader.judge.kernels.compiled import Kernel
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Region:
+    """One array's place in the memory file: guard, payload, guard."""
+
+    name: str
+    offset: int
+    nbytes: int  # of the payload
+    guard: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole region."""
+        return self.nbytes + 2 * self.guard
+
+
+class Runner:
+    """A child that is started again when a kernel has ended it, and what it has loaded."""
+
+    def __init__(self, device: str, arch: str = "", threads: int | None = None) -> None:
+        self._start = (device, arch, threads)
+        self._worker = Worker(*self._start)
+        self._loaded: set[str] = set()
+
+    def hello(self) -> Hello:
+        """What the child launches on. Raises ChildUnusable where that is nothing."""
+        return self._worker.hello()
+
+    @property
+    def guard(self) -> int:
+        """Bytes of a guard zone: none on the emulator, which finds accesses out of bounds by itself."""
+        return GUARD_BYTES if self.hello().kind == "gpu" else 0
+
+    def close(self) -> None:
+        """End the child."""
+        self._worker.close()
+
+    def restart(self) -> None:
+        """End the child and start another, with nothing loaded."""
+        self._worker.close()
+        self._worker = Worker(*self._start)
+        self._loaded.clear()
+
+    def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply | Refusal:
+        """Have a batch done; a child that does not live to answer is replaced, and its end is a Refusal."""
+        try:
+            return self._worker.ask(operations, timeout_s)
+        except ChildTimeout:
+            self.restart()
+            return of_clock(timeout_s)
+        except ChildDied as error:
+            self.restart()
+            return of_death(str(error))
+
+    def printed(self) -> str:
+        """What was printed since this was last asked; nothing of a child that had to be ended."""
+        return self._worker.printed()
+
+    def load(self, kernel: Kernel, timeout_s: float) -> Refusal | None:
+        """Load a kernel's module unless it is loaded."""
+        if kernel.module in self._loaded:
+            return None
+        reply = self.ask([kernel.load(self.hello().kind)], timeout_s)
+        if isinstance(reply, Refusal):
+            return reply
+        if reply.failure is not None:
+            return of_failure(reply.failure)
+        self._loaded.add(kernel.module)
+        return None
+
+    def regions(self, arrays: Mapping[str, int]) -> list[Region]:
+        """Places for arrays of these sizes in bytes, in a memory file that is made large enough."""
+        guard, offset, found = self.guard, 0, []
+        for name, nbytes in arrays.items():
+            region = Region(name, offset, nbytes, guard)
+            found.append(region)
+            offset += -(-region.size // PAGE) * PAGE
+        self._worker.reserve(offset)
+        return found
+
+    def bytes_of(self, region: Region) -> Bytes:
+        """A region's bytes, guards included."""
+        return self._worker.view(region.offset, region.size)
+
+    def payload(self, region: Region) -> Bytes:
+        """A region's bytes between the guards."""
+        return self._worker.view(region.offset + region.guard, region.nbytes)
