@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.nvrtc import compilation
-from grader.judge.child.process import ChildDied, ChildTimeout, ChildUnusable, Worker
+from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, ChildUnusable
 from grader.judge.child.protocol import (
     Allocate,
     Download,
@@ -49,8 +49,8 @@ def image() -> bytes:
 
 
 @pytest.fixture
-def worker() -> Iterator[Worker]:
-    with Worker("emulator", threads=1) as found:
+def worker() -> Iterator[ChildProcess]:
+    with ChildProcess("emulator", threads=1) as found:
         yield found
 
 
@@ -58,7 +58,7 @@ def launch(symbol: str, n: int, blocks: tuple[int, ...] | None = None) -> Launch
     return Launch(symbol, (2, 1, 1), (32, 1, 1), 0, (Pointer("a"), Scalar("int32", n)), blocks=blocks)
 
 
-def test_a_buffer_is_copied_into_constant_memory(worker: Worker, image: bytes) -> None:
+def test_a_buffer_is_copied_into_constant_memory(worker: ChildProcess, image: bytes) -> None:
     worker.reserve(16)
     worker.view(0, 8).view(np.int32)[:] = [30, 40]
     add = msgspec.structs.replace(launch("add", 2), grid=(1, 1, 1), constant=(("offset", "b"),))
@@ -78,7 +78,7 @@ def test_a_buffer_is_copied_into_constant_memory(worker: Worker, image: bytes) -
     assert "12 bytes do not fit into `offset`, which has 8" in failure.message
 
 
-def test_buffers_travel_there_and_back(worker: Worker, image: bytes) -> None:
+def test_buffers_travel_there_and_back(worker: ChildProcess, image: bytes) -> None:
     worker.reserve(256)
     worker.view(0, 256).view(np.int32)[:] = np.arange(64)
     operations: list[Operation] = [
@@ -97,7 +97,7 @@ def test_buffers_travel_there_and_back(worker: Worker, image: bytes) -> None:
     assert np.array_equal(worker.view(0, 256).view(np.int32), expected)
 
 
-def test_guards_lie_around_the_pointer(worker: Worker, image: bytes) -> None:
+def test_guards_lie_around_the_pointer(worker: ChildProcess, image: bytes) -> None:
     worker.reserve(1024)
     region = worker.view(0, 256 + 2 * 128)
     region[:] = 1
@@ -108,7 +108,7 @@ def test_guards_lie_around_the_pointer(worker: Worker, image: bytes) -> None:
     assert set(region[384:]) == {1}
 
 
-def test_only_sampled_blocks_run(worker: Worker, image: bytes) -> None:
+def test_only_sampled_blocks_run(worker: ChildProcess, image: bytes) -> None:
     worker.reserve(256)
     worker.view(0, 256).view(np.int32)[:] = 1
     run = Run("m", (launch("twice", 64, blocks=(1,)),))
@@ -116,41 +116,41 @@ def test_only_sampled_blocks_run(worker: Worker, image: bytes) -> None:
     assert list(worker.view(0, 256).view(np.int32)[[0, 31, 32, 63]]) == [1, 1, 2, 2]
 
 
-def test_fill_covers_odd_sizes(worker: Worker) -> None:
+def test_fill_covers_odd_sizes(worker: ChildProcess) -> None:
     worker.reserve(16)
     reply = worker.ask([Allocate("a", 7), Fill("a", POISON), Download("a", 0)], 60)
     assert reply.failure is None
     assert worker.view(0, 7).tobytes() == (POISON.to_bytes(4, "little") * 2)[:7]
 
 
-def test_a_timed_pass_gives_seconds(worker: Worker, image: bytes) -> None:
+def test_a_timed_pass_gives_seconds(worker: ChildProcess, image: bytes) -> None:
     timed = Timed(Run("m", (launch("twice", 64),)), "flush")
     reply = worker.ask([Load("m", image), Allocate("a", 256), Allocate("flush", 4096), timed], 60)
     assert reply.failure is None
     assert isinstance(reply.values[-1], float)
 
 
-def test_the_budget_ends_an_endless_loop_with_a_record(worker: Worker, image: bytes) -> None:
+def test_the_budget_ends_an_endless_loop_with_a_record(worker: ChildProcess, image: bytes) -> None:
     run = Run("m", (launch("forever", 1),), budget=10_000)
     reply = worker.ask([Load("m", image), Allocate("a", 256), Fill("a", 0), run], 60)
     (record,) = reply.values[3]
     assert record.status == "budget exhausted"
 
 
-def test_the_clock_ends_what_has_no_budget(worker: Worker, image: bytes) -> None:
+def test_the_clock_ends_what_has_no_budget(worker: ChildProcess, image: bytes) -> None:
     worker.ask([Load("m", image), Allocate("a", 256), Fill("a", 0)], 60)
     with pytest.raises(ChildTimeout):
         worker.ask([Run("m", (launch("forever", 1),))], 1.0)
 
 
-def test_a_failure_names_its_operation_and_keeps_the_child(worker: Worker) -> None:
+def test_a_failure_names_its_operation_and_keeps_the_child(worker: ChildProcess) -> None:
     reply = worker.ask([Allocate("a", 16), Run("no such module", (launch("twice", 1),))], 60)
     assert reply.failure is not None
     assert reply.failure.operation == 1
     assert worker.ask([Release()], 60).failure is None
 
 
-def test_a_child_that_dies_says_how(worker: Worker) -> None:
+def test_a_child_that_dies_says_how(worker: ChildProcess) -> None:
     worker.hello()
     worker._process.kill()
     with pytest.raises(ChildDied, match="SIGKILL"):
@@ -158,7 +158,7 @@ def test_a_child_that_dies_says_how(worker: Worker) -> None:
 
 
 def test_no_device_no_hello() -> None:
-    with Worker("emulator", "sm_1") as worker, pytest.raises(ChildUnusable, match="sm_1"):
+    with ChildProcess("emulator", "sm_1") as worker, pytest.raises(ChildUnusable, match="sm_1"):
         worker.hello()
 
 

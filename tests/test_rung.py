@@ -7,7 +7,7 @@ import pytest
 
 from grader.errors import WarpladderError
 from grader.workbook.expressions import parse
-from grader.workbook.kernel_file import Rung, parse_rung, parse_source, plan
+from grader.workbook.kernel_file import Rung, parse_kernel_file, parse_source, plan
 from grader.workbook.signature import parse_signature
 
 GEMM = parse_signature("gemm(const float* A, const float* B, float* C, int M, int N, int K)")
@@ -210,21 +210,21 @@ def test_ids_come_from_the_place(tmp_path: Path) -> None:
         path = tmp_path / place
         path.parent.mkdir(parents=True)
         path.write_text(PIPELINE)
-    assert parse_rung(tmp_path / "naive/gemm.cu", GEMM).id == "00_naive"
-    assert parse_rung(tmp_path / "optimized/gemm/03_tile.cu", GEMM).id == "03_tile"
+    assert parse_kernel_file(tmp_path / "naive/gemm.cu", GEMM).id == "00_naive"
+    assert parse_kernel_file(tmp_path / "optimized/gemm/03_tile.cu", GEMM).id == "03_tile"
 
 
 def test_a_byte_order_mark_is_no_part_of_the_source(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_text(PIPELINE, encoding="utf-8-sig")
-    assert parse_rung(path, GEMM).source == PIPELINE
+    assert parse_kernel_file(path, GEMM).source == PIPELINE
 
 
 def test_text_that_is_not_utf_8_is_named_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_bytes("// one\n// für\n".encode("latin-1"))
     with pytest.raises(WarpladderError) as refused:
-        parse_rung(path, GEMM)
+        parse_kernel_file(path, GEMM)
     assert refused.value.line == 2
 
 
@@ -234,7 +234,7 @@ def test_unreadable_file(tmp_path: Path, content: bytes | None, said: str) -> No
     if content is not None:
         path.write_bytes(content)
     with pytest.raises(WarpladderError, match=said):
-        parse_rung(path, GEMM)
+        parse_kernel_file(path, GEMM)
 
 
 def test_signature() -> None:

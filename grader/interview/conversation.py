@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from grader.errors import WarpladderError
-from grader.interview.interviewer import BrokenOff, Desk, Judge, Room, reaches, write_starter
+from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, reaches, write_starter
 from grader.interview.numbers import pretty
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
 from grader.interview.session import Clock, Code, Figure, Session
@@ -137,13 +137,13 @@ class Conversation:
         topic: Topic,
         kept: Session,
         path: Path,
-        room: Room,
+        room: Frontend,
         judge: Judge | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.topic = topic
         self.interview = read_interview(topic)
-        self.desk = Desk(kept, path, room, judge, clock)
+        self.desk = Interviewer(kept, path, room, judge, clock)
         self.kept = kept
         self._counted: dict[str, Mapping[str, Number]] = {}
 

@@ -43,7 +43,7 @@ class Asked:
     unit: str = ""  # of a number
 
 
-class Room(Protocol):
+class Frontend(Protocol):
     """Where the candidate sits. KeyboardInterrupt and EOFError break the session off."""
 
     def say(self, text: str, title: str = "") -> None:
@@ -114,11 +114,16 @@ class BrokenOff(Exception):
         self.path = path
 
 
-class Desk:
+class Interviewer:
     """Asks, scores and keeps, for interviews and quizzes alike."""
 
     def __init__(
-        self, kept: Session, path: Path, room: Room, judge: Judge | None = None, clock: Clock | None = None
+        self,
+        kept: Session,
+        path: Path,
+        room: Frontend,
+        judge: Judge | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.kept = kept
         self.path = path

@@ -11,10 +11,10 @@ from grader.judge.claims.scoring import claims_up_to, elsewhere
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import counting, submission
-from grader.judge.kernels.case_runner import Examiner, accuracy, error_bound
-from grader.judge.kernels.pool import Progress, Session, greeting, silent
+from grader.judge.kernels.case_runner import CaseRunner, accuracy, error_bound
+from grader.judge.kernels.pool import DevicePool, Progress, greeting, silent
 from grader.judge.kernels.runner import Runner
-from grader.judge.kernels.submission import Step
+from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.provenance import provenance
 from grader.judge.schedules import climb as schedule_climb
 from grader.judge.timing import rounds
@@ -45,7 +45,7 @@ def climb(
     device or a size is unusable.
     """
     main = topic.problem("main", problem_overrides)
-    with Session(device, arch, jobs) as session:
+    with DevicePool(device, arch, jobs) as session:
         if topic.kernel is not None:
             return schedule_climb.climb(session, topic, main, progress or silent)
         ladder = _Ladder(session, topic, main, problem_overrides or None, progress or silent)
@@ -71,7 +71,7 @@ class _Ladder:
 
     def __init__(
         self,
-        session: Session,
+        session: DevicePool,
         topic: Topic,
         main: dict[str, int],
         overrides: Problem | None,
@@ -85,9 +85,9 @@ class _Ladder:
         self.progress = progress
         self.store = CaseStore(topic)
 
-    def examine(self, rung: Rung) -> Step:
+    def examine(self, rung: Rung) -> KernelSubmission:
         """Take a rung as far as it gets: everything but measured times."""
-        current = Step(rung, name_of(rung.path))
+        current = KernelSubmission(rung, name_of(rung.path))
         self.progress(rung.id, "compile")
         submission.compile_it(current, self.session.arch)
         if self.on_gpu:
@@ -104,14 +104,14 @@ class _Ladder:
         self.progress(rung.id, "done")
         return current
 
-    def _examiner(self, runner: Runner) -> Examiner:
-        return Examiner(self.topic, self.store, runner)
+    def _examiner(self, runner: Runner) -> CaseRunner:
+        return CaseRunner(self.topic, self.store, runner)
 
-    def _judge(self, current: Step, runner: Runner) -> None:
+    def _judge(self, current: KernelSubmission, runner: Runner) -> None:
         self.progress(current.rung.id, "judge")
         submission.try_cases(current, self._examiner(runner), cases.public(self.topic))
 
-    def _count(self, current: Step, runner: Runner) -> None:
+    def _count(self, current: KernelSubmission, runner: Runner) -> None:
         self.progress(current.rung.id, "count")
         examiner = self._examiner(runner)
         submission.count(current, examiner, self.counted, self.on_gpu)
@@ -119,7 +119,7 @@ class _Ladder:
         if self.counted != self.topic.sizes_count:
             current.claims = elsewhere(current.claims)
 
-    def measure(self, runner: Runner, steps: Sequence[Step]) -> _Measured:
+    def measure(self, runner: Runner, steps: Sequence[KernelSubmission]) -> _Measured:
         """Time every rung that has passed so far, with the baselines in the same rounds."""
         passed = [item for item in steps if item.refusal is None and item.kernel is not None]
         hello = greeting(runner)
@@ -136,7 +136,7 @@ class _Ladder:
         rounds.measure(track, everyone, watch, random.SystemRandom())
         return _Measured(rungs, library, ceiling, watch, track.flush_bytes)
 
-    def result(self, steps: Sequence[Step], measured: _Measured) -> Climb:
+    def result(self, steps: Sequence[KernelSubmission], measured: _Measured) -> Climb:
         """Everything put together."""
         device = self.session.device
         spec = board(device.name, device.arch)
@@ -169,7 +169,7 @@ class _Ladder:
             bound=floor,
         )
 
-    def _errors(self, item: Step, measured: _Measured) -> _Errors:
+    def _errors(self, item: KernelSubmission, measured: _Measured) -> _Errors:
         """At the sizes that were timed, or else the worst of the cases."""
         candidate = measured.rungs.get(item.rung.id)
         if candidate is None:
@@ -195,7 +195,7 @@ class _Time:
     limited_by: str | None = None  # of modelled times
 
 
-def _time(item: Step, candidate: Candidate | None) -> _Time | None:
+def _time(item: KernelSubmission, candidate: Candidate | None) -> _Time | None:
     if item.refusal is not None:
         return None
     if candidate is not None:
@@ -207,7 +207,10 @@ def _time(item: Step, candidate: Candidate | None) -> _Time | None:
 
 
 def rung_result(
-    item: Step, time: _Time | None, against: Mapping[str, float | None], errors: _Errors | None = None
+    item: KernelSubmission,
+    time: _Time | None,
+    against: Mapping[str, float | None],
+    errors: _Errors | None = None,
 ) -> RungResult:
     """A rung as results show it; `against` are the times it is compared with."""
     counters, used = item.counters, item.resources
@@ -259,7 +262,7 @@ def _baseline(candidate: Candidate) -> Baseline | None:
     return Baseline(candidate.name, interval.value, interval.low, interval.high, candidate.samples)
 
 
-def _provenance(session: Session, measured: _Measured) -> Provenance:
+def _provenance(session: DevicePool, measured: _Measured) -> Provenance:
     gpu = session.gpu
     made = provenance(None if gpu is None else gpu.hello().driver)
     if measured.watch is None:

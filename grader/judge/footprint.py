@@ -10,7 +10,7 @@ from grader.errors import WarpladderError
 from grader.judge.forecast import architecture
 from grader.judge.kernels.compiled import Refused, prepare
 from grader.judge.kernels.counting import product
-from grader.workbook.kernel_file import Rung, parse_rung, plan
+from grader.workbook.kernel_file import Rung, parse_kernel_file, plan
 from grader.workbook.topics import Problem, Topic
 
 
@@ -55,4 +55,4 @@ def kernel_file(topic: Topic, name: str) -> Rung:
     if not path.is_file():
         rungs = ", ".join(rung.id for rung in topic.rungs)
         raise WarpladderError("there is no such file", file=path, remedy=f"or name a rung: {rungs}")
-    return parse_rung(path, topic.signature)
+    return parse_kernel_file(path, topic.signature)

@@ -13,11 +13,11 @@ from grader.analysis.devices import DeviceSpec
 from grader.analysis.what_if import Modelled
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import submission
-from grader.judge.kernels.case_runner import Examiner
-from grader.judge.kernels.pool import Progress, Session, silent
-from grader.judge.kernels.submission import Step
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.pool import DevicePool, Progress, silent
+from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.schedules import submission as schedules
-from grader.judge.schedules.submission import ScheduleStep
+from grader.judge.schedules.submission import ScheduleSubmission
 from grader.workbook import compiler
 from grader.workbook.content import name_of
 from grader.workbook.kernel_file import Rung
@@ -46,7 +46,7 @@ def forecast(
     """
     sizes = topic.problem("main", problem)
     report = progress or silent
-    with Session("emulator", architecture(device), jobs) as session:
+    with DevicePool("emulator", architecture(device), jobs) as session:
         one = _of_kernels if topic.kernel is None else _of_schedules
         model = one(session, topic, device, sizes)
 
@@ -67,15 +67,15 @@ def architecture(device: DeviceSpec) -> str:
 
 
 def _of_kernels(
-    session: Session, topic: Topic, device: DeviceSpec, problem: Problem
+    session: DevicePool, topic: Topic, device: DeviceSpec, problem: Problem
 ) -> Callable[[Rung], Modelled]:
     counted, store = topic.problem("count", None), CaseStore(topic)
 
     def model(rung: Rung) -> Modelled:
-        current = Step(rung, name_of(rung.path))
+        current = KernelSubmission(rung, name_of(rung.path))
         submission.compile_it(current, session.arch)
         with session.emulator() as runner:
-            examiner = Examiner(topic, store, runner)
+            examiner = CaseRunner(topic, store, runner)
             submission.count(current, examiner, counted, passed_on_gpu=False)
             submission.model(current, examiner, counted, problem, device)
         if current.refusal is not None or current.modelled is None:
@@ -86,13 +86,13 @@ def _of_kernels(
 
 
 def _of_schedules(
-    session: Session, topic: Topic, device: DeviceSpec, problem: Problem
+    session: DevicePool, topic: Topic, device: DeviceSpec, problem: Problem
 ) -> Callable[[Rung], Modelled]:
-    shared = replace(schedules.stand(session, topic, problem), device=device)
+    shared = replace(schedules.schedule_job(session, topic, problem), device=device)
 
     def model(rung: Rung) -> Modelled:
-        current = ScheduleStep(rung, name_of(rung.path))
-        schedules.rehearse_all(current, shared, [problem])
+        current = ScheduleSubmission(rung, name_of(rung.path))
+        schedules.check_all(current, shared, [problem])
         recording = current.recording(problem)
         if current.refusal is not None or recording is None:
             return Modelled(reason=_reason(current) or "not rehearsed")
@@ -101,6 +101,6 @@ def _of_schedules(
     return model
 
 
-def _reason(current: Step) -> str | None:
+def _reason(current: KernelSubmission) -> str | None:
     """Why a rung went no further, without its path: the rung is named beside it."""
     return None if current.refusal is None else current.refusal.reason.replace(f"{current.rung.path}: ", "")

@@ -11,12 +11,12 @@ from grader.judge.claims import hints, scoring
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.kernels import submission
-from grader.judge.kernels.case_runner import Examiner, accuracy
-from grader.judge.kernels.pool import Progress, Session, silent
-from grader.judge.kernels.submission import Step
+from grader.judge.kernels.case_runner import CaseRunner, accuracy
+from grader.judge.kernels.pool import DevicePool, Progress, silent
+from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.provenance import provenance
 from grader.judge.schedules import submission as schedules
-from grader.judge.schedules.submission import ScheduleStep
+from grader.judge.schedules.submission import ScheduleSubmission
 from grader.results import Grade, Hint, Verdict
 from grader.workbook.kernel_file import Rung
 from grader.workbook.topics import Problem, Topic
@@ -51,23 +51,23 @@ def grade(
         return refused(topic, str(file), "error", str(error))
     report = progress or silent
     examine = _examine_kernel if topic.kernel is None else _examine_schedule
-    with Session(device, arch, jobs=1) as session:
+    with DevicePool(device, arch, jobs=1) as session:
         current = examine(session, topic, rung, str(file), tried, not problem_overrides, report)
         report(rung.id, "done")
         return _result(session, topic, current, whole=not problem_overrides)
 
 
 def _examine_kernel(
-    session: Session,
+    session: DevicePool,
     topic: Topic,
     rung: Rung,
     file: str,
     tried: Sequence[Case],
     whole: bool,
     report: Progress,
-) -> Step:
+) -> KernelSubmission:
     """Everything about a kernel; `whole`: its counters and claims, too."""
-    current = Step(rung, file)
+    current = KernelSubmission(rung, file)
     report(rung.id, "compile")
     submission.compile_it(current, session.arch)
     store = CaseStore(topic)
@@ -81,17 +81,17 @@ def _examine_kernel(
 
 
 def _examine_schedule(
-    session: Session,
+    session: DevicePool,
     topic: Topic,
     rung: Rung,
     file: str,
     tried: Sequence[Case],
     whole: bool,
     report: Progress,
-) -> Step:
+) -> KernelSubmission:
     """Everything about a schedule; `whole`: its timeline and claims, too."""
     report(rung.id, "compile")
-    shared = schedules.stand(session, topic, topic.sizes_main)
+    shared = schedules.schedule_job(session, topic, topic.sizes_main)
     report(rung.id, "judge")
     claims = topic.claims if whole else None
     return schedules.examine(rung, file, shared, CaseStore(topic), tried, claims)
@@ -106,20 +106,20 @@ def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[C
     return (*cases.public(topic), *cases.secret(topic, secrets.randbelow(2**31)))
 
 
-def _judge(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
+def _judge(session: DevicePool, current: KernelSubmission, store: CaseStore, tried: Sequence[Case]) -> None:
     """The cases, on the device; where that is a GPU, an emulator says what is behind one that fails."""
     with session.judge() as runner:
-        submission.try_cases(current, Examiner(store.topic, store, runner), tried)
+        submission.try_cases(current, CaseRunner(store.topic, store, runner), tried)
     if session.gpu is not None and current.cases:
         with session.emulator() as runner:
-            submission.explain(current, Examiner(store.topic, store, runner), tried[len(current.cases) - 1])
+            submission.explain(current, CaseRunner(store.topic, store, runner), tried[len(current.cases) - 1])
 
 
-def _count(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
+def _count(session: DevicePool, current: KernelSubmission, store: CaseStore, tried: Sequence[Case]) -> None:
     """Counters and claims, from an emulator; where the cases ran on a GPU, it looks for faults as well."""
     topic, on_gpu = store.topic, session.gpu is not None
     with session.emulator() as runner:
-        examiner = Examiner(topic, store, runner)
+        examiner = CaseRunner(topic, store, runner)
         if on_gpu:
             submission.look_for_faults(current, examiner, [case for case in tried if case.kind == "exact"])
         submission.launchable(current, examiner, topic.sizes_main)
@@ -127,7 +127,7 @@ def _count(session: Session, current: Step, store: CaseStore, tried: Sequence[Ca
         submission.claim(current, examiner, topic.claims, topic.sizes_count)
 
 
-def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade:
+def _result(session: DevicePool, topic: Topic, current: KernelSubmission, whole: bool) -> Grade:
     refusal, counters = current.refusal, current.counters
     gpu = session.gpu
     order = [rung.id for rung in topic.rungs]
@@ -155,12 +155,12 @@ def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade
     )
 
 
-def _hints(topic: Topic, current: Step, reached: str | None, whole: bool) -> list[Hint]:
+def _hints(topic: Topic, current: KernelSubmission, reached: str | None, whole: bool) -> list[Hint]:
     if current.refusal is not None:
         return []
     if reached is not None:
         found = hints.next_rung(topic, reached, current.claims)
-        if found and isinstance(current, ScheduleStep) and current.timeline is not None:
+        if found and isinstance(current, ScheduleSubmission) and current.timeline is not None:
             found += [Hint(found[0].rung, text) for text in [schedules.host_copies(current.timeline)] if text]
         return found
     first = topic.rungs[0].id

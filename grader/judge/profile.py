@@ -10,14 +10,14 @@ from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.correctness.verdict import Refusal, finding
 from grader.judge.kernels import counting
-from grader.judge.kernels.case_runner import Examiner
+from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel, Planned, Refused, prepare
 from grader.judge.kernels.counting import launch_occupancy, shared_bytes
-from grader.judge.kernels.pool import Progress, Session, greeting, silent
+from grader.judge.kernels.pool import DevicePool, Progress, greeting, silent
 from grader.judge.provenance import provenance
 from grader.judge.schedules import profile as schedule_profile
 from grader.results import LaunchProfile, LineProfile, Profile
-from grader.workbook.kernel_file import parse_rung
+from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.topics import Problem, Topic
 
 
@@ -41,9 +41,9 @@ def profile(
         remedy = "leave --device out; on a GPU, use Nsight Compute"
         raise WarpladderError("a GPU keeps no counters: the emulator counts", remedy=remedy)
     problem = topic.problem("count", problem_overrides)
-    rung = parse_rung(file, topic.signature)
+    rung = parse_kernel_file(file, topic.signature)
     report = progress or silent
-    with Session("emulator", arch, jobs=1) as session, session.emulator() as runner:
+    with DevicePool("emulator", arch, jobs=1) as session, session.emulator() as runner:
         report(rung.id, "compile")
         launches: list[LaunchProfile] = []
         printed = ""
@@ -55,7 +55,7 @@ def profile(
         else:
             report(rung.id, "count")
             case = cases.make(problem, "exact")
-            outcome = Examiner(topic, CaseStore(topic), runner).outcome(kernel, case)
+            outcome = CaseRunner(topic, CaseStore(topic), runner).outcome(kernel, case)
             refusal, printed = outcome.refusal, outcome.printed
             launches = _launches(kernel, planned, outcome.records, session.arch)
         report(rung.id, "done")

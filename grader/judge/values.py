@@ -7,9 +7,9 @@ from pathlib import Path
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import submission
-from grader.judge.kernels.case_runner import Examiner
-from grader.judge.kernels.pool import Session
-from grader.judge.kernels.submission import Step
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.pool import DevicePool
+from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.schedules import submission as schedules
 from grader.results import Grade
 from grader.workbook.expressions import Number
@@ -22,17 +22,17 @@ def of_file(topic: Topic, file: Path, arch: str | None = None) -> dict[str, Numb
     Raises WarpladderError for a file that is unusable or wrong there.
     """
     rung = topic.parse(file)
-    current: Step
-    with Session("emulator", arch, jobs=1) as session:
+    current: KernelSubmission
+    with DevicePool("emulator", arch, jobs=1) as session:
         store = CaseStore(topic)
         if topic.kernel is not None:
-            shared = schedules.stand(session, topic, topic.sizes_main)
+            shared = schedules.schedule_job(session, topic, topic.sizes_main)
             current = schedules.examine(rung, str(file), shared, store, (), ())
         else:
-            current = Step(rung, str(file))
+            current = KernelSubmission(rung, str(file))
             submission.compile_it(current, session.arch)
             with session.emulator() as runner:
-                examiner = Examiner(topic, store, runner)
+                examiner = CaseRunner(topic, store, runner)
                 submission.count(current, examiner, topic.sizes_count, passed_on_gpu=False)
                 submission.claim(current, examiner, (), topic.sizes_count)
     if current.refusal is not None or current.facts is None:

@@ -8,9 +8,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from grader.errors import WarpladderError
-from grader.judge.kernels.pool import Session
+from grader.judge.kernels.pool import DevicePool
 from grader.judge.schedules import submission as schedules
-from grader.judge.schedules.submission import ScheduleStep
+from grader.judge.schedules.submission import ScheduleSubmission
 from grader.lab import show
 from grader.lab.cells import cell
 from grader.lab.comparison import complaints, table
@@ -88,10 +88,10 @@ def schedule(name: str, /, **sizes: int) -> Facts:
         if topic.kernel is None:
             raise WarpladderError(f"`{name}` is a kernel, no schedule", remedy=f'use lab.counters("{name}")')
         problem = topic.problem("main", sizes or None)
-        with Session("emulator", jobs=1) as session:
-            shared = schedules.stand(session, topic, problem)
-            current = ScheduleStep(topic.parse(kept.path), name)
-            schedules.rehearse_all(current, shared, [problem])
+        with DevicePool("emulator", jobs=1) as session:
+            shared = schedules.schedule_job(session, topic, problem)
+            current = ScheduleSubmission(topic.parse(kept.path), name)
+            schedules.check_all(current, shared, [problem])
             recording = current.recording(problem)
             if recording is None:
                 reason = current.refusal.reason if current.refusal else "it asks for nothing"

@@ -45,7 +45,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchView:
     """A launch as the page shows it."""
 
     profile: LaunchProfile
@@ -113,7 +113,7 @@ def _own_claims(rung: RungResult) -> list[ClaimResult]:
     return [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
 
 
-def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Launch:
+def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> LaunchView:
     counted = {line.line: line.counters for line in launch.lines}
     total = sum(counters.get(INSTRUCTIONS, 0) for counters in counted.values()) or 1
     text = {number: line.rstrip() for number, line in enumerate(source, 1)}
@@ -124,7 +124,7 @@ def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Lau
         _line(number, text[number], counted.get(number, {}), total)
         for number in sorted(text, key=lambda n: n or math.inf)
     ]
-    return Launch(launch, lines, *_occupancy(device, launch))
+    return LaunchView(launch, lines, *_occupancy(device, launch))
 
 
 def _line(number: int, text: str, counters: Mapping[str, int], total: int) -> SourceLine:

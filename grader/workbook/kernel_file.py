@@ -44,7 +44,7 @@ as an int, such as how many elements a scratch array holds."""
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchSpec:
     """One `[[launch]]`: a kernel and the expressions of its configuration."""
 
     kernel: str  # a C++ name expression: "gemm", "gemm<128>"
@@ -82,7 +82,7 @@ class Rung:
     idea: str  # the prose before the launch block; paragraphs apart by an empty line
     source: str
     signature: Signature
-    launches: tuple[Launch, ...]
+    launches: tuple[LaunchSpec, ...]
     scratch: tuple[Scratch, ...]
     side_step: bool = False  # an idea worth knowing that need not be faster than the rung before
 
@@ -130,7 +130,7 @@ class LaunchPlan:
     scratch: tuple[ScratchArray, ...]
 
 
-def parse_rung(path: Path, signature: Signature) -> Rung:
+def parse_kernel_file(path: Path, signature: Signature) -> Rung:
     """Read a kernel file; raises WarpladderError naming file and line."""
     try:
         source = path.read_text(encoding="utf-8-sig")  # Windows editors begin a file with a byte-order mark
@@ -234,7 +234,7 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
     return LaunchPlan(launches, tuple(scratch))
 
 
-def _applies(launch: Launch, values: Mapping[str, int], path: Path) -> bool:
+def _applies(launch: LaunchSpec, values: Mapping[str, int], path: Path) -> bool:
     try:
         return launch.when is None or bool(launch.when.evaluate(values))
     except ExpressionError as error:
@@ -325,7 +325,7 @@ def _scratch(table: Table, signature: Signature) -> Scratch:
     return Scratch(name, np.dtype(dtype), table.expressions("shape"), table.line("shape"))
 
 
-def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
+def _launch(table: Table, signature: Signature, scratch: list[str]) -> LaunchSpec:
     table.allow(*_LAUNCH_KEYS)
     _refuse_unsupported(table)
     parameters = tuple(item.name for item in signature.params)
@@ -334,7 +334,7 @@ def _launch(table: Table, signature: Signature, scratch: list[str]) -> Launch:
     writable = [*(item.name for item in signature.outputs), *scratch]
     zero = table.names("zero")
     _known(table, "zero", zero, writable)
-    return Launch(
+    return LaunchSpec(
         kernel=table.get("kernel", str),
         args=args or parameters,
         grid=_dimensions(table, "grid"),

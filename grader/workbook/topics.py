@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from grader.errors import WarpladderError
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, ExpressionError, nearest
-from grader.workbook.kernel_file import Rung, parse_rung
+from grader.workbook.kernel_file import Rung, parse_kernel_file
 from grader.workbook.schedule_file import parse_schedule
 from grader.workbook.signature import Parameter, Signature, parse_signature
 from grader.workbook.strict_toml import Table, read
@@ -150,7 +150,7 @@ class Topic:
 
     def parse(self, file: Path) -> Rung:
         """Read a submission; raises WarpladderError naming file and line."""
-        return (parse_rung if self.kernel is None else parse_schedule)(file, self.signature)
+        return (parse_kernel_file if self.kernel is None else parse_schedule)(file, self.signature)
 
     @property
     def max_points(self) -> int:
@@ -256,7 +256,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     kernel = None
     if "kernel" in table.values:
         kernel = _kernel(table.table("kernel"), signature, root, folder.name)
-    suffix, parse = (".cu", parse_rung) if kernel is None else (".py", parse_schedule)
+    suffix, parse = (".cu", parse_kernel_file) if kernel is None else (".py", parse_schedule)
     rungs = tuple(parse(file, signature) for file in _rung_files(root / "kernels", folder.name, suffix))
     return Topic(
         name=folder.name,
@@ -284,7 +284,7 @@ def _kernel(table: Table, job: Signature, root: Path, topic: str) -> ScheduledKe
         signature = parse_signature(table.get("signature", str))
     except ValueError as error:
         raise table.error(str(error), "signature") from None
-    file = parse_rung(root / "kernels" / "naive" / f"{topic}.cu", signature)
+    file = parse_kernel_file(root / "kernels" / "naive" / f"{topic}.cu", signature)
     elements = _by_pointer(table.table("elements"), job)
     return ScheduledKernel(
         file=file,

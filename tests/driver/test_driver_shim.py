@@ -9,7 +9,7 @@ import pytest
 
 from grader.emulator.pycuda_api import driver
 from grader.emulator.pycuda_api.driver.emulation import reset
-from grader.emulator.pycuda_api.shim import TWINS, twins_installed
+from grader.emulator.pycuda_api.shim import MODULES, emulated_pycuda
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def _fresh() -> None:
 
 def test_imports_give_the_twins() -> None:
     before = {name: module for name, module in sys.modules.items() if name.startswith("pycuda")}
-    with twins_installed():
+    with emulated_pycuda():
         import pycuda.autoinit
         import pycuda.compiler
         import pycuda.driver
@@ -36,20 +36,20 @@ def test_autoinit_makes_a_context_each_time() -> None:
     for name in ("pycuda.autoinit", "pycuda.autoprimaryctx"):
         for _ in range(2):
             reset()
-            with twins_installed():
+            with emulated_pycuda():
                 importlib.import_module(name)
                 assert driver.Context.get_current() is not None
 
 
 def test_every_twin_imports() -> None:
-    with twins_installed():
-        for name in TWINS:
+    with emulated_pycuda():
+        for name in MODULES:
             importlib.import_module(name)
 
 
 def test_what_has_no_twin_is_refused_by_name() -> None:
     with (
-        twins_installed(),
+        emulated_pycuda(),
         pytest.raises(
             ModuleNotFoundError, match=r"pycuda\.scan is not emulated; emulated are .*pycuda\.driver"
         ),
@@ -58,7 +58,7 @@ def test_what_has_no_twin_is_refused_by_name() -> None:
 
 
 def test_tools() -> None:
-    with twins_installed():
+    with emulated_pycuda():
         import pycuda.autoinit  # noqa: F401
         from pycuda.tools import context_dependent_memoize, dtype_to_ctype
 

@@ -9,15 +9,15 @@ from grader.emulator.streams.commands import (
     Copy,
     Graph,
     HostRead,
-    Launch,
     LaunchGraph,
+    LaunchKernel,
     Place,
     RecordEvent,
     Recording,
     Synchronise,
     WaitForEvent,
 )
-from grader.emulator.streams.ordering import Extent, meetings
+from grader.emulator.streams.ordering import Extent, hazards
 from grader.emulator.streams.timeline import Link, simulate
 
 # 1 MB takes 1 ms each way, and 1.25 ms while both ways are used; everything else takes no time.
@@ -46,9 +46,9 @@ def copy_out(stream: int, waits: bool = False) -> Copy:
     return Copy(Place(TARGET, 0), Place(DEVICE_OUT, 0), MB, stream, waits, line=3)
 
 
-def launch(stream: int) -> Launch:
+def launch(stream: int) -> LaunchKernel:
     arguments = (Place(DEVICE_IN, 0), Place(DEVICE_OUT, 0))
-    return Launch("kernel", (1, 1, 1), (1, 1, 1), 0, arguments, stream, line=2)
+    return LaunchKernel("kernel", (1, 1, 1), (1, 1, 1), 0, arguments, stream, line=2)
 
 
 def recording(
@@ -116,7 +116,7 @@ def test_a_pipeline_of_equal_steps_keeps_three_engines_busy() -> None:
 # ---- what may meet ------------------------------------------------------------------------------------------
 
 
-def reach(launch: Launch) -> list[Extent]:
+def reach(launch: LaunchKernel) -> list[Extent]:
     return [Extent(Place(DEVICE_IN, 0), MB, False), Extent(Place(DEVICE_OUT, 0), MB, True)]
 
 
@@ -138,7 +138,7 @@ def reach(launch: Launch) -> list[Extent]:
     ],
 )
 def test_what_nothing_orders(commands: list[Command], lines: list[int | None]) -> None:
-    found = meetings(recording(*commands), reach, [TARGET])
+    found = hazards(recording(*commands), reach, [TARGET])
     assert [None if item.later is None else item.later.line for item in found] == lines
 
 
@@ -146,10 +146,10 @@ def test_a_graphs_work_is_ordered_by_its_own_events_and_by_its_stream() -> None:
     loose = Graph(1, (copy_in(1), launch(2)))
     tied = Graph(1, (copy_in(1), RecordEvent(0, 1), WaitForEvent(0, 2), launch(2)))
     wait = Synchronise(3)
-    assert len(meetings(recording(LaunchGraph(0, 3), wait, graph=loose), reach, [])) == 1
-    assert not meetings(recording(LaunchGraph(0, 3), copy_out(3), wait, graph=tied), reach, [TARGET])
+    assert len(hazards(recording(LaunchGraph(0, 3), wait, graph=loose), reach, [])) == 1
+    assert not hazards(recording(LaunchGraph(0, 3), copy_out(3), wait, graph=tied), reach, [TARGET])
 
 
 def test_pageable_memory_is_read_before_the_call_returns() -> None:
     commands = (copy_in(1), HostRead(Place(SOURCE, 0), 4), copy_out(1))
-    assert not meetings(recording(*commands, space="pageable"), reach, [TARGET])
+    assert not hazards(recording(*commands, space="pageable"), reach, [TARGET])

@@ -17,7 +17,7 @@ from llvmlite import ir
 
 from grader.emulator.codegen.ops import handle
 from grader.emulator.codegen.ops.special import read_special
-from grader.emulator.codegen.reconvergence import Meetings
+from grader.emulator.codegen.reconvergence import Reconvergence
 from grader.emulator.codegen.values import (
     F32,
     F64,
@@ -114,7 +114,7 @@ class Emitter:
                 pending = self.b.icmp_unsigned("!=", self.b.load(self._mask_pointer(index)), I64(0))
                 bits = self.b.or_(bits, self.b.shl(self.b.zext(pending, I64), I64(index - number * 64)))
             self.b.store(bits, word)
-        self.meetings = Meetings(self)
+        self.meetings = Reconvergence(self)
         self.budget_at_entry = self.b.alloca(I64, name="budget")
         self.b.store(self.context_slot(layout.BUDGET), self.budget_at_entry)
 

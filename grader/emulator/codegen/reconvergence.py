@@ -11,14 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.emulator.codegen.values import I64, constant, is_vector
-from grader.emulator.ptx.cfg import Block, membership
+from grader.emulator.ptx.cfg import Block, membermask
 from grader.emulator.runtime import layout
 
 if TYPE_CHECKING:
     from grader.emulator.codegen.emitter import Emitter
 
 
-class Meetings:
+class Reconvergence:
     """The meeting points of a kernel (blocks that begin with such an instruction), and who waits there."""
 
     def __init__(self, e: Emitter) -> None:
@@ -64,7 +64,7 @@ class Meetings:
     def _named(self, block: Block, here: Any) -> Any:
         """All lanes that some lane of `here` waits for."""
         e, b = self.e, self.e.b
-        operand = membership(block.instructions[0])
+        operand = membermask(block.instructions[0])
         assert operand is not None
         e.inst = block.instructions[0]
         named = e.read(operand, "b32", vector=not e.is_uniform(operand))

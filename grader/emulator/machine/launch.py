@@ -28,7 +28,7 @@ _CHUNKS_A_WORKER = 16
 
 
 @dataclass
-class Launch:
+class LaunchExecution:
     """Everything that one launch is."""
 
     memory: Memory

@@ -16,7 +16,7 @@ import numpy as np
 from grader.emulator import devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused
-from grader.emulator.machine.launch import Launch, Shape
+from grader.emulator.machine.launch import LaunchExecution, Shape
 from grader.emulator.machine.memory import Memory, reserve
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.machine.worker import Worker
@@ -141,7 +141,7 @@ class Machine:
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
         with self._lock:
             compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
-            launch = Launch(
+            launch = LaunchExecution(
                 memory=self.memory, touched=self._touched, storers=self._storers_of_words(),
                 plan=compiled.plan, code=compiled.address,
                 state_bytes=compiled.state_bytes, variables=found.module.globals, grid=grid, block=block,

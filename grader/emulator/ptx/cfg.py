@@ -161,7 +161,7 @@ def _ends_block(inst: Instruction) -> bool:
     return inst.parts[0] in ("bra", "brx", "ret", "exit", "bar", "barrier", "trap")
 
 
-def membership(inst: Instruction) -> Operand | None:
+def membermask(inst: Instruction) -> Operand | None:
     """Of an instruction at which lanes wait for each other: the mask that names them."""
     name = inst.parts[0]
     if _is_warp_barrier(inst):
@@ -319,7 +319,7 @@ class _Divergence:
         for index in set().union(*(region for region, _ in self.regions.values())):
             together: Operand | None = None
             for inst in self.blocks[index].instructions:
-                mask = membership(inst)
+                mask = membermask(inst)
                 if mask is not None and (mask != together or _is_warp_barrier(inst)):
                     found.add(id(inst))
                     together = mask

@@ -11,7 +11,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-TWINS = {
+MODULES = {
     "pycuda": "grader.emulator.pycuda_api.pycuda",
     "pycuda.driver": "grader.emulator.pycuda_api.driver",
     "pycuda.compiler": "grader.emulator.pycuda_api.compiler",
@@ -36,11 +36,11 @@ class _TwinFinder(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname.partition(".")[0] != "pycuda":
             return None
-        if fullname not in TWINS:
-            emulated = ", ".join(name for name in TWINS if "." in name)
+        if fullname not in MODULES:
+            emulated = ", ".join(name for name in MODULES if "." in name)
             raise ModuleNotFoundError(f"{fullname} is not emulated; emulated are {emulated}", name=fullname)
         if fullname in _RUN_ANEW:
-            twin_spec = importlib.util.find_spec(TWINS[fullname])
+            twin_spec = importlib.util.find_spec(MODULES[fullname])
             assert twin_spec is not None
             spec = importlib.util.spec_from_file_location(fullname, twin_spec.origin)
             assert spec is not None
@@ -53,11 +53,11 @@ class _TwinLoader(Loader):
     """Loads a name as the module that stands for it."""
 
     def exec_module(self, module: ModuleType) -> None:
-        sys.modules[module.__name__] = importlib.import_module(TWINS[module.__name__])
+        sys.modules[module.__name__] = importlib.import_module(MODULES[module.__name__])
 
 
 @contextmanager
-def twins_installed() -> Iterator[None]:
+def emulated_pycuda() -> Iterator[None]:
     """Inside the block, `import pycuda` gives the emulator, also where PyCUDA is installed."""
     finder = _TwinFinder()
     hidden = _take_out_pycuda()

@@ -53,7 +53,7 @@ class Fill(Struct, frozen=True, tag=True):
     line: int | None = None
 
 
-class Launch(Struct, frozen=True, tag=True):
+class LaunchKernel(Struct, frozen=True, tag=True):
     """Launch a kernel; an argument is a device address, or the bytes of a number."""
 
     kernel: str
@@ -120,7 +120,7 @@ class LaunchGraph(Struct, frozen=True, tag=True):
     line: int | None = None
 
 
-Queued = Copy | Fill | Launch | RecordEvent | WaitForEvent
+Queued = Copy | Fill | LaunchKernel | RecordEvent | WaitForEvent
 """What a graph can hold."""
 
 Command = Queued | Synchronise | AwaitEvent | HostRead | HostCopy | LaunchGraph
@@ -147,5 +147,5 @@ class Recording(Struct, frozen=True, tag=True):
         for command in self.commands:
             if isinstance(command, LaunchGraph):
                 yield from self.graphs[command.graph].commands
-            elif isinstance(command, Copy | Fill | Launch | RecordEvent | WaitForEvent):
+            elif isinstance(command, Copy | Fill | LaunchKernel | RecordEvent | WaitForEvent):
                 yield command

@@ -19,8 +19,8 @@ from grader.emulator.streams.commands import (
     Fill,
     HostCopy,
     HostRead,
-    Launch,
     LaunchGraph,
+    LaunchKernel,
     Place,
     Queued,
     RecordEvent,
@@ -45,12 +45,12 @@ class Extent:
     writes: bool
 
 
-Reach = Callable[[Launch], Sequence[Extent]]
+Reach = Callable[[LaunchKernel], Sequence[Extent]]
 """What a launch touches."""
 
 
 @dataclass(frozen=True)
-class Meeting:
+class Hazard:
     """Two commands that touch the same bytes in no order. `later` None: what looks at the results in the end."""
 
     earlier: Command
@@ -72,7 +72,7 @@ class _Access:
     command: Command
 
 
-def meetings(recording: Recording, reach: Reach, results: Iterable[int]) -> list[Meeting]:
+def hazards(recording: Recording, reach: Reach, results: Iterable[int]) -> list[Hazard]:
     """The first meeting of every command with those before it; `results` are buffers read after the end."""
     run = _Run(recording, reach)
     for command in recording.commands:
@@ -94,7 +94,7 @@ class _Run:
         self._events: dict[tuple[int, int], Clock] = {}
         self._accesses: list[list[_Access]] = [[] for _ in recording.buffers]
         self._graphs = 0  # launched so far
-        self.found: list[Meeting] = []
+        self.found: list[Hazard] = []
 
     def do(self, command: Command) -> None:
         match command:
@@ -111,7 +111,7 @@ class _Run:
                 join(self._host, self._events.get((0, event), {}))
             case LaunchGraph():
                 self._launch_graph(command)
-            case Copy() | Fill() | Launch() | RecordEvent() | WaitForEvent():
+            case Copy() | Fill() | LaunchKernel() | RecordEvent() | WaitForEvent():
                 self._queued(command, 0)
 
     def look(self, buffer: int) -> None:
@@ -196,7 +196,7 @@ class _Run:
                 return copied(command)
             case Fill():
                 return [Extent(command.target, len(command.pattern) * command.count, True)]
-            case Launch():
+            case LaunchKernel():
                 return self._reach(command)
         return []
 
@@ -213,7 +213,7 @@ class _Run:
                 later = None if last else command
                 common = max(old.first, new.first), min(old.last, new.last)
                 part = common if common not in ((old.first, old.last), (new.first, new.last)) else None
-                self.found.append(Meeting(old.command, later, buffer, old.writes, new.writes, part))
+                self.found.append(Hazard(old.command, later, buffer, old.writes, new.writes, part))
                 return
             covered = new.first <= old.first and old.last <= new.last
             if not (ordered and covered and new.writes):

@@ -26,8 +26,8 @@ from grader.emulator.streams.commands import (
     Graph,
     HostCopy,
     HostRead,
-    Launch,
     LaunchGraph,
+    LaunchKernel,
     Place,
     Queued,
     RecordEvent,
@@ -164,7 +164,7 @@ class Recorder:
     ) -> None:
         """A launch of grid, block and dynamic shared bytes; eight bytes that are an address are one."""
         args = tuple(self._argument(argument) for argument in arguments)
-        self._queue(Launch(kernel, *shape, args, self._stream(stream), self._line()))
+        self._queue(LaunchKernel(kernel, *shape, args, self._stream(stream), self._line()))
 
     def _argument(self, argument: bytes) -> Place | bytes:
         if len(argument) == 8 and self._region(int.from_bytes(argument, "little"), True) is not None:

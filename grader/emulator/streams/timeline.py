@@ -22,8 +22,8 @@ from grader.emulator.streams.commands import (
     Fill,
     HostCopy,
     HostRead,
-    Launch,
     LaunchGraph,
+    LaunchKernel,
     Queued,
     RecordEvent,
     Recording,
@@ -93,7 +93,7 @@ class _Work:
         self.left = self.amount
 
 
-def simulate(recording: Recording, link: Link, kernel_s: Callable[[Launch], float]) -> Timeline:
+def simulate(recording: Recording, link: Link, kernel_s: Callable[[LaunchKernel], float]) -> Timeline:
     """Run a recording's commands in simulated time; `kernel_s` is how long a launch takes alone."""
     simulation = _Simulation(recording, link, kernel_s)
     for command in recording.commands:
@@ -104,7 +104,7 @@ def simulate(recording: Recording, link: Link, kernel_s: Callable[[Launch], floa
 class _Simulation:
     """The device at `now`, and the host, which is always ahead of it or as far."""
 
-    def __init__(self, recording: Recording, link: Link, kernel_s: Callable[[Launch], float]) -> None:
+    def __init__(self, recording: Recording, link: Link, kernel_s: Callable[[LaunchKernel], float]) -> None:
         self.recording, self.link, self.kernel_s = recording, link, kernel_s
         self.host = 0.0
         self.now = 0.0
@@ -129,7 +129,7 @@ class _Simulation:
             case LaunchGraph():
                 self.host += self.link.call_s
                 self._launch_graph(command)
-            case Copy() | Fill() | Launch() | RecordEvent() | WaitForEvent():
+            case Copy() | Fill() | LaunchKernel() | RecordEvent() | WaitForEvent():
                 self.host += self.link.call_s
                 work = self._enqueue(command, 0)
                 if work is not None and isinstance(command, Copy) and self._holds_up(command):
@@ -190,9 +190,9 @@ class _Simulation:
         others = [number for number, keeps in enumerate(blocking) if keeps]
         return [work for other in others for work in self.tails.get((0, other), [])]
 
-    def _work(self, command: Copy | Fill | Launch, after: list[_Work]) -> _Work:
+    def _work(self, command: Copy | Fill | LaunchKernel, after: list[_Work]) -> _Work:
         link = self.link
-        if isinstance(command, Launch):
+        if isinstance(command, LaunchKernel):
             return _Work(command, "compute", self.kernel_s(command), 1.0, after, self.host)
         if isinstance(command, Fill):
             seconds = len(command.pattern) * command.count / link.device_copy

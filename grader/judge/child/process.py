@@ -34,7 +34,7 @@ class ChildUnusable(Exception):
     """The child found nothing to launch on; the message is the driver's."""
 
 
-class Worker:
+class ChildProcess:
     """One child process and the memory file shared with it.
 
     Starting does not wait: the child imports and finds its device while the parent does other things, and
@@ -136,7 +136,7 @@ class Worker:
         self._errors.close()
         self._output.close()
 
-    def __enter__(self) -> Worker:
+    def __enter__(self) -> ChildProcess:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.emulator.pycuda_api import driver, driver_ext
 from grader.emulator.pycuda_api.driver.emulation import emulation
-from grader.emulator.pycuda_api.shim import twins_installed
+from grader.emulator.pycuda_api.shim import emulated_pycuda
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.recorder import HostArray, NotRecorded, Recorder
 from grader.judge.child.protocol import HostData, RecordSchedule
@@ -66,7 +66,7 @@ def _twins() -> Iterator[None]:
     hidden = sys.modules.get(EXT)
     sys.modules[EXT] = driver_ext
     try:
-        with twins_installed():
+        with emulated_pycuda():
             yield
     finally:
         del sys.modules[EXT]

@@ -18,8 +18,8 @@ from grader.emulator.streams.commands import (
     Fill,
     HostCopy,
     HostRead,
-    Launch,
     LaunchGraph,
+    LaunchKernel,
     Place,
     Queued,
     RecordEvent,
@@ -144,7 +144,7 @@ class Staged:
         match command:
             case Copy():
                 self._copy(command)
-            case Launch():
+            case LaunchKernel():
                 arguments = [self._argument(item) for item in command.args]
                 self._function(command.kernel)(
                     *arguments,

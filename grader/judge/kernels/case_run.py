@@ -31,7 +31,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 
 @dataclass(frozen=True)
-class Trial:
+class CaseRun:
     """A kernel, planned for a case, with the case's data."""
 
     kernel: Kernel
@@ -65,7 +65,7 @@ class Outcome:
     printed: str = ""  # by the kernel
 
 
-def run(runner: Runner, trial: Trial, budget: int | None, timeout_s: float) -> Outcome:
+def run(runner: Runner, trial: CaseRun, budget: int | None, timeout_s: float) -> Outcome:
     """Run a kernel once and look at everything it did."""
     refusal = runner.load(trial.kernel, timeout_s)
     if refusal:
@@ -117,7 +117,7 @@ def named(records: Sequence[Record], kernels: Sequence[str]) -> tuple[Record, ..
     return tuple(msgspec.structs.replace(record, kernel=kernel) for record, kernel in pairs)
 
 
-def _lay_out(runner: Runner, region: Region, trial: Trial) -> None:
+def _lay_out(runner: Runner, region: Region, trial: CaseRun) -> None:
     """Write guards, and the input or poison between them, into the memory file."""
     payload = frame(runner.bytes_of(region), region.guard)
     if region.name in trial.data.inputs:
@@ -133,7 +133,7 @@ def as_bytes(array: Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def compare_outputs(runner: Runner, trial: Trial, regions: Sequence[Region]) -> Comparison:
+def compare_outputs(runner: Runner, trial: CaseRun, regions: Sequence[Region]) -> Comparison:
     """The first output that is wrong, or else the one with the largest error."""
     found: list[Comparison] = []
     for region in regions:
@@ -145,7 +145,7 @@ def compare_outputs(runner: Runner, trial: Trial, regions: Sequence[Region]) -> 
     return wrong[0] if wrong else max(found, key=lambda comparison: comparison.error or 0.0)
 
 
-def _of_arrays(runner: Runner, trial: Trial, regions: Sequence[Region]) -> Refusal | None:
+def _of_arrays(runner: Runner, trial: CaseRun, regions: Sequence[Region]) -> Refusal | None:
     """Damage around any array, or a change in an input."""
     for region in regions:
         around = damage(runner.bytes_of(region), region.guard)
@@ -161,7 +161,7 @@ def _of_arrays(runner: Runner, trial: Trial, regions: Sequence[Region]) -> Refus
     return None
 
 
-def first_change(runner: Runner, region: Region, trial: Trial) -> tuple[int, ...] | None:
+def first_change(runner: Runner, region: Region, trial: CaseRun) -> tuple[int, ...] | None:
     """The index of the first element of an input that is not what it was, bit for bit."""
     given = trial.data.inputs[region.name]
     now, before = runner.payload(region), as_bytes(given)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.correctness.verdict import Refusal
 from grader.judge.kernels import case_run
-from grader.judge.kernels.case_run import Outcome, Trial
+from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned, Refused
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.runner import Runner
@@ -48,7 +48,7 @@ def emulator_seconds(topic: Topic, problem: Problem) -> float:
 
 
 @dataclass(frozen=True)
-class Examiner:
+class CaseRunner:
     """Tries kernels on a topic's cases, in one runner."""
 
     topic: Topic
@@ -67,7 +67,7 @@ class Examiner:
         ):
             return Outcome(refusal)
         seconds = GPU_SECONDS if hello.kind == "gpu" else emulator_seconds(self.topic, case.problem)
-        attempt = Trial(kernel, planned, case, self.store.get(case))
+        attempt = CaseRun(kernel, planned, case, self.store.get(case))
         return case_run.run(self.runner, attempt, instruction_budget(self.topic, case.problem), seconds)
 
     def outcomes(self, kernel: Kernel, cases: Sequence[Case]) -> Iterator[tuple[Case, Outcome]]:
@@ -91,7 +91,7 @@ def _too_many_blocks(planned: Planned, operations: int) -> Refusal | None:
     )
 
 
-def case_result(case: Case, outcome: Outcome, examiner: Examiner, file: str) -> CaseResult:
+def case_result(case: Case, outcome: Outcome, examiner: CaseRunner, file: str) -> CaseResult:
     """A case as results show it."""
     refusal, comparison = outcome.refusal, outcome.comparison
     return CaseResult(

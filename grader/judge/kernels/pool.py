@@ -29,7 +29,7 @@ It may be called from several threads."""
 REMEDY = "run `ladder doctor`, or use --device emulator"
 
 
-class Session:
+class DevicePool:
     """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture.
 
     Emulators share the machine's cores: with several, each runs its blocks on one thread. Where the emulator is
@@ -85,7 +85,7 @@ class Session:
             if runner is not None:
                 runner.close()
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> DevicePool:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:

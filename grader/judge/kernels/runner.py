@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.judge.child.process import ChildDied, ChildTimeout, Worker
+from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout
 from grader.judge.child.protocol import Hello, Operation, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
 from grader.judge.correctness.verdict import Refusal, of_clock, of_death, of_failure
@@ -39,7 +39,7 @@ class Runner:
 
     def __init__(self, device: str, arch: str = "", threads: int | None = None) -> None:
         self._start = (device, arch, threads)
-        self._worker = Worker(*self._start)
+        self._worker = ChildProcess(*self._start)
         self._loaded: set[str] = set()
 
     def hello(self) -> Hello:
@@ -58,7 +58,7 @@ class Runner:
     def restart(self) -> None:
         """End the child and start another, with nothing loaded."""
         self._worker.close()
-        self._worker = Worker(*self._start)
+        self._worker = ChildProcess(*self._start)
         self._loaded.clear()
 
     def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply | Refusal:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from grader.errors import WarpladderError
 from grader.judge.kernels.compiled import Kernel
 from grader.workbook import compiler
-from grader.workbook.kernel_file import Argument, Launch
+from grader.workbook.kernel_file import Argument, LaunchSpec
 
 _NAMES = {
     "float16": "half",
@@ -94,7 +94,7 @@ def _of_outputs(kernel: Kernel, types: dict[int, tuple[str | None, ...]]) -> Ite
     """Outputs that go to pointers to const alone, as when two arguments have changed places."""
     signature = kernel.rung.signature
     for output in signature.outputs:
-        takers: list[tuple[Launch, str | None]] = [
+        takers: list[tuple[LaunchSpec, str | None]] = [
             (launch, named)
             for number, launch in enumerate(kernel.rung.launches)
             for item, named in zip(launch.args, types.get(number, ()), strict=False)
@@ -108,6 +108,6 @@ def _of_outputs(kernel: Kernel, types: dict[int, tuple[str | None, ...]]) -> Ite
             )
 
 
-def _texts(launch: Launch) -> Iterator[str]:
+def _texts(launch: LaunchSpec) -> Iterator[str]:
     for item in launch.args:
         yield item if isinstance(item, str) else item.text

@@ -18,7 +18,13 @@ from grader.judge.claims import scoring
 from grader.judge.correctness.cases import Case, make
 from grader.judge.correctness.verdict import Refusal, beside
 from grader.judge.kernels import counting, sampling, signature_lint
-from grader.judge.kernels.case_runner import Examiner, case_result, emulator_seconds, instruction_budget, work
+from grader.judge.kernels.case_runner import (
+    CaseRunner,
+    case_result,
+    emulator_seconds,
+    instruction_budget,
+    work,
+)
 from grader.judge.kernels.compiled import Kernel, Refused, prepare
 from grader.judge.kernels.counting import Resources
 from grader.results import CaseResult, ClaimResult, FindingResult
@@ -28,7 +34,7 @@ from grader.workbook.topics import ClaimSpec, Problem
 
 
 @dataclass
-class Step:
+class KernelSubmission:
     """What is known of a kernel so far. `refusal` is why it went no further."""
 
     rung: Rung
@@ -55,7 +61,7 @@ class Step:
         return None if self.records is None else counting.summed(self.records)
 
 
-def compile_it(step: Step, arch: str) -> None:
+def compile_it(step: KernelSubmission, arch: str) -> None:
     """Compile the file."""
     try:
         step.kernel = prepare(step.rung, arch)
@@ -63,7 +69,7 @@ def compile_it(step: Step, arch: str) -> None:
         step.refusal = Refusal("error", error.reason)
 
 
-def try_cases(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:
+def try_cases(step: KernelSubmission, examiner: CaseRunner, cases: Sequence[Case]) -> None:
     """Run the cases, up to the first that is not a pass."""
     if step.kernel is None or step.refusal is not None:
         return
@@ -75,7 +81,7 @@ def try_cases(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:
             step.printed = outcome.printed
 
 
-def look_for_faults(step: Step, examiner: Examiner, cases: Sequence[Case]) -> None:
+def look_for_faults(step: KernelSubmission, examiner: CaseRunner, cases: Sequence[Case]) -> None:
     """Run cases that a GPU has passed on an emulator, which sees races and accesses that a GPU does not.
 
     An instruction that the emulator does not know is no fault of the kernel, and ends the search.
@@ -89,7 +95,7 @@ def look_for_faults(step: Step, examiner: Examiner, cases: Sequence[Case]) -> No
             step.cases.append(case_result(case, outcome, examiner, step.file))
 
 
-def explain(step: Step, examiner: Examiner, case: Case) -> None:
+def explain(step: KernelSubmission, examiner: CaseRunner, case: Case) -> None:
     """Run a case that failed on a GPU on an emulator: a race that it finds there, with its line, tells a learner more
     than the wrong element does."""
     if step.kernel is None or step.refusal is None or step.refusal.verdict != "fail":
@@ -100,7 +106,7 @@ def explain(step: Step, examiner: Examiner, case: Case) -> None:
         step.findings.extend(outcome.findings)
 
 
-def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool) -> None:
+def count(step: KernelSubmission, examiner: CaseRunner, problem: Problem, passed_on_gpu: bool) -> None:
     """Run the problem on an emulator, check the result there too, and keep what was counted.
 
     An instruction that the emulator does not know is no fault of a kernel that a GPU has passed.
@@ -120,7 +126,7 @@ def count(step: Step, examiner: Examiner, problem: Problem, passed_on_gpu: bool)
         step.cases.append(case_result(case, outcome, examiner, step.file))
 
 
-def launchable(step: Step, examiner: Examiner, problem: Problem) -> None:
+def launchable(step: KernelSubmission, examiner: CaseRunner, problem: Problem) -> None:
     """Whether the device takes the launches at the sizes that the topic is about, which are too large to try."""
     if step.kernel is None or step.refusal is not None:
         return
@@ -133,7 +139,7 @@ def launchable(step: Step, examiner: Examiner, problem: Problem) -> None:
         )
 
 
-def doubt(step: Step, arch: str) -> None:
+def doubt(step: KernelSubmission, arch: str) -> None:
     """Put what is odd about a kernel that failed before the reason."""
     if step.kernel is None or step.refusal is None or step.refusal.verdict != "fail":
         return
@@ -142,7 +148,9 @@ def doubt(step: Step, arch: str) -> None:
         step.refusal = replace(step.refusal, reason=f"{odd} {step.refusal.reason}")
 
 
-def claim(step: Step, examiner: Examiner, claims: Sequence[ClaimSpec], problem: Problem) -> None:
+def claim(
+    step: KernelSubmission, examiner: CaseRunner, claims: Sequence[ClaimSpec], problem: Problem
+) -> None:
     """Check claims on what was counted; without counters none of them is held or broken."""
     if step.refusal is not None:
         return
@@ -163,7 +171,11 @@ def _checked(claim: ClaimSpec, values: Mapping[str, Number] | None, file: Path) 
 
 
 def model(
-    step: Step, examiner: Examiner, counted: Problem, problem: Problem, device: DeviceSpec | None = None
+    step: KernelSubmission,
+    examiner: CaseRunner,
+    counted: Problem,
+    problem: Problem,
+    device: DeviceSpec | None = None,
 ) -> None:
     """Model the time at `problem`, from the counted launches if those are its own, else from a few blocks.
 

@@ -20,14 +20,14 @@ from grader.emulator.streams.commands import (
     Fill,
     HostCopy,
     HostRead,
-    Launch,
     LaunchGraph,
+    LaunchKernel,
     Place,
     RecordEvent,
     Recording,
     WaitForEvent,
 )
-from grader.emulator.streams.ordering import Extent, Meeting, meetings
+from grader.emulator.streams.ordering import Extent, Hazard, hazards
 from grader.judge.child.protocol import Failure, HostData, RecordSchedule
 from grader.judge.correctness.verdict import Refusal
 from grader.judge.kernels.compiled import Kernel
@@ -44,7 +44,7 @@ MOST_COMMANDS = 20_000
 
 
 @dataclass(frozen=True)
-class Rehearsed:
+class CheckedSchedule:
     """What became of writing a schedule down. `recording` None: `refusal` says why there is none."""
 
     recording: Recording | None
@@ -52,7 +52,9 @@ class Rehearsed:
     findings: tuple[FindingResult, ...] = ()
 
 
-def rehearse(runner: Runner, topic: Topic, kernel: Kernel, rung: Rung, problem: Problem) -> Rehearsed:
+def check_schedule(
+    runner: Runner, topic: Topic, kernel: Kernel, rung: Rung, problem: Problem
+) -> CheckedSchedule:
     """Write a schedule down for a problem, in an emulator's child that is used for nothing else, and check it."""
     job = scheduled(topic)
     operation = RecordSchedule(
@@ -64,12 +66,12 @@ def rehearse(runner: Runner, topic: Topic, kernel: Kernel, rung: Rung, problem: 
     )
     reply = runner.ask([operation], SECONDS)
     if isinstance(reply, Refusal):
-        return Rehearsed(None, _of_hanging(reply))
+        return CheckedSchedule(None, _of_hanging(reply))
     if reply.failure is not None:
-        return Rehearsed(None, _of_failure(reply.failure, rung))
+        return CheckedSchedule(None, _of_failure(reply.failure, rung))
     recording = reply.values[0]
     if not isinstance(recording, Recording):
-        return Rehearsed(None, Refusal("error", "The schedule's process answered with something else."))
+        return CheckedSchedule(None, Refusal("error", "The schedule's process answered with something else."))
     return Checker(topic, kernel, problem, recording).check()
 
 
@@ -118,18 +120,20 @@ class Checker:
         self.inputs = [item.name for item in topic.signature.inputs]
         self.outputs = [item.name for item in topic.signature.outputs]
 
-    def check(self) -> Rehearsed:
+    def check(self) -> CheckedSchedule:
         """All checks, in the order in which one makes sense of the next."""
         for complaint in self.malformed():
-            return Rehearsed(None, Refusal("error", f"The schedule cannot be replayed: {complaint}."))
+            return CheckedSchedule(None, Refusal("error", f"The schedule cannot be replayed: {complaint}."))
         faults = list(self.wrong_launches()) or self.out_of_order()
         faults = faults or [*self.unwritten()]
         if not faults:
-            return Rehearsed(self.recording)
+            return CheckedSchedule(self.recording)
         first, more = faults[0], len(faults) - 1
         others = f" ({more} more like this.)" if more else ""
         line = f"Line {first.line}: " if first.line else ""
-        return Rehearsed(self.recording, Refusal("fail", f"{line}{first.message}{others}"), _merged(faults))
+        return CheckedSchedule(
+            self.recording, Refusal("fail", f"{line}{first.message}{others}"), _merged(faults)
+        )
 
     # ---- whether it is a recording at all: only a forged one is not ----------------------------------------
 
@@ -179,12 +183,12 @@ class Checker:
     def wrong_launches(self) -> Iterator[FindingResult]:
         """Launches of something else, beyond an array's end, or with other numbers than the job's."""
         for command in self.recording.queued():
-            if isinstance(command, Launch):
+            if isinstance(command, LaunchKernel):
                 message = self._wrong_launch(command)
                 if message:
                     yield _finding("launch", command, message)
 
-    def _wrong_launch(self, launch: Launch) -> str | None:
+    def _wrong_launch(self, launch: LaunchKernel) -> str | None:
         if launch.kernel != _symbol(self.kernel):
             return f"`{launch.kernel}` is launched, which is not this topic's kernel."
         values = self.values(launch)
@@ -218,7 +222,7 @@ class Checker:
                 )
         return None
 
-    def _onto_itself(self, launch: Launch) -> str | None:
+    def _onto_itself(self, launch: LaunchKernel) -> str | None:
         """A launch that writes where it reads, unless the kernel may do that to the very same elements."""
         touched = self.reach(launch)
         for into in (extent for extent in touched if extent.writes):
@@ -231,7 +235,7 @@ class Checker:
                     )
         return None
 
-    def values(self, launch: Launch) -> Mapping[str, int] | None:
+    def values(self, launch: LaunchKernel) -> Mapping[str, int] | None:
         """The sizes that a launch passes, by name; None where its arguments are not the kernel's."""
         params = self.signature.params
         if len(params) != len(launch.args):
@@ -248,7 +252,7 @@ class Checker:
                     return None
         return values
 
-    def reach(self, launch: Launch) -> Sequence[Extent]:
+    def reach(self, launch: LaunchKernel) -> Sequence[Extent]:
         """The bytes that a launch reads and writes."""
         values = self.values(launch)
         if values is None:
@@ -267,9 +271,9 @@ class Checker:
         results = [
             number for number, buffer in enumerate(self.recording.buffers) if buffer.name in self.outputs
         ]
-        return [self._told(item) for item in meetings(self.recording, self.reach, results)]
+        return [self._told(item) for item in hazards(self.recording, self.reach, results)]
 
-    def _told(self, meeting: Meeting) -> FindingResult:
+    def _told(self, meeting: Hazard) -> FindingResult:
         earlier, later = meeting.earlier, meeting.later
         memory = self._memory(meeting.buffer)
         first = _deed(earlier, meeting.earlier_writes)
@@ -351,7 +355,7 @@ class Checker:
 
     def _effects(self, command: Command) -> tuple[list[Extent], list[Extent]]:
         match command:
-            case Launch():
+            case LaunchKernel():
                 touched = self.reach(command)
                 return [e for e in touched if not e.writes], [e for e in touched if e.writes]
             case Copy() | HostCopy():
@@ -387,7 +391,7 @@ def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:
         case Fill():
             size = len(command.pattern)
             yield command.target, size * command.count if size in (1, 2, 4) else -1, True
-        case Launch():
+        case LaunchKernel():
             for item in command.args:
                 if isinstance(item, Place):
                     yield item, 0, True
@@ -399,7 +403,7 @@ def _deed(command: Command, writes: bool) -> str:
     match command:
         case Copy() | HostCopy():
             return f"the copy{at} {'into' if writes else 'out of'}"
-        case Launch():
+        case LaunchKernel():
             return f"the launch{at} {'writing' if writes else 'reading'}"
         case Fill():
             return f"the memset{at} writing"

@@ -13,19 +13,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.emulator.streams.commands import Buffer, Copy, Graph, Launch, LaunchGraph, Place, Recording
+from grader.emulator.streams.commands import Buffer, Copy, Graph, LaunchGraph, LaunchKernel, Place, Recording
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Fetch, Operation, Put, Replay, Span, Stage, Trace
 from grader.judge.claims.scoring import claims_up_to, elsewhere
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.correctness.verdict import Refusal, of_failure
-from grader.judge.kernels.pool import Progress, Session, greeting
+from grader.judge.kernels.pool import DevicePool, Progress, greeting
 from grader.judge.kernels.runner import Region, Runner
 from grader.judge.provenance import provenance
 from grader.judge.schedules import submission as schedules
 from grader.judge.schedules.checker import scheduled
-from grader.judge.schedules.submission import ScheduleStep, Stand
+from grader.judge.schedules.submission import ScheduleJob, ScheduleSubmission
 from grader.judge.timing.nvml import Watch
 from grader.judge.timing.rounds import FEWEST_ROUNDS, PASS_SECONDS, ROUNDS, SECONDS_EACH
 from grader.judge.timing.statistics import median
@@ -50,12 +50,12 @@ class Entry:
     spans: tuple[Span, ...] = ()  # of one further replay, traced
 
 
-def climb(session: Session, topic: Topic, problem: dict[str, int], progress: Progress) -> Climb:
+def climb(session: DevicePool, topic: Topic, problem: dict[str, int], progress: Progress) -> Climb:
     """Climb a topic whose rungs are schedules; see `grader.judge.climb.climb`."""
-    shared = schedules.stand(session, topic, problem)
+    shared = schedules.schedule_job(session, topic, problem)
     store = CaseStore(topic)
 
-    def examine(rung: Rung) -> ScheduleStep:
+    def examine(rung: Rung) -> ScheduleSubmission:
         progress(rung.id, "judge")
         claims = claims_up_to(topic, rung.id)
         found = schedules.examine(rung, name_of(rung.path), shared, store, cases.public(topic), claims)
@@ -99,7 +99,7 @@ def on_cpu(topic: Topic, store: CaseStore, problem: Problem) -> Baseline | None:
 # ---- baselines ---------------------------------------------------------------------------------------------
 
 
-def _baselines(shared: Stand) -> list[Entry]:
+def _baselines(shared: ScheduleJob) -> list[Entry]:
     """The judge's own recordings: everything copied in and out at once, and every launch of the kernel."""
     job = scheduled(shared.topic)
     buffers: list[Buffer] = []
@@ -120,7 +120,7 @@ def _baselines(shared: Stand) -> list[Entry]:
     return [Entry(COPIES, both, checked=False), Entry(KERNEL, alone, checked=False)]
 
 
-def _launch(shared: Stand) -> Launch:
+def _launch(shared: ScheduleJob) -> LaunchKernel:
     """One launch of the kernel over the whole problem, on buffers numbered by its pointers."""
     job, kernel = scheduled(shared.topic), shared.kernel
     values = {**shared.problem, **kernel.constants}
@@ -134,12 +134,12 @@ def _launch(shared: Stand) -> Launch:
         else:
             args.append(Place(sum(isinstance(arg, Place) for arg in args), 0))
     symbol = kernel.build.lowered[first.kernel]
-    return Launch(
+    return LaunchKernel(
         symbol, (grid[0], grid[1], grid[2]), (block[0], block[1], block[2]), 0, tuple(args), stream=1
     )
 
 
-def _sizes_of_pointers(shared: Stand) -> list[int]:
+def _sizes_of_pointers(shared: ScheduleJob) -> list[int]:
     job = scheduled(shared.topic)
     params = [item for item in job.file.signature.params if item.kind != "size"]
     return [job.reach[item.name].whole(shared.problem) * item.dtype.itemsize for item in params]
@@ -151,7 +151,7 @@ def _sizes_of_pointers(shared: Stand) -> list[int]:
 class Rounds:
     """Replays of many recordings, taking turns on one GPU, with one input."""
 
-    def __init__(self, runner: Runner, shared: Stand, store: CaseStore) -> None:
+    def __init__(self, runner: Runner, shared: ScheduleJob, store: CaseStore) -> None:
         self.runner, self.shared, self.store = runner, shared, store
         self.case: Case = cases.make(shared.problem, "real")
         self.data = store.get(self.case)
@@ -228,7 +228,7 @@ class Rounds:
 # ---- results -----------------------------------------------------------------------------------------------
 
 
-def _simulated(shared: Stand, steps: Sequence[ScheduleStep], baselines: Sequence[Entry]) -> Climb:
+def _simulated(shared: ScheduleJob, steps: Sequence[ScheduleSubmission], baselines: Sequence[Entry]) -> Climb:
     times = {item.name: shared.simulate(item.recording).seconds for item in baselines}
     bound = _bound(shared, times)
     naive = None if steps[0].timeline is None else steps[0].timeline.seconds
@@ -250,8 +250,8 @@ def _simulated(shared: Stand, steps: Sequence[ScheduleStep], baselines: Sequence
 
 
 def _measured(
-    shared: Stand,
-    steps: Sequence[ScheduleStep],
+    shared: ScheduleJob,
+    steps: Sequence[ScheduleSubmission],
     entries: Sequence[Entry],
     baselines: Sequence[Entry],
     watch: Watch,
@@ -284,7 +284,7 @@ def _measured(
     return _climb(shared, rungs, [*stood, *([cpu] if cpu else [])], bound, watch)
 
 
-def _rung(item: ScheduleStep) -> RungResult:
+def _rung(item: ScheduleSubmission) -> RungResult:
     """A rung without its time."""
     return RungResult(
         id=item.rung.id,
@@ -302,7 +302,7 @@ def _baseline(entry: Entry) -> Baseline:
     return Baseline(entry.name, interval.value, interval.low, interval.high, entry.samples)
 
 
-def _bound(shared: Stand, times: dict[str, float]) -> Bound:
+def _bound(shared: ScheduleJob, times: dict[str, float]) -> Bound:
     by = max(times, key=lambda name: times[name])
     reference = shared.topic.reference
     return Bound(
@@ -314,7 +314,7 @@ def _bound(shared: Stand, times: dict[str, float]) -> Bound:
 
 
 def _climb(
-    shared: Stand,
+    shared: ScheduleJob,
     rungs: list[RungResult],
     baselines: list[Baseline],
     bound: Bound,

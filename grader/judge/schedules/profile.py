@@ -6,10 +6,10 @@ from pathlib import Path
 
 from grader.judge.child.protocol import Replay, Stage, Trace
 from grader.judge.correctness.verdict import Refusal, of_failure
-from grader.judge.kernels.pool import Progress, Session
+from grader.judge.kernels.pool import DevicePool, Progress
 from grader.judge.provenance import provenance
 from grader.judge.schedules import submission as schedules
-from grader.judge.schedules.submission import ScheduleStep, Stand
+from grader.judge.schedules.submission import ScheduleJob, ScheduleSubmission
 from grader.judge.timing.rounds import PASS_SECONDS
 from grader.results import Interval, Profile
 from grader.workbook.topics import Problem, Topic
@@ -29,11 +29,11 @@ def profile(
     """
     problem = topic.problem("main", problem_overrides)
     rung = topic.parse(file)
-    with Session(device, arch, jobs=1) as session:
+    with DevicePool(device, arch, jobs=1) as session:
         report(rung.id, "compile")
-        shared = schedules.stand(session, topic, problem)
-        current = ScheduleStep(rung, str(file))
-        schedules.rehearse_all(current, shared, [problem])
+        shared = schedules.schedule_job(session, topic, problem)
+        current = ScheduleSubmission(rung, str(file))
+        schedules.check_all(current, shared, [problem])
         report(rung.id, "time" if session.gpu else "model")
         timeline = _timeline(current, shared)
         report(rung.id, "done")
@@ -53,7 +53,7 @@ def profile(
         )
 
 
-def _timeline(current: ScheduleStep, shared: Stand) -> list[Interval]:
+def _timeline(current: ScheduleSubmission, shared: ScheduleJob) -> list[Interval]:
     """What the engines do; a schedule with faults has a simulated timeline as well, since that shows them."""
     recording = current.recording(shared.problem)
     if recording is None:

@@ -26,17 +26,17 @@ from grader.judge.kernels import sampling
 from grader.judge.kernels.case_run import Outcome, as_bytes
 from grader.judge.kernels.case_runner import (
     GPU_SECONDS,
-    Examiner,
+    CaseRunner,
     case_result,
     emulator_seconds,
     instruction_budget,
 )
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.pool import Session
+from grader.judge.kernels.pool import DevicePool
 from grader.judge.kernels.runner import Region, Runner
-from grader.judge.kernels.submission import Step
-from grader.judge.schedules.checker import Rehearsed, rehearse, scheduled
+from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.schedules.checker import CheckedSchedule, check_schedule, scheduled
 from grader.results import Interval
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.kernel_file import Rung
@@ -66,10 +66,10 @@ OWN_WORK = (do.HostCopy, do.HostRead)
 
 
 @dataclass
-class ScheduleStep(Step):
+class ScheduleSubmission(KernelSubmission):
     """What is known of a schedule so far."""
 
-    rehearsed: dict[tuple[tuple[str, int], ...], Rehearsed] = field(default_factory=dict)  # by problem
+    rehearsed: dict[tuple[tuple[str, int], ...], CheckedSchedule] = field(default_factory=dict)  # by problem
     timeline: Timeline | None = None  # simulated at the sizes that times are for
 
     @property
@@ -117,10 +117,10 @@ class KernelClock:
 
 
 @dataclass(frozen=True)
-class Stand:
+class ScheduleJob:
     """What the schedules of a topic share in one climb or grade."""
 
-    session: Session
+    session: DevicePool
     topic: Topic
     kernel: Kernel
     clock: KernelClock
@@ -136,15 +136,15 @@ class Stand:
         )
 
 
-def stand(session: Session, topic: Topic, problem: Problem) -> Stand:
+def schedule_job(session: DevicePool, topic: Topic, problem: Problem) -> ScheduleJob:
     """Compile the topic's kernel."""
     kernel = prepare(scheduled(topic).file, session.arch)
     clock = KernelClock(topic, kernel, problem)
     device = session.device
-    return Stand(session, topic, kernel, clock, board(device.name, device.arch), problem)
+    return ScheduleJob(session, topic, kernel, clock, board(device.name, device.arch), problem)
 
 
-def rehearse_all(current: ScheduleStep, shared: Stand, problems: Iterable[Problem]) -> None:
+def check_all(current: ScheduleSubmission, shared: ScheduleJob, problems: Iterable[Problem]) -> None:
     """Write the schedule down for every problem, up to the first that shows a fault.
 
     The child in which the learner's code runs does nothing else, and ends with it.
@@ -155,7 +155,7 @@ def rehearse_all(current: ScheduleStep, shared: Stand, problems: Iterable[Proble
             key = tuple(problem.items())
             if key in current.rehearsed or current.refusal is not None:
                 continue
-            found = rehearse(runner, shared.topic, shared.kernel, current.rung, problem)
+            found = check_schedule(runner, shared.topic, shared.kernel, current.rung, problem)
             current.rehearsed[key] = found
             printed = runner.printed()
             if found.refusal is not None or not current.printed:
@@ -169,7 +169,9 @@ def rehearse_all(current: ScheduleStep, shared: Stand, problems: Iterable[Proble
         runner.close()
 
 
-def try_cases(current: ScheduleStep, shared: Stand, examiner: Examiner, cases: Sequence[Case]) -> None:
+def try_cases(
+    current: ScheduleSubmission, shared: ScheduleJob, examiner: CaseRunner, cases: Sequence[Case]
+) -> None:
     """Replay the schedule on cases, up to the first that is not a pass."""
     for case in cases:
         recording = current.recording(case.problem)
@@ -180,7 +182,7 @@ def try_cases(current: ScheduleStep, shared: Stand, examiner: Examiner, cases: S
         current.refusal = outcome.refusal
 
 
-def replay(examiner: Examiner, kernel: Kernel, recording: Recording, case: Case) -> Outcome:
+def replay(examiner: CaseRunner, kernel: Kernel, recording: Recording, case: Case) -> Outcome:
     """Replay a recording on one case and look at what came out."""
     runner, data = examiner.runner, examiner.store.get(case)
     on_gpu = runner.hello().kind == "gpu"
@@ -239,7 +241,7 @@ def looked_at(runner: Runner, topic: Topic, regions: Sequence[Region], data: Cas
     return Outcome(refusal, comparison=worst)
 
 
-def claim(current: ScheduleStep, shared: Stand, claims: Sequence[ClaimSpec]) -> None:
+def claim(current: ScheduleSubmission, shared: ScheduleJob, claims: Sequence[ClaimSpec]) -> None:
     """Simulate the schedule at the sizes that times are for, and check claims on what that shows."""
     recording = current.recording(shared.problem)
     if current.refusal is not None or recording is None:
@@ -265,7 +267,7 @@ def facts(recording: Recording, timeline: Timeline) -> dict[str, Number]:
     ways = [(spaces[item.source.buffer], spaces[item.target.buffer], item.nbytes) for item in copies]
     waits = [_waits(item) for item in recording.commands]
     before = recording.commands[: waits.index(True) if True in waits else len(waits)]
-    work = [item for item in queued if isinstance(item, do.Copy | do.Launch | do.Fill)]
+    work = [item for item in queued if isinstance(item, do.Copy | do.LaunchKernel | do.Fill)]
     return {
         "htod_bytes": sum(n for source, target, n in ways if source != "device" == target),
         "dtoh_bytes": sum(n for source, target, n in ways if source == "device" != target),
@@ -273,7 +275,7 @@ def facts(recording: Recording, timeline: Timeline) -> dict[str, Number]:
         "device_bytes": sum(buffer.nbytes for buffer in recording.buffers if buffer.space == "device"),
         "calls": len(recording.commands),
         "waits": sum(waits),
-        "launches": sum(isinstance(item, do.Launch) for item in queued),
+        "launches": sum(isinstance(item, do.LaunchKernel) for item in queued),
         "streams": len({item.stream for item in work}),
         "enqueued_first": _pieces(recording, before) / max(_pieces(recording, recording.commands), 1),
         "engines_busy": sum(timeline.busy(engine) for engine in ENGINES) / timeline.seconds,
@@ -290,7 +292,7 @@ def _waits(command: do.Command) -> bool:
 def _pieces(recording: Recording, commands: Iterable[do.Command]) -> int:
     """How many copies and launches there are, those in graphs included."""
     parts = msgspec.structs.replace(recording, commands=tuple(commands)).queued()
-    return sum(isinstance(item, do.Copy | do.Launch | do.Fill) for item in parts)
+    return sum(isinstance(item, do.Copy | do.LaunchKernel | do.Fill) for item in parts)
 
 
 def simulated(timeline: Timeline) -> list[Interval]:
@@ -333,7 +335,7 @@ def measured(recording: Recording, spans: Sequence[Span]) -> list[Interval]:
     free: dict[str, float] = {}
     for span in sorted(spans, key=lambda span: span.end_s):
         command = work[span.command]
-        if isinstance(command, do.Copy | do.Launch | do.Fill):
+        if isinstance(command, do.Copy | do.LaunchKernel | do.Fill):
             engine = engine_of(recording, command)
             start = max(span.start_s, free.get(engine, 0.0))
             free[engine] = span.end_s
@@ -342,7 +344,7 @@ def measured(recording: Recording, spans: Sequence[Span]) -> list[Interval]:
 
 
 def engine_of(
-    recording: Recording, command: do.Copy | do.Launch | do.Fill
+    recording: Recording, command: do.Copy | do.LaunchKernel | do.Fill
 ) -> Literal["in", "compute", "out"]:
     """Which engine does a piece of work."""
     if not isinstance(command, do.Copy):
@@ -355,19 +357,19 @@ def engine_of(
 def examine(
     rung: Rung,
     file: str,
-    shared: Stand,
+    shared: ScheduleJob,
     store: CaseStore,
     cases: Sequence[Case],
     claims: Sequence[ClaimSpec] | None,
-) -> ScheduleStep:
+) -> ScheduleSubmission:
     """Take a schedule as far as it gets: everything but measured times. `claims` None: only the cases."""
-    current = ScheduleStep(rung, file)
+    current = ScheduleSubmission(rung, file)
     problems: list[Problem] = [case.problem for case in cases]
     if claims is not None:
         problems += [*scheduled(shared.topic).rehearsals, shared.problem]
-    rehearse_all(current, shared, problems)
+    check_all(current, shared, problems)
     with shared.session.judge() as runner:
-        try_cases(current, shared, Examiner(shared.topic, store, runner), cases)
+        try_cases(current, shared, CaseRunner(shared.topic, store, runner), cases)
     if claims is not None:
         claim(current, shared, claims)
     return current

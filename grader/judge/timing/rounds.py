@@ -46,7 +46,7 @@ from grader.judge.kernels.runner import Runner
 from grader.judge.timing.bounds import only_reads
 from grader.judge.timing.nvml import Watch
 from grader.results import Accuracy
-from grader.workbook.kernel_file import parse_rung
+from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.signature import parse_signature
 from grader.workbook.topics import Problem, Topic
 
@@ -120,7 +120,7 @@ class Track:
         self._place(SOURCE, np.frombuffer(noise, np.uint8))
         self._do([Allocate(TARGET, 4 if self.only_reads else len(noise)), Allocate(FLUSH, self.flush_bytes)])
         self.moved = len(noise)
-        self._reader = prepare(parse_rung(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
+        self._reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
         if refusal := runner.load(self._reader, PASS_SECONDS):
             raise WarpladderError(f"nothing could be timed: {refusal.reason}")
         self._settle = self._read(FLUSH, self.flush_bytes)
