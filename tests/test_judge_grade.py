@@ -8,12 +8,12 @@ import pytest
 
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import CaseStore, make
-from grader.judge.correctness.verdict import Refusal
 from grader.judge.grade import grade
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.runner import Runner
 from grader.judge.kernels.submission import KernelSubmission, compile_it, explain
 from grader.judge.profile import profile
+from grader.judge.refused import Refused
 from grader.results import CaseResult, Grade, Mismatch, Profile, from_json, to_json
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH
@@ -69,7 +69,7 @@ def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str
     file = Path(__file__).parent / "submissions" / "transpose" / f"{submission}.cu"
     failed = KernelSubmission(topic.parse(file), str(file))
     compile_it(failed, DEFAULT_ARCH)
-    failed.refusal = Refusal("fail", "`out` is wrong")
+    failed.refusal = Refused("fail", "`out` is wrong")
     seen = Mismatch("out", [0, 7], 4.0, 3.0, allowed=0.0, wrong=1, elements=1023)
     failed.cases = [CaseResult({"M": 33, "N": 31}, 1, "fail", None, seen)]
     runner = Runner("emulator", DEFAULT_ARCH)

@@ -12,7 +12,8 @@ from grader.judge.child.protocol import Failure, FindingRecord, Launch, Record
 from grader.judge.correctness import verdict
 from grader.judge.correctness.comparison import compare
 from grader.judge.correctness.guards import POISON, Damage, paint, paint_output
-from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, SUMS_ARE_EXACT, Refusal
+from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, SUMS_ARE_EXACT
+from grader.judge.refused import Refused
 
 LIMITS = dict(find("sm_90a").attributes)
 PROBLEM = {"M": 2, "N": 3}
@@ -27,7 +28,7 @@ def record(status: str = "completed", findings: tuple[FindingRecord, ...] = ()) 
     return Record("k", (1, 1, 1), (32, 1, 1), 0, 16, status, {}, {}, findings, 1, 1, 0, 0, 0, 0)
 
 
-def reason(refusal: Refusal | None, expected: str = "fail") -> str:
+def reason(refusal: Refused | None, expected: str = "fail") -> str:
     assert refusal is not None
     assert refusal.verdict == expected
     return refusal.reason

@@ -27,8 +27,8 @@ from grader.judge.child.protocol import (
     Upload,
 )
 from grader.judge.correctness.guards import POISON
-from grader.judge.correctness.verdict import Refusal
 from grader.judge.kernels.runner import Runner
+from grader.judge.refused import Refused
 
 SOURCE = """
 #include <cstdio>
@@ -168,9 +168,9 @@ def test_a_runner_replaces_its_child(image: bytes) -> None:
         refusal = runner.ask(
             [Load("m", image), Allocate("a", 256), Fill("a", 0), Run("m", (launch("forever", 1),))], 3.0
         )
-        assert isinstance(refusal, Refusal)
+        assert isinstance(refusal, Refused)
         assert refusal.verdict == "timeout"
-        assert not isinstance(runner.ask([Release()], 60), Refusal)
+        assert not isinstance(runner.ask([Release()], 60), Refused)
     finally:
         runner.close()
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from grader.analysis.devices import DeviceSpec
 from grader.errors import WarpladderError
 from grader.judge.forecast import architecture
-from grader.judge.kernels.compiled import Refused, prepare
+from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.counting import product
+from grader.judge.refused import Refused
 from grader.workbook.kernel_file import Rung, parse_kernel_file, plan
 from grader.workbook.topics import Problem, Topic
 

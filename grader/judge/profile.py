@@ -8,13 +8,14 @@ from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch, Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
-from grader.judge.correctness.verdict import Refusal, finding
+from grader.judge.correctness.verdict import finding
 from grader.judge.kernels import counting
 from grader.judge.kernels.case_runner import CaseRunner
-from grader.judge.kernels.compiled import Kernel, Planned, Refused, prepare
+from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import launch_occupancy, shared_bytes
 from grader.judge.kernels.pool import DevicePool, Progress, greeting, silent
 from grader.judge.provenance import provenance
+from grader.judge.refused import Refused
 from grader.judge.schedules import profile as schedule_profile
 from grader.results import LaunchProfile, LineProfile, Profile
 from grader.workbook.kernel_file import parse_kernel_file
@@ -51,7 +52,7 @@ def profile(
             kernel = prepare(rung, session.arch)
             planned = kernel.plan(problem, greeting(runner).limits)
         except Refused as error:
-            refusal: Refusal | None = Refusal("error", error.reason)
+            refusal: Refused | None = Refused("error", error.reason)
         else:
             report(rung.id, "count")
             case = cases.make(problem, "exact")

@@ -7,7 +7,8 @@ from typing import Any
 from rich.text import Text
 
 from grader.errors import WarpladderError
-from grader.judge.kernels.compiled import Refused, prepare
+from grader.judge.kernels.compiled import prepare
+from grader.judge.refused import Refused
 from grader.lab import cells, launching, runs, show
 from grader.lab.cells import Cell
 from grader.workbook import compiler, units

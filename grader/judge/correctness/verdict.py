@@ -1,27 +1,18 @@
 """From what a kernel did to a verdict, and a reason that tells a learner what to do.
 
-Every function looks at one kind of evidence and returns a Refusal or None. A pass is what remains when all of
+Every function looks at one kind of evidence and returns a Refused or None. A pass is what remains when all of
 them have looked at a complete result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from grader.judge.child.protocol import Failure, FindingRecord, Launch, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
-from grader.results import FindingResult, Mismatch, Verdict
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why something did not pass: a verdict that is not "pass", and a reason."""
-
-    verdict: Verdict
-    reason: str
-
+from grader.judge.refused import Refused
+from grader.results import FindingResult, Mismatch
 
 ENDLESS = (
     "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
@@ -82,7 +73,7 @@ NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, ab
 Limits = Mapping[str, int]
 
 
-def of_limits(launch: Launch, static_shared: int, registers: int, limits: Limits) -> Refusal | None:
+def of_limits(launch: Launch, static_shared: int, registers: int, limits: Limits) -> Refused | None:
     """Refuse a launch that the device cannot make, before the driver says "invalid argument"."""
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     if threads > limits["max_threads_per_block"]:
@@ -110,7 +101,7 @@ def of_limits(launch: Launch, static_shared: int, registers: int, limits: Limits
 
 def _of_resources(
     threads: int, static_shared: int, dynamic_shared: int, registers: int, limits: Limits
-) -> Refusal | None:
+) -> Refused | None:
     shared = static_shared + dynamic_shared
     if shared > limits["max_shared_memory_per_block_optin"]:
         return _cannot_launch(
@@ -129,8 +120,8 @@ def _of_resources(
     return None
 
 
-def _cannot_launch(what: str, remedy: str) -> Refusal:
-    return Refusal("error", f"The kernel cannot be launched: {what}. {remedy}")
+def _cannot_launch(what: str, remedy: str) -> Refused:
+    return Refused("error", f"The kernel cannot be launched: {what}. {remedy}")
 
 
 def _by(extents: Sequence[int]) -> str:
@@ -141,48 +132,48 @@ FAULTS = {"illegal memory access": "out_of_bounds", "misaligned address": "misal
 """What a GPU's driver says when it has stopped a kernel, and the kind of finding that this is."""
 
 
-def of_failure(failure: Failure) -> Refusal:
+def of_failure(failure: Failure) -> Refused:
     """What the driver, or the emulator, refused to do."""
     message = _sentence(failure.message)
     if failure.kind == "NotEmulated":
         remedy = "Run it on a GPU (--device pycuda), or write this part without that instruction."
-        return Refusal("error", f"{message} {remedy}")
+        return Refused("error", f"{message} {remedy}")
     for sign, kind in FAULTS.items():
         if sign in message:
             remedy = f"{REMEDIES[kind]} `--device emulator` shows the line."
-            return Refusal("fail", f"The GPU stopped the kernel: {message} {remedy}")
+            return Refused("fail", f"The GPU stopped the kernel: {message} {remedy}")
     if "memory" in failure.kind.lower() or "out of memory" in message:
-        return Refusal("error", f"{message} Choose smaller sizes with --set.")
-    return Refusal("error", f"The launch failed: {message}")
+        return Refused("error", f"{message} Choose smaller sizes with --set.")
+    return Refused("error", f"The launch failed: {message}")
 
 
-def of_clock(seconds: float) -> Refusal:
+def of_clock(seconds: float) -> Refused:
     """The child was ended because it did not answer."""
-    return Refusal("timeout", f"The kernel had not ended after {seconds:g} s. {ENDLESS}")
+    return Refused("timeout", f"The kernel had not ended after {seconds:g} s. {ENDLESS}")
 
 
-def of_death(message: str) -> Refusal:
+def of_death(message: str) -> Refused:
     """The child ended by itself."""
-    return Refusal("error", f"{_sentence(message)} If this happens again, please report it with the file.")
+    return Refused("error", f"{_sentence(message)} If this happens again, please report it with the file.")
 
 
-def of_records(records: Sequence[Record], budget: int | None) -> Refusal | None:
+def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
     """Launches that did not come to their end."""
     for record in records:
         if record.status == "budget exhausted":
-            return Refusal(
+            return Refused(
                 "timeout",
                 f"A block of `{record.kernel}` executed {budget:,} warp instructions and had not ended; this "
                 f"problem needs far fewer. {ENDLESS}",
             )
         if record.status == "deadlock":
-            return Refusal("timeout", f"`{record.kernel}` waits for ever at a barrier. {REMEDIES['barrier']}")
+            return Refused("timeout", f"`{record.kernel}` waits for ever at a barrier. {REMEDIES['barrier']}")
         if record.status == "trap" and not record.findings:
-            return Refusal("fail", f"`{record.kernel}` stopped with a trap. {REMEDIES['trap']}")
+            return Refused("fail", f"`{record.kernel}` stopped with a trap. {REMEDIES['trap']}")
     return None
 
 
-def of_findings(findings: Sequence[FindingResult]) -> Refusal | None:
+def of_findings(findings: Sequence[FindingResult]) -> Refused | None:
     """Faults that the emulator saw: they fail a submission even where the output is right."""
     if not findings:
         return None
@@ -190,7 +181,7 @@ def of_findings(findings: Sequence[FindingResult]) -> Refusal | None:
     where = f"line {first.line}: " if first.line else ""
     what = f"{where}{first.kind.replace('_', ' ')}: {first.message.rstrip('.')}"
     more = f" (and {others} more finding{'s' if others > 1 else ''})" if others else ""
-    return Refusal("fail", f"{what[0].upper()}{what[1:]}{more}. {_remedy(first)}".strip())
+    return Refused("fail", f"{what[0].upper()}{what[1:]}{more}. {_remedy(first)}".strip())
 
 
 def _remedy(found: FindingResult) -> str:
@@ -209,32 +200,32 @@ def _remedy(found: FindingResult) -> str:
     return REMEDIES.get(found.kind, "")
 
 
-def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refusal | None:
+def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refused | None:
     """A buffer whose guard zones were written."""
     if damage is None:
         return None
     element = damage.distance // itemsize + 1
     edge = "end" if damage.side == "after" else "start"
-    return Refusal(
+    return Refused(
         "fail",
         f"The kernel wrote out of bounds: {damage.nbytes} bytes {damage.side} `{name}` changed, the nearest "
         f"{element} element{'s' if element > 1 else ''} beyond its {edge}. {REMEDIES['out_of_bounds']}",
     )
 
 
-def of_input(name: str, index: Sequence[int] | None, outputs: Sequence[str]) -> Refusal | None:
+def of_input(name: str, index: Sequence[int] | None, outputs: Sequence[str]) -> Refused | None:
     """An input that came back changed; `index` is the first changed element."""
     if index is None:
         return None
     allowed = " and ".join(f"`{output}`" for output in outputs)
-    return Refusal(
+    return Refused(
         "fail",
         f"The kernel changed its input `{name}`, first at [{_list(index)}]. Inputs belong to the caller: "
         f"write only to {allowed}, or declare a scratch array in the launch block.",
     )
 
 
-def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int]) -> Refusal | None:
+def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int]) -> Refused | None:
     """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
     output itself says more."""
     mismatch = comparison.mismatch
@@ -242,11 +233,11 @@ def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int
         return None
     sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
     if comparison.added_to:
-        return Refusal("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
+        return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
     if comparison.first_unwritten is not None:
-        return Refusal("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
+        return Refused("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
     usual = SUMS_IN_HALF if comparison.in_half else advice
-    return Refusal("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
+    return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
 
 
 def _added_to(array: str, count: int, elements: int, sizes: str) -> str:
@@ -296,14 +287,14 @@ def _advice(mismatch: Mismatch, usual: str) -> str:
     return usual
 
 
-def beside(found: Refusal, seen: Mismatch | None) -> Refusal:
+def beside(found: Refused, seen: Mismatch | None) -> Refused:
     """What an emulator found in a case, with the wrong element that a GPU left there, which is all that one sees."""
     if seen is None:
         return found
     element = (
         f"`{seen.array}`[{_list(seen.index)}] was {_number(seen.actual)}, expected {_number(seen.expected)}"
     )
-    return Refusal(found.verdict, f"{found.reason} On the GPU, {element}.")
+    return Refused(found.verdict, f"{found.reason} On the GPU, {element}.")
 
 
 def _number(value: float | str) -> str:

@@ -14,7 +14,6 @@ from grader.judge.correctness.cases import Case, CaseData
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import POISON, damage, frame, paint, paint_output
 from grader.judge.correctness.verdict import (
-    Refusal,
     findings,
     of_comparison,
     of_failure,
@@ -25,6 +24,7 @@ from grader.judge.correctness.verdict import (
 )
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.runner import Region, Runner
+from grader.judge.refused import Refused
 from grader.results import FindingResult
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -58,7 +58,7 @@ class CaseRun:
 class Outcome:
     """What one trial showed. `refusal` None is a pass."""
 
-    refusal: Refusal | None
+    refusal: Refused | None
     records: tuple[Record, ...] = ()  # of each launch; empty on a GPU
     findings: tuple[FindingResult, ...] = ()
     comparison: Comparison | None = None  # of the first wrong output, else of the one with the largest error
@@ -76,7 +76,7 @@ def run(runner: Runner, trial: CaseRun, budget: int | None, timeout_s: float) ->
     run_all = Run(trial.kernel.module, trial.planned.launches, budget)
     runner.printed()
     reply = runner.ask(operations(regions, run_all), timeout_s)
-    if isinstance(reply, Refusal):
+    if isinstance(reply, Refused):
         return Outcome(reply)
     printed = runner.printed()
     records = named(records_of(reply), trial.planned.kernels)
@@ -145,7 +145,7 @@ def compare_outputs(runner: Runner, trial: CaseRun, regions: Sequence[Region]) -
     return wrong[0] if wrong else max(found, key=lambda comparison: comparison.error or 0.0)
 
 
-def _of_arrays(runner: Runner, trial: CaseRun, regions: Sequence[Region]) -> Refusal | None:
+def _of_arrays(runner: Runner, trial: CaseRun, regions: Sequence[Region]) -> Refused | None:
     """Damage around any array, or a change in an input."""
     for region in regions:
         around = damage(runner.bytes_of(region), region.guard)

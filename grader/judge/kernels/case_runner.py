@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.correctness.verdict import Refusal
 from grader.judge.kernels import case_run
 from grader.judge.kernels.case_run import CaseRun, Outcome
-from grader.judge.kernels.compiled import Kernel, Planned, Refused
+from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.runner import Runner
+from grader.judge.refused import Refused
 from grader.results import Accuracy, CaseResult
 from grader.workbook.topics import Problem, Topic
 
@@ -61,7 +61,7 @@ class CaseRunner:
         try:
             planned = kernel.plan(case.problem, hello.limits)
         except Refused as error:
-            return Outcome(Refusal("error", error.reason))
+            return Outcome(Refused("error", error.reason))
         if hello.kind == "emulator" and (
             refusal := _too_many_blocks(planned, work(self.topic, case.problem))
         ):
@@ -79,12 +79,12 @@ class CaseRunner:
                 return
 
 
-def _too_many_blocks(planned: Planned, operations: int) -> Refusal | None:
+def _too_many_blocks(planned: Planned, operations: int) -> Refused | None:
     """Blocks in such numbers that most have nothing to do, and the emulator would not come to an end."""
     blocks = sum(product(launch.grid) for launch in planned.launches)
     if blocks <= BLOCKS + operations:
         return None
-    return Refusal(
+    return Refused(
         "error",
         f"The grids have {blocks:,} blocks, where the problem has only {operations:,} operations and bytes. "
         "Compute `grid` from the sizes, with cdiv.",

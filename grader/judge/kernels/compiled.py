@@ -11,6 +11,7 @@ from grader.emulator.nvrtc.compilation import Build, Resources
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch, Load, Pointer, Scalar
 from grader.judge.correctness.verdict import Limits, of_limits
+from grader.judge.refused import Refused
 from grader.workbook import compiler
 from grader.workbook.compiler import CompileFailed
 from grader.workbook.expressions import nearest
@@ -19,14 +20,6 @@ from grader.workbook.kernel_file import LaunchPlan, PlannedLaunch, Rung, Scratch
 DeviceKind = Literal["gpu", "emulator"]
 
 _IMAGES = {"gpu": "pycuda", "emulator": "emulator"}
-
-
-class Refused(Exception):
-    """A kernel that cannot be run; `verdict` is "error", `reason` is for the learner."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -64,13 +57,13 @@ class Kernel:
         try:
             planned = plan(self.rung, problem, self.constants, limits["multiprocessor_count"])
         except WarpladderError as error:
-            raise Refused(str(error)) from None
+            raise Refused("error", str(error)) from None
         launches = tuple(self._launch(item, problem) for item in planned.launches)
         for launch in launches:
             used = self.resources(launch)
             refusal = of_limits(launch, used.shared_bytes, used.registers, limits)
             if refusal:
-                raise Refused(refusal.reason)
+                raise refusal
         return Planned(launches, planned.scratch, _kernels(planned))
 
     def _launch(self, item: PlannedLaunch, problem: Mapping[str, int]) -> Launch:
@@ -108,11 +101,11 @@ def prepare(rung: Rung, arch: str) -> Kernel:
             build = compiler.compile_source(rung.source, file=rung.path, kernels=rung.kernels, arch=arch)
             kernel = Kernel(rung, build, constants.result())
     except CompileFailed as error:
-        raise Refused(f"The compiler refuses it: {error}") from None
+        raise Refused("error", f"The compiler refuses it: {error}") from None
     except WarpladderError as error:
         if error.file is None:
             raise
-        raise Refused(str(error)) from None
+        raise Refused("error", str(error)) from None
     _check_parameters(kernel)
     _check_constants(kernel)
     return kernel
@@ -129,16 +122,18 @@ def _check_parameters(kernel: Kernel) -> None:
             place = next(i for i, size in enumerate(declared) if size != passed[i])
             item = launch.args[place]
             raise Refused(
+                "error",
                 f"{kernel.rung.path.name}:{line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
                 f"in the place of `{item if isinstance(item, str) else item.text}`, which has {passed[place]}. "
-                f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.rung.signature}."
+                f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.rung.signature}.",
             )
         if declared != passed:
             names = ", ".join(item if isinstance(item, str) else item.text for item in launch.args)
             raise Refused(
+                "error",
                 f"{kernel.rung.path.name}:{line}: `{launch.kernel}` takes {len(declared)} parameters "
                 f"({_list(declared)} bytes) and is passed {names} ({_list(passed)} bytes). "
-                f"Give it the topic's parameters, {kernel.rung.signature}, or say in `args` what it takes."
+                f"Give it the topic's parameters, {kernel.rung.signature}, or say in `args` what it takes.",
             )
 
 
@@ -150,9 +145,10 @@ def _check_constants(kernel: Kernel) -> None:
             if variable not in known:
                 meant = nearest(variable, known) or "."
                 raise Refused(
+                    "error",
                     f"{kernel.rung.path.name}:{launch.line_of('constant')}: `{array}` is to be copied into "
                     f"`{variable}`, and the compiled file has no such variable{meant} Declare __constant__ float "
-                    f"{variable}[…] outside of any function, and use it."
+                    f"{variable}[…] outside of any function, and use it.",
                 )
 
 

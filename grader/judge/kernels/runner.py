@@ -11,8 +11,9 @@ import numpy as np
 from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout
 from grader.judge.child.protocol import Hello, Operation, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
-from grader.judge.correctness.verdict import Refusal, of_clock, of_death, of_failure
+from grader.judge.correctness.verdict import of_clock, of_death, of_failure
 from grader.judge.kernels.compiled import Kernel
+from grader.judge.refused import Refused
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -61,8 +62,8 @@ class Runner:
         self._worker = ChildProcess(*self._start)
         self._loaded.clear()
 
-    def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply | Refusal:
-        """Have a batch done; a child that does not live to answer is replaced, and its end is a Refusal."""
+    def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply | Refused:
+        """Have a batch done; a child that does not live to answer is replaced, and its end is a Refused."""
         try:
             return self._worker.ask(operations, timeout_s)
         except ChildTimeout:
@@ -76,12 +77,12 @@ class Runner:
         """What was printed since this was last asked; nothing of a child that had to be ended."""
         return self._worker.printed()
 
-    def load(self, kernel: Kernel, timeout_s: float) -> Refusal | None:
+    def load(self, kernel: Kernel, timeout_s: float) -> Refused | None:
         """Load a kernel's module unless it is loaded."""
         if kernel.module in self._loaded:
             return None
         reply = self.ask([kernel.load(self.hello().kind)], timeout_s)
-        if isinstance(reply, Refusal):
+        if isinstance(reply, Refused):
             return reply
         if reply.failure is not None:
             return of_failure(reply.failure)

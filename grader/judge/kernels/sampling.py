@@ -10,11 +10,12 @@ from msgspec.structs import replace
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.model import ModelledTime, launch_stats, modelled_time
 from grader.judge.child.protocol import Allocate, Launch, Pointer, Record, Release, Run
-from grader.judge.correctness.verdict import Refusal, of_failure, of_records
+from grader.judge.correctness.verdict import of_failure, of_records
 from grader.judge.kernels.case_run import named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.runner import Runner
+from grader.judge.refused import Refused
 from grader.workbook.topics import Problem, Topic
 
 FEWEST_BLOCKS, MOST_BLOCKS = 2, 8
@@ -50,7 +51,7 @@ def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
 
 def sample(
     runner: Runner, kernel: Kernel, launches: Sequence[Launch], room: int, budget: int, timeout_s: float
-) -> tuple[Record, ...] | Refusal:
+) -> tuple[Record, ...] | Refused:
     """The records of launches of a few blocks each, on arrays that hold nothing.
 
     Every array is given `room` bytes, as much as all of them need: the emulator has no memory behind
@@ -61,7 +62,7 @@ def sample(
     allocations = [Allocate(name, room) for name in sorted(names)]
     run = Run(kernel.module, tuple(replace(launch, constant=()) for launch in launches), budget)
     reply = runner.ask([*allocations, run, Release()], timeout_s)
-    if isinstance(reply, Refusal):
+    if isinstance(reply, Refused):
         return reply
     written = {symbol: name for name, symbol in kernel.build.lowered.items()}
     records = named(records_of(reply), [written[launch.symbol] for launch in launches])

@@ -7,7 +7,7 @@ there is a refusal.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.analysis.devices import DeviceSpec, board
@@ -16,7 +16,7 @@ from grader.errors import WarpladderError
 from grader.judge.child.protocol import Record
 from grader.judge.claims import scoring
 from grader.judge.correctness.cases import Case, make
-from grader.judge.correctness.verdict import Refusal, beside
+from grader.judge.correctness.verdict import beside
 from grader.judge.kernels import counting, sampling, signature_lint
 from grader.judge.kernels.case_runner import (
     CaseRunner,
@@ -25,8 +25,9 @@ from grader.judge.kernels.case_runner import (
     instruction_budget,
     work,
 )
-from grader.judge.kernels.compiled import Kernel, Refused, prepare
+from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.counting import Resources
+from grader.judge.refused import Refused
 from grader.results import CaseResult, ClaimResult, FindingResult
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.kernel_file import Rung
@@ -40,7 +41,7 @@ class KernelSubmission:
     rung: Rung
     file: str  # as results name it
     kernel: Kernel | None = None
-    refusal: Refusal | None = None
+    refusal: Refused | None = None
     cases: list[CaseResult] = field(default_factory=list)
     findings: list[FindingResult] = field(default_factory=list)
     resources: Resources | None = None  # at the sizes that were counted
@@ -66,7 +67,7 @@ def compile_it(step: KernelSubmission, arch: str) -> None:
     try:
         step.kernel = prepare(step.rung, arch)
     except Refused as error:
-        step.refusal = Refusal("error", error.reason)
+        step.refusal = Refused("error", error.reason)
 
 
 def try_cases(step: KernelSubmission, examiner: CaseRunner, cases: Sequence[Case]) -> None:
@@ -134,7 +135,7 @@ def launchable(step: KernelSubmission, examiner: CaseRunner, problem: Problem) -
         step.kernel.plan(problem, examiner.runner.hello().limits)
     except Refused as error:
         sizes = ", ".join(f"{name} = {value:,}" for name, value in problem.items())
-        step.refusal = Refusal(
+        step.refusal = Refused(
             "error", f"Every case is right, but at the topic's main size, {sizes}: {error.reason}"
         )
 
@@ -145,7 +146,7 @@ def doubt(step: KernelSubmission, arch: str) -> None:
         return
     odd = signature_lint.of(step.kernel, arch)
     if odd is not None:
-        step.refusal = replace(step.refusal, reason=f"{odd} {step.refusal.reason}")
+        step.refusal = Refused(step.refusal.verdict, f"{odd} {step.refusal.reason}")
 
 
 def claim(
@@ -188,16 +189,16 @@ def model(
     try:
         planned = step.kernel.plan(problem, {**hello.limits, "multiprocessor_count": spec.sms})
     except Refused as error:
-        step.refusal = Refusal("error", error.reason)
+        step.refusal = Refused("error", error.reason)
         return
     room = sampling.array_bytes(topic, planned, problem)
-    records: tuple[Record, ...] | Refusal = step.records
+    records: tuple[Record, ...] | Refused = step.records
     if counted != problem:
         blocks = sampling.blocks_to_run(step.records, planned, work(topic, problem) / work(topic, counted))
         launches = [sampling.sampled(launch, blocks) for launch in planned.launches]
         budget, seconds = instruction_budget(topic, problem), emulator_seconds(topic, problem)
         records = sampling.sample(examiner.runner, step.kernel, launches, room, budget, seconds)
-    if isinstance(records, Refusal):
+    if isinstance(records, Refused):
         step.refusal = records
     else:
         step.modelled = sampling.model(spec, records, room)

@@ -29,9 +29,9 @@ from grader.emulator.streams.commands import (
 )
 from grader.emulator.streams.ordering import Extent, Hazard, hazards
 from grader.judge.child.protocol import Failure, HostData, RecordSchedule
-from grader.judge.correctness.verdict import Refusal
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.runner import Runner
+from grader.judge.refused import Refused
 from grader.results import FindingResult
 from grader.workbook.kernel_file import Rung
 from grader.workbook.signature import Parameter
@@ -48,7 +48,7 @@ class CheckedSchedule:
     """What became of writing a schedule down. `recording` None: `refusal` says why there is none."""
 
     recording: Recording | None
-    refusal: Refusal | None = None
+    refusal: Refused | None = None
     findings: tuple[FindingResult, ...] = ()
 
 
@@ -65,13 +65,13 @@ def check_schedule(
         tuple(_parameter(item, job, problem) for item in topic.signature.params),
     )
     reply = runner.ask([operation], SECONDS)
-    if isinstance(reply, Refusal):
+    if isinstance(reply, Refused):
         return CheckedSchedule(None, _of_hanging(reply))
     if reply.failure is not None:
         return CheckedSchedule(None, _of_failure(reply.failure, rung))
     recording = reply.values[0]
     if not isinstance(recording, Recording):
-        return CheckedSchedule(None, Refusal("error", "The schedule's process answered with something else."))
+        return CheckedSchedule(None, Refused("error", "The schedule's process answered with something else."))
     return Checker(topic, kernel, problem, recording).check()
 
 
@@ -92,22 +92,22 @@ def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostD
     return HostData(item.name, str(item.dtype), (job.elements[item.name].whole(problem),))
 
 
-def _of_hanging(refusal: Refusal) -> Refusal:
+def _of_hanging(refusal: Refused) -> Refused:
     if refusal.verdict != "timeout":
         return refusal
     reason = (
         f"Writing the schedule down had not ended after {SECONDS:g} s: nothing is copied or computed "
         "there, so look for a loop that does not end."
     )
-    return Refusal("timeout", reason)
+    return Refused("timeout", reason)
 
 
-def _of_failure(failure: Failure, rung: Rung) -> Refusal:
+def _of_failure(failure: Failure, rung: Rung) -> Refused:
     where = f"{rung.path.name}:{failure.line}: " if failure.line else ""
     lines = rung.source.splitlines()
     quoted = f" (`{lines[failure.line - 1].strip()}`)" if failure.line else ""
     message = failure.message.rstrip(".")
-    return Refusal("error", f"{where}{message[0].upper()}{message[1:]}{quoted}.")
+    return Refused("error", f"{where}{message[0].upper()}{message[1:]}{quoted}.")
 
 
 class Checker:
@@ -123,7 +123,7 @@ class Checker:
     def check(self) -> CheckedSchedule:
         """All checks, in the order in which one makes sense of the next."""
         for complaint in self.malformed():
-            return CheckedSchedule(None, Refusal("error", f"The schedule cannot be replayed: {complaint}."))
+            return CheckedSchedule(None, Refused("error", f"The schedule cannot be replayed: {complaint}."))
         faults = list(self.wrong_launches()) or self.out_of_order()
         faults = faults or [*self.unwritten()]
         if not faults:
@@ -132,7 +132,7 @@ class Checker:
         others = f" ({more} more like this.)" if more else ""
         line = f"Line {first.line}: " if first.line else ""
         return CheckedSchedule(
-            self.recording, Refusal("fail", f"{line}{first.message}{others}"), _merged(faults)
+            self.recording, Refused("fail", f"{line}{first.message}{others}"), _merged(faults)
         )
 
     # ---- whether it is a recording at all: only a forged one is not ----------------------------------------

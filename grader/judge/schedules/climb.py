@@ -19,10 +19,11 @@ from grader.judge.child.protocol import Fetch, Operation, Put, Replay, Span, Sta
 from grader.judge.claims.scoring import claims_up_to, elsewhere
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.correctness.verdict import Refusal, of_failure
+from grader.judge.correctness.verdict import of_failure
 from grader.judge.kernels.pool import DevicePool, Progress, greeting
 from grader.judge.kernels.runner import Region, Runner
 from grader.judge.provenance import provenance
+from grader.judge.refused import Refused
 from grader.judge.schedules import submission as schedules
 from grader.judge.schedules.checker import scheduled
 from grader.judge.schedules.submission import ScheduleJob, ScheduleSubmission
@@ -46,7 +47,7 @@ class Entry:
     checked: bool
     samples: list[float] = field(default_factory=list)  # seconds, by round
     rounds: int = ROUNDS
-    refusal: Refusal | None = None
+    refusal: Refused | None = None
     spans: tuple[Span, ...] = ()  # of one further replay, traced
 
 
@@ -188,7 +189,7 @@ class Rounds:
         if entry.refusal is not None:
             return []
         reply = self.runner.ask(operations, PASS_SECONDS)
-        if isinstance(reply, Refusal):
+        if isinstance(reply, Refused):
             raise WarpladderError(f"nothing could be timed: {reply.reason}")
         if reply.failure is not None:
             entry.refusal = of_failure(reply.failure)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.judge.child.protocol import Replay, Stage, Trace
-from grader.judge.correctness.verdict import Refusal, of_failure
+from grader.judge.correctness.verdict import of_failure
 from grader.judge.kernels.pool import DevicePool, Progress
 from grader.judge.provenance import provenance
+from grader.judge.refused import Refused
 from grader.judge.schedules import submission as schedules
 from grader.judge.schedules.submission import ScheduleJob, ScheduleSubmission
 from grader.judge.timing.rounds import PASS_SECONDS
@@ -65,7 +66,7 @@ def _timeline(current: ScheduleSubmission, shared: ScheduleJob) -> list[Interval
         return []
     stage = Stage("", recording, shared.kernel.module)
     reply = gpu.ask([stage, Replay(""), Replay("", traced=True)], PASS_SECONDS)
-    if isinstance(reply, Refusal):
+    if isinstance(reply, Refused):
         current.refusal = reply
         return []
     if reply.failure is not None:

@@ -21,7 +21,7 @@ from grader.judge.claims import scoring
 from grader.judge.correctness.cases import Case, CaseData, CaseStore
 from grader.judge.correctness.comparison import compare
 from grader.judge.correctness.guards import POISON, paint
-from grader.judge.correctness.verdict import Refusal, of_comparison, of_failure, of_input
+from grader.judge.correctness.verdict import of_comparison, of_failure, of_input
 from grader.judge.kernels import sampling
 from grader.judge.kernels.case_run import Outcome, as_bytes
 from grader.judge.kernels.case_runner import (
@@ -36,6 +36,7 @@ from grader.judge.kernels.counting import product
 from grader.judge.kernels.pool import DevicePool
 from grader.judge.kernels.runner import Region, Runner
 from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.refused import Refused
 from grader.judge.schedules.checker import CheckedSchedule, check_schedule, scheduled
 from grader.results import Interval
 from grader.workbook.expressions import ExpressionError, Number
@@ -104,7 +105,7 @@ class KernelClock:
             seconds = emulator_seconds(self.topic, self.problem)
             refusal = runner.load(self.kernel, seconds)
             records = refusal or sampling.sample(runner, self.kernel, launches, self._nbytes, budget, seconds)
-            if isinstance(records, Refusal):
+            if isinstance(records, Refused):
                 raise WarpladderError(records.reason, file=self.kernel.rung.path)
             self._record = records[0]
 
@@ -163,7 +164,7 @@ def check_all(current: ScheduleSubmission, shared: ScheduleJob, problems: Iterab
             if found.refusal is not None:
                 sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
                 reason = f"{found.refusal.reason} (Where {sizes}.)"
-                current.refusal = Refusal(found.refusal.verdict, reason)
+                current.refusal = Refused(found.refusal.verdict, reason)
                 current.findings.extend(found.findings)
     finally:
         runner.close()
@@ -197,7 +198,7 @@ def replay(examiner: CaseRunner, kernel: Kernel, recording: Recording, case: Cas
     operations += [Replay("", instruction_budget(examiner.topic, case.problem))]
     operations += [Fetch("", region.name, region.offset) for region in regions]
     reply = runner.ask(operations, seconds)
-    if isinstance(reply, Refusal):
+    if isinstance(reply, Refused):
         return Outcome(reply)
     if reply.failure is not None:
         runner.restart()

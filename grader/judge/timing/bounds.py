@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.analysis.devices import DeviceSpec
-from grader.judge.correctness.verdict import Refusal
+from grader.judge.refused import Refused
 from grader.results import Bound
 from grader.workbook.topics import Problem, Topic
 
@@ -55,7 +55,7 @@ def _flop_rate(topic: Topic, device: DeviceSpec) -> float | None:
     return {frozenset({"float32"}): fp32, frozenset({"float16"}): device.peak_tensor}.get(frozenset(types))
 
 
-def too_fast(topic: Topic, problem: Problem, device: DeviceSpec, time_s: float) -> Refusal | None:
+def too_fast(topic: Topic, problem: Problem, device: DeviceSpec, time_s: float) -> Refused | None:
     """Refuse a measured time that no algorithm can reach: the work over the datasheet's peak rates.
 
     Memory counts only where the problem's bytes do not fit into the L2 cache.
@@ -66,7 +66,7 @@ def too_fast(topic: Topic, problem: Problem, device: DeviceSpec, time_s: float) 
         least = max(least, nbytes / device.peak_dram)
     if time_s >= least:
         return None
-    return Refusal(
+    return Refused(
         "fail",
         f"It was timed at {time_s * 1e6:.4g} µs, and {device.name} cannot do this problem in less than "
         f"{least * 1e6:.4g} µs: work is missing from the timed part, or is kept from an earlier pass.",

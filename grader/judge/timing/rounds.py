@@ -39,10 +39,11 @@ from grader.judge.child.protocol import (
 )
 from grader.judge.correctness.cases import PUBLIC_SEED, Case, CaseStore, make
 from grader.judge.correctness.guards import POISON, damage, frame
-from grader.judge.correctness.verdict import Refusal, of_comparison, of_failure, of_guards
+from grader.judge.correctness.verdict import of_comparison, of_failure, of_guards
 from grader.judge.kernels.case_run import as_bytes
 from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.runner import Runner
+from grader.judge.refused import Refused
 from grader.judge.timing.bounds import only_reads
 from grader.judge.timing.nvml import Watch
 from grader.results import Accuracy
@@ -83,7 +84,7 @@ class Candidate:
     checked: bool  # whether its output is compared: rungs are, libraries are trusted
     samples: list[float] = field(default_factory=list)  # seconds, by round
     rounds: int = ROUNDS
-    refusal: Refusal | None = None  # why it dropped out
+    refusal: Refused | None = None  # why it dropped out
     accuracy: Accuracy | None = None  # the largest error found, where the topic has a yardstick
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
@@ -133,7 +134,7 @@ class Track:
 
     def _do(self, operations: Sequence[Operation]) -> Reply:
         reply = self.runner.ask(operations, PASS_SECONDS)
-        if isinstance(reply, Refusal):
+        if isinstance(reply, Refused):
             raise WarpladderError(f"nothing could be timed: {reply.reason}")
         if reply.failure is not None:
             reason = of_failure(reply.failure).reason
@@ -196,7 +197,7 @@ class Track:
         """One timed pass on an input set; a pass that fails makes the candidate drop out."""
         poison = [Fill(item.name, POISON) for item in self.topic.signature.outputs]
         reply = self.runner.ask([*poison, Timed(candidate.actions[index], FLUSH, self._settle)], PASS_SECONDS)
-        if isinstance(reply, Refusal):
+        if isinstance(reply, Refused):
             candidate.refusal = reply
         elif reply.failure is not None:
             candidate.refusal = of_failure(reply.failure)
