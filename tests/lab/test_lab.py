@@ -17,7 +17,7 @@ from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.lab import cells, sliders
 
-NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 TRANSPOSE = lab.cell("transpose/00_naive").text
 SIZE = {"M": 64, "N": 64}
 SCALE = """

@@ -173,7 +173,7 @@ def test_shared_memory_is_one_block_s_and_what_cuda_keeps_in_it() -> None:
 @pytest.fixture
 def benchmark(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """benchmarks/occupancy.py, which asks a GPU's driver, on the emulated driver and with few kernels."""
-    path = Path(__file__).parent.parent / "benchmarks" / "occupancy.py"
+    path = Path(__file__).parents[2] / "benchmarks" / "occupancy.py"
     spec = importlib.util.spec_from_file_location("occupancy_benchmark", path)
     assert spec is not None
     assert spec.loader is not None

@@ -14,7 +14,7 @@ import pytest
 from grader.judge.grade import grade
 from grader.workbook import topics
 
-FOLDER = Path(__file__).parent / "submissions"
+FOLDER = Path(__file__).parents[1] / "submissions"
 EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
 
 

@@ -21,7 +21,7 @@ from grader.workbook.content import content_root
 
 TOPICS = topics.discover()
 RUNGS = [(name, rung.id) for name, topic in TOPICS.items() for rung in topic.rungs]
-SUBMISSIONS = Path(__file__).parent / "submissions"
+SUBMISSIONS = Path(__file__).parents[1] / "submissions"
 
 
 @pytest.mark.parametrize(("name", "rung"), RUNGS)
@@ -66,7 +66,7 @@ def test_a_failing_case_is_reproduced_by_its_command() -> None:
 def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str, ends: str) -> None:
     """An emulator looks; where it finds nothing, what the GPU's result showed remains."""
     topic = topics.load("transpose")
-    file = Path(__file__).parent / "submissions" / "transpose" / f"{submission}.cu"
+    file = Path(__file__).parents[1] / "submissions" / "transpose" / f"{submission}.cu"
     failed = KernelSubmission(topic.parse(file), str(file))
     compile_it(failed, DEFAULT_ARCH)
     failed.refusal = Refused("fail", "`out` is wrong")
