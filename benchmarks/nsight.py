@@ -36,6 +36,7 @@ from grader.judge.child.executor import Executor, Memory
 from grader.judge.child.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
 from grader.judge.kernels.compiled import prepare
 from grader.workbook import topics
+from grader.workbook.topic import KernelTopic
 
 PROBES = Path(__file__).with_name("probes.cu")
 PROBE_GRID, PROBE_BLOCK, PROBE_SIZE = (8, 1, 1), (256, 1, 1), 65536
@@ -68,13 +69,14 @@ def jobs(what: str, arch: str) -> Iterator[Job]:
 
 def _rungs(name: str, arch: str) -> Iterator[Job]:
     topic = topics.load(name)
+    assert isinstance(topic, KernelTopic)
     problem = topic.sizes_count
     data = topic.reference.make_inputs(problem, np.random.default_rng(1), "real")
     outputs = topic.reference.reference(data, problem)
-    for rung in topic.rungs:
-        kernel = prepare(rung, arch)
+    for rung in topic.ladder.rungs:
+        kernel = prepare(rung.file, arch)
         planned = kernel.plan(problem, LIMITS)
-        arrays = dict(data) | {k: np.zeros(v.shape, rung.signature[k].dtype) for k, v in outputs.items()}
+        arrays = dict(data) | {k: np.zeros(v.shape, topic.signature[k].dtype) for k, v in outputs.items()}
         arrays |= {s.name: np.zeros(s.shape, s.dtype) for s in planned.scratch}
         yield Job(f"{name}/{rung.id}", kernel.build, planned.launches, arrays)
 
@@ -169,7 +171,7 @@ def main() -> None:
         "--launch", action="store_true", help="launch on the GPU and do nothing else (for ncu)"
     )
     options = parser.parse_args()
-    kernels = [name for name, topic in topics.discover().items() if topic.kernel is None]
+    kernels = [name for name, topic in topics.discover().items() if isinstance(topic, KernelTopic)]
     whats = options.what or [*kernels, str(PROBES)]
     if options.launch:
         launch_all("pycuda", whats)

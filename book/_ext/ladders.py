@@ -26,8 +26,8 @@ from sphinx.util.docutils import SphinxDirective
 from grader.analysis.devices import named
 from grader.results import Climb
 from grader.workbook import topics
-from grader.workbook.kernel_file import Rung
-from grader.workbook.topics import Topic
+from grader.workbook.ladder import Rung
+from grader.workbook.topic import Topic
 
 LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]

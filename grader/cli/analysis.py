@@ -103,15 +103,15 @@ def _of_file(
     topic: str, file: str, chosen: tuple[DeviceSpec, ...]
 ) -> dict[str, list[tuple[DeviceSpec, Block]]]:
     """Each kernel of a file, at the topic's main sizes: a block of it on each device."""
-    from grader.judge.footprint import footprints, kernel_file
+    from grader.judge.footprint import footprints
     from grader.report.occupancies import Block
     from grader.workbook.topics import load
 
     loaded = load(topic)
-    rung = kernel_file(loaded, file)
+    kernel = loaded.kernel_file(file)
     found: dict[str, list[tuple[DeviceSpec, Block]]] = {}
     for spec in chosen:
-        for item in footprints(loaded, rung, spec, loaded.problem("main", None)):
+        for item in footprints(kernel, spec, loaded.problem("main", None)):
             block = Block(item.threads, item.registers, item.shared_bytes)
             rows = found.setdefault(f"{item.kernel}, blocks of {item.threads} threads", [])
             if (spec, block) not in rows:

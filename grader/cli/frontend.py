@@ -17,10 +17,10 @@ from grader.cli.options import lines_of
 from grader.interview.bank import FollowUp
 from grader.interview.interviewer import Action, Asked
 from grader.interview.session import Code, Figure, Session, Talk
-from grader.judge.kernels.pool import Progress
+from grader.judge.runners.pool import Progress
 from grader.report import interviews, progress
 from grader.results import Grade
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 ACTIONS: dict[str, Action] = {"": "grade", "g": "grade", "h": "hint", "s": "skip"}
 PASTED_S = 0.05

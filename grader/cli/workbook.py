@@ -194,7 +194,7 @@ def profile(
     from grader.workbook.topics import load
 
     loaded = load(topic)
-    if plot is not None and loaded.kernel is None:
+    if plot is not None and not loaded.has_timeline:
         raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
     check_outputs(html, file_of(json), plot=plot)
     console = console_for(json == "-")
@@ -240,7 +240,7 @@ def new(
     starter = loaded.starter.read_text(encoding="utf-8")
     path = file or Path(f"{topic}{loaded.suffix}")
     if path.suffix != loaded.suffix:
-        what = "a kernel in CUDA C++" if loaded.kernel is None else "a schedule in Python"
+        what = f"a {loaded.writes} in {loaded.language}"
         raise WarpladderError(
             f"the starter of {topic} is {what}",
             file=path,

@@ -11,7 +11,7 @@ from grader.lab import show
 from grader.report import console as views
 from grader.results import ClaimResult, Grade
 from grader.workbook import units
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 
 def earned(topic: Topic, grade: Grade, rung: str) -> int:

@@ -21,7 +21,7 @@ from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.kernels.case_runner import work
 from grader.workbook.expressions import nearest
 from grader.workbook.strict_toml import read
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 SIZES_A_TOPIC = 3
 _TRIES = 10_000

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from grader.emulator.nvrtc.compilation import find_toolkit
 from grader.lab.cells import MAGIC, as_file
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
 _BETWEEN = r"(?:[^\S\n]|/\*.*?\*/)*"

@@ -19,7 +19,8 @@ from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.grade import grade
 from grader.judge.kernels.case_runner import work
 from grader.results import Grade
-from grader.workbook.topics import Topic, load
+from grader.workbook.topic import Topic
+from grader.workbook.topics import load
 
 
 def mark(order: Order) -> Marked:

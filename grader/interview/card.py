@@ -18,7 +18,7 @@ from grader.interview.numbers import with_unit
 from grader.interview.rounds import Interview
 from grader.interview.session import Answer, Code, Figure, Rated, Said, Session, Talk
 from grader.workbook.content import content_root, name_of
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 SCHEMA = "warpladder/card/1"
 

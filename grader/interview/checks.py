@@ -15,7 +15,7 @@ from grader.errors import WarpladderError
 from grader.interview import bank, key_points, numbers, rounds
 from grader.interview.bank import Entry, NumberQuestion, Question
 from grader.interview.key_points import Point
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 _INCLUDE = re.compile(r"^```\{literalinclude\}\s+(\S+)", re.MULTILINE)

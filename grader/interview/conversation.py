@@ -19,7 +19,7 @@ from grader.interview.rounds import Interview, Ratio, Round, read_interview
 from grader.interview.session import Clock, Code, Figure, Session
 from grader.judge.values import named
 from grader.workbook.expressions import ExpressionError, Number
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 LIMITS = "What limits this version? Argue from the hardware, with numbers where you have them."
 NEXT = "What would you do next, and why should it help?"
@@ -282,5 +282,4 @@ class Conversation:
         return named(self.topic, codes[-1].counters, codes[-1].facts or {})
 
     def _sizes(self) -> str:
-        sizes = self.topic.sizes_count if self.topic.kernel is None else self.topic.sizes_main
-        return ", ".join(f"{name} = {pretty(value)}" for name, value in sizes.items())
+        return ", ".join(f"{name} = {pretty(value)}" for name, value in self.topic.claim_sizes.items())

@@ -20,11 +20,11 @@ from grader.interview.bank import FollowUp
 from grader.interview.key_points import Point
 from grader.interview.session import Answer, Clock, Code, Figure, Rated, Said, Session, Talk
 from grader.judge.grade import grade
-from grader.judge.kernels.pool import Progress
+from grader.judge.runners.pool import Progress
 from grader.judge.values import of_file
 from grader.results import Grade
 from grader.workbook.expressions import Number
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 HINT_COSTS = 0.25
 """The share of a version's points that a hint takes."""

@@ -13,7 +13,7 @@ from grader.interview.bank import FollowUp, KernelQuestion, NumberQuestion, Ques
 from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, write_starter
 from grader.interview.numbers import Drawn
 from grader.interview.session import Clock, Session
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 HINT = "`ladder climb` shows what each version of the ladder buys, and the kernels say how."
 

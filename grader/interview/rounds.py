@@ -11,7 +11,7 @@ from grader.interview.key_points import Point
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, nearest
 from grader.workbook.strict_toml import Table, read
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 FILE = "interview.toml"
 LEAST_ROUNDS, LEAST_ROUND_POINTS = 2, 2

@@ -15,7 +15,7 @@ from grader.errors import WarpladderError
 from grader.workbook import topics
 from grader.workbook.content import content_root
 from grader.workbook.expressions import nearest
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 MAGIC = "%%kernel"
 SYNTAX = f"write {MAGIC} NAME, or {MAGIC} NAME --topic TOPIC, as the first line of the cell"

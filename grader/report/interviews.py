@@ -22,7 +22,7 @@ from grader.interview.session import Code, Figure, Said, Session, Talk
 from grader.report import console as views
 from grader.results import Grade
 from grader.workbook import units
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 THEME = Theme({"markdown.code": "cyan", "markdown.block_quote": "dim"})
 """Code in running text without the black ground that it has otherwise."""

@@ -17,7 +17,7 @@ from grader.report import console as views
 from grader.workbook import units
 
 if TYPE_CHECKING:
-    from grader.workbook.topics import Topic
+    from grader.workbook.topic import Topic
 
 
 def error(console: Console, problem: WarpladderError) -> None:

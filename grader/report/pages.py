@@ -18,7 +18,8 @@ from grader.report.profiles import NO_LINE
 from grader.report.rendering import environment
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
 from grader.workbook import units
-from grader.workbook.kernel_file import Rung
+from grader.workbook.ladder import Rung
+from grader.workbook.source_file import SourceFile
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 
@@ -72,7 +73,7 @@ def climb(result: Climb, title: str) -> str:
     )
 
 
-def grade(result: Grade, title: str, rungs: Sequence[Rung], source: Sequence[str]) -> str:
+def grade(result: Grade, title: str, rungs: Sequence[Rung[SourceFile]], source: Sequence[str]) -> str:
     """What a submission is worth and why; `rungs` are the ladder's, `source` the submission's lines."""
     ids = [rung.id for rung in rungs]
     reached = ids.index(result.rung_reached) if result.rung_reached in ids else -1

@@ -25,7 +25,7 @@ from grader.report import interviews
 from grader.report.rendering import environment
 from grader.workbook import units
 from grader.workbook.expressions import ExpressionError, Number
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 _INTERNAL_LINK = re.compile(r"\[([^\]]*)\]\((?!https?://)[^)]*\)")
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})
@@ -62,7 +62,7 @@ def of_interview(interview: Interview, topic: Topic, arch: str | None = None) ->
         )
         for number, item in enumerate(interview.rounds)
     ]
-    sizes = units.problem(topic.sizes_count if topic.kernel is None else topic.sizes_main)
+    sizes = units.problem(topic.claim_sizes)
     return _page("sheet_interview.html.j2", entry=interview, versions=versions, sizes=sizes, worth=WORTH)
 
 

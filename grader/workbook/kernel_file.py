@@ -7,7 +7,7 @@
     // block = ["TILE", 8]
     // ///
 
-Rungs and submissions have the same form. `parse_rung` reads a file; `plan` makes concrete launches of it for
+Rungs and submissions have the same form. `parse_kernel_file` reads one; `plan` makes concrete launches of it for
 one problem, once the compiler has resolved the file's constants.
 """
 
@@ -24,6 +24,7 @@ from grader.errors import WarpladderError
 from grader.workbook.compiler import declared_kernels
 from grader.workbook.expressions import Expression, ExpressionError, nearest, parse
 from grader.workbook.signature import Signature, dtype_of
+from grader.workbook.source_file import SourceFile
 from grader.workbook.strict_toml import Table, read
 
 SM_COUNT = "SMS"
@@ -73,18 +74,12 @@ class Scratch:
     line: int  # of the file, where the shape stands
 
 
-@dataclass(frozen=True)
-class Rung:
-    """A kernel file: a rung of a ladder, or a submission."""
+@dataclass(frozen=True, kw_only=True)
+class KernelFile(SourceFile):
+    """A .cu file with its launch block."""
 
-    id: str  # "00_naive", "01_coalesced": the file's stem, 00_naive for those in kernels/naive/
-    path: Path
-    idea: str  # the prose before the launch block; paragraphs apart by an empty line
-    source: str
-    signature: Signature
     launches: tuple[LaunchSpec, ...]
     scratch: tuple[Scratch, ...]
-    side_step: bool = False  # an idea worth knowing that need not be faster than the rung before
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -130,7 +125,7 @@ class LaunchPlan:
     scratch: tuple[ScratchArray, ...]
 
 
-def parse_kernel_file(path: Path, signature: Signature) -> Rung:
+def parse_kernel_file(path: Path, signature: Signature) -> KernelFile:
     """Read a kernel file; raises WarpladderError naming file and line."""
     try:
         source = path.read_text(encoding="utf-8-sig")  # Windows editors begin a file with a byte-order mark
@@ -143,7 +138,7 @@ def parse_kernel_file(path: Path, signature: Signature) -> Rung:
     return parse_source(source, signature, path)
 
 
-def parse_source(source: str, signature: Signature, path: Path) -> Rung:
+def parse_source(source: str, signature: Signature, path: Path) -> KernelFile:
     """Read a kernel file's text; `path` names it in messages. Raises WarpladderError."""
     lines = source.splitlines()
     opening, closing = _find_block(lines, source, signature, path)
@@ -157,8 +152,7 @@ def parse_source(source: str, signature: Signature, path: Path) -> Rung:
     launches = tuple(_launch(table, signature, arrays) for table in block.tables("launch"))
     if not launches:
         raise block.error("the launch block launches nothing", remedy="add a [[launch]] table")
-    return Rung(
-        id="00_naive" if path.parent.name == "naive" else path.stem,
+    return KernelFile(
         path=path,
         idea=_idea(lines[:opening]),
         source=source,
@@ -169,25 +163,25 @@ def parse_source(source: str, signature: Signature, path: Path) -> Rung:
     )
 
 
-def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], sms: int) -> LaunchPlan:
-    """The launches of `rung` for one problem on a device with `sms` multiprocessors.
+def plan(file: KernelFile, problem: Mapping[str, int], constants: Mapping[str, int], sms: int) -> LaunchPlan:
+    """The launches of `file` for one problem on a device with `sms` multiprocessors.
 
-    `constants` has a value for each of `rung.constant_names`. Scratch arrays that no launch of this problem
+    `constants` has a value for each of `file.constant_names`. Scratch arrays that no launch of this problem
     takes are left out. Raises WarpladderError where an expression has no value, a grid or block is not
     positive, or no launch applies.
     """
-    values = {**constants, **rung.signature.with_derived(problem), SM_COUNT: sms}
+    values = {**constants, **file.signature.with_derived(problem), SM_COUNT: sms}
     at = ", ".join(f"{name}={value}" for name, value in problem.items())
 
     def evaluate(expression: Expression, what: str, line: int, smallest: int) -> int:
         try:
             value = expression.whole(values)
         except ExpressionError as error:
-            raise WarpladderError(f"{what}: {error}", file=rung.path, line=line) from None
+            raise WarpladderError(f"{what}: {error}", file=file.path, line=line) from None
         if value < smallest:
             raise WarpladderError(
                 f"{what} = `{expression.text}` is {value} where {at}",
-                file=rung.path,
+                file=file.path,
                 line=line,
                 remedy=f"it has to be at least {smallest} for every problem; cdiv(a, b) rounds up, `//` down",
             )
@@ -199,7 +193,7 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
         value = evaluate(item, "an argument", line, 0)
         if value > _LARGEST_INT:
             message = f"the argument `{item.text}` is {value} where {at}, more than an int holds"
-            raise WarpladderError(message, file=rung.path, line=line)
+            raise WarpladderError(message, file=file.path, line=line)
         return value
 
     def three(expressions: Sequence[Expression], what: str, line: int) -> tuple[int, int, int]:
@@ -216,19 +210,19 @@ def plan(rung: Rung, problem: Mapping[str, int], constants: Mapping[str, int], s
             zero=launch.zero,
             constant=launch.constant,
         )
-        for launch in rung.launches
-        if _applies(launch, values, rung.path)
+        for launch in file.launches
+        if _applies(launch, values, file.path)
     )
     if not launches:
         raise WarpladderError(
             f"no launch applies where {at}: every `when` is false",
-            file=rung.path,
-            line=rung.launches[0].line_of("when"),
+            file=file.path,
+            line=file.launches[0].line_of("when"),
             remedy="add a launch without `when`, or one for the remaining sizes",
         )
     used = {name for launch in launches for name in (*launch.args, *launch.zero)}
     scratch = []
-    for item in (item for item in rung.scratch if item.name in used):
+    for item in (item for item in file.scratch if item.name in used):
         shape = tuple(evaluate(side, f"shape of {item.name}", item.line, 1) for side in item.shape)
         scratch.append(ScratchArray(item.name, item.dtype, shape))
     return LaunchPlan(launches, tuple(scratch))
@@ -241,14 +235,14 @@ def _applies(launch: LaunchSpec, values: Mapping[str, int], path: Path) -> bool:
         raise WarpladderError(f"when: {error}", file=path, line=launch.line_of("when")) from None
 
 
-def _expressions(rung: Rung) -> Iterator[Expression]:
+def _expressions(file: KernelFile) -> Iterator[Expression]:
     """Every expression of the launch block."""
-    for launch in rung.launches:
+    for launch in file.launches:
         yield from (*launch.grid, *launch.block, launch.shared)
         yield from (item for item in launch.args if isinstance(item, Expression))
         if launch.when:
             yield launch.when
-    for item in rung.scratch:
+    for item in file.scratch:
         yield from item.shape
 
 

@@ -18,16 +18,22 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.workbook.kernel_file import Rung
 from grader.workbook.signature import Signature
+from grader.workbook.source_file import SourceFile
 from grader.workbook.strict_toml import read
 
 CLASS = "Schedule"
 
 _OPENING, _CLOSING = "# /// schedule", "# ///"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleFile(SourceFile):
+    """A .py file with a class Schedule."""
 
 
 def skeleton(signature: Signature) -> str:
@@ -36,7 +42,7 @@ def skeleton(signature: Signature) -> str:
     return f"      class {CLASS}:\n          def __init__(self, {names}): …\n          def run(self): …"
 
 
-def parse_schedule(path: Path, signature: Signature) -> Rung:
+def parse_schedule(path: Path, signature: Signature) -> ScheduleFile:
     """Read a schedule's file; raises WarpladderError naming file and line."""
     try:
         source = path.read_text(encoding="utf-8")
@@ -54,14 +60,11 @@ def parse_schedule(path: Path, signature: Signature) -> Rung:
     _check(tree, path, signature)
     idea = " \n".join(line.strip() for line in (ast.get_docstring(tree) or "").splitlines())
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", idea)]
-    return Rung(
-        id="00_naive" if path.parent.name == "naive" else path.stem,
+    return ScheduleFile(
         path=path,
         idea="\n\n".join(paragraphs),
         source=source,
         signature=signature,
-        launches=(),
-        scratch=(),
         side_step=_side_step(source.splitlines(), path),
     )
 

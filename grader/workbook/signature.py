@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from grader.workbook.expressions import Expression
+from grader.workbook.expressions import Expression, ExpressionError
 
 _DTYPES = {
     "float": "float32",
@@ -118,3 +118,15 @@ def _parameter(text: str) -> Parameter:
         raise ValueError(f"`{text.strip()}`: parameters by value are integers, the problem's sizes")
     kind: Literal["input", "output", "size"] = "size" if not pointer else "input" if const else "output"
     return Parameter(name, f"{'const ' if const else ''}{base}{pointer or ''}", kind, dtype)
+
+
+def impossible(problem: Mapping[str, int], signature: Signature) -> str | None:
+    """What is wrong where a size that follows from the others is below 1; None: nothing."""
+    try:
+        values = signature.with_derived(problem)
+    except ExpressionError as error:
+        return str(error)
+    for name, expression in signature.derived:
+        if values[name] < 1:
+            return f"{name} = {expression.text} is {values[name]}: these sizes make no problem"
+    return None

@@ -80,7 +80,8 @@ def test_another_device_is_extrapolated_from_what_was_measured() -> None:
 def test_a_forecast_needs_no_judging_and_knows_any_board() -> None:
     """A board that shares its architecture with the emulated one has multiprocessors and rates of its own."""
     topic = topics.load("transpose")
-    topic = replace(topic, rungs=[topic.rung("00_naive"), topic.rung("03_padded_tile")])
+    rungs = (topic.rung("00_naive"), topic.rung("03_padded_tile"))
+    topic = replace(topic, ladder=replace(topic.ladder, rungs=rungs))
     sizes = {"M": 4096, "N": 4096}
     ours, slower = (forecast(topic, named(name), sizes) for name in ("RTX 4090", "L4"))
     assert list(ours.rungs) == [rung.id for rung in topic.rungs]
@@ -95,7 +96,7 @@ def test_a_forecast_needs_no_judging_and_knows_any_board() -> None:
 
 def test_what_an_architecture_cannot_do_has_a_reason() -> None:
     topic = topics.load("hgemm")
-    alone = replace(topic, rungs=[topic.rung("06_cp_async")])
+    alone = replace(topic, ladder=replace(topic.ladder, rungs=(topic.rung("06_cp_async"),)))
     (found,) = forecast(alone, named("T4")).rungs.values()
     assert found.seconds is None
     assert "sm_80" in (found.reason or "")

@@ -75,8 +75,8 @@ def test_headers_of_cuda_are(text: str) -> None:
 
 
 def test_no_rung_of_a_kernel_includes_anything_foreign() -> None:
-    kernels = [rung for topic in TOPICS.values() if topic.kernel is None for rung in topic.rungs]
-    assert [rung.path for rung in kernels if sources.foreign_include(rung.source)] == []
+    kernels = [file for topic in TOPICS.values() for file in topic.kernel_files]
+    assert [file.path for file in kernels if sources.foreign_include(file.source)] == []
 
 
 def test_comments_and_spaces_do_not_make_another_source() -> None:

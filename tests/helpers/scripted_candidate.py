@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.interview.bank import FollowUp
 from grader.interview.interviewer import Action, Asked
 from grader.interview.session import Code, Figure, Talk
-from grader.judge.kernels.pool import Progress
+from grader.judge.runners.pool import Progress
 from grader.results import Grade
 
 

@@ -22,6 +22,7 @@ from grader.report import sheets
 from grader.results import Climb, load
 from grader.workbook import topics
 from grader.workbook.content import content_root
+from grader.workbook.topic import Topic
 
 
 class Done(NamedTuple):
@@ -223,7 +224,7 @@ def test_the_sheet_of_an_interview_has_the_ratios_counted(monkeypatch: pytest.Mo
     record = load(content_root() / "measurements/h200/transpose.json", Climb)
     counters = {rung.id: rung.counters or {} for rung in record.rungs}
 
-    def of_file(topic: topics.Topic, file: Path, arch: str | None) -> dict[str, float]:
+    def of_file(topic: Topic, file: Path, arch: str | None) -> dict[str, float]:
         rung = next((rung for rung in counters if rung == file.stem), "00_naive")
         return {**counters[rung], **topic.sizes_count}
 

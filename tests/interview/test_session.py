@@ -16,11 +16,11 @@ from grader.interview.conversation import Conversation, begin
 from grader.interview.interviewer import BrokenOff
 from grader.interview.rounds import read_interview
 from grader.interview.session import Clock, Session
-from grader.judge.kernels.pool import Progress
+from grader.judge.runners.pool import Progress
 from grader.results import ClaimResult, Grade
 from grader.workbook import topics
 from grader.workbook.expressions import Number
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 NAIVE, WIDE, WRONG = "// reaches 00_naive", "// reaches 01_wide", "// wrong"

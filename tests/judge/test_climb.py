@@ -10,11 +10,15 @@ import pytest
 
 from grader.judge.child.protocol import Hello
 from grader.judge.climb import climb
-from grader.judge.kernels import pool
-from grader.judge.kernels.runner import Runner
+from grader.judge.kernels import track
+from grader.judge.runners import pool
+from grader.judge.runners.runner import Runner
 from grader.judge.timing import rounds
 from grader.results import Climb, RungResult, from_json, to_json
 from grader.workbook import topics
+from grader.workbook.ladder import Rung
+from grader.workbook.source_file import SourceFile
+from grader.workbook.topic import Topic
 
 LD, ST = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_{}_pipe_lsu_mem_global_op_st.sum"
 CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
@@ -107,19 +111,21 @@ def test_progress_is_reported_for_every_rung() -> None:
         assert stages == ["compile", "judge", "count", "model", "done"]
 
 
+def with_source(rung: Rung[SourceFile], source: str) -> Rung[SourceFile]:
+    return dataclasses.replace(rung, file=dataclasses.replace(rung.file, source=source))
+
+
 @pytest.fixture
-def broken() -> Iterator[topics.Topic]:
+def broken() -> Iterator[Topic]:
     topic = topics.load("transpose")
-    wrong = dataclasses.replace(
-        topic.rungs[1], source=topic.rungs[1].source.replace("row < M", "row < M - 1")
-    )
-    uncompiled = dataclasses.replace(topic.rungs[2], source=topic.rungs[2].source + "\n}")
-    return dataclasses.replace(
-        topic, rungs=(topic.rungs[0], wrong, uncompiled), judge_cases=topic.judge_cases[6:8]
-    )
+    right, second, third = topic.rungs[:3]
+    wrong = with_source(second, second.source.replace("row < M", "row < M - 1"))
+    uncompiled = with_source(third, third.source + "\n}")
+    ladder = dataclasses.replace(topic.ladder, rungs=(right, wrong, uncompiled))
+    return dataclasses.replace(topic, ladder=ladder, judge_cases=topic.judge_cases[6:8])
 
 
-def test_a_broken_rung_does_not_stop_the_others(broken: topics.Topic) -> None:
+def test_a_broken_rung_does_not_stop_the_others(broken: Topic) -> None:
     right, wrong, uncompiled = climb(broken, "emulator", {"M": 32, "N": 32}).rungs
     assert right.verdict == "pass"
     assert (wrong.verdict, wrong.time_s, wrong.counters, wrong.vs_naive) == ("fail", None, None, None)
@@ -143,10 +149,13 @@ def test_the_way_through_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_emulator_for_sure", lambda device, arch: False)
     monkeypatch.setattr(pool, "_gpu", lambda device, arch: StandIn("emulator", threads=1))
     monkeypatch.setattr(rounds, "ROUNDS", 6)
-    monkeypatch.setattr(rounds, "FLUSH_BYTES", 4096)
+    monkeypatch.setattr(track, "FLUSH_BYTES", 4096)
     topic = topics.load("transpose")
     topic = dataclasses.replace(
-        topic, rungs=topic.rungs[:3], judge_cases=topic.judge_cases[5:7], sizes_count={"M": 64, "N": 64}
+        topic,
+        ladder=dataclasses.replace(topic.ladder, rungs=topic.rungs[:3]),
+        judge_cases=topic.judge_cases[5:7],
+        sizes_count={"M": 64, "N": 64},
     )
     result = climb(topic, "auto", {"M": 48, "N": 80})
     assert (result.problem, result.counted) == ({"M": 48, "N": 80}, {"M": 64, "N": 64})

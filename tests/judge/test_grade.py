@@ -10,10 +10,10 @@ from grader.errors import WarpladderError
 from grader.judge.correctness.cases import CaseStore, make
 from grader.judge.grade import grade
 from grader.judge.kernels.case_runner import CaseRunner
-from grader.judge.kernels.runner import Runner
 from grader.judge.kernels.submission import KernelSubmission, compile_it, explain
 from grader.judge.profile import profile
 from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
 from grader.results import CaseResult, Grade, Mismatch, Profile, from_json, to_json
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH
@@ -67,7 +67,7 @@ def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str
     """An emulator looks; where it finds nothing, what the GPU's result showed remains."""
     topic = topics.load("transpose")
     file = Path(__file__).parents[1] / "submissions" / "transpose" / f"{submission}.cu"
-    failed = KernelSubmission(topic.parse(file), str(file))
+    failed = KernelSubmission(name=str(file), file=topic.parse(file))
     compile_it(failed, DEFAULT_ARCH)
     failed.refusal = Refused("fail", "`out` is wrong")
     seen = Mismatch("out", [0, 7], 4.0, 3.0, allowed=0.0, wrong=1, elements=1023)

@@ -21,7 +21,7 @@ from grader.judge.values import of_file
 from grader.report import sheets
 from grader.workbook import topics
 from grader.workbook.expressions import ExpressionError, Number
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 

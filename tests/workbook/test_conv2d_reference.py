@@ -17,6 +17,8 @@ from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseData
 from grader.judge.correctness.comparison import compare
 from grader.workbook import topics
+from grader.workbook.kernel_file import KernelFile
+from grader.workbook.ladder import Rung
 
 TOPIC = topics.load("conv2d")
 REFERENCE = cast(ModuleType, TOPIC.reference)
@@ -39,7 +41,7 @@ def constants(source: str, name: str) -> list[list[Fraction]]:
 
 
 @pytest.mark.parametrize("rung", WINOGRAD, ids=lambda rung: rung.id)
-def test_the_kernels_constants_are_the_generated_ones(rung: topics.Rung) -> None:
+def test_the_kernels_constants_are_the_generated_ones(rung: Rung[KernelFile]) -> None:
     generated = REFERENCE.winograd_matrices(2, 3)
     assert [constants(rung.source, name) for name in ("A_T", "G", "B_T")] == list(generated)
 

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 from grader.errors import WarpladderError
+from grader.workbook import topics
+from grader.workbook.content import content_root
 from grader.workbook.expressions import parse
-from grader.workbook.kernel_file import Rung, parse_kernel_file, parse_source, plan
+from grader.workbook.kernel_file import parse_kernel_file, parse_source, plan
 from grader.workbook.signature import parse_signature
 
 GEMM = parse_signature("gemm(const float* A, const float* B, float* C, int M, int N, int K)")
@@ -55,7 +57,7 @@ def head(*lines: str) -> str:
     return "".join(f"// {line}\n" for line in ("/// launch", *lines, "///"))
 
 
-def read(source: str) -> Rung:
+def read(source: str) -> KernelFile:
     return parse_source(source, GEMM, Path("mine.cu"))
 
 
@@ -205,13 +207,13 @@ def test_a_schedule_where_a_kernel_is_asked_for() -> None:
         parse_source("class Schedule: ...\n", COPY, Path("mine.py"))
 
 
-def test_ids_come_from_the_place(tmp_path: Path) -> None:
-    for place in ("naive/gemm.cu", "optimized/gemm/03_tile.cu"):
-        path = tmp_path / place
-        path.parent.mkdir(parents=True)
-        path.write_text(PIPELINE)
-    assert parse_kernel_file(tmp_path / "naive/gemm.cu", GEMM).id == "00_naive"
-    assert parse_kernel_file(tmp_path / "optimized/gemm/03_tile.cu", GEMM).id == "03_tile"
+def test_ids_come_from_the_place() -> None:
+    for topic in topics.discover().values():
+        places = [rung.path.relative_to(content_root() / "kernels") for rung in topic.rungs]
+        assert topic.ladder.ids[0] == "00_naive"
+        assert places[0] == Path(f"naive/{topic.name}{topic.suffix}")
+        assert topic.ladder.ids[1:] == tuple(place.stem for place in places[1:])
+        assert {place.parent for place in places[1:]} == {Path("optimized") / topic.name}
 
 
 def test_a_byte_order_mark_is_no_part_of_the_source(tmp_path: Path) -> None:

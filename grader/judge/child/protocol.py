@@ -274,10 +274,13 @@ class Reply(Struct, frozen=True):
     failure: Failure | None = None
 
 
+DeviceKind = Literal["gpu", "emulator"]
+
+
 class Hello(Struct, frozen=True):
     """The child's first message: what it found to launch on."""
 
-    kind: Literal["gpu", "emulator"]
+    kind: DeviceKind
     name: str
     arch: str
     limits: dict[str, int]

@@ -5,22 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.results import ClaimResult, Hint
-from grader.workbook.topics import Topic
+from grader.workbook.ladder import Ladder
+from grader.workbook.source_file import SourceFile
 
 
-def next_rung(topic: Topic, reached: str, claims: Sequence[ClaimResult]) -> list[Hint]:
+def next_rung(ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimResult]) -> list[Hint]:
     """One hint for each claim of the next rung that does not hold; none at the top of the ladder.
 
     Rung 0 is reached by everything that is right. Where its own claims do not hold, they come first.
     """
-    order = [rung.id for rung in topic.rungs]
-    broken = {claim.rung for claim in claims if claim.held is not True}
-    above = [rung for rung in order[order.index(reached) :] if rung != reached or rung in broken]
-    if not above:
+    following = ladder.wanting(reached, claims)
+    if following is None:
         return []
-    following = above[0]
     missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
-    idea = f" The idea: {first_sentence(topic.rung(following).idea)}"
+    idea = f" The idea: {first_sentence(ladder[following].idea)}"
     return [_hint(claim, "" if number else idea) for number, claim in enumerate(missing)]
 
 

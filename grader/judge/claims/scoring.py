@@ -1,26 +1,14 @@
-"""What counters prove: claims, the rung they reach, and the points that are due."""
+"""Claims checked on what was counted. Which rung they reach is the ladder's to say: see grader/workbook/ladder.py."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from grader.results import ClaimResult
 from grader.workbook.expressions import Expression, Number, parse
-from grader.workbook.topics import ClaimSpec, Topic
-
-
-def rung_order(topic: Topic) -> tuple[str, ...]:
-    """The ids of the ladder, from rung 0 up."""
-    return tuple(rung.id for rung in topic.rungs)
-
-
-def claims_up_to(topic: Topic, rung: str) -> tuple[ClaimSpec, ...]:
-    """A rung's own claims and those of every rung before it, in the ladder's order."""
-    order = rung_order(topic)
-    reached = order[: order.index(rung) + 1]
-    return tuple(claim for name in reached for claim in topic.claims if claim.rung == name)
+from grader.workbook.ladder import ClaimSpec
 
 
 def check(claim: ClaimSpec, values: Mapping[str, Number] | None) -> ClaimResult:
@@ -56,23 +44,3 @@ def _limit(expect: Expression) -> Expression | None:
 
 def _value(side: Expression | None, values: Mapping[str, Number]) -> float | None:
     return None if side is None else float(side.evaluate(values))
-
-
-def reached(order: Sequence[str], claims: Iterable[ClaimResult]) -> str:
-    """The last rung such that its claims and those of every rung before it hold.
-
-    Rung 0 is reached by every correct kernel: there is nothing below it.
-    """
-    broken = {claim.rung for claim in claims if claim.held is not True}
-    last = order[0]
-    for rung in order:
-        if rung in broken:
-            break
-        last = rung
-    return last
-
-
-def points(order: Sequence[str], rung: str, claims: Iterable[ClaimResult]) -> int:
-    """What the claims of the reached rungs are worth: a rung above a missing one earns nothing."""
-    earned = order[: order.index(rung) + 1]
-    return sum(claim.points for claim in claims if claim.rung in earned and claim.held)

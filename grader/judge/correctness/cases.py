@@ -20,7 +20,7 @@ from grader.errors import WarpladderError
 from grader.judge.correctness.comparison import Bounds, Comparison, compare, compare_within, error_bound
 from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, NOTHING_IS_COMPUTED, SUMS_ARE_EXACT
 from grader.results import CaseKind
-from grader.workbook.topics import Topic
+from grader.workbook.topic import Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

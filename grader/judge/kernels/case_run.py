@@ -23,8 +23,8 @@ from grader.judge.correctness.verdict import (
     of_records,
 )
 from grader.judge.kernels.compiled import Kernel, Planned
-from grader.judge.kernels.runner import Region, Runner
 from grader.judge.refused import Refused
+from grader.judge.runners.runner import Region, Runner
 from grader.results import FindingResult
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -44,7 +44,7 @@ class CaseRun:
         for item in self.planned.scratch:
             if item.name == name:
                 return item.dtype
-        return self.kernel.rung.signature[name].dtype
+        return self.kernel.file.signature[name].dtype
 
     def sizes(self) -> dict[str, int]:
         """Bytes of every array the kernel is given, by name: inputs, outputs, scratch."""
@@ -54,46 +54,43 @@ class CaseRun:
         return {name: int(np.prod(shape)) * self.dtype(name).itemsize for name, shape in shapes.items()}
 
 
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
-    """What one trial showed. `refusal` None is a pass."""
+    """What running one case has shown so far. `refusal` None, once it has been run to the end, is a pass."""
 
-    refusal: Refused | None
+    refusal: Refused | None = None
     records: tuple[Record, ...] = ()  # of each launch; empty on a GPU
     findings: tuple[FindingResult, ...] = ()
     comparison: Comparison | None = None  # of the first wrong output, else of the one with the largest error
     printed: str = ""  # by the kernel
 
 
-def run(runner: Runner, trial: CaseRun, budget: int | None, timeout_s: float) -> Outcome:
-    """Run a kernel once and look at everything it did."""
-    refusal = runner.load(trial.kernel, timeout_s)
-    if refusal:
-        return Outcome(refusal)
-    regions = runner.regions(trial.sizes())
+def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float, outcome: Outcome) -> None:
+    """Run a kernel once and look at everything it did. Raises Refused; `outcome` has what is known by then."""
+    runner.load(case_run.kernel, timeout_s)
+    regions = runner.regions(case_run.sizes())
     for region in regions:
-        _lay_out(runner, region, trial)
-    run_all = Run(trial.kernel.module, trial.planned.launches, budget)
+        _lay_out(runner, region, case_run)
+    run_all = Run(case_run.kernel.module, case_run.planned.launches, budget)
     runner.printed()
     reply = runner.ask(operations(regions, run_all), timeout_s)
-    if isinstance(reply, Refused):
-        return Outcome(reply)
-    printed = runner.printed()
-    records = named(records_of(reply), trial.planned.kernels)
-    refusal = of_records(records, budget)
-    if refusal is None and reply.failure is not None:
-        refusal = of_failure(reply.failure)
-    seen = findings(records)
-    if refusal:
+    outcome.printed = runner.printed()
+    outcome.records = named(records_of(reply), case_run.planned.kernels)
+    outcome.findings = tuple(findings(outcome.records))
+    stopped = of_records(outcome.records, budget)
+    if stopped is None and reply.failure is not None:
+        stopped = of_failure(reply.failure)
+    if stopped is not None:
         runner.restart()  # the context of a failed launch is of no more use
-        return Outcome(of_findings(seen) or refusal, records, tuple(seen), printed=printed)
-    comparison = compare_outputs(runner, trial, regions)
+        raise of_findings(outcome.findings) or stopped
+    outcome.comparison = compare_outputs(runner, case_run, regions)
     refusal = (
-        of_findings(seen)
-        or _of_arrays(runner, trial, regions)
-        or of_comparison(comparison, trial.data.advice, trial.case.problem)
+        of_findings(outcome.findings)
+        or _of_arrays(runner, case_run, regions)
+        or of_comparison(outcome.comparison, case_run.data.advice, case_run.case.problem)
     )
-    return Outcome(refusal, records, tuple(seen), comparison, printed)
+    if refusal is not None:
+        raise refusal
 
 
 def operations(regions: Sequence[Region], run_all: Run) -> list[Operation]:
@@ -117,13 +114,13 @@ def named(records: Sequence[Record], kernels: Sequence[str]) -> tuple[Record, ..
     return tuple(msgspec.structs.replace(record, kernel=kernel) for record, kernel in pairs)
 
 
-def _lay_out(runner: Runner, region: Region, trial: CaseRun) -> None:
+def _lay_out(runner: Runner, region: Region, case_run: CaseRun) -> None:
     """Write guards, and the input or poison between them, into the memory file."""
     payload = frame(runner.bytes_of(region), region.guard)
-    if region.name in trial.data.inputs:
-        payload[:] = as_bytes(trial.data.inputs[region.name])
-    elif region.name in trial.data.expected:
-        paint_output(payload, trial.dtype(region.name))
+    if region.name in case_run.data.inputs:
+        payload[:] = as_bytes(case_run.data.inputs[region.name])
+    elif region.name in case_run.data.expected:
+        paint_output(payload, case_run.dtype(region.name))
     else:
         paint(payload, POISON)
 
@@ -133,37 +130,37 @@ def as_bytes(array: Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
 
 
-def compare_outputs(runner: Runner, trial: CaseRun, regions: Sequence[Region]) -> Comparison:
+def compare_outputs(runner: Runner, case_run: CaseRun, regions: Sequence[Region]) -> Comparison:
     """The first output that is wrong, or else the one with the largest error."""
     found: list[Comparison] = []
     for region in regions:
-        if region.name in trial.data.expected:
-            expected = trial.data.expected[region.name]
-            actual = runner.payload(region).view(trial.dtype(region.name)).reshape(expected.shape)
-            found.append(trial.data.compare(region.name, actual))
+        if region.name in case_run.data.expected:
+            expected = case_run.data.expected[region.name]
+            actual = runner.payload(region).view(case_run.dtype(region.name)).reshape(expected.shape)
+            found.append(case_run.data.compare(region.name, actual))
     wrong = [comparison for comparison in found if not comparison.right]
     return wrong[0] if wrong else max(found, key=lambda comparison: comparison.error or 0.0)
 
 
-def _of_arrays(runner: Runner, trial: CaseRun, regions: Sequence[Region]) -> Refused | None:
+def _of_arrays(runner: Runner, case_run: CaseRun, regions: Sequence[Region]) -> Refused | None:
     """Damage around any array, or a change in an input."""
     for region in regions:
         around = damage(runner.bytes_of(region), region.guard)
-        refusal = of_guards(region.name, around, trial.dtype(region.name).itemsize)
+        refusal = of_guards(region.name, around, case_run.dtype(region.name).itemsize)
         if refusal:
             return refusal
-    outputs = list(trial.data.expected)
+    outputs = list(case_run.data.expected)
     for region in regions:
-        if region.name in trial.data.inputs:
-            refusal = of_input(region.name, first_change(runner, region, trial), outputs)
+        if region.name in case_run.data.inputs:
+            refusal = of_input(region.name, first_change(runner, region, case_run), outputs)
             if refusal:
                 return refusal
     return None
 
 
-def first_change(runner: Runner, region: Region, trial: CaseRun) -> tuple[int, ...] | None:
+def first_change(runner: Runner, region: Region, case_run: CaseRun) -> tuple[int, ...] | None:
     """The index of the first element of an input that is not what it was, bit for bit."""
-    given = trial.data.inputs[region.name]
+    given = case_run.data.inputs[region.name]
     now, before = runner.payload(region), as_bytes(given)
     if np.array_equal(now, before):
         return None

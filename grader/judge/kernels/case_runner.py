@@ -10,10 +10,11 @@ from grader.judge.kernels import case_run
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.runner import Runner
 from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
 from grader.results import Accuracy, CaseResult
-from grader.workbook.topics import Problem, Topic
+from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
 
 GPU_SECONDS = 8.0
 """After this long a case on a GPU is an endless loop: its longest honest relative takes milliseconds."""
@@ -53,22 +54,26 @@ class CaseRunner:
 
     topic: Topic
     store: CaseStore
-    runner: Runner
+    child: Runner
 
     def outcome(self, kernel: Kernel, case: Case) -> Outcome:
         """Run one case and look at everything the kernel did."""
-        hello = self.runner.hello()
+        outcome = Outcome()
         try:
-            planned = kernel.plan(case.problem, hello.limits)
-        except Refused as error:
-            return Outcome(Refused("error", error.reason))
-        if hello.kind == "emulator" and (
-            refusal := _too_many_blocks(planned, work(self.topic, case.problem))
-        ):
-            return Outcome(refusal)
+            self._run(kernel, case, outcome)
+        except Refused as refused:
+            outcome.refusal = refused
+        return outcome
+
+    def _run(self, kernel: Kernel, case: Case, outcome: Outcome) -> None:
+        hello = self.child.hello()
+        planned = kernel.plan(case.problem, hello.limits)
+        if hello.kind == "emulator":
+            _check_number_of_blocks(planned, work(self.topic, case.problem))
         seconds = GPU_SECONDS if hello.kind == "gpu" else emulator_seconds(self.topic, case.problem)
         attempt = CaseRun(kernel, planned, case, self.store.get(case))
-        return case_run.run(self.runner, attempt, instruction_budget(self.topic, case.problem), seconds)
+        budget = instruction_budget(self.topic, case.problem)
+        case_run.run(self.child, attempt, budget, seconds, outcome)
 
     def outcomes(self, kernel: Kernel, cases: Sequence[Case]) -> Iterator[tuple[Case, Outcome]]:
         """Each case's outcome, up to and including the first that is not a pass."""
@@ -79,19 +84,18 @@ class CaseRunner:
                 return
 
 
-def _too_many_blocks(planned: Planned, operations: int) -> Refused | None:
-    """Blocks in such numbers that most have nothing to do, and the emulator would not come to an end."""
+def _check_number_of_blocks(planned: Planned, operations: int) -> None:
+    """Refuse blocks in such numbers that most have nothing to do, and the emulator would not come to an end."""
     blocks = sum(product(launch.grid) for launch in planned.launches)
-    if blocks <= BLOCKS + operations:
-        return None
-    return Refused(
-        "error",
-        f"The grids have {blocks:,} blocks, where the problem has only {operations:,} operations and bytes. "
-        "Compute `grid` from the sizes, with cdiv.",
-    )
+    if blocks > BLOCKS + operations:
+        raise Refused(
+            "error",
+            f"The grids have {blocks:,} blocks, where the problem has only {operations:,} operations and bytes. "
+            "Compute `grid` from the sizes, with cdiv.",
+        )
 
 
-def case_result(case: Case, outcome: Outcome, examiner: CaseRunner, file: str) -> CaseResult:
+def case_result(case: Case, outcome: Outcome, runner: CaseRunner, file: str) -> CaseResult:
     """A case as results show it."""
     refusal, comparison = outcome.refusal, outcome.comparison
     return CaseResult(
@@ -102,8 +106,8 @@ def case_result(case: Case, outcome: Outcome, examiner: CaseRunner, file: str) -
         first_mismatch=None if comparison is None else comparison.mismatch,
         kind=case.kind,
         reason=None if refusal is None else refusal.reason,
-        reproduce=None if refusal is None else case.reproduce(examiner.topic.name, file),
-        yardstick_error=None if comparison is None else examiner.store.yardstick_error(case),
+        reproduce=None if refusal is None else case.reproduce(runner.topic.name, file),
+        yardstick_error=None if comparison is None else runner.store.yardstick_error(case),
         error_bound=None if comparison is None else comparison.bound,
     )
 

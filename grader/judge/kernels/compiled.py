@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Literal
 
 from grader.emulator.nvrtc.compilation import Build, Resources
 from grader.errors import WarpladderError
-from grader.judge.child.protocol import Launch, Load, Pointer, Scalar
+from grader.judge.child.protocol import DeviceKind, Launch, Load, Pointer, Scalar
 from grader.judge.correctness.verdict import Limits, of_limits
 from grader.judge.refused import Refused
 from grader.workbook import compiler
 from grader.workbook.compiler import CompileFailed
 from grader.workbook.expressions import nearest
-from grader.workbook.kernel_file import LaunchPlan, PlannedLaunch, Rung, ScratchArray, plan
-
-DeviceKind = Literal["gpu", "emulator"]
+from grader.workbook.kernel_file import KernelFile, LaunchPlan, PlannedLaunch, ScratchArray, plan
 
 _IMAGES = {"gpu": "pycuda", "emulator": "emulator"}
 
@@ -33,16 +30,16 @@ class Planned:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A rung or a submission, compiled for one architecture."""
+    """A kernel file, compiled for one architecture."""
 
-    rung: Rung
+    file: KernelFile
     build: Build
     constants: dict[str, int]
 
     @property
     def module(self) -> str:
         """What the child calls this kernel's module."""
-        return str(self.rung.path)
+        return str(self.file.path)
 
     def load(self, kind: DeviceKind) -> Load:
         """The operation that loads it on a device."""
@@ -55,7 +52,7 @@ class Kernel:
     def plan(self, problem: Mapping[str, int], limits: Limits) -> Planned:
         """The launches for a problem on a device of these limits. Raises Refused."""
         try:
-            planned = plan(self.rung, problem, self.constants, limits["multiprocessor_count"])
+            planned = plan(self.file, problem, self.constants, limits["multiprocessor_count"])
         except WarpladderError as error:
             raise Refused("error", str(error)) from None
         launches = tuple(self._launch(item, problem) for item in planned.launches)
@@ -82,24 +79,24 @@ class Kernel:
             return Scalar("int32", item)
         if item not in problem:
             return Pointer(item)
-        return Scalar(str(self.rung.signature[item].dtype), problem[item])
+        return Scalar(str(self.file.signature[item].dtype), problem[item])
 
 
 def _kernels(planned: LaunchPlan) -> tuple[str, ...]:
     return tuple(item.kernel for item in planned.launches)
 
 
-def prepare(rung: Rung, arch: str) -> Kernel:
+def prepare(file: KernelFile, arch: str) -> Kernel:
     """Compile a kernel file. Raises Refused with the compiler's words, or WarpladderError without a compiler.
 
     The file's constants need a second, cheaper compilation, which runs beside the first.
     """
-    names = rung.constant_names
+    names = file.constant_names
     try:
         with ThreadPoolExecutor(1) as beside:
-            constants = beside.submit(compiler.constants, rung.source, names, file=rung.path, arch=arch)
-            build = compiler.compile_source(rung.source, file=rung.path, kernels=rung.kernels, arch=arch)
-            kernel = Kernel(rung, build, constants.result())
+            constants = beside.submit(compiler.constants, file.source, names, file=file.path, arch=arch)
+            build = compiler.compile_source(file.source, file=file.path, kernels=file.kernels, arch=arch)
+            kernel = Kernel(file, build, constants.result())
     except CompileFailed as error:
         raise Refused("error", f"The compiler refuses it: {error}") from None
     except WarpladderError as error:
@@ -113,9 +110,9 @@ def prepare(rung: Rung, arch: str) -> Kernel:
 
 def _check_parameters(kernel: Kernel) -> None:
     """Refuse kernels whose parameters are not what the launch block passes: the driver would not notice."""
-    for launch in kernel.rung.launches:
+    for launch in kernel.file.launches:
         declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])
-        sizes = {size.name: size.nbytes for size in kernel.rung.signature.sizes}
+        sizes = {size.name: size.nbytes for size in kernel.file.signature.sizes}
         passed = tuple(sizes.get(item, 8) if isinstance(item, str) else 4 for item in launch.args)
         line = launch.line_of("args")
         if len(declared) == len(passed) and declared != passed:
@@ -123,30 +120,30 @@ def _check_parameters(kernel: Kernel) -> None:
             item = launch.args[place]
             raise Refused(
                 "error",
-                f"{kernel.rung.path.name}:{line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
+                f"{kernel.file.path.name}:{line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
                 f"in the place of `{item if isinstance(item, str) else item.text}`, which has {passed[place]}. "
-                f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.rung.signature}.",
+                f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.file.signature}.",
             )
         if declared != passed:
             names = ", ".join(item if isinstance(item, str) else item.text for item in launch.args)
             raise Refused(
                 "error",
-                f"{kernel.rung.path.name}:{line}: `{launch.kernel}` takes {len(declared)} parameters "
+                f"{kernel.file.path.name}:{line}: `{launch.kernel}` takes {len(declared)} parameters "
                 f"({_list(declared)} bytes) and is passed {names} ({_list(passed)} bytes). "
-                f"Give it the topic's parameters, {kernel.rung.signature}, or say in `args` what it takes.",
+                f"Give it the topic's parameters, {kernel.file.signature}, or say in `args` what it takes.",
             )
 
 
 def _check_constants(kernel: Kernel) -> None:
     """Refuse launch blocks that name a variable which the compiled file does not have."""
     known = compiler.variables(kernel.build.ptx)
-    for launch in kernel.rung.launches:
+    for launch in kernel.file.launches:
         for variable, array in launch.constant:
             if variable not in known:
                 meant = nearest(variable, known) or "."
                 raise Refused(
                     "error",
-                    f"{kernel.rung.path.name}:{launch.line_of('constant')}: `{array}` is to be copied into "
+                    f"{kernel.file.path.name}:{launch.line_of('constant')}: `{array}` is to be copied into "
                     f"`{variable}`, and the compiled file has no such variable{meant} Declare __constant__ float "
                     f"{variable}[…] outside of any function, and use it.",
                 )

@@ -14,9 +14,9 @@ from grader.judge.correctness.verdict import of_failure, of_records
 from grader.judge.kernels.case_run import named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.runner import Runner
-from grader.judge.refused import Refused
-from grader.workbook.topics import Problem, Topic
+from grader.judge.runners.runner import Runner
+from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
 
 FEWEST_BLOCKS, MOST_BLOCKS = 2, 8
 INSTRUCTIONS = 8_000_000
@@ -51,8 +51,8 @@ def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
 
 def sample(
     runner: Runner, kernel: Kernel, launches: Sequence[Launch], room: int, budget: int, timeout_s: float
-) -> tuple[Record, ...] | Refused:
-    """The records of launches of a few blocks each, on arrays that hold nothing.
+) -> tuple[Record, ...]:
+    """The records of launches of a few blocks each, on arrays that hold nothing. Raises Refused.
 
     Every array is given `room` bytes, as much as all of them need: the emulator has no memory behind
     addresses that are not touched. Nothing is copied into constant memory. Kernels whose work depends on the
@@ -62,8 +62,6 @@ def sample(
     allocations = [Allocate(name, room) for name in sorted(names)]
     run = Run(kernel.module, tuple(replace(launch, constant=()) for launch in launches), budget)
     reply = runner.ask([*allocations, run, Release()], timeout_s)
-    if isinstance(reply, Refused):
-        return reply
     written = {symbol: name for name, symbol in kernel.build.lowered.items()}
     records = named(records_of(reply), [written[launch.symbol] for launch in launches])
     refusal = of_records(records, budget)
@@ -71,7 +69,7 @@ def sample(
         refusal = of_failure(reply.failure)
     if refusal is not None:
         runner.restart()
-        return refusal
+        raise refusal
     return records
 
 

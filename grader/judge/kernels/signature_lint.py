@@ -35,7 +35,7 @@ def of(kernel: Kernel, arch: str) -> str | None:
 
 def of_constants(kernel: Kernel) -> str | None:
     """A sentence about a `__constant__` variable that is used and that no launch copies anything into."""
-    filled = {variable for launch in kernel.rung.launches for variable, _ in launch.constant}
+    filled = {variable for launch in kernel.file.launches for variable, _ in launch.constant}
     for variable in compiler.zero_constants(kernel.build.ptx):
         if variable not in filled:
             return (
@@ -48,10 +48,10 @@ def of_constants(kernel: Kernel) -> str | None:
 def of_types(kernel: Kernel, arch: str) -> str | None:
     """A sentence about the first parameter whose type is not that of what it is passed, if there is one."""
     types: dict[int, tuple[str | None, ...]] = {}
-    for number, launch in enumerate(kernel.rung.launches):
+    for number, launch in enumerate(kernel.file.launches):
         try:
             types[number] = compiler.parameter_types(
-                kernel.rung.source, launch.kernel, len(launch.args), file=kernel.rung.path, arch=arch
+                kernel.file.source, launch.kernel, len(launch.args), file=kernel.file.path, arch=arch
             )
         except WarpladderError:
             continue
@@ -60,7 +60,7 @@ def of_types(kernel: Kernel, arch: str) -> str | None:
 
 
 def _of_launch(kernel: Kernel, number: int, types: tuple[str | None, ...]) -> Iterator[str]:
-    launch = kernel.rung.launches[number]
+    launch = kernel.file.launches[number]
     for item, named in zip(launch.args, types, strict=True):
         meant = _meant(kernel, item)
         if named is None or meant is None or _suits(named, meant):
@@ -74,11 +74,11 @@ def _meant(kernel: Kernel, item: Argument) -> str | None:
     """The type of what is passed: "float*", "int"."""
     if not isinstance(item, str):
         return "int"
-    scratch = {array.name: array.dtype for array in kernel.rung.scratch}
+    scratch = {array.name: array.dtype for array in kernel.file.scratch}
     if item in scratch:
         name = _NAMES.get(scratch[item].name)
         return None if name is None else f"{name}*"
-    parameter = kernel.rung.signature[item]
+    parameter = kernel.file.signature[item]
     name = _NAMES.get(parameter.dtype.name)
     return name if name is None or parameter.kind == "size" else f"{name}*"
 
@@ -92,11 +92,11 @@ def _suits(named: str, meant: str) -> bool:
 
 def _of_outputs(kernel: Kernel, types: dict[int, tuple[str | None, ...]]) -> Iterator[str]:
     """Outputs that go to pointers to const alone, as when two arguments have changed places."""
-    signature = kernel.rung.signature
+    signature = kernel.file.signature
     for output in signature.outputs:
         takers: list[tuple[LaunchSpec, str | None]] = [
             (launch, named)
-            for number, launch in enumerate(kernel.rung.launches)
+            for number, launch in enumerate(kernel.file.launches)
             for item, named in zip(launch.args, types.get(number, ()), strict=False)
             if item == output.name
         ]

@@ -30,12 +30,13 @@ from grader.emulator.streams.commands import (
 from grader.emulator.streams.ordering import Extent, Hazard, hazards
 from grader.judge.child.protocol import Failure, HostData, RecordSchedule
 from grader.judge.kernels.compiled import Kernel
-from grader.judge.kernels.runner import Runner
 from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
-from grader.workbook.kernel_file import Rung
+from grader.workbook.reference import Problem
+from grader.workbook.schedule_file import ScheduleFile
 from grader.workbook.signature import Parameter
-from grader.workbook.topics import Problem, ScheduledKernel, Topic
+from grader.workbook.topic import ScheduledKernel, ScheduleTopic
 
 SECONDS = 60.0
 """After this long a schedule that is only written down hangs."""
@@ -53,37 +54,31 @@ class CheckedSchedule:
 
 
 def check_schedule(
-    runner: Runner, topic: Topic, kernel: Kernel, rung: Rung, problem: Problem
+    runner: Runner, topic: ScheduleTopic, kernel: Kernel, file: ScheduleFile, problem: Problem
 ) -> CheckedSchedule:
     """Write a schedule down for a problem, in an emulator's child that is used for nothing else, and check it."""
-    job = scheduled(topic)
+    job = topic.kernel
     operation = RecordSchedule(
-        rung.path.name,
-        rung.source,
+        file.path.name,
+        file.source,
         kernel.load("emulator").image,
         _symbol(kernel),
         tuple(_parameter(item, job, problem) for item in topic.signature.params),
     )
-    reply = runner.ask([operation], SECONDS)
-    if isinstance(reply, Refused):
-        return CheckedSchedule(None, _of_hanging(reply))
+    try:
+        reply = runner.ask([operation], SECONDS)
+    except Refused as refused:
+        return CheckedSchedule(None, _of_hanging(refused))
     if reply.failure is not None:
-        return CheckedSchedule(None, _of_failure(reply.failure, rung))
+        return CheckedSchedule(None, _of_failure(reply.failure, file))
     recording = reply.values[0]
     if not isinstance(recording, Recording):
         return CheckedSchedule(None, Refused("error", "The schedule's process answered with something else."))
     return Checker(topic, kernel, problem, recording).check()
 
 
-def scheduled(topic: Topic) -> ScheduledKernel:
-    """The kernel of a topic whose rungs are schedules."""
-    if topic.kernel is None:
-        raise ValueError(f"the rungs of {topic.name} are kernels")
-    return topic.kernel
-
-
 def _symbol(kernel: Kernel) -> str:
-    return kernel.build.lowered[kernel.rung.kernels[0]]
+    return kernel.build.lowered[kernel.file.kernels[0]]
 
 
 def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostData | int:
@@ -102,9 +97,9 @@ def _of_hanging(refusal: Refused) -> Refused:
     return Refused("timeout", reason)
 
 
-def _of_failure(failure: Failure, rung: Rung) -> Refused:
-    where = f"{rung.path.name}:{failure.line}: " if failure.line else ""
-    lines = rung.source.splitlines()
+def _of_failure(failure: Failure, file: ScheduleFile) -> Refused:
+    where = f"{file.path.name}:{failure.line}: " if failure.line else ""
+    lines = file.source.splitlines()
     quoted = f" (`{lines[failure.line - 1].strip()}`)" if failure.line else ""
     message = failure.message.rstrip(".")
     return Refused("error", f"{where}{message[0].upper()}{message[1:]}{quoted}.")
@@ -113,9 +108,9 @@ def _of_failure(failure: Failure, rung: Rung) -> Refused:
 class Checker:
     """Looks at one recording."""
 
-    def __init__(self, topic: Topic, kernel: Kernel, problem: Problem, recording: Recording) -> None:
+    def __init__(self, topic: ScheduleTopic, kernel: Kernel, problem: Problem, recording: Recording) -> None:
         self.topic, self.kernel, self.problem, self.recording = topic, kernel, problem, recording
-        self.job = scheduled(topic)
+        self.job = topic.kernel
         self.signature = self.job.file.signature
         self.inputs = [item.name for item in topic.signature.inputs]
         self.outputs = [item.name for item in topic.signature.outputs]

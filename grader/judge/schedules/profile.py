@@ -6,43 +6,51 @@ from pathlib import Path
 
 from grader.judge.child.protocol import Replay, Stage, Trace
 from grader.judge.correctness.verdict import of_failure
-from grader.judge.kernels.pool import DevicePool, Progress
 from grader.judge.provenance import provenance
-from grader.judge.refused import Refused
-from grader.judge.schedules import submission as schedules
-from grader.judge.schedules.submission import ScheduleJob, ScheduleSubmission
+from grader.judge.runners.pool import DevicePool, Progress
+from grader.judge.schedules import intervals, submission
+from grader.judge.schedules.job import ScheduleJob, schedule_job
+from grader.judge.schedules.submission import ScheduleSubmission
 from grader.judge.timing.rounds import PASS_SECONDS
 from grader.results import Interval, Profile
-from grader.workbook.topics import Problem, Topic
+from grader.workbook.reference import Problem
+from grader.workbook.topic import ScheduleTopic
 
 
 def profile(
-    topic: Topic,
+    topic: ScheduleTopic,
     file: Path,
     device: str,
-    problem_overrides: Problem | None,
-    report: Progress,
+    overrides: Problem | None,
+    progress: Progress,
     arch: str | None,
 ) -> Profile:
     """Write a schedule down at the `main` sizes, check it, and say what each engine does when.
 
-    On a GPU it is replayed with arrays that hold nothing, and its results are not compared: `grade` does that.
+    A schedule with faults has a simulated timeline as well, since that shows them. On a GPU it is replayed with arrays
+    that hold nothing, and its results are not compared: `grade` does that.
     """
-    problem = topic.problem("main", problem_overrides)
-    rung = topic.parse(file)
-    with DevicePool(device, arch, jobs=1) as session:
-        report(rung.id, "compile")
-        shared = schedules.schedule_job(session, topic, problem)
-        current = ScheduleSubmission(rung, str(file))
-        schedules.check_all(current, shared, [problem])
-        report(rung.id, "time" if session.gpu else "model")
-        timeline = _timeline(current, shared)
-        report(rung.id, "done")
-        gpu, refusal = session.gpu, current.refusal
+    problem = topic.problem("main", overrides)
+    current = ScheduleSubmission(name=str(file), file=topic.parse(file))
+    timeline: list[Interval] = []
+    with DevicePool(device, arch, jobs=1) as pool:
+        progress(file.stem, "compile")
+        job = schedule_job(pool, topic, problem)
+        with current.stages():
+            submission.check_all(current, job, [problem])
+            if pool.gpu is not None:
+                progress(file.stem, "time")
+                timeline = _traced(current, job)
+        recording = current.recording(problem)
+        if pool.gpu is None and recording is not None:
+            progress(file.stem, "model")
+            timeline = intervals.simulated(job.simulate(recording))
+        progress(file.stem, "done")
+        gpu, refusal = pool.gpu, current.refusal
         return Profile(
             topic=topic.name,
-            file=str(file),
-            device=session.device,
+            file=current.name,
+            device=pool.device,
             problem=problem,
             verdict="pass" if refusal is None else refusal.verdict,
             reason=None if refusal is None else refusal.reason,
@@ -54,23 +62,14 @@ def profile(
         )
 
 
-def _timeline(current: ScheduleSubmission, shared: ScheduleJob) -> list[Interval]:
-    """What the engines do; a schedule with faults has a simulated timeline as well, since that shows them."""
-    recording = current.recording(shared.problem)
-    if recording is None:
-        return []
-    gpu = shared.session.gpu
-    if gpu is None:
-        return schedules.simulated(shared.simulate(recording))
-    if current.refusal is not None or gpu.load(shared.kernel, PASS_SECONDS) is not None:
-        return []
-    stage = Stage("", recording, shared.kernel.module)
+def _traced(current: ScheduleSubmission, job: ScheduleJob) -> list[Interval]:
+    """What the engines of a GPU do. Raises Refused."""
+    gpu, recording = job.pool.gpu, current.recorded(job.problem)
+    assert gpu is not None
+    gpu.load(job.kernel, PASS_SECONDS)
+    stage = Stage("", recording, job.kernel.module)
     reply = gpu.ask([stage, Replay(""), Replay("", traced=True)], PASS_SECONDS)
-    if isinstance(reply, Refused):
-        current.refusal = reply
-        return []
     if reply.failure is not None:
-        current.refusal = of_failure(reply.failure)
-        return []
+        raise of_failure(reply.failure)
     trace = reply.values[-1]
-    return schedules.measured(recording, trace.spans if isinstance(trace, Trace) else ())
+    return intervals.measured(recording, trace.spans if isinstance(trace, Trace) else ())

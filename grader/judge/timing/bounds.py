@@ -5,7 +5,8 @@ from __future__ import annotations
 from grader.analysis.devices import DeviceSpec
 from grader.judge.refused import Refused
 from grader.results import Bound
-from grader.workbook.topics import Problem, Topic
+from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
 
 FASTEST_OVER_FP32 = 64.0
 """Tensor Cores of any GPU and any type are at most so many times as fast as its FP32 units, and FP32 products

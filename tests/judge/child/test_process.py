@@ -27,8 +27,8 @@ from grader.judge.child.protocol import (
     Upload,
 )
 from grader.judge.correctness.guards import POISON
-from grader.judge.kernels.runner import Runner
 from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
 
 SOURCE = """
 #include <cstdio>
@@ -165,12 +165,11 @@ def test_no_device_no_hello() -> None:
 def test_a_runner_replaces_its_child(image: bytes) -> None:
     runner = Runner("emulator", threads=1)
     try:
-        refusal = runner.ask(
-            [Load("m", image), Allocate("a", 256), Fill("a", 0), Run("m", (launch("forever", 1),))], 3.0
-        )
-        assert isinstance(refusal, Refused)
-        assert refusal.verdict == "timeout"
-        assert not isinstance(runner.ask([Release()], 60), Refused)
+        endless = [Load("m", image), Allocate("a", 256), Fill("a", 0), Run("m", (launch("forever", 1),))]
+        with pytest.raises(Refused) as refusal:
+            runner.ask(endless, 3.0)
+        assert refusal.value.verdict == "timeout"
+        assert runner.ask([Release()], 60).failure is None
     finally:
         runner.close()
 

@@ -188,4 +188,4 @@ def test_a_file_that_is_no_schedule_says_what_is_missing(tmp_path: Path, text: s
 def test_ways_to_take_the_job(tmp_path: Path, given: str) -> None:
     file = tmp_path / "mine.py"
     file.write_text(SMALLEST.replace("self, *given", given))
-    assert parse_schedule(file, topics.load("streams").signature).id == "mine"
+    assert parse_schedule(file, topics.load("streams").signature).source == file.read_text()

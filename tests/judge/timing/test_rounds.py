@@ -12,14 +12,16 @@ from collections.abc import Iterator
 import pytest
 
 from grader.analysis.devices import board
-from grader.judge.child.protocol import Copy, Run
+from grader.judge.child.protocol import Run
 from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels import track as tracks
 from grader.judge.kernels.compiled import Kernel, prepare
-from grader.judge.kernels.runner import Runner
+from grader.judge.kernels.track import KernelCandidate, KernelTrack
+from grader.judge.runners.runner import Runner
 from grader.judge.timing import rounds
 from grader.judge.timing.bounds import bound, too_fast
 from grader.judge.timing.nvml import Watch
-from grader.judge.timing.rounds import Candidate, Track, measure
+from grader.judge.timing.rounds import Candidate, measure
 from grader.workbook import topics
 
 ROUNDS = 6
@@ -41,25 +43,25 @@ def runner() -> Iterator[Runner]:
 
 
 @pytest.fixture
-def track(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> Track:
+def track(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> KernelTrack:
     monkeypatch.setattr(rounds, "ROUNDS", ROUNDS)
     monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
-    monkeypatch.setattr(rounds, "FLUSH_BYTES", 4096)
+    monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
     runner.hello().limits["l2_cache_size"] = 1024
-    return Track(runner, TOPIC, CaseStore(TOPIC), PROBLEM)
+    return KernelTrack(runner, TOPIC, CaseStore(TOPIC), PROBLEM)
 
 
 def kernel(rung: str, old: str = "", new: str = "") -> Kernel:
     found = TOPIC.rung(rung)
     assert old in found.source
-    return prepare(dataclasses.replace(found, source=found.source.replace(old, new)), "sm_90a")
+    return prepare(dataclasses.replace(found.file, source=found.source.replace(old, new)), "sm_90a")
 
 
-def candidate(track: Track, made: Kernel) -> Candidate:
-    return track.rung(made, made.plan(PROBLEM, track.runner.hello().limits))
+def candidate(track: KernelTrack, made: Kernel) -> KernelCandidate:
+    return track.rung("some", made)
 
 
-def test_rungs_and_the_copy_are_timed_in_every_round(track: Track) -> None:
+def test_rungs_and_the_copy_are_timed_in_every_round(track: KernelTrack) -> None:
     everyone = [
         candidate(track, kernel("00_naive")),
         candidate(track, kernel("03_padded_tile")),
@@ -77,9 +79,9 @@ def test_a_problem_that_only_reads_is_held_against_a_read(
 ) -> None:
     monkeypatch.setattr(rounds, "ROUNDS", 2)
     monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
-    monkeypatch.setattr(rounds, "FLUSH_BYTES", 4096)
+    monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
     topic, problem = topics.load("reduce"), {"N": 5003}
-    track = Track(runner, topic, CaseStore(topic), problem)
+    track = KernelTrack(runner, topic, CaseStore(topic), problem)
     ceiling = track.ceiling()
     assert ceiling.name == "device read"
     measure(track, [ceiling], Watch(None), random.Random(1))
@@ -89,14 +91,14 @@ def test_a_problem_that_only_reads_is_held_against_a_read(
     assert (floor.by, floor.source) == ("read", "measured")
 
 
-def test_a_library_that_is_not_there_drops_out(track: Track) -> None:
+def test_a_library_that_is_not_there_drops_out(track: KernelTrack) -> None:
     library = track.library("cupy.transpose")
     measure(track, [library], Watch(None), random.Random(1))
     assert library.refusal is not None
     assert library.samples == []
 
 
-def test_input_sets_take_turns(track: Track) -> None:
+def test_input_sets_take_turns(track: KernelTrack) -> None:
     item = candidate(track, kernel("00_naive"))
     first, second = item.actions
     assert isinstance(first, Run)
@@ -105,14 +107,14 @@ def test_input_sets_take_turns(track: Track) -> None:
     assert first.launches[0].args[1] == second.launches[0].args[1]
 
 
-def test_a_wrong_result_is_found_in_the_warm_up(track: Track) -> None:
+def test_a_wrong_result_is_found_in_the_warm_up(track: KernelTrack) -> None:
     item = candidate(track, kernel("00_naive", "row < M", "row < M - 1"))
     measure(track, [item], Watch(None), random.Random(1))
     assert item.refusal is not None
     assert "never written" in item.refusal.reason
 
 
-def test_a_result_that_goes_wrong_later_is_found_too(track: Track) -> None:
+def test_a_result_that_goes_wrong_later_is_found_too(track: KernelTrack) -> None:
     """A kernel that does its work in the first launches only, so that the warm-up finds nothing."""
     source = TOPIC.rungs[0].source
     for old, new in (
@@ -123,14 +125,14 @@ def test_a_result_that_goes_wrong_later_is_found_too(track: Track) -> None:
         source = source.replace(old, new)
     count = "if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(&launches, 1);"
     source = f"{source.rstrip().removesuffix('}')}    {count}\n}}\n"
-    item = candidate(track, prepare(dataclasses.replace(TOPIC.rungs[0], source=source), "sm_90a"))
+    item = candidate(track, prepare(dataclasses.replace(TOPIC.rungs[0].file, source=source), "sm_90a"))
     measure(track, [item], Watch(None), random.Random(1))
     assert item.refusal is not None
     assert "never written" in item.refusal.reason
     assert len(item.samples) > 2
 
 
-def test_damage_around_an_output_is_found(track: Track) -> None:
+def test_damage_around_an_output_is_found(track: KernelTrack) -> None:
     reaches = "out[size_t(M) * N] = 1.0f; out["
     item = candidate(track, kernel("00_naive", "out[", reaches))
     measure(track, [item], Watch(None), random.Random(1))
@@ -140,7 +142,7 @@ def test_damage_around_an_output_is_found(track: Track) -> None:
 
 def test_slow_candidates_take_part_in_fewer_rounds_spread_over_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rounds, "ROUNDS", 30)
-    slow = Candidate("slow", (Copy("a", "b", 1),), checked=False, rounds=5)
+    slow = Candidate("slow", checked=False, rounds=5)
     assert [number for number in range(30) if slow.takes_part(number)] == [0, 6, 12, 18, 24]
 
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout
-from grader.judge.child.protocol import Hello, Operation, Reply
+from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
 from grader.judge.correctness.verdict import of_clock, of_death, of_failure
-from grader.judge.kernels.compiled import Kernel
-from grader.judge.refused import Refused
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
@@ -33,6 +31,17 @@ class Region:
     def size(self) -> int:
         """Bytes of the whole region."""
         return self.nbytes + 2 * self.guard
+
+
+class Loadable(Protocol):
+    """A compiled kernel file."""
+
+    @property
+    def module(self) -> str:
+        """What the child calls its module."""
+
+    def load(self, kind: DeviceKind) -> Load:
+        """The operation that loads it."""
 
 
 class Runner:
@@ -62,32 +71,29 @@ class Runner:
         self._worker = ChildProcess(*self._start)
         self._loaded.clear()
 
-    def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply | Refused:
-        """Have a batch done; a child that does not live to answer is replaced, and its end is a Refused."""
+    def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
+        """Have a batch done. Raises Refused for a child that does not live to answer, and replaces it."""
         try:
             return self._worker.ask(operations, timeout_s)
         except ChildTimeout:
             self.restart()
-            return of_clock(timeout_s)
+            raise of_clock(timeout_s) from None
         except ChildDied as error:
             self.restart()
-            return of_death(str(error))
+            raise of_death(str(error)) from None
 
     def printed(self) -> str:
         """What was printed since this was last asked; nothing of a child that had to be ended."""
         return self._worker.printed()
 
-    def load(self, kernel: Kernel, timeout_s: float) -> Refused | None:
-        """Load a kernel's module unless it is loaded."""
+    def load(self, kernel: Loadable, timeout_s: float) -> None:
+        """Load a kernel's module unless it is loaded. Raises Refused."""
         if kernel.module in self._loaded:
-            return None
+            return
         reply = self.ask([kernel.load(self.hello().kind)], timeout_s)
-        if isinstance(reply, Refused):
-            return reply
         if reply.failure is not None:
-            return of_failure(reply.failure)
+            raise of_failure(reply.failure)
         self._loaded.add(kernel.module)
-        return None
 
     def regions(self, arrays: Mapping[str, int]) -> list[Region]:
         """Places for arrays of these sizes in bytes, in a memory file that is made large enough."""

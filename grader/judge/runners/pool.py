@@ -15,7 +15,7 @@ from grader.emulator import devices
 from grader.errors import WarpladderError
 from grader.judge.child.process import ChildDied, ChildTimeout, ChildUnusable
 from grader.judge.child.protocol import Hello
-from grader.judge.kernels.runner import Runner
+from grader.judge.runners.runner import Runner
 from grader.results import Device
 from grader.workbook import compiler
 
