@@ -9,7 +9,7 @@ from grader.errors import WarpladderError
 from grader.workbook import topics
 from grader.workbook.content import content_root
 from grader.workbook.expressions import parse
-from grader.workbook.kernel_file import parse_kernel_file, parse_source, plan
+from grader.workbook.kernel_file import KernelFile, parse_kernel_file, parse_source, plan
 from grader.workbook.signature import parse_signature
 
 GEMM = parse_signature("gemm(const float* A, const float* B, float* C, int M, int N, int K)")
