@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import argparse
 
-from grader import topics
-from grader.judge.cases import CaseStore
 from grader.judge.climb import climb
-from grader.judge.schedule_climb import on_cpu
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.schedules.climb import on_cpu
+from grader.workbook import topics
 
 SIZES = (16, 32, 64, 100, 150, 200, 300, 500, 1000)
 

@@ -21,15 +21,17 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from grader import compiler, cuda, topics
-from grader.emulator.nvrtc import PINNED
-from grader.judge.cases import CaseData, CaseStore, make
-from grader.judge.child import Executor, Memory
-from grader.judge.guards import POISON
-from grader.judge.kernel import Kernel, prepare
-from grader.judge.protocol import Allocate, Fill, Release, Run, Timed
-from grader.rung import Rung
-from grader.topics import Problem, Topic
+from grader import cuda
+from grader.emulator.nvrtc.compilation import PINNED
+from grader.judge.child.executor import Executor, Memory
+from grader.judge.child.protocol import Allocate, Fill, Release, Run, Timed
+from grader.judge.correctness.cases import CaseData, CaseStore, make
+from grader.judge.correctness.guards import POISON
+from grader.judge.kernels.compiled import Kernel, prepare
+from grader.workbook import compiler, topics
+from grader.workbook.kernel_file import KernelFile
+from grader.workbook.reference import Problem
+from grader.workbook.topic import ScheduleTopic, Topic
 
 VERSIONS = (PINNED, 12)
 ROUNDS = 15
@@ -41,7 +43,7 @@ class Job:
     """A kernel file, what it is given, and the names of what it writes. Without data nobody knows what is right."""
 
     topic: Topic
-    rung: Rung
+    file: KernelFile
     problem: Problem
     arrays: dict[str, Any]
     outputs: tuple[str, ...]
@@ -51,20 +53,20 @@ class Job:
 def jobs(topic: Topic, every_rung: bool) -> Iterator[Job]:
     """The top rung of a topic, all of them, or the kernel that its schedules launch."""
     problem = topic.sizes_main
-    if topic.kernel is not None:
-        rung, rng = topic.kernel.file, np.random.default_rng(1)
+    if isinstance(topic, ScheduleTopic):
+        file, rng = topic.kernel.file, np.random.default_rng(1)
         arrays: dict[str, Any] = {
-            name: rng.uniform(-1, 1, elements.whole(problem)).astype(rung.signature[name].dtype)
+            name: rng.uniform(-1, 1, elements.whole(problem)).astype(file.signature[name].dtype)
             for name, elements in topic.kernel.reach.items()
         }
-        outputs = tuple(item.name for item in rung.signature.outputs)
-        yield Job(topic, rung, problem, arrays, outputs, None)
+        outputs = tuple(item.name for item in file.signature.outputs)
+        yield Job(topic, file, problem, arrays, outputs, None)
         return
     data = CaseStore(topic).get(make(problem, "real"))
     outputs = tuple(data.expected)
     empty = {name: np.empty(data.expected[name].shape, topic.signature[name].dtype) for name in outputs}
-    for rung in topic.rungs if every_rung else topic.rungs[-1:]:
-        yield Job(topic, rung, problem, {**data.inputs, **empty}, outputs, data)
+    for file in topic.kernel_files if every_rung else topic.kernel_files[-1:]:
+        yield Job(topic, file, problem, {**data.inputs, **empty}, outputs, data)
 
 
 @dataclass
@@ -76,7 +78,7 @@ class Bench:
 
     def run(self, job: Job) -> bool:
         """Run a job with both compilers and print its line; whether the outputs are what they should be."""
-        kernel = prepare(job.rung, self.device.arch)
+        kernel = prepare(job.file, self.device.arch)
         planned = kernel.plan(job.problem, self.device.ext.device_limits())
         sizes = {name: array.nbytes for name, array in job.arrays.items()}
         sizes |= {item.name: int(np.prod(item.shape)) * item.dtype.itemsize for item in planned.scratch}
@@ -124,7 +126,7 @@ def _told(job: Job, kernel: Kernel, results: dict[int, dict[str, Any]], times: d
     registers = "/".join(str(_registers(kernel, version)) for version in VERSIONS)
     ratio = times[12] / times[PINNED]
     print(
-        f"{job.topic.name:12} {job.rung.id:24} {registers:>8} {differ:>10,} {judged:>6} "
+        f"{job.topic.name:12} {job.file.path.stem:24} {registers:>8} {differ:>10,} {judged:>6} "
         f"{1e6 * times[PINNED]:>10.1f} {1e6 * times[12]:>10.1f} {ratio:>6.3f}",
         flush=True,
     )
@@ -136,9 +138,9 @@ def _bits(array: Any) -> Any:
 
 
 def _registers(kernel: Kernel, version: int) -> int:
-    rung, arch = kernel.rung, kernel.build.arch
+    file, arch = kernel.file, kernel.build.arch
     built = compiler.compile_source(
-        rung.source, file=rung.path, kernels=rung.kernels, arch=arch, cuda=version
+        file.source, file=file.path, kernels=file.kernels, arch=arch, cuda=version
     )
     return max(built.resources[symbol].registers for symbol in built.lowered.values())
 

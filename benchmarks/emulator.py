@@ -20,10 +20,11 @@ from pathlib import Path
 
 import numpy as np
 
-from grader import compiler, topics
-from grader.emulator.machine import Machine
-from grader.emulator.records import LaunchRecord
-from grader.rung import Rung, plan
+from grader.emulator.machine.machine import Machine
+from grader.emulator.machine.records import LaunchRecord
+from grader.workbook import compiler, topics
+from grader.workbook.kernel_file import KernelFile, plan
+from grader.workbook.ladder import Rung
 
 RUNS = 7
 WARM_UP = 12  # launches that are not timed: enough for the emulator to have compiled a large kernel with care
@@ -55,12 +56,12 @@ def rate(record: LaunchRecord, seconds: float) -> str:
     return f"{record.counters[THREAD_INSTRUCTIONS] / seconds:.3g} thread instructions a second"
 
 
-def launch(machine: Machine, rung: Rung, n: int) -> tuple[float, float, LaunchRecord]:
+def launch(machine: Machine, rung: Rung[KernelFile], n: int) -> tuple[float, float, LaunchRecord]:
     """Seconds of the first launch and of the median of the next ones, and what one counted."""
-    built = compiler.compile_source(rung.source, file=rung.path, kernels=rung.kernels)
-    constants = compiler.constants(rung.source, rung.constant_names, file=rung.path)
+    built = compiler.compile_source(rung.source, file=rung.path, kernels=rung.file.kernels)
+    constants = compiler.constants(rung.source, rung.file.constant_names, file=rung.path)
     (planned,) = plan(
-        rung, {"M": n, "N": n, "K": n}, constants, machine.limits["multiprocessor_count"]
+        rung.file, {"M": n, "N": n, "K": n}, constants, machine.limits["multiprocessor_count"]
     ).launches
     kernel = machine.load(built.image("emulator")).kernels[built.lowered[planned.kernel]]
     rng = np.random.default_rng(1)
@@ -82,7 +83,7 @@ def launch(machine: Machine, rung: Rung, n: int) -> tuple[float, float, LaunchRe
     return times[0], statistics.median(times[WARM_UP:]), record
 
 
-def cold_process(rung: Rung) -> float:
+def cold_process(rung: Rung[KernelFile]) -> float:
     """Seconds of `ladder grade` on one size, for a source that no cache has seen."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "submission.cu"

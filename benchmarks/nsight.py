@@ -28,13 +28,15 @@ from typing import Any
 
 import numpy as np
 
-from grader import cuda, topics
+from grader import cuda
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
-from grader.emulator import nvrtc
-from grader.judge.child import Executor, Memory
-from grader.judge.kernel import prepare
-from grader.judge.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
+from grader.emulator.nvrtc import compilation
+from grader.judge.child.executor import Executor, Memory
+from grader.judge.child.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
+from grader.judge.kernels.compiled import prepare
+from grader.workbook import topics
+from grader.workbook.topic import KernelTopic
 
 PROBES = Path(__file__).with_name("probes.cu")
 PROBE_GRID, PROBE_BLOCK, PROBE_SIZE = (8, 1, 1), (256, 1, 1), 65536
@@ -55,7 +57,7 @@ class Job:
     """A kernel file ready for a device: what to load, what to launch, and the arrays it is given by name."""
 
     name: str
-    build: nvrtc.Build
+    build: compilation.Build
     launches: tuple[Launch, ...]
     arrays: dict[str, Any]
 
@@ -67,20 +69,21 @@ def jobs(what: str, arch: str) -> Iterator[Job]:
 
 def _rungs(name: str, arch: str) -> Iterator[Job]:
     topic = topics.load(name)
+    assert isinstance(topic, KernelTopic)
     problem = topic.sizes_count
     data = topic.reference.make_inputs(problem, np.random.default_rng(1), "real")
     outputs = topic.reference.reference(data, problem)
-    for rung in topic.rungs:
-        kernel = prepare(rung, arch)
+    for rung in topic.ladder.rungs:
+        kernel = prepare(rung.file, arch)
         planned = kernel.plan(problem, LIMITS)
-        arrays = dict(data) | {k: np.zeros(v.shape, rung.signature[k].dtype) for k, v in outputs.items()}
+        arrays = dict(data) | {k: np.zeros(v.shape, topic.signature[k].dtype) for k, v in outputs.items()}
         arrays |= {s.name: np.zeros(s.shape, s.dtype) for s in planned.scratch}
         yield Job(f"{name}/{rung.id}", kernel.build, planned.launches, arrays)
 
 
 def _probes(path: Path, arch: str) -> Iterator[Job]:
     source = path.read_text()
-    build = nvrtc.build(source, name=path.name, arch=arch)
+    build = compilation.build(source, name=path.name, arch=arch)
     values = np.random.default_rng(1).uniform(1, 2, PROBE_SIZE).astype(np.float32)
     arguments = (Pointer("out"), Pointer("in"), Scalar("int32", PROBE_SIZE))
     for symbol in re.findall(r"^PROBE (\w+)\(", source, re.M):
@@ -168,7 +171,7 @@ def main() -> None:
         "--launch", action="store_true", help="launch on the GPU and do nothing else (for ncu)"
     )
     options = parser.parse_args()
-    kernels = [name for name, topic in topics.discover().items() if topic.kernel is None]
+    kernels = [name for name, topic in topics.discover().items() if isinstance(topic, KernelTopic)]
     whats = options.what or [*kernels, str(PROBES)]
     if options.launch:
         launch_all("pycuda", whats)

@@ -20,11 +20,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader import compiler, cuda, topics
+from grader import cuda
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.occupancy import occupancy
 from grader.cuda import Cuda
-from grader.judge.kernel import prepare
+from grader.judge.kernels.compiled import prepare
+from grader.workbook import compiler, topics
 
 LIVE = (1, 8, 14, 20, 26, 34, 44, 60, 76, 96, 120, 152, 184, 224, 240)
 """Floats that a kernel of the sweep keeps alive: what decides how many registers it takes."""
@@ -94,13 +95,14 @@ def rungs(device: Cuda) -> Iterator[Question]:
     limits = device.ext.device_limits()
     for topic in topics.discover().values():
         # The rungs of a topic of schedules all launch the topic's one kernel.
-        sources = topic.rungs if topic.kernel is None else (topic.kernel.file,)
-        for rung in sources:
-            kernel = prepare(rung, device.arch)
+        for file in topic.kernel_files:
+            kernel = prepare(file, device.arch)
             for sizes in ("main", "count"):
                 planned = kernel.plan(topic.problem(sizes, None), limits)
                 for name, launch in zip(planned.kernels, planned.launches, strict=True):
-                    found = loaded(device, kernel.build, f"{topic.name} {rung.id} {name}", launch.symbol)
+                    found = loaded(
+                        device, kernel.build, f"{topic.name} {file.path.stem} {name}", launch.symbol
+                    )
                     x, y, z = launch.block
                     yield Question(found, x * y * z, launch.shared_bytes)
 

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from grader import compiler, cuda
+from grader import cuda
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.roofline import roofs
 from grader.cuda import Cuda
-from grader.report import units
+from grader.workbook import compiler, units
 
 LAUNCHES = 15
 THREADS = 256

@@ -15,22 +15,24 @@ from pathlib import Path
 
 import numpy as np
 
-from grader import compiler
-from grader.content import content_root
-from grader.emulator.nvrtc import Build
+from grader.emulator.nvrtc.compilation import Build
 from grader.errors import WarpladderError
-from grader.expressions import Expression, ExpressionError, Number, nearest
 from grader.interview import bank, checks, rounds
 from grader.judge import values
 from grader.judge.grade import grade
-from grader.judge.schedules import FACTS as SCHEDULE_FACTS
 from grader.results import Grade
-from grader.rung import Rung, plan
-from grader.topics import Arrays, Topic, load
+from grader.workbook import compiler
+from grader.workbook.content import content_root
+from grader.workbook.expressions import Expression, ExpressionError, Number, nearest
+from grader.workbook.kernel_file import KernelFile, plan
+from grader.workbook.ladder import Rung
+from grader.workbook.reference import Arrays
+from grader.workbook.source_file import SourceFile
+from grader.workbook.topic import Topic
+from grader.workbook.topics import load
 
 TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "starter.py", "lesson.md", rounds.FILE)
 REQUIRED_FILES = TOPIC_FILES[:2]
-CLAIM_FACTS = ("registers", "shared_bytes", "occupancy", "grid_blocks", "block_threads", "launches")
 
 LINKS_AT_A_TIME, LINK_TIMEOUT_S = 8, 20.0
 
@@ -183,39 +185,39 @@ def _complaint(url: str) -> str | None:
 def check_topic(topic: Topic) -> Iterator[WarpladderError]:
     """Problems of one topic: its ladder, its starter, its claims, its reference."""
     yield from _numbering(topic)
-    for rung in topic.rungs if topic.kernel is None else [topic.kernel.file]:
-        yield from check_rung(rung, topic)
+    for file in topic.kernel_files:
+        yield from check_kernel_file(file, topic)
     yield from _starter(topic)
     yield from _claims(topic)
     yield from _reference(topic)
 
 
-def check_rung(rung: Rung, topic: Topic) -> Iterator[WarpladderError]:
+def check_kernel_file(file: KernelFile, topic: Topic) -> Iterator[WarpladderError]:
     """A rung explains its idea, compiles without spills, and can be launched at every size."""
-    if not rung.idea:
+    if not file.idea:
         remedy = "open the file with a comment: what changed, what it should buy, and why"
-        yield WarpladderError("the rung does not explain its idea", file=rung.path, line=1, remedy=remedy)
+        yield WarpladderError("the rung does not explain its idea", file=file.path, line=1, remedy=remedy)
     for arch in dict.fromkeys((compiler.DEFAULT_ARCH, topic.smallest_arch)):
         try:
-            built = compiler.compile_source(rung.source, file=rung.path, kernels=rung.kernels, arch=arch)
-            yield from _spills(rung, built)
-            constants = compiler.constants(rung.source, rung.constant_names, file=rung.path, arch=arch)
+            built = compiler.compile_source(file.source, file=file.path, kernels=file.kernels, arch=arch)
+            yield from _spills(file, built)
+            constants = compiler.constants(file.source, file.constant_names, file=file.path, arch=arch)
             for problem in (topic.sizes_main, topic.sizes_count, *topic.judge_cases):
-                plan(rung, problem, constants, _PLANNED_SMS)
+                plan(file, problem, constants, _PLANNED_SMS)
         except WarpladderError as error:
             yield error
 
 
-def _spills(rung: Rung, built: Build) -> Iterator[WarpladderError]:
+def _spills(file: KernelFile, built: Build) -> Iterator[WarpladderError]:
     for kernel, symbol in built.lowered.items():
         used = built.resources.get(symbol)
         if used is None:
-            yield WarpladderError(f"ptxas reports no registers for `{kernel}`", file=rung.path)
+            yield WarpladderError(f"ptxas reports no registers for `{kernel}`", file=file.path)
         elif used.spill_store_bytes or used.spill_load_bytes:
             yield WarpladderError(
                 f"`{kernel}` spills for {built.arch}: with {used.registers} registers, each thread stores "
                 f"{used.spill_store_bytes} bytes and loads {used.spill_load_bytes}",
-                file=rung.path,
+                file=file.path,
                 remedy="use smaller tiles, or ask for fewer blocks in __launch_bounds__",
             )
 
@@ -233,7 +235,7 @@ def _starter(topic: Topic) -> Iterator[WarpladderError]:
     if topic.starter.is_file():
         try:
             starter = topic.parse(topic.starter)
-            if topic.kernel is not None:
+            if not isinstance(starter, KernelFile):
                 return
             compiler.compile_source(starter.source, file=starter.path, kernels=starter.kernels)
             compiler.constants(starter.source, starter.constant_names, file=starter.path)
@@ -257,8 +259,8 @@ def _unknown_names(
 ) -> Iterator[WarpladderError]:
     """Names in an expression that have no value when it is evaluated on a kernel or a schedule."""
     sizes = [size.name for size in topic.signature.sizes] + [name for name, _ in topic.signature.derived]
-    facts = CLAIM_FACTS if topic.kernel is None else SCHEDULE_FACTS
-    metrics = "" if topic.kernel is not None else "Nsight Compute's metrics such as dram__bytes.sum, "
+    facts = topic.claim_facts
+    metrics = "Nsight Compute's metrics such as dram__bytes.sum, " if topic.claims_name_metrics else ""
     for name in sorted(expression.names - {*sizes, *facts}):
         if not (metrics and _METRIC.fullmatch(name)):
             yield WarpladderError(
@@ -322,19 +324,18 @@ def _wrong_inputs(topic: Topic, inputs: Arrays, kind: str) -> Iterator[str]:
             yield f"the exact `{name}` holds fractions"
 
 
-def _misplaced(topic: Topic, rung: Rung, result: Grade) -> WarpladderError:
-    ids = [item.id for item in topic.rungs]
-    own = ids.index(rung.id)
+def _misplaced(topic: Topic, rung: Rung[SourceFile], result: Grade) -> WarpladderError:
     for claim in result.claims:
-        if ids.index(claim.rung) <= own and not claim.held:
+        if claim.rung in topic.ladder.up_to(rung.id) and not claim.held:
             message = f"rung {rung.id} breaks the claim of {claim.rung}: {claim.text} ({claim.expect})"
             return WarpladderError(
                 message, file=rung.path, remedy=f"found {claim.value}, allowed {claim.limit}"
             )
+    above = topic.ladder.above(rung.id)
     return WarpladderError(
         f"graded as a submission, rung {rung.id} reaches {result.rung_reached}",
-        file=topic.folder / "topic.toml",
-        remedy=f"give {ids[own + 1]} a claim that {rung.id} does not satisfy",
+        file=topic.file,
+        remedy=f"give {above.id if above else 'a higher rung'} a claim that {rung.id} does not satisfy",
     )
 
 

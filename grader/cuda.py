@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from grader import gpu
 from grader.emulator.devices import DEFAULT_ARCH
-from grader.emulator.driver import emulation
-from grader.emulator.nvrtc import PINNED, NvrtcNotFound, find_toolkit
+from grader.emulator.nvrtc.compilation import PINNED, NvrtcNotFound, find_toolkit
+from grader.emulator.pycuda_api.driver import emulation
 from grader.errors import WarpladderError
 from grader.gpu import Gpu
 
@@ -81,7 +81,7 @@ def gpu_problem() -> str:
 
 
 def _emulator(arch: str) -> Cuda:
-    from grader.emulator import compiler, driver, driver_ext
+    from grader.emulator.pycuda_api import compiler, driver, driver_ext
 
     try:
         emulation.reset(arch)

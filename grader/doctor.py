@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader import cuda, gpu, gpu_setup
-from grader.emulator import nvrtc
 from grader.emulator.cache import cache_folder
+from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 
 _REINSTALL = "pip install --upgrade --force-reinstall warpladder"
@@ -47,18 +47,21 @@ class Diagnosis:
 def examine() -> Diagnosis:
     """Look at everything. Takes a second or two: compilers compile, and the emulator runs a small kernel."""
     gpu_check, needs = _gpu()
-    version = needs or nvrtc.PINNED
+    version = needs or compilation.PINNED
     again, pycuda = (None, None) if needs is None else (gpu_setup.again(), gpu_setup.remedy())
     checks = (
         Check("Python", "ok", platform.python_version(), "everything", required=True),
         _package("numpy", "everything"),
         _package("llvmlite", "the emulator"),
         _package("numba", "the emulator"),
-        _compiler(nvrtc.PINNED, f"{sys.executable} -m pip install --force-reinstall {nvrtc.requirements()}"),
+        _compiler(
+            compilation.PINNED,
+            f"{sys.executable} -m pip install --force-reinstall {compilation.requirements()}",
+        ),
         _cache(),
         _emulator(),
         gpu_check,
-        *([] if version == nvrtc.PINNED else [_compiler(version, gpu_setup.again())]),
+        *([] if version == compilation.PINNED else [_compiler(version, gpu_setup.again())]),
         _gpu_package("pycuda", "pycuda.driver", "running kernels on a GPU", pycuda),
         _gpu_package("cuda-bindings", "cuda.bindings.driver", "occupancy and graphs on a GPU", again),
         _gpu_package(f"cupy-cuda{version}x", "cupy", "library baselines (cuBLAS, CUB) on a GPU", again),
@@ -91,16 +94,16 @@ def _compiler(version: int, remedy: str) -> Check:
         f"nvidia-cuda-nvrtc-cu{version}",
         "kernels on this GPU",
     )
-    if version == nvrtc.PINNED:
+    if version == compilation.PINNED:
         name, distribution, needed_for = "NVRTC", "nvidia-cuda-nvrtc", "compiling kernels"
-    required = version == nvrtc.PINNED
+    required = version == compilation.PINNED
     try:
         # With an include path given, nothing comes from the cache, where results outlive headers.
-        path = f"-I{nvrtc.find_toolkit(version).includes[0]}"
-        nvrtc.build(_INCLUDES, options=[path], cuda=version)
-    except nvrtc.NvrtcNotFound:
+        path = f"-I{compilation.find_toolkit(version).includes[0]}"
+        compilation.build(_INCLUDES, options=[path], cuda=version)
+    except compilation.NvrtcNotFound:
         return Check(name, "missing", "not installed", needed_for, required, remedy)
-    except nvrtc.CompileError as error:
+    except compilation.CompileError as error:
         found = error.diagnostics[0].message if error.diagnostics else error.log.strip()
         return Check(name, "broken", found, needed_for, required, remedy)
     return Check(name, "ok", importlib.metadata.version(distribution), needed_for, required)

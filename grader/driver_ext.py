@@ -1,7 +1,7 @@
 """What the workbook needs of a GPU and PyCUDA does not bind, through cuda-bindings.
 
 Both work on CUDA's current context, which PyCUDA's calls made current. The emulator's twin is
-`grader.emulator.driver_ext`.
+`grader.emulator.pycuda_api.driver_ext`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import pycuda.driver
 from cuda.bindings import driver as cu
 
-from grader.emulator.machine import LaunchRecord
+from grader.emulator.machine.machine import LaunchRecord
 from grader.errors import WarpladderError
 
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import grader.emulator
-from grader.emulator import driver_ext
 from grader.emulator.devices import DEFAULT_ARCH
-from grader.emulator.driver import emulation
-from grader.emulator.driver.stream import Event
-from grader.emulator.machine import LaunchRecord
-from grader.emulator.shim import twins_installed
+from grader.emulator.machine.machine import LaunchRecord
+from grader.emulator.pycuda_api import driver_ext
+from grader.emulator.pycuda_api.driver import emulation
+from grader.emulator.pycuda_api.driver.stream import Event
+from grader.emulator.pycuda_api.shim import emulated_pycuda
 from grader.errors import WarpladderError
 
 _EMULATOR = str(Path(grader.emulator.__file__).parent)
@@ -69,7 +69,7 @@ def run(
 
 def _run_script(script: Path, arguments: Sequence[str]) -> tuple[str | None, int]:
     """The script's failure, if it has one, and its exit status, as Python would give it to the shell."""
-    with twins_installed(), _started_as(script, arguments), _its_threads_joined():
+    with emulated_pycuda(), _started_as(script, arguments), _its_threads_joined():
         try:
             runpy.run_path(str(script), run_name="__main__")
         except SystemExit as end:

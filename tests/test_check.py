@@ -7,7 +7,7 @@ import little_topic
 import pytest
 
 from grader.check import check_content, check_ladder
-from grader.topics import load
+from grader.workbook.topics import load
 
 
 @pytest.fixture

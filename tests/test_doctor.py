@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader import cuda, doctor, gpu, gpu_setup
-from grader.emulator import nvrtc
+from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.gpu import Gpu
 
@@ -29,10 +29,10 @@ def test_a_working_installation() -> None:
 
 
 def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    def not_found(version: int = nvrtc.PINNED) -> None:
-        raise nvrtc.NvrtcNotFound("NVRTC 13 is not installed")
+    def not_found(version: int = compilation.PINNED) -> None:
+        raise compilation.NvrtcNotFound("NVRTC 13 is not installed")
 
-    monkeypatch.setattr(nvrtc, "find_toolkit", not_found)
+    monkeypatch.setattr(compilation, "find_toolkit", not_found)
     monkeypatch.setitem(sys.modules, "llvmlite", None)
     monkeypatch.setenv("WARPLADDER_CACHE", "/proc/no/such/folder")
     diagnosis = doctor.examine()
@@ -91,12 +91,12 @@ def test_a_missing_header_is_found_before_a_rung_needs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The headers of one wheel may be gone, and NVRTC itself be there."""
-    whole = nvrtc.find_toolkit()
+    whole = compilation.find_toolkit()
     for header in whole.includes[1].iterdir():
         if header.name != "crt":
             (tmp_path / header.name).symlink_to(header)
     toolkit = dataclasses.replace(whole, includes=(whole.includes[0], tmp_path, *whole.includes[2:]))
-    monkeypatch.setattr(nvrtc, "find_toolkit", lambda version=nvrtc.PINNED: toolkit)
+    monkeypatch.setattr(nvrtc, "find_toolkit", lambda version=compilation.PINNED: toolkit)
     diagnosis = doctor.examine()
     check = by_name(diagnosis)["NVRTC"]
     assert not diagnosis.usable

@@ -72,7 +72,11 @@ def test_nothing_but_the_package_lands_in_site_packages(wheel: Path) -> None:
 
 def test_an_installed_ladder_is_climbed(environment: Path, tmp_path: Path) -> None:
     where = run(
-        environment, "python", "-c", "import grader.content as c; print(c.content_root())", cwd=tmp_path
+        environment,
+        "python",
+        "-c",
+        "import grader.workbook.content as c; print(c.content_root())",
+        cwd=tmp_path,
     )
     assert where.stdout.strip() == str(site_packages(environment) / "grader" / "_content"), where.stderr
     sizes = ("--set", "M=33", "--set", "N=65")

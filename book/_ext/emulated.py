@@ -12,11 +12,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from grader.analysis.devices import boards
-from grader.analysis.occupancy import occupancy
-from grader.emulator.counters import Tally
-from grader.emulator.ops.registry import HANDLERS
-from grader.judge import counting, schedules
+from grader.emulator.codegen.ops.registry import HANDLERS
+from grader.emulator.machine.counters import Tally
+from grader.workbook.topic import KernelTopic, ScheduleTopic
 
 
 class Instructions(SphinxDirective):
@@ -58,14 +56,8 @@ class Facts(SphinxRole):
     """{facts}`kernels` or {facts}`schedules`: what claims may name besides sizes and counters."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        names = list(_of_kernels() if self.text == "kernels" else schedules.FACTS)
+        names = list({"kernels": KernelTopic, "schedules": ScheduleTopic}[self.text].claim_facts)
         return [_codes(names, between=", ")], []
-
-
-def _of_kernels() -> dict[str, Any]:
-    """The facts of some kernel: their names are those of every kernel's."""
-    some = counting.Resources(32, 0, 0, occupancy(boards()[0], 32, 32, 0), 1, 32, 1)
-    return counting.facts(some)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

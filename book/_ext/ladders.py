@@ -23,11 +23,11 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from grader import topics
 from grader.analysis.devices import named
 from grader.results import Climb
-from grader.rung import Rung
-from grader.topics import Topic
+from grader.workbook import topics
+from grader.workbook.ladder import Rung
+from grader.workbook.topic import Topic
 
 LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]

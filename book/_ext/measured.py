@@ -9,8 +9,9 @@ from docutils import nodes
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.roofline import LEVELS, NAMES, roofs
-from grader.report import console, gantt, pictures, units
+from grader.report import console, gantt, pictures
 from grader.results import Climb, RungResult, load
+from grader.workbook import units
 
 Cell = str | nodes.Node
 Columns = Mapping[str, Callable[[RungResult], str]]

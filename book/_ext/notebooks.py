@@ -17,7 +17,7 @@ from sphinx.directives.other import TocTree
 from sphinx.transforms import SphinxTransform
 from sphinx.writers.html5 import HTML5Translator
 
-from grader import topics
+from grader.workbook import topics
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL_CELL = "%%kernel"

@@ -20,12 +20,12 @@ from sphinx.directives.other import TocTree
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from grader import topics
 from grader.errors import WarpladderError
 from grader.interview import bank, numbers, rounds
 from grader.interview.bank import Entry, KernelQuestion, NumberQuestion, Question
-from grader.interview.hearing import Point
+from grader.interview.key_points import Point
 from grader.interview.rounds import Interview, Round
+from grader.workbook import topics
 
 LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from grader.emulator.timeline import Link
+from grader.emulator.streams.timeline import Link
 from grader.errors import WarpladderError
 
 

@@ -103,15 +103,15 @@ def _of_file(
     topic: str, file: str, chosen: tuple[DeviceSpec, ...]
 ) -> dict[str, list[tuple[DeviceSpec, Block]]]:
     """Each kernel of a file, at the topic's main sizes: a block of it on each device."""
-    from grader.judge.footprint import footprints, kernel_file
+    from grader.judge.footprint import footprints
     from grader.report.occupancies import Block
-    from grader.topics import load
+    from grader.workbook.topics import load
 
     loaded = load(topic)
-    rung = kernel_file(loaded, file)
+    kernel = loaded.kernel_file(file)
     found: dict[str, list[tuple[DeviceSpec, Block]]] = {}
     for spec in chosen:
-        for item in footprints(loaded, rung, spec, loaded.problem("main", None)):
+        for item in footprints(kernel, spec, loaded.problem("main", None)):
             block = Block(item.threads, item.registers, item.shared_bytes)
             rows = found.setdefault(f"{item.kernel}, blocks of {item.threads} threads", [])
             if (spec, block) not in rows:
@@ -165,7 +165,7 @@ def roofline(
 def _climbed(topic: str, device: str, arch: str | None, sizes: list[str] | None) -> Climb:
     from grader.judge.climb import climb
     from grader.report import progress
-    from grader.topics import load
+    from grader.workbook.topics import load
 
     loaded = load(topic)
     with progress.of_rungs(loaded.name, [rung.id for rung in loaded.rungs]) as report:
@@ -253,7 +253,7 @@ def _print_what_if(item: Climb, elsewhere: DeviceSpec, jobs: int, first: bool) -
 def _forecast(record: Climb, device: DeviceSpec, jobs: int) -> dict[str, Modelled]:
     from grader.judge.forecast import forecast
     from grader.report import progress
-    from grader.topics import load
+    from grader.workbook.topics import load
 
     loaded = load(record.topic)
     with progress.of_rungs(f"{loaded.name} on {device.name}", [rung.id for rung in loaded.rungs]) as report:

@@ -48,7 +48,7 @@ def init(
     """
     _needs_nbgrader()
     from grader.course.folder import create
-    from grader.topics import discover, load
+    from grader.workbook.topics import discover, load
 
     topics = [load(item) for item in topic] if topic else list(discover().values())
     with writing(folder):
@@ -123,7 +123,7 @@ def _table(rows: Sequence[Row]) -> Table:
     from rich.text import Text
 
     from grader.report.console import VERDICT_STYLES
-    from grader.report.units import NOTHING
+    from grader.workbook.units import NOTHING
 
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column in ("student", "verdict", "rung"):

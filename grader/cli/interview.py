@@ -26,7 +26,7 @@ from grader.errors import WarpladderError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from grader.cli.room import Terminal
+    from grader.cli.frontend import Terminal
     from grader.interview.card import Card
     from grader.interview.session import Session
 
@@ -71,13 +71,13 @@ def interview(
       ladder interview transpose --resume interview-transpose-1.json
       ladder interview reduce --sheet sheet.html
     """
-    from grader.cli.room import Terminal
+    from grader.cli.frontend import Terminal
     from grader.interview import card as cards
     from grader.interview import session as sessions
     from grader.interview.conversation import Conversation, begin
-    from grader.interview.desk import WorkbookJudge
+    from grader.interview.interviewer import WorkbookJudge
     from grader.interview.rounds import read_interview
-    from grader.topics import load
+    from grader.workbook.topics import load
 
     loaded = load(topic)
     entry = read_interview(loaded)
@@ -133,13 +133,13 @@ def quiz(
       ladder quiz --topic gemm --count 3 --card card.html
       ladder quiz --list
     """
-    from grader.cli.room import Terminal
+    from grader.cli.frontend import Terminal
     from grader.interview import bank, quiz
     from grader.interview import card as cards
     from grader.interview import session as sessions
-    from grader.interview.desk import WorkbookJudge
+    from grader.interview.interviewer import WorkbookJudge
     from grader.report import interviews
-    from grader.topics import discover
+    from grader.workbook.topics import discover
 
     found = bank.discover()
     _check(card, sheet)
@@ -172,7 +172,7 @@ def quiz(
 
 def _run(ask: Callable[[], Session], room: Terminal) -> None:
     """Ask until the end, or until the candidate leaves."""
-    from grader.interview.desk import BrokenOff
+    from grader.interview.interviewer import BrokenOff
 
     try:
         ask()

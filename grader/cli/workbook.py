@@ -44,7 +44,7 @@ def topics(json: JsonOption = None) -> None:
     Example: ladder topics
     """
     from grader.report import notices
-    from grader.topics import discover
+    from grader.workbook.topics import discover
 
     found = discover()
     console_for(json == "-").print(notices.topics(list(found.values())))
@@ -81,7 +81,7 @@ def climb(
     from grader.judge.climb import climb as run
     from grader.report import console as views
     from grader.report import progress, records
-    from grader.topics import load
+    from grader.workbook.topics import load
 
     loaded = [load(name) for name in topic]
     if len(loaded) > 1 and (json or plot or html):
@@ -147,7 +147,7 @@ def grade(
     from grader.judge.grade import grade as run
     from grader.report import console as views
     from grader.report import progress
-    from grader.topics import load
+    from grader.workbook.topics import load
 
     loaded = load(topic)
     check_outputs(html, file_of(json))
@@ -191,10 +191,10 @@ def profile(
     """
     from grader.judge.profile import profile as run
     from grader.report import profiles, progress
-    from grader.topics import load
+    from grader.workbook.topics import load
 
     loaded = load(topic)
-    if plot is not None and loaded.kernel is None:
+    if plot is not None and not loaded.has_timeline:
         raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
     check_outputs(html, file_of(json), plot=plot)
     console = console_for(json == "-")
@@ -234,13 +234,13 @@ def new(
       ladder new gemm ~/kernels/gemm.cu
       ladder new streams mine.py
     """
-    from grader.topics import load
+    from grader.workbook.topics import load
 
     loaded = load(topic)
     starter = loaded.starter.read_text(encoding="utf-8")
     path = file or Path(f"{topic}{loaded.suffix}")
     if path.suffix != loaded.suffix:
-        what = "a kernel in CUDA C++" if loaded.kernel is None else "a schedule in Python"
+        what = f"a {loaded.writes} in {loaded.language}"
         raise WarpladderError(
             f"the starter of {topic} is {what}",
             file=path,
@@ -272,8 +272,8 @@ def check(
       ladder check --questions
     """
     from grader import check as linter
-    from grader.content import content_root
     from grader.report import notices
+    from grader.workbook.content import content_root
 
     root = content_root()
     problems = linter.check_questions(root) if questions else linter.check(root)

@@ -16,8 +16,8 @@ from nbformat import NotebookNode
 from grader.course import feedback
 from grader.errors import WarpladderError
 from grader.lab.cells import MAGIC
-from grader.report import units
-from grader.topics import Topic
+from grader.workbook import units
+from grader.workbook.topic import Topic
 
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 
@@ -53,7 +53,7 @@ The cell holds Python, a class `Schedule` for the job `{job}`. The kernel that i
 `{kernel}`, and is not yours to change.
 """
 
-MARKED = """\
+MARKED_KERNEL = """\
 ## What is marked
 
 Points are for kernels that pass every case: the workbook's public ones, which the graded cells below try as well, and
@@ -92,6 +92,11 @@ Each cell grades what the cell above holds. Its number is advice: the mark is ma
 the assignment is marked, so nothing else in this notebook has any bearing on it.
 """
 
+FORMS = {"kernel": LAUNCH_BLOCK, "schedule": SCHEDULE}
+MARKED = {"kernel": MARKED_KERNEL, "schedule": MARKED_SCHEDULE}
+PROFILES = {"kernel": "what each of its lines costs", "schedule": "which engine works when"}
+"""Texts by what learners write; the last says what a profile shows of it."""
+
 
 def notebook(topic: Topic) -> NotebookNode:
     """The instructor's version of a topic's assignment, the same for the same topic. Raises WarpladderError."""
@@ -114,18 +119,16 @@ def rung_cell(topic: str, rung: str) -> str:
 
 
 def _cells(topic: Topic) -> Iterator[NotebookNode]:
-    kernels = topic.kernel is None
     yield _locked("problem", _prose(topic))
     yield _locked("form", _form(topic))
     yield _locked("marks", _marks(topic))
     yield _code("setup", SETUP, locked=True)
-    what, profile = (
-        ("kernel", "what each of its lines costs") if kernels else ("schedule", "which engine works when")
-    )
     example = ", ".join(
         f"{name}={size}" for name, size in topic.judge_cases[len(topic.judge_cases) // 2].items()
     )
-    yield _locked("how", KERNEL.format(what=what, name=NAME, profile=profile, example=example))
+    yield _locked(
+        "how", KERNEL.format(what=topic.writes, name=NAME, profile=PROFILES[topic.writes], example=example)
+    )
     starter = topic.starter.read_text(encoding="utf-8").rstrip("\n")
     yield _code(kernel_cell(topic.name), f"{MAGIC} {NAME} --topic {topic.name}\n{starter}", solution=True)
     yield _locked("rungs", GRADED)
@@ -150,10 +153,9 @@ def _prose(topic: Topic) -> str:
 
 def _form(topic: Topic) -> str:
     """What a submission looks like."""
-    if topic.kernel is not None:
-        return SCHEDULE.format(job=topic.signature, kernel=topic.kernel.file.signature).strip()
     names = [size.name for size in topic.signature.sizes] + [name for name, _ in topic.signature.derived]
-    return LAUNCH_BLOCK.format(sizes=", ".join(names)).strip()
+    kernel = topic.kernel_files[0].signature
+    return FORMS[topic.writes].format(job=topic.signature, kernel=kernel, sizes=", ".join(names)).strip()
 
 
 def _marks(topic: Topic) -> str:
@@ -164,13 +166,16 @@ def _marks(topic: Topic) -> str:
         if (worth := feedback.worth(topic, rung.id))
         and (claims := [claim.text for claim in topic.claims if claim.rung == rung.id])
     ]
-    text = MARKED if topic.kernel is None else MARKED_SCHEDULE
-    return text.format(
-        count=units.problem(topic.sizes_count),
-        main=units.problem(topic.sizes_main),
-        total=units.number_of(topic.max_points, "point"),
-        rows="\n".join(rows),
-    ).strip()
+    return (
+        MARKED[topic.writes]
+        .format(
+            count=units.problem(topic.sizes_count),
+            main=units.problem(topic.sizes_main),
+            total=units.number_of(topic.max_points, "point"),
+            rows="\n".join(rows),
+        )
+        .strip()
+    )
 
 
 def _claim(text: str) -> str:

@@ -25,7 +25,7 @@ from grader.course.preprocessors import MarkKernels, of_gradebook
 from grader.course.restore import Original, answer, without_warnings
 from grader.errors import WarpladderError
 from grader.results import Grade
-from grader.topics import Topic
+from grader.workbook.topic import Topic
 
 
 @dataclass(frozen=True)

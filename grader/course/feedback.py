@@ -9,9 +9,9 @@ from rich.text import Text
 
 from grader.lab import show
 from grader.report import console as views
-from grader.report import units
 from grader.results import ClaimResult, Grade
-from grader.topics import Topic
+from grader.workbook import units
+from grader.workbook.topic import Topic
 
 
 def earned(topic: Topic, grade: Grade, rung: str) -> int:

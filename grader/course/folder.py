@@ -10,7 +10,8 @@ import nbformat
 
 from grader.course import assignment, hidden
 from grader.errors import WarpladderError
-from grader.topics import Topic, discover
+from grader.workbook.topic import Topic
+from grader.workbook.topics import discover
 
 CONFIG = "nbgrader_config.py"
 HIDDEN = "hidden.toml"

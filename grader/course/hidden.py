@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.expressions import nearest
-from grader.judge.cases import PUBLIC_SEED
-from grader.judge.examination import work
-from grader.tables import read
-from grader.topics import Topic
+from grader.judge.correctness.cases import PUBLIC_SEED
+from grader.judge.kernels.case_runner import work
+from grader.workbook.expressions import nearest
+from grader.workbook.strict_toml import read
+from grader.workbook.topic import Topic
 
 SIZES_A_TOPIC = 3
 _TRIES = 10_000

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from grader import content
+import grader
 from grader.course import sources
 from grader.course.assignment import NAME
 from grader.course.hidden import Hidden
@@ -28,7 +28,7 @@ from grader.emulator.cache import write_atomically
 from grader.errors import WarpladderError
 from grader.judge.grade import refused
 from grader.results import CaseResult, Grade, Verdict
-from grader.topics import Topic
+from grader.workbook.topic import Topic
 
 SECONDS = 900.0
 """A submission that takes longer altogether is taken for one that does not end: honest ones take seconds."""
@@ -39,10 +39,12 @@ HIDDEN_REASON = (
     "All public cases are right, and a hidden case is not. Which one is not told; it is of no special kind. Try "
     "sizes that are no multiples of anything and differ from each other: lab.grade with sizes runs one case."
 )
-SCHEDULE_REASON = (
+UNEXPLAINED_SCHEDULE = (
     "The schedule stops with an error. Its message is not shown here, because the schedule wrote it on the "
     "machine that marks: `ladder grade`, or the graded cells of the notebook, show it."
 )
+UNEXPLAINED = {"schedule": UNEXPLAINED_SCHEDULE}
+"""What is said in place of an error's message, by what learners write."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,9 @@ class Marked:
             return replace(
                 self.public, verdict="fail", reason=HIDDEN_REASON, rung_reached=None, points=0, hints=[]
             )
-        if topic.kernel is not None and self.public.verdict == "error" and not self.public.cases:
-            return replace(self.public, reason=SCHEDULE_REASON)
+        unexplained = UNEXPLAINED.get(topic.writes)
+        if unexplained is not None and self.public.verdict == "error" and not self.public.cases:
+            return replace(self.public, reason=unexplained)
         return replace(self.public, cases=[_in_notebook(case) for case in self.public.cases])
 
 
@@ -138,7 +141,7 @@ class Marker:
         return Order(topic.name, source, self.device, self.arch, self.hidden.seed, self.hidden.of(topic))
 
     def _graded(self, topic: Topic, source: str) -> Marked:
-        if topic.kernel is None and (found := sources.foreign_include(source)):
+        if topic.language == "CUDA C++" and (found := sources.foreign_include(source)):
             reason = (
                 f"Line {found[0]} includes `{found[1]}`. A submission is graded by itself: it may include CUDA's "
                 "headers, such as <cuda_fp16.h>, and nothing else."
@@ -200,14 +203,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _search_path() -> str:
     """Where this package was imported from comes first, whatever folder the process starts in."""
-    here = str(Path(content.__file__).resolve().parent.parent)
+    here = str(Path(grader.__file__).resolve().parent.parent)
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
 @cache
 def _state_of_judge() -> str:
     """Changes with the code that decides marks."""
-    package = Path(content.__file__).resolve().parent
+    package = Path(grader.__file__).resolve().parent
     digest = hashlib.sha256()
     for folder in ("judge", "emulator", "analysis"):
         for path in sorted((package / folder).rglob("*")):
@@ -219,8 +222,6 @@ def _state_of_judge() -> str:
 def _state(topic: Topic) -> str:
     """Changes with the judge and with what the topic asks for."""
     digest = hashlib.sha256(_state_of_judge().encode())
-    for name in ("topic.toml", "reference.py"):
-        digest.update((topic.folder / name).read_bytes())
-    if topic.kernel is not None:
-        digest.update(topic.kernel.file.source.encode())
+    for path in topic.deciding_files:
+        digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -19,7 +19,6 @@ from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions, Execute, NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
 
-from grader import topics
 from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
@@ -27,7 +26,8 @@ from grader.course.restore import Original, restored, without_warnings
 from grader.errors import WarpladderError
 from grader.lab import show
 from grader.results import Grade
-from grader.topics import Topic
+from grader.workbook import topics
+from grader.workbook.topic import Topic
 
 Resources = dict[str, Any]
 
@@ -36,6 +36,10 @@ UNREADABLE = (
     "released."
 )
 NOT_RUN = "The cell was not run: {reason}."
+
+
+MAGICS_LANGUAGES = {"CUDA C++": "cuda", "Python": "python"}
+"""What nbconvert colours a cell of each language as."""
 
 
 class SubmissionExporter(NotebookExporter):
@@ -153,7 +157,7 @@ class MarkKernels(NbGraderPreprocessor):
         cells = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if "nbgrader" in cell.metadata}
         ours: set[str] = set()
         for kernel, (topic, grade, source) in graded.items():
-            cells[kernel.grade_id].metadata["magics_language"] = "cuda" if topic.kernel is None else "python"
+            cells[kernel.grade_id].metadata["magics_language"] = MAGICS_LANGUAGES[topic.language]
             for original in known:
                 rung = original.grade_id.removeprefix(rung_cell(topic.name, ""))
                 if original.points is not None and original.grade_id == rung_cell(topic.name, rung):

@@ -6,9 +6,9 @@ import hashlib
 import re
 from collections.abc import Iterator
 
-from grader.emulator.nvrtc import find_toolkit
+from grader.emulator.nvrtc.compilation import find_toolkit
 from grader.lab.cells import MAGIC, as_file
-from grader.topics import Topic
+from grader.workbook.topic import Topic
 
 _SPLICE = re.compile(r"\\[ \t]*\r?\n")
 _BETWEEN = r"(?:[^\S\n]|/\*.*?\*/)*"

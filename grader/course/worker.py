@@ -15,11 +15,12 @@ import msgspec
 
 from grader.course.marking import Answer, Marked, Order, file_name
 from grader.errors import WarpladderError
-from grader.judge.cases import PUBLIC_SEED
-from grader.judge.examination import work
+from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.grade import grade
+from grader.judge.kernels.case_runner import work
 from grader.results import Grade
-from grader.topics import Topic, load
+from grader.workbook.topic import Topic
+from grader.workbook.topics import load
 
 
 def mark(order: Order) -> Marked:

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import TypedDict
 from urllib.parse import urlsplit
 
-from grader.content import content_root
 from grader.errors import WarpladderError
-from grader.expressions import nearest
-from grader.interview import hearing
-from grader.interview.hearing import Point
-from grader.tables import Table, read
+from grader.interview import key_points
+from grader.interview.key_points import Point
+from grader.workbook.content import content_root
+from grader.workbook.expressions import nearest
+from grader.workbook.strict_toml import Table, read
 
 FOLDER = "questions"
 """The folder below lessons/ that is no topic."""
@@ -246,7 +246,7 @@ def _unless(table: Table) -> tuple[re.Pattern[str], ...]:
 
 def _compiled(table: Table, key: str, terms: Sequence[str]) -> tuple[re.Pattern[str], ...]:
     try:
-        return tuple(hearing.compile_term(term) for term in terms)
+        return tuple(key_points.compile_term(term) for term in terms)
     except re.error as error:
         raise table.error(f"`{key}` holds no regular expression: {error}", key) from None
 

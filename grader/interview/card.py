@@ -10,15 +10,15 @@ from typing import Literal
 
 import msgspec
 
-from grader.content import content_root, name_of
 from grader.interview.bank import Entry, Question
 from grader.interview.conversation import Step, all_steps, known, overtaken
-from grader.interview.desk import HINT_COSTS
-from grader.interview.hearing import SHARES
+from grader.interview.interviewer import HINT_COSTS
+from grader.interview.key_points import SHARES
 from grader.interview.numbers import with_unit
 from grader.interview.rounds import Interview
 from grader.interview.session import Answer, Code, Figure, Rated, Said, Session, Talk
-from grader.topics import Topic
+from grader.workbook.content import content_root, name_of
+from grader.workbook.topic import Topic
 
 SCHEMA = "warpladder/card/1"
 

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.interview import bank, hearing, numbers, rounds
+from grader.interview import bank, key_points, numbers, rounds
 from grader.interview.bank import Entry, NumberQuestion, Question
-from grader.interview.hearing import Point
-from grader.topics import Topic
+from grader.interview.key_points import Point
+from grader.workbook.topic import Topic
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 _INCLUDE = re.compile(r"^```\{literalinclude\}\s+(\S+)", re.MULTILINE)
@@ -117,7 +117,9 @@ def _entry(entry: Entry) -> Iterator[WarpladderError]:
 def _unsaid(text: str, points: Sequence[Point]) -> list[Point]:
     """The points that a text does not explain."""
     return [
-        point for point, heard in zip(points, hearing.hear(text, points), strict=True) if heard != "explained"
+        point
+        for point, heard in zip(points, key_points.hear(text, points), strict=True)
+        if heard != "explained"
     ]
 
 
@@ -127,7 +129,7 @@ def _not_said(file: Path, point: Point, where: str) -> WarpladderError:
 
 
 def _own_text(file: Path, point: Point) -> Iterator[WarpladderError]:
-    if hearing.hear(point.text, [point]) == ["missing"]:
+    if key_points.hear(point.text, [point]) == ["missing"]:
         message = "whoever says the point's own text is not heard"
         yield WarpladderError(message, file=file, line=point.line, remedy="add its words to the terms")
 

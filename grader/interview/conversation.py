@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Literal
 
 from grader.errors import WarpladderError
-from grader.expressions import ExpressionError, Number
-from grader.interview.desk import BrokenOff, Desk, Judge, Room, reaches, write_starter
+from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, reaches, write_starter
 from grader.interview.numbers import pretty
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
 from grader.interview.session import Clock, Code, Figure, Session
 from grader.judge.values import named
-from grader.topics import Topic
+from grader.workbook.expressions import ExpressionError, Number
+from grader.workbook.topic import Topic
 
 LIMITS = "What limits this version? Argue from the hardware, with numbers where you have them."
 NEXT = "What would you do next, and why should it help?"
@@ -137,13 +137,13 @@ class Conversation:
         topic: Topic,
         kept: Session,
         path: Path,
-        room: Room,
+        room: Frontend,
         judge: Judge | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.topic = topic
         self.interview = read_interview(topic)
-        self.desk = Desk(kept, path, room, judge, clock)
+        self.desk = Interviewer(kept, path, room, judge, clock)
         self.kept = kept
         self._counted: dict[str, Mapping[str, Number]] = {}
 
@@ -282,5 +282,4 @@ class Conversation:
         return named(self.topic, codes[-1].counters, codes[-1].facts or {})
 
     def _sizes(self) -> str:
-        sizes = self.topic.sizes_count if self.topic.kernel is None else self.topic.sizes_main
-        return ", ".join(f"{name} = {pretty(value)}" for name, value in sizes.items())
+        return ", ".join(f"{name} = {pretty(value)}" for name, value in self.topic.claim_sizes.items())

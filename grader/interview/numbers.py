@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import Any
 
 from grader.errors import WarpladderError
-from grader.expressions import ExpressionError, parse
 from grader.interview.bank import NumberQuestion, Parameter, Parameters, Question
+from grader.workbook.expressions import ExpressionError, parse
 
 MOST_DRAWS = 20_000
 """So many combinations of parameters `ladder check` computes at the most."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from grader.errors import WarpladderError
 from grader.interview import numbers
 from grader.interview.bank import FollowUp, KernelQuestion, NumberQuestion, Question
-from grader.interview.desk import BrokenOff, Desk, Judge, Room, write_starter
+from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, write_starter
 from grader.interview.numbers import Drawn
 from grader.interview.session import Clock, Session
-from grader.topics import Topic
+from grader.workbook.topic import Topic
 
 HINT = "`ladder climb` shows what each version of the ladder buys, and the kernels say how."
 
@@ -77,7 +77,7 @@ class Quiz:
         topics: Mapping[str, Topic],
         kept: Session,
         path: Path,
-        room: Room,
+        room: Frontend,
         judge: Judge | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -86,7 +86,7 @@ class Quiz:
             raise WarpladderError(f"the bank has no {', '.join(missing)} any more", file=path)
         self.questions = [bank[question_id] for question_id in kept.questions]
         self.topics = topics
-        self.desk = Desk(kept, path, room, judge, clock)
+        self.desk = Interviewer(kept, path, room, judge, clock)
         self.kept = kept
 
     def run(self) -> Session:

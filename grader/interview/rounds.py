@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.content import content_root
 from grader.errors import WarpladderError
-from grader.expressions import Expression, nearest
 from grader.interview.bank import HEAD, Entry, prose, read_head, read_points
-from grader.interview.hearing import Point
-from grader.tables import Table, read
-from grader.topics import Topic
+from grader.interview.key_points import Point
+from grader.workbook.content import content_root
+from grader.workbook.expressions import Expression, nearest
+from grader.workbook.strict_toml import Table, read
+from grader.workbook.topic import Topic
 
 FILE = "interview.toml"
 LEAST_ROUNDS, LEAST_ROUND_POINTS = 2, 2

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from grader.errors import WarpladderError
-from grader.interview.hearing import SHARES, Heard
+from grader.interview.key_points import SHARES, Heard
 
 SCHEMA = "warpladder/session/1"
 GRACE_S = 60.0

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.judge import cases, hints, schedules, scoring, step
-from grader.judge.cases import Case, CaseStore
-from grader.judge.examination import Examiner, accuracy
+from grader.judge.claims import hints
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import Case
+from grader.judge.kernels.case_runner import accuracy
+from grader.judge.kinds import kind_of
 from grader.judge.provenance import provenance
-from grader.judge.schedules import ScheduleStep
-from grader.judge.session import Progress, Session, silent
-from grader.judge.step import Step
+from grader.judge.runners.pool import DevicePool, Progress, silent
+from grader.judge.submission import Submission
 from grader.results import Grade, Hint, Verdict
-from grader.rung import Rung
-from grader.topics import Problem, Topic
+from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
 
 
 def grade(
@@ -43,55 +43,15 @@ def grade(
             "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"
         )
     try:
-        rung = topic.parse(file)
+        parsed = topic.parse(file)
     except WarpladderError as error:
         return refused(topic, str(file), "error", str(error))
     report = progress or silent
-    examine = _examine_kernel if topic.kernel is None else _examine_schedule
-    with Session(device, arch, jobs=1) as session:
-        current = examine(session, topic, rung, str(file), tried, not problem_overrides, report)
-        report(rung.id, "done")
-        return _result(session, topic, current, whole=not problem_overrides)
-
-
-def _examine_kernel(
-    session: Session,
-    topic: Topic,
-    rung: Rung,
-    file: str,
-    tried: Sequence[Case],
-    whole: bool,
-    report: Progress,
-) -> Step:
-    """Everything about a kernel; `whole`: its counters and claims, too."""
-    current = Step(rung, file)
-    report(rung.id, "compile")
-    step.compile_it(current, session.arch)
-    store = CaseStore(topic)
-    report(rung.id, "judge")
-    _judge(session, current, store, tried)
-    if whole:
-        report(rung.id, "count")
-        _count(session, current, store, tried)
-    step.doubt(current, session.arch)
-    return current
-
-
-def _examine_schedule(
-    session: Session,
-    topic: Topic,
-    rung: Rung,
-    file: str,
-    tried: Sequence[Case],
-    whole: bool,
-    report: Progress,
-) -> Step:
-    """Everything about a schedule; `whole`: its timeline and claims, too."""
-    report(rung.id, "compile")
-    shared = schedules.stand(session, topic, topic.sizes_main)
-    report(rung.id, "judge")
-    claims = topic.claims if whole else None
-    return schedules.examine(rung, file, shared, CaseStore(topic), tried, claims)
+    whole = not problem_overrides
+    with DevicePool(device, arch, jobs=1) as pool:
+        current = kind_of(topic).examine(pool, parsed, str(file), tried, whole, report)
+        report(file.stem, "done")
+        return _result(pool, topic, current, whole)
 
 
 def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
@@ -103,45 +63,22 @@ def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[C
     return (*cases.public(topic), *cases.secret(topic, secrets.randbelow(2**31)))
 
 
-def _judge(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
-    """The cases, on the device; where that is a GPU, an emulator says what is behind one that fails."""
-    with session.judge() as runner:
-        step.try_cases(current, Examiner(store.topic, store, runner), tried)
-    if session.gpu is not None and current.cases:
-        with session.emulator() as runner:
-            step.explain(current, Examiner(store.topic, store, runner), tried[len(current.cases) - 1])
-
-
-def _count(session: Session, current: Step, store: CaseStore, tried: Sequence[Case]) -> None:
-    """Counters and claims, from an emulator; where the cases ran on a GPU, it looks for faults as well."""
-    topic, on_gpu = store.topic, session.gpu is not None
-    with session.emulator() as runner:
-        examiner = Examiner(topic, store, runner)
-        if on_gpu:
-            step.look_for_faults(current, examiner, [case for case in tried if case.kind == "exact"])
-        step.launchable(current, examiner, topic.sizes_main)
-        step.count(current, examiner, topic.sizes_count, on_gpu)
-        step.claim(current, examiner, topic.claims, topic.sizes_count)
-
-
-def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade:
-    refusal, counters = current.refusal, current.counters
-    gpu = session.gpu
-    order = [rung.id for rung in topic.rungs]
-    reached = scoring.reached(order, current.claims) if refusal is None and current.proven else None
+def _result(pool: DevicePool, topic: Topic, current: Submission, whole: bool) -> Grade:
+    refusal, counters, gpu = current.refusal, current.counters, pool.gpu
+    reached = topic.ladder.reached(current.claims) if refusal is None and current.proven else None
     return Grade(
         topic=topic.name,
-        file=current.file,
+        file=current.name,
         verdict="pass" if refusal is None else refusal.verdict,
         reason=None if refusal is None else refusal.reason,
         rung_reached=reached,
-        points=0 if reached is None else scoring.points(order, reached, current.claims),
+        points=0 if reached is None else topic.ladder.paid(reached, current.claims),
         max_points=topic.max_points,
         cases=current.cases,
         findings=current.findings,
         claims=current.claims,
         hints=_hints(topic, current, reached, whole),
-        device=session.device,
+        device=pool.device,
         counted=None if counters is None else topic.sizes_count,
         counters=counters,
         counter_source=None if counters is None else "emulated",
@@ -152,22 +89,20 @@ def _result(session: Session, topic: Topic, current: Step, whole: bool) -> Grade
     )
 
 
-def _hints(topic: Topic, current: Step, reached: str | None, whole: bool) -> list[Hint]:
+def _hints(topic: Topic, current: Submission, reached: str | None, whole: bool) -> list[Hint]:
     if current.refusal is not None:
         return []
     if reached is not None:
-        found = hints.next_rung(topic, reached, current.claims)
-        if found and isinstance(current, ScheduleStep) and current.timeline is not None:
-            found += [Hint(found[0].rung, text) for text in [schedules.host_copies(current.timeline)] if text]
+        found = hints.next_rung(topic.ladder, reached, current.claims)
+        if found and (advice := current.advice()):
+            found.append(Hint(found[0].rung, advice))
         return found
-    first = topic.rungs[0].id
+    first = topic.ladder.ids[0]
     if not whole:
-        return [
-            Hint(first, "Only the sizes of this call were tried; grade without --set for rung and points.")
-        ]
-    return [
-        Hint(first, "The result is right, but the emulator could not count it, so its rung is not known.")
-    ]
+        text = "Only the sizes of this call were tried; grade without --set for rung and points."
+    else:
+        text = "The result is right, but the emulator could not count it, so its rung is not known."
+    return [Hint(first, text)]
 
 
 def refused(topic: Topic, file: str, verdict: Verdict, reason: str) -> Grade:

@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.errors import WarpladderError
-from grader.judge import cases, counting, schedule_profile
-from grader.judge.cases import CaseStore
-from grader.judge.counting import launch_occupancy, shared_bytes
-from grader.judge.examination import Examiner
-from grader.judge.kernel import Kernel, Planned, Refused, prepare
-from grader.judge.protocol import Launch, Record
-from grader.judge.provenance import provenance
-from grader.judge.session import Progress, Session, greeting, silent
-from grader.judge.verdict import Refusal, finding
-from grader.results import LaunchProfile, LineProfile, Profile
-from grader.rung import parse_rung
-from grader.topics import Problem, Topic
+from grader.judge.kinds import kind_of
+from grader.judge.runners.pool import Progress, silent
+from grader.results import Profile
+from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
 
 
 def profile(
@@ -27,83 +19,10 @@ def profile(
     progress: Progress | None = None,
     arch: str | None = None,
 ) -> Profile:
-    """Run a submission once on the emulator, at the `count` sizes unless some are given, and say what it did.
+    """Run a submission once, and say what it did.
 
-    The result is compared as well. A schedule has a timeline instead, on either device: see
-    `grader.judge.schedule_profile`. A GPU keeps no counters, so `device` is "auto" or "emulator". Raises
-    WarpladderError for another device, a file that is not a submission, or a size that is unusable.
+    A kernel runs on the emulator, at the `count` sizes unless some are given, and its result is compared as well. A GPU
+    keeps no counters, so `device` is "auto" or "emulator". A schedule has a timeline instead, on either device, at the
+    `main` sizes. Raises WarpladderError for another device, a file that is no submission, or a size that is unusable.
     """
-    if topic.kernel is not None:
-        return schedule_profile.profile(topic, file, device, problem_overrides, progress or silent, arch)
-    if device == "pycuda":
-        remedy = "leave --device out; on a GPU, use Nsight Compute"
-        raise WarpladderError("a GPU keeps no counters: the emulator counts", remedy=remedy)
-    problem = topic.problem("count", problem_overrides)
-    rung = parse_rung(file, topic.signature)
-    report = progress or silent
-    with Session("emulator", arch, jobs=1) as session, session.emulator() as runner:
-        report(rung.id, "compile")
-        launches: list[LaunchProfile] = []
-        printed = ""
-        try:
-            kernel = prepare(rung, session.arch)
-            planned = kernel.plan(problem, greeting(runner).limits)
-        except Refused as error:
-            refusal: Refusal | None = Refusal("error", error.reason)
-        else:
-            report(rung.id, "count")
-            case = cases.make(problem, "exact")
-            outcome = Examiner(topic, CaseStore(topic), runner).outcome(kernel, case)
-            refusal, printed = outcome.refusal, outcome.printed
-            launches = _launches(kernel, planned, outcome.records, session.arch)
-        report(rung.id, "done")
-        return Profile(
-            topic=topic.name,
-            file=str(file),
-            device=session.device,
-            problem=problem,
-            verdict="pass" if refusal is None else refusal.verdict,
-            reason=None if refusal is None else refusal.reason,
-            launches=launches,
-            provenance=provenance(),
-            printed=printed,
-        )
-
-
-def _launches(
-    kernel: Kernel, planned: Planned, records: tuple[Record, ...], arch: str
-) -> list[LaunchProfile]:
-    """One profile a launch; those that were not made, because an earlier one failed, have no counters."""
-    made = [*records, *[None] * (len(planned.launches) - len(records))]
-    named = zip(planned.kernels, planned.launches, made, strict=True)
-    return [_launch(kernel, name, launch, record, arch) for name, launch, record in named]
-
-
-def _launch(kernel: Kernel, name: str, launch: Launch, record: Record | None, arch: str) -> LaunchProfile:
-    used = kernel.resources(launch)
-    resident = launch_occupancy(kernel, launch, arch)
-    return LaunchProfile(
-        kernel=name,
-        grid=list(launch.grid),
-        block=list(launch.block),
-        shared_bytes=shared_bytes(kernel, launch),
-        registers=used.registers,
-        local_bytes=used.local_bytes,
-        spill_bytes=used.spill_store_bytes + used.spill_load_bytes,
-        occupancy=resident.fraction,
-        occupancy_limited_by=resident.limited_by,
-        dram_bytes=None if record is None else counting.dram_bytes([record]),
-        counters=None if record is None else record.counters,
-        counter_source=None if record is None else "emulated",
-        lines=[] if record is None else _lines(kernel.rung.source, record),
-        findings=[] if record is None else [finding(item, name) for item in record.findings],
-    )
-
-
-def _lines(source: str, record: Record) -> list[LineProfile]:
-    """The source lines that caused something; line 0 stands for code that the compiler gives no line."""
-    text = source.splitlines()
-    return [
-        LineProfile(line, text[line - 1].strip() if 0 < line <= len(text) else "", counters)
-        for line, counters in sorted(record.line_counters.items())
-    ]
+    return kind_of(topic).profile(file, device, problem_overrides, progress or silent, arch)

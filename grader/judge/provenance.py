@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 import grader
-from grader.content import content_root
-from grader.emulator.nvrtc import PINNED
+from grader.emulator.nvrtc.compilation import PINNED
 from grader.results import Provenance
+from grader.workbook.content import content_root
 
 
 def provenance(driver: str | None = None) -> Provenance:

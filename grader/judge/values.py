@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.expressions import Number
-from grader.judge import schedules, step
-from grader.judge.cases import CaseStore
-from grader.judge.examination import Examiner
-from grader.judge.session import Session
-from grader.judge.step import Step
+from grader.judge.kinds import kind_of
+from grader.judge.runners.pool import DevicePool
 from grader.results import Grade
-from grader.topics import Topic
+from grader.workbook.expressions import Number
+from grader.workbook.topic import Topic
 
 
 def of_file(topic: Topic, file: Path, arch: str | None = None) -> dict[str, Number]:
@@ -20,20 +17,8 @@ def of_file(topic: Topic, file: Path, arch: str | None = None) -> dict[str, Numb
 
     Raises WarpladderError for a file that is unusable or wrong there.
     """
-    rung = topic.parse(file)
-    current: Step
-    with Session("emulator", arch, jobs=1) as session:
-        store = CaseStore(topic)
-        if topic.kernel is not None:
-            shared = schedules.stand(session, topic, topic.sizes_main)
-            current = schedules.examine(rung, str(file), shared, store, (), ())
-        else:
-            current = Step(rung, str(file))
-            step.compile_it(current, session.arch)
-            with session.emulator() as runner:
-                examiner = Examiner(topic, store, runner)
-                step.count(current, examiner, topic.sizes_count, passed_on_gpu=False)
-                step.claim(current, examiner, (), topic.sizes_count)
+    with DevicePool("emulator", arch, jobs=1) as pool:
+        current = kind_of(topic).once(pool, topic.parse(file), str(file))
     if current.refusal is not None or current.facts is None:
         reason = "it was not counted" if current.refusal is None else current.refusal.reason
         raise WarpladderError(reason, file=file)
@@ -49,5 +34,4 @@ def of_grade(topic: Topic, grade: Grade) -> dict[str, Number] | None:
 
 def named(topic: Topic, counters: dict[str, int] | None, facts: dict[str, Number]) -> dict[str, Number]:
     """Counters and facts with the sizes that they are for."""
-    problem = topic.sizes_count if topic.kernel is None else topic.sizes_main
-    return {**(counters or {}), **topic.signature.with_derived(problem), **facts}
+    return {**(counters or {}), **topic.signature.with_derived(topic.claim_sizes), **facts}

@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader import topics
-from grader.content import content_root
 from grader.errors import WarpladderError
-from grader.expressions import nearest
-from grader.topics import Topic
+from grader.workbook import topics
+from grader.workbook.content import content_root
+from grader.workbook.expressions import nearest
+from grader.workbook.topic import Topic
 
 MAGIC = "%%kernel"
 SYNTAX = f"write {MAGIC} NAME, or {MAGIC} NAME --topic TOPIC, as the first line of the cell"

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grader.errors import WarpladderError
 from grader.lab import show
-from grader.report import units
+from grader.workbook import units
 
 
 class Run(Protocol):

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from rich.console import RenderableType
 from rich.text import Text
 
-from grader.judge import counting
+from grader.judge.kernels import counting
 from grader.lab import show
 from grader.lab.comparison import complaints, table
-from grader.report import units
 from grader.results import FindingResult, LineProfile
+from grader.workbook import units
 
 SHORT = {
     "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",

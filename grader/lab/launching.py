@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from grader import compiler, cuda
+from grader import cuda
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
-from grader.content import name_of
 from grader.cuda import Cuda
-from grader.emulator.nvrtc import PINNED, Build, Resources
+from grader.emulator.nvrtc.compilation import PINNED, Build, Resources
 from grader.errors import WarpladderError
 from grader.lab.cells import Cell, cell
 from grader.lab.counts import About, Counts
 from grader.results import FindingResult, LineProfile
+from grader.workbook import compiler
+from grader.workbook.content import name_of
 
 _TEMPLATES = re.compile(r"\btemplate\s*<[^;{}]*>\s*__global__\b[^;{]*?\b(?!__launch_bounds__)(\w+)\s*\(")
 """The names of templates of kernels, as far as plain text shows them."""

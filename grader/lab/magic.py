@@ -6,12 +6,13 @@ from typing import Any
 
 from rich.text import Text
 
-from grader import compiler
 from grader.errors import WarpladderError
-from grader.judge.kernel import Refused, prepare
+from grader.judge.kernels.compiled import prepare
+from grader.judge.refused import Refused
 from grader.lab import cells, launching, runs, show
 from grader.lab.cells import Cell
-from grader.report import units
+from grader.workbook import compiler, units
+from grader.workbook.kernel_file import KernelFile
 
 
 def register(shell: Any) -> None:
@@ -39,10 +40,10 @@ def _compiled(kept: Cell) -> str:
     if kept.topic is None:
         return "; ".join(f"{symbol}: {told}" for symbol, told in _resources(kept).items())
     topic = kept.load_topic()
-    rung = topic.parse(kept.path)
-    if topic.kernel is not None:
-        return f"a schedule for {topic.name}"
-    built = prepare(rung, compiler.DEFAULT_ARCH)
+    file = topic.parse(kept.path)
+    if not isinstance(file, KernelFile):
+        return f"a {topic.writes} for {topic.name}"
+    built = prepare(file, compiler.DEFAULT_ARCH)
     told = [_told(used) for used in built.build.resources.values()]
     return f"for {topic.name}: " + "; ".join(told)
 

@@ -26,9 +26,9 @@ from rich.text import Text
 
 from grader.analysis.roofline import NAMES
 from grader.errors import WarpladderError
-from grader.expressions import nearest
 from grader.lab import show
-from grader.report import units
+from grader.workbook import units
+from grader.workbook.expressions import nearest
 
 Value = float | str
 """What is predicted: a number, or a word."""

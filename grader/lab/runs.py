@@ -11,8 +11,6 @@ import msgspec
 from rich.console import RenderableType
 from rich.text import Text
 
-from grader import topics
-from grader.content import content_root, name_of
 from grader.errors import WarpladderError
 from grader.judge.grade import grade as judge_it
 from grader.judge.profile import profile as profile_it
@@ -21,8 +19,10 @@ from grader.lab.cells import Cell, cell
 from grader.lab.counts import About, Counts
 from grader.lab.show import Shown
 from grader.report import console as views
-from grader.report import profiles, units
+from grader.report import profiles
 from grader.results import Climb, Grade, LineProfile, Profile, load
+from grader.workbook import topics, units
+from grader.workbook.content import content_root, name_of
 
 Result = TypeVar("Result", Grade, Profile)
 

@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from rich.console import RenderableType
 from rich.text import Text
 
-from grader.errors import WarpladderError
-from grader.judge import schedules
-from grader.judge.schedules import ScheduleStep
-from grader.judge.session import Session
+from grader.judge.schedules.intervals import simulated
+from grader.judge.schedules.once import simulate_once
 from grader.lab import show
 from grader.lab.cells import cell
 from grader.lab.comparison import complaints, table
@@ -85,19 +83,9 @@ def schedule(name: str, /, **sizes: int) -> Facts:
     key = (kept.topic or "", kept.text, tuple(sorted(sizes.items())))
     if key not in _found:
         topic = kept.load_topic()
-        if topic.kernel is None:
-            raise WarpladderError(f"`{name}` is a kernel, no schedule", remedy=f'use lab.counters("{name}")')
         problem = topic.problem("main", sizes or None)
-        with Session("emulator", jobs=1) as session:
-            shared = schedules.stand(session, topic, problem)
-            current = ScheduleStep(topic.parse(kept.path), name)
-            schedules.rehearse_all(current, shared, [problem])
-            recording = current.recording(problem)
-            if recording is None:
-                reason = current.refusal.reason if current.refusal else "it asks for nothing"
-                raise WarpladderError(f"`{name}` cannot be run: {reason}")
-            timeline = shared.simulate(recording)
-            values = {"time_s": timeline.seconds, **schedules.facts(recording, timeline)}
-            faults = [current.refusal.reason] if current.refusal else []
-            _found[key] = Facts(name, values, schedules.simulated(timeline), faults)
+        found = simulate_once(topic, kept.path, name, problem)
+        faults = [found.refusal.reason] if found.refusal else []
+        values = {"time_s": found.timeline.seconds, **found.facts}
+        _found[key] = Facts(name, values, simulated(found.timeline), faults)
     return _found[key]

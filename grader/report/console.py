@@ -10,8 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.report import gantt, units
+from grader.report import gantt
 from grader.results import Accuracy, CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
+from grader.workbook import units
 
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"

@@ -13,8 +13,8 @@ from grader.analysis.devices import DeviceSpec
 from grader.analysis.roofline import NAMES
 from grader.analysis.verification import Pair
 from grader.analysis.what_if import WhatIf
-from grader.report import units
 from grader.results import Climb
+from grader.workbook import units
 
 LIMITS = {**NAMES, "l1": NAMES["shared"]}
 """What the terms of the time model are called where rooflines call them something."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from grader.report import units
 from grader.results import Interval
+from grader.workbook import units
 
 ROWS = {"in": "copy in", "compute": "compute", "out": "copy out"}
 STYLES = {"in": "blue", "compute": "green", "out": "magenta"}

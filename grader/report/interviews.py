@@ -16,13 +16,13 @@ from rich.theme import Theme
 
 from grader.interview.bank import Question
 from grader.interview.card import Advice, Card, Line
-from grader.interview.desk import Asked
+from grader.interview.interviewer import Asked
 from grader.interview.numbers import with_unit
 from grader.interview.session import Code, Figure, Said, Session, Talk
 from grader.report import console as views
-from grader.report import units
 from grader.results import Grade
-from grader.topics import Topic
+from grader.workbook import units
+from grader.workbook.topic import Topic
 
 THEME = Theme({"markdown.code": "cyan", "markdown.block_quote": "dim"})
 """Code in running text without the black ground that it has otherwise."""

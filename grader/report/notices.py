@@ -14,10 +14,10 @@ from rich.text import Text
 
 from grader.errors import WarpladderError
 from grader.report import console as views
-from grader.report import units
+from grader.workbook import units
 
 if TYPE_CHECKING:
-    from grader.topics import Topic
+    from grader.workbook.topic import Topic
 
 
 def error(console: Console, problem: WarpladderError) -> None:

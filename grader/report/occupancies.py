@@ -11,7 +11,7 @@ from rich.text import Text
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.occupancy import NextStep, next_step, occupancy
-from grader.report import units
+from grader.workbook import units
 
 _ORDINALS = {
     1: "first",

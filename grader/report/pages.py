@@ -12,12 +12,14 @@ from markupsafe import Markup
 
 from grader.analysis.intensity import Ratio
 from grader.errors import WarpladderError
-from grader.report import console, occupancies, pictures, rooflines, units
+from grader.report import console, occupancies, pictures, rooflines
 from grader.report.occupancies import Block
 from grader.report.profiles import NO_LINE
 from grader.report.rendering import environment
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
-from grader.rung import Rung
+from grader.workbook import units
+from grader.workbook.ladder import Rung
+from grader.workbook.source_file import SourceFile
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 
@@ -44,7 +46,7 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
-class Launch:
+class LaunchView:
     """A launch as the page shows it."""
 
     profile: LaunchProfile
@@ -71,7 +73,7 @@ def climb(result: Climb, title: str) -> str:
     )
 
 
-def grade(result: Grade, title: str, rungs: Sequence[Rung], source: Sequence[str]) -> str:
+def grade(result: Grade, title: str, rungs: Sequence[Rung[SourceFile]], source: Sequence[str]) -> str:
     """What a submission is worth and why; `rungs` are the ladder's, `source` the submission's lines."""
     ids = [rung.id for rung in rungs]
     reached = ids.index(result.rung_reached) if result.rung_reached in ids else -1
@@ -112,7 +114,7 @@ def _own_claims(rung: RungResult) -> list[ClaimResult]:
     return [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
 
 
-def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Launch:
+def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> LaunchView:
     counted = {line.line: line.counters for line in launch.lines}
     total = sum(counters.get(INSTRUCTIONS, 0) for counters in counted.values()) or 1
     text = {number: line.rstrip() for number, line in enumerate(source, 1)}
@@ -123,7 +125,7 @@ def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Lau
         _line(number, text[number], counted.get(number, {}), total)
         for number in sorted(text, key=lambda n: n or math.inf)
     ]
-    return Launch(launch, lines, *_occupancy(device, launch))
+    return LaunchView(launch, lines, *_occupancy(device, launch))
 
 
 def _line(number: int, text: str, counters: Mapping[str, int], total: int) -> SourceLine:

@@ -11,8 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.report import console as views
-from grader.report import gantt, units
+from grader.report import gantt
 from grader.results import Interval, LaunchProfile, Profile
+from grader.workbook import units
 
 INSTRUCTIONS = "smsp__inst_executed.sum"
 LINES_SHOWN = 12

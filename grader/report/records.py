@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from grader.content import content_root
 from grader.errors import WarpladderError
 from grader.results import Climb, Device, load, to_json
+from grader.workbook.content import content_root
 
 
 def save(result: Climb, folder: Path) -> Path:

@@ -8,12 +8,11 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from grader import topics
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.intensity import Ratio, ratio
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Growth, Placed, Unit, place, roofs
-from grader.report import units
 from grader.results import Climb, Device, RungResult
+from grader.workbook import topics, units
 
 
 def spec_of(device: Device) -> DeviceSpec:

@@ -14,7 +14,6 @@ import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from grader.expressions import ExpressionError, Number
 from grader.interview import numbers
 from grader.interview.bank import Question
 from grader.interview.card import WORTH, Card
@@ -22,9 +21,11 @@ from grader.interview.numbers import Drawn, pretty
 from grader.interview.quiz import drawn_numbers
 from grader.interview.rounds import Interview, Round
 from grader.judge.values import of_file
-from grader.report import interviews, units
+from grader.report import interviews
 from grader.report.rendering import environment
-from grader.topics import Topic
+from grader.workbook import units
+from grader.workbook.expressions import ExpressionError, Number
+from grader.workbook.topic import Topic
 
 _INTERNAL_LINK = re.compile(r"\[([^\]]*)\]\((?!https?://)[^)]*\)")
 _MARKDOWN = MarkdownIt("commonmark", {"html": False})
@@ -61,7 +62,7 @@ def of_interview(interview: Interview, topic: Topic, arch: str | None = None) ->
         )
         for number, item in enumerate(interview.rounds)
     ]
-    sizes = units.problem(topic.sizes_count if topic.kernel is None else topic.sizes_main)
+    sizes = units.problem(topic.claim_sizes)
     return _page("sheet_interview.html.j2", entry=interview, versions=versions, sizes=sizes, worth=WORTH)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from emulated import Bench
 
-from grader.emulator.machine import Machine
+from grader.emulator.machine.machine import Machine
 
 
 @pytest.fixture(scope="session")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from pages import BOOK, ROOT, is_elsewhere, page, pages, target
 
-from grader import rung as rungs
-from grader import topics
-from grader.report import pictures, units
+from grader.report import pictures
 from grader.results import Climb, load
+from grader.workbook import kernel_file as rungs
+from grader.workbook import topics, units
 
 pytestmark = pytest.mark.verify
 

@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 from scripted_candidate import Candidate
 
-from grader import topics
-from grader.expressions import ExpressionError, Number
 from grader.interview import card
 from grader.interview.conversation import Conversation, begin
-from grader.interview.desk import Asked, WorkbookJudge
+from grader.interview.interviewer import Asked, WorkbookJudge
 from grader.interview.rounds import Interview, read_interview
 from grader.interview.session import Code, Figure
 from grader.judge.values import of_file
 from grader.report import sheets
-from grader.topics import Topic
+from grader.workbook import topics
+from grader.workbook.expressions import ExpressionError, Number
+from grader.workbook.topic import Topic
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 

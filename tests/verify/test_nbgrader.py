@@ -30,9 +30,9 @@ import pytest
 from chromium import executable
 from playwright.sync_api import sync_playwright
 
-from grader import topics
 from grader.course import hidden
 from grader.course.marking import Marker
+from grader.workbook import topics
 
 # One group: one process makes the course for all of these tests.
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("nbgrader")]

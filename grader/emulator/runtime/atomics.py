@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import float32, int32, int64, uint16, uint32, uint64
 
-from grader.emulator.runtime.layout import (
+from grader.emulator.runtime.layout import (  # fmt: skip
     ATOM_ADD,
     ATOM_ADD_F,
     ATOM_AND,
@@ -25,7 +25,7 @@ from grader.emulator.runtime.layout import (
     ATOM_OR,
     ATOM_XOR,
     LANES,
-)  # fmt: skip
+)
 from grader.emulator.runtime.native import (
     bits_to_double,
     bits_to_float,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import int64
 
-from grader.emulator.runtime.layout import (
+from grader.emulator.runtime.layout import (  # fmt: skip
     ABSENT,
     BLOCK_LINEAR,
     FINDING_ADDRESS,
@@ -16,7 +16,7 @@ from grader.emulator.runtime.layout import (
     FINDINGS,
     LANES,
     WARP,
-)  # fmt: skip
+)
 from grader.emulator.runtime.native import pointer, trailing_zeros
 from grader.emulator.runtime.options import native
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from numba import int64, uint8, uint32
 
 from grader.emulator.runtime.findings import note
-from grader.emulator.runtime.layout import (
+from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     ALLOCATION_COUNT,
     ALLOCATIONS,
@@ -56,7 +56,7 @@ from grader.emulator.runtime.layout import (
     TOUCHED_WRITE,
     WARP,
     WARPS_WAIT,
-)  # fmt: skip
+)
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern, sector_words

@@ -6,7 +6,7 @@ from numba import int64
 
 from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.globalmem import access_global
-from grader.emulator.runtime.layout import (
+from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     FULL,
     LANES,
@@ -26,7 +26,7 @@ from grader.emulator.runtime.layout import (
     STRONG,
     WARP,
     WINDOW_BYTES,
-)  # fmt: skip
+)
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.sharedmem import access_shared

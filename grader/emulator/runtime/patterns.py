@@ -15,7 +15,7 @@ from typing import Any
 
 from numba import int64, uint8
 
-from grader.emulator.runtime.layout import (
+from grader.emulator.runtime.layout import (  # fmt: skip
     FULL,
     LANES,
     P_ALIGNED,
@@ -37,7 +37,7 @@ from grader.emulator.runtime.layout import (
     PATTERN_TABLE,
     SEVERAL,
     STORE_PHASE,
-)  # fmt: skip
+)
 from grader.emulator.runtime.native import pointer, trailing_zeros
 from grader.emulator.runtime.options import native
 

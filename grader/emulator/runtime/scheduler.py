@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import int64
 
-from grader.emulator.runtime.layout import (
+from grader.emulator.runtime.layout import (  # fmt: skip
     ASYNC,
     ASYNC_WARP_BYTES,
     BARRIER_CLOCK,
@@ -52,7 +52,7 @@ from grader.emulator.runtime.layout import (
     WARP_BYTES,
     WARP_STATES,
     WARPS,
-)  # fmt: skip
+)
 from grader.emulator.runtime.native import call_kernel, pointer
 from grader.emulator.runtime.options import native
 

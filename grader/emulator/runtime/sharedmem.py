@@ -11,7 +11,7 @@ from __future__ import annotations
 from numba import int64
 
 from grader.emulator.runtime.findings import note
-from grader.emulator.runtime.layout import (
+from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     ACCESSOR_BITS,
     BARRIER_CLOCK,
@@ -51,7 +51,7 @@ from grader.emulator.runtime.layout import (
     WARP,
     WARP_BYTES,
     WARP_STATES,
-)  # fmt: skip
+)
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern

@@ -14,8 +14,8 @@ from grader.analysis.access import (
     global_access,
     shared_access,
 )
-from grader.report import units
 from grader.report.pictures.svg import Sheet, heading
+from grader.workbook import units
 
 WIDTH, LEFT, TOP = 760.0, 96.0, 84.0
 CELL = (WIDTH - LEFT - 16) / BANKS

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.report import units
 from grader.report.pictures.svg import LogScale, Sheet, text_width, wrapped
 from grader.results import Climb, RungResult
+from grader.workbook import units
 
 WIDE, NARROW = 760.0, 360.0
 STACKED_BELOW = 560.0  # narrower than this, a rung's words stand above its point instead of beside it

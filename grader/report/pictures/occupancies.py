@@ -8,8 +8,8 @@ from typing import Literal
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.occupancy import Occupancy
 from grader.analysis.occupancy import occupancy as occupancy_of
-from grader.report import units
 from grader.report.pictures.svg import Sheet, heading
+from grader.workbook import units
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760.0, 360.0, 64.0, 24.0, 64.0, 84.0
 

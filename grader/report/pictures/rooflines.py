@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Level, Placed, Roofs, roofs
-from grader.report import units
 from grader.report.pictures.svg import LogScale, Sheet, heading, text_width
 from grader.report.rooflines import device_of, placed
 from grader.results import Climb
+from grader.workbook import units
 
 WIDTH, LEFT, TOP, PLOT = 760.0, 84.0, 70.0, 340.0
 COLOURS = {"dram": "blue", "l2": "green", "shared": "purple", "fma": "ink", "tensor": "red"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.report import units
 from grader.report.pictures.svg import SERIES, Sheet, heading
 from grader.results import Interval, Profile
+from grader.workbook import units
 
 WIDTH, LEFT, RIGHT, TOP, ROW = 760.0, 96.0, 24.0, 48.0, 34.0
 ROWS = {

@@ -1,0 +1,141 @@
+"""The terminal as an interviewer's room: shows questions, reads answers."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import select
+import sys
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.cli.options import lines_of
+from grader.interview.bank import FollowUp
+from grader.interview.interviewer import Action, Asked
+from grader.interview.session import Code, Figure, Session, Talk
+from grader.judge.runners.pool import Progress
+from grader.report import interviews, progress
+from grader.results import Grade
+from grader.workbook.topic import Topic
+
+ACTIONS: dict[str, Action] = {"": "grade", "g": "grade", "h": "hint", "s": "skip"}
+PASTED_S = 0.05
+"""What is pasted arrives faster than this, and nobody types so fast."""
+RATINGS = {"y": 1.0, "p": 0.5, "n": 0.0}
+
+
+class Terminal:
+    """A candidate at a terminal. `topics` are those that code may be asked of."""
+
+    def __init__(self, console: Console, topics: Mapping[str, Topic]) -> None:
+        self.console = interviews.prepare(console)
+        self.topics = topics
+        self._shown = ""  # the last question for a number or for code
+        with contextlib.suppress(ImportError):
+            importlib.import_module("readline")  # arrow keys and corrections while typing
+
+    def welcome(self, kept: Session, path: Path) -> None:
+        """What is about to happen, and where it is kept."""
+        self.console.print(interviews.welcome(kept, path))
+
+    def left(self, path: Path) -> None:
+        """The candidate broke off."""
+        self.console.print(interviews.left(path))
+
+    def say(self, text: str, title: str = "") -> None:
+        """See Room."""
+        self.console.print(interviews.said(text, title))
+
+    def talk(self, asked: Asked) -> str:
+        """Lines up to an empty one."""
+        self.console.print(interviews.question(asked))
+        self._print("Your answer, ended by an empty line:")
+        lines: list[str] = []
+        while (line := (input("> ") if lines else self._answer()).strip()) or (lines and _more_is_typed()):
+            lines.append(line)
+        return "\n".join(lines)
+
+    def heard(self, talk: Talk) -> Mapping[int, float]:
+        """The points; numbers that are typed correct them."""
+        self.console.print(interviews.heard(talk))
+        if not talk.text.strip():
+            return {}
+        self._print("Said it in other words? Numbers correct this: 2 said, ~2 half, -2 not really.")
+        while True:
+            typed = input("Enter if you agree > ").replace(",", " ").split()
+            corrected = {}
+            for item in typed:
+                share = {"-": 0.0, "~": 0.5}.get(item[0], 1.0)
+                number = item.lstrip("-~")
+                if not number.isdecimal() or not 1 <= int(number) <= len(talk.points):
+                    self._print(f"There is no point {item}.", "red")
+                    break
+                corrected[int(number) - 1] = share
+            else:
+                return corrected
+
+    def number(self, asked: Asked) -> str:
+        """A line; the question is not repeated after one that could not be read."""
+        if asked.step != self._shown:
+            self.console.print(interviews.question(asked))
+            self._shown = asked.step
+        self._print(f"A number{f', in {asked.unit}' if asked.unit else ''} (128, 64/16, 2^-14, 1.5e3):")
+        return self._answer()
+
+    def unreadable(self, complaint: str) -> None:
+        """See Room."""
+        self._print(complaint, "red")
+
+    def figured(self, figure: Figure) -> None:
+        """See Room."""
+        self.console.print(interviews.figure(figure))
+
+    def code(self, asked: Asked, file: Path, draft: Code) -> Action:
+        """A key, when the candidate comes back from his editor."""
+        if not draft.attempts and not draft.hint and asked.step != self._shown:
+            self.console.print(interviews.question(asked))
+            self._shown = asked.step
+        self.console.print(interviews.code_prompt(str(file), draft, asked.left_s))
+        while (action := ACTIONS.get(input("> ").strip().lower())) is None:
+            self._print("Enter, h or s.", "red")
+        return action
+
+    def grading(self, file: Path) -> AbstractContextManager[Progress]:
+        """See Room."""
+        return progress.of_stages(file.name)
+
+    def graded(self, result: Grade, rung: str) -> None:
+        """See Room."""
+        source = lines_of(Path(result.file))
+        self.console.print(interviews.graded(result, rung, self.topics[result.topic], source), crop=False)
+
+    def rate(self, follow_up: FollowUp) -> float:
+        """The model answer, and a key."""
+        self.say(follow_up.answer, "A good answer")
+        self._print("Is that what you said? y: yes, p: partly, n: no")
+        while (rating := RATINGS.get(input("> ").strip().lower())) is None:
+            self._print("y, p or n.", "red")
+        return rating
+
+    def time_is_up(self) -> None:
+        """See Room."""
+        self.console.print(interviews.said("**Time is up.**", ""))
+
+    def _answer(self) -> str:
+        """A line; an empty one only if it is meant, since an Enter too many would give a question away."""
+        if line := input("> ").strip():
+            return line
+        self._print("No answer? Enter once more goes on without.")
+        return input("> ")
+
+    def _print(self, text: str, style: str = "dim") -> None:
+        self.console.print(Text(text, style))
+
+
+def _more_is_typed() -> bool:
+    """Whether the terminal has more to read at once: then an answer was pasted, and an empty line does not end it."""
+    return sys.stdin.isatty() and bool(select.select([sys.stdin], [], [], PASTED_S)[0])

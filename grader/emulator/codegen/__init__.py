@@ -1,0 +1,1 @@
+"""PTX to native code: one LLVM function that runs one warp."""

@@ -1,0 +1,107 @@
+"""Native code of kernels: generated once, kept in the cache, and made better where it is worth it.
+
+Optimising a large kernel takes LLVM longer than running its first launches. So large kernels begin with code that is
+made quickly, and are compiled again with care once they have run for a while. Both compute and count the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from grader.emulator.cache import cache_folder, write_atomically
+from grader.emulator.codegen import emitter
+from grader.emulator.errors import EmulatorError
+from grader.emulator.ptx.plan import KernelPlan
+from grader.emulator.runtime import build
+
+QUICK, CAREFUL = 0, 2
+"""LLVM's levels of code generation."""
+
+LARGE = 500
+"""PTX instructions from which on quick code comes first."""
+
+PATIENCE_S = 0.001
+"""How long a kernel runs in quick code, for each of its PTX instructions, before it is compiled with care: about what
+compiling takes, so that at most half the time is lost whatever comes."""
+
+
+@dataclass
+class NativeCode:
+    """The code of one kernel, for block shapes whose rows do or do not fill whole warps."""
+
+    plan: KernelPlan
+    key: str
+    state_bytes: int
+    effort: int
+    address: int
+    engine: Any
+    """Owns the code at `address`."""
+    seconds: float = 0.0
+    """How long launches have taken with this code."""
+
+    def ran_for(self, seconds: float) -> None:
+        """Notes the time of a launch; after enough of them the next one has better code."""
+        self.seconds += seconds
+        if self.effort == QUICK and self.seconds > PATIENCE_S * _size(self.plan):
+            self.effort = CAREFUL
+            self.engine, self.address = _loaded(_object_code(self.plan, self.key, CAREFUL))
+
+
+def native_code(plan: KernelPlan, digest: str) -> NativeCode:
+    """Code for a planned kernel; `digest` identifies the module's text.
+
+    Raises UnsupportedPtx for instructions the emulator does not know.
+    """
+    key = f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}"
+    effort = QUICK if _size(plan) > LARGE and not _entry(key, CAREFUL).exists() else CAREFUL
+    engine, address = _loaded(_object_code(plan, key, effort))
+    return NativeCode(plan, key, emitter.register_slots(plan)[1], effort, address, engine)
+
+
+def _size(plan: KernelPlan) -> int:
+    """PTX instructions of a kernel, the functions it calls included."""
+    return sum(len(block.instructions) for block in plan.flow.blocks)
+
+
+@cache
+def _generator_key() -> str:
+    """Changes with every source file that decides what code is generated."""
+    emulator = Path(__file__).parent.parent
+    layout = emulator / "runtime" / "layout.py"
+    digest = hashlib.sha256(build.processor_key().encode())
+    for path in sorted([*emulator.glob("codegen/**/*.py"), *emulator.glob("ptx/*.py"), layout]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _entry(key: str, effort: int) -> Path:
+    return cache_folder() / f"kernel-{hashlib.sha256(f'{key}|{effort}'.encode()).hexdigest()[:32]}.o"
+
+
+def _object_code(plan: KernelPlan, key: str, effort: int) -> bytes:
+    """The object file, from the cache or generated now."""
+    entry = _entry(key, effort)
+    if entry.exists():
+        return entry.read_bytes()
+    try:
+        module = llvm.parse_assembly(emitter.generate(plan))
+    except RuntimeError as error:
+        raise EmulatorError(f"generated code of {plan.name} is not valid: {error}") from error
+    code = bytes(build.target_machine(effort).emit_object(module))
+    write_atomically(entry, code)
+    return code
+
+
+def _loaded(code: bytes) -> tuple[Any, int]:
+    engine = build.engine()
+    for name, address in build.load().addresses.items():
+        llvm.add_symbol(build.PREFIX + name, address)
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine, engine.get_function_address(emitter.KERNEL_SYMBOL)

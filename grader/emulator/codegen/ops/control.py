@@ -1,0 +1,57 @@
+"""Fences, warp barriers, hints and calls of the system's functions; branches are the code generator's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.emulator.codegen.ops.registry import Op, op
+from grader.emulator.codegen.values import I64
+from grader.emulator.ptx.inline import SYSTEM_CALLS
+from grader.emulator.ptx.parser import Sym, Vec
+from grader.emulator.runtime import layout
+
+if TYPE_CHECKING:
+    from grader.emulator.codegen.emitter import Emitter
+
+_SCOPES = ("cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "level")
+
+
+@op("membar", "fence", allow=_SCOPES)
+def fence(e: Emitter, o: Op) -> None:
+    """Memory is sequentially consistent here; of a fence it is only kept that the block has executed it."""
+    if not {"cta", "cluster"} & set(o.modifiers):
+        with e.where_active():
+            e.call("note_fence", e.context)
+
+
+@op("bar", "barrier", allow=("warp", "sync"))
+def warp_barrier(e: Emitter, o: Op) -> None:
+    """__syncwarp: orders the lanes for the race check; in the emulator they already run in step."""
+    with e.where_active():
+        e.add_to(e.context_pointer(layout.CLOCK), I64(1))
+        e.b.store(e.context_slot(layout.CLOCK), e.warp_pointer(layout.W_SYNC_CLOCK))
+
+
+@op("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", "griddepcontrol",
+    allow=("global", "local", "L1", "L2", "L2::evict_normal", "wait", "launch_dependents"))  # fmt: skip
+def hint(e: Emitter, o: Op) -> None:
+    """Hints change no result."""
+
+
+@op("call", allow=("uni",))
+def system_call(e: Emitter, o: Op) -> None:
+    """printf and assert: the host is called with each lane's arguments, and says whether to go on."""
+    outputs, name, arguments = e.inst.operands
+    assert isinstance(name, Sym)
+    assert isinstance(outputs, Vec)
+    assert isinstance(arguments, Vec)
+    number = SYSTEM_CALLS.index(name.name)
+    values = [e.read(argument, "b64", vector=True) for argument in arguments.items]
+    with e.where_active() as mask:
+        for index, value in enumerate(values):
+            e.store_vector(value, e.b.add(e.value_buffer, I64(index * 256)))
+        stop = e.call_host(I64(number), e.context, e.value_buffer, mask)
+        with e.b.if_then(e.b.icmp_unsigned("!=", stop, I64(0)), likely=False):
+            e.b.ret(I64(layout.TRAPPED))
+    for output in outputs.items:
+        e.write(output, e.load_vector(e.value_buffer, I64), "b64")

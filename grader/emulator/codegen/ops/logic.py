@@ -1,0 +1,101 @@
+"""Logic and shifts (PTX ISA 9.7.8): and to prmt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from grader.emulator.codegen.ops.arithmetic import extend
+from grader.emulator.codegen.ops.registry import Op, op
+from grader.emulator.codegen.values import constant, width_of
+from grader.emulator.ptx.parser import Imm
+
+if TYPE_CHECKING:
+    from grader.emulator.codegen.emitter import Emitter
+
+
+@op("and", "or", "xor", types=("pred", "b16", "b32", "b64"), operands=3)
+def bitwise(e: Emitter, o: Op) -> None:
+    build = {"and": e.b.and_, "or": e.b.or_, "xor": e.b.xor}[o.name]
+    e.write(0, build(e.read(1, o.type), e.read(2, o.type)), o.type)
+
+
+@op("not", types=("pred", "b16", "b32", "b64"), operands=2)
+def invert(e: Emitter, o: Op) -> None:
+    e.write(0, e.b.not_(e.read(1, o.type)), o.type)
+
+
+@op("cnot", types=("b16", "b32", "b64"), operands=2)
+def cnot(e: Emitter, o: Op) -> None:
+    a = e.read(1, o.type)
+    e.write(0, e.b.zext(e.b.icmp_unsigned("==", a, constant(a, 0)), a.type), o.type)
+
+
+@op("shl", "shr", types=("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64"), operands=3)
+def shift(e: Emitter, o: Op) -> None:
+    """Shifts by the width or more give zero, or the sign in all bits."""
+    a = e.read(1, o.type)
+    bits = width_of(a.type)
+    amount = e.convert_bits(e.read(2, "u32"), a.type.element if hasattr(a.type, "element") else a.type)
+    if bits == 16:  # an amount cut to 16 bits could look small again
+        amount = e.b.trunc(e.intrinsic("llvm.umin", e.read(2, "u32"), constant(e.read(2, "u32"), 16)), a.type)
+    signed = o.name == "shr" and o.type[0] == "s"
+    if signed:
+        amount = e.intrinsic("llvm.umin", amount, constant(amount, bits - 1))
+        e.write(0, e.b.ashr(a, amount), o.type)
+        return
+    safe = e.b.and_(amount, constant(amount, bits - 1))
+    moved = e.b.shl(a, safe) if o.name == "shl" else e.b.lshr(a, safe)
+    given = e.inst.operands[2]
+    if not (isinstance(given, Imm) and 0 <= int(given.value) < bits):
+        moved = e.b.select(e.b.icmp_unsigned("<", amount, constant(amount, bits)), moved, constant(a, 0))
+    e.write(0, moved, o.type)
+
+
+@op("shf", allow=("l", "r", "wrap", "clamp"), types=("b32",), operands=4)
+def funnel(e: Emitter, o: Op) -> None:
+    """32 bits of the 64-bit value b:a, shifted left (the upper half) or right (the lower)."""
+    a, b, amount = (e.read(i, "b32") for i in (1, 2, 3))
+    if o.has("wrap"):
+        amount = e.b.and_(amount, constant(amount, 31))
+    else:
+        amount = e.intrinsic("llvm.umin", amount, constant(amount, 32))
+    both = e.b.or_(
+        e.b.shl(extend(e, b, 64, False), constant(extend(e, b, 64, False), 32)), extend(e, a, 64, False)
+    )
+    wide = extend(e, amount, 64, False)
+    moved = e.b.lshr(e.b.shl(both, wide), constant(both, 32)) if o.has("l") else e.b.lshr(both, wide)
+    e.write(0, e.b.trunc(moved, a.type), "b32")
+
+
+@op("lop3", types=("b32",), operands=5)
+def lop3(e: Emitter, o: Op) -> None:
+    """Any function of three bits, by its truth table: the sum of the minterms that are set."""
+    table = e.inst.operands[4]
+    assert isinstance(table, Imm)
+    a, b, c = (e.read(i, "b32") for i in (1, 2, 3))
+    result: Any = constant(a, 0)
+    for row in range(8):
+        if int(table.value) >> row & 1:
+            terms = [v if row >> bit & 1 else e.b.not_(v) for v, bit in ((a, 2), (b, 1), (c, 0))]
+            result = e.b.or_(result, e.b.and_(e.b.and_(terms[0], terms[1]), terms[2]))
+    e.write(0, result, "b32")
+
+
+@op("prmt", types=("b32",), operands=4)
+def prmt(e: Emitter, o: Op) -> None:
+    """Four bytes picked from the eight of b:a; bit 3 of a selector spreads the byte's sign."""
+    a, b, selector = (e.read(i, "b32") for i in (1, 2, 3))
+    low, high = extend(e, a, 64, False), extend(e, b, 64, False)
+    both = e.b.or_(low, e.b.shl(high, constant(high, 32)))
+    result: Any = constant(a, 0)
+    for byte in range(4):
+        pick = e.b.lshr(selector, constant(selector, 4 * byte))
+        distance = e.b.shl(e.b.and_(pick, constant(pick, 7)), constant(pick, 3))
+        value = e.b.trunc(e.b.lshr(both, extend(e, distance, 64, False)), a.type)
+        value = e.b.and_(value, constant(value, 255))
+        sign = e.b.icmp_unsigned(">", value, constant(value, 127))
+        spread = e.b.select(sign, constant(value, 255), constant(value, 0))
+        replicate = e.b.icmp_unsigned("!=", e.b.and_(pick, constant(pick, 8)), constant(pick, 0))
+        value = e.b.select(replicate, spread, value)
+        result = e.b.or_(result, e.b.shl(value, constant(value, 8 * byte)))
+    e.write(0, result, "b32")

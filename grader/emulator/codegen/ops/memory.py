@@ -1,0 +1,214 @@
+"""Loads, stores and atomics (PTX ISA 9.7.9 and 9.7.13).
+
+Every access goes through the runtime, which counts it, checks each lane, and turns addresses into host addresses;
+what may not be accessed is a finding, loads zero and stores nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from llvmlite import ir
+
+from grader.emulator.codegen.ops.arithmetic import extend
+from grader.emulator.codegen.ops.registry import Op, op
+from grader.emulator.codegen.values import I64, scalar_type
+from grader.emulator.ptx.parser import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
+from grader.emulator.ptx.plan import Site, access_shape
+from grader.emulator.runtime import layout
+from grader.emulator.runtime.layout import ATOMIC, COMPARED, LOAD, PARAM_HOST, STORE, STRONG
+
+if TYPE_CHECKING:
+    from grader.emulator.codegen.emitter import Emitter
+
+_CACHE_HINTS = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::evict_normal", "L1::evict_unchanged",
+                "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B")  # fmt: skip
+_ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys")
+_SPACES = ("global", "shared", "shared::cta", "local", "const", "param", "param::entry")
+_VECTORS = ("v2", "v4", "v8")
+_STRONG = frozenset(("volatile", "relaxed", "release"))
+_PLAIN = (*_CACHE_HINTS, *_ORDERS, *_SPACES, *_VECTORS)
+
+
+def is_release(o: Op) -> bool:
+    """Whether other blocks that see this access also see what was stored before it."""
+    return not {"release", "acq_rel"}.isdisjoint(o.modifiers) and not o.has("cta")
+
+
+def address(e: Emitter, memory: Operand, *, vector: bool) -> Any:
+    """base + offset as int64, a vector or a scalar."""
+    if not isinstance(memory, Mem):
+        raise e.unsupported()
+    if memory.base is None:
+        base: Any = I64(0)
+    elif isinstance(memory.base, Sym):
+        base = e.address_of(memory.base.name)
+    else:
+        # A 32-bit register before the array, with an offset that leads into it, wraps around: hence the sign.
+        wide = "b64" if e.registers[memory.base.name].endswith("64") else "b32"
+        base = extend(e, e.read(memory.base, wide, vector=vector), 64, True)
+    if vector:
+        base = e.splat(base)
+    offset = I64(memory.offset)
+    return e.b.add(base, e.splat(offset) if vector else offset) if memory.offset else base
+
+
+def allowed_lanes(e: Emitter, site: Site, width: int, kind: int, mask: Any) -> Any:
+    """Counts and checks the access whose addresses lie in the address buffer; the mask that may go on."""
+    where = e.site_address()
+    common = (e.context, where, e.address_buffer, mask, I64(width))
+    match site.space:
+        case "global" | "const":
+            return e.call("access_global", *common, I64(kind))
+        case "shared":
+            return e.call("access_shared", *common, I64(kind), e.scratch)
+        case "local":
+            return e.call("access_local", *common)
+        case "param":
+            return e.call("access_param", *common)
+    return e.call("access_generic", *common, I64(kind), e.scratch)
+
+
+@op("ld", "ldu", allow=_PLAIN, operands=2)
+def load(e: Emitter, o: Op) -> None:
+    site = e.site_of[id(e.inst)]
+    memory = e.inst.operands[1]
+    kind, count = access_shape(e.inst)
+    if site.space == "param" and isinstance(memory, Mem) and isinstance(memory.base, Sym):
+        _load_parameter(e, memory, kind, count)
+    elif site.space in ("global", "const", "shared") and e.is_uniform(memory) and not e.vector:
+        _load_uniform(e, site, memory, kind, count)
+    else:
+        _load_lanes(e, site, memory, kind, count)
+
+
+def _targets(e: Emitter, count: int) -> tuple[Operand, ...]:
+    target = e.inst.operands[0]
+    items = target.items if isinstance(target, Vec) else (target,)
+    if len(items) != count:
+        raise e.unsupported()
+    return items
+
+
+def _load_parameter(e: Emitter, memory: Mem, kind: str, count: int) -> None:
+    """A kernel parameter at a fixed place: the same for all lanes, and free (constant bank)."""
+    assert isinstance(memory.base, Sym)
+    start = e.b.add(e.context_slot(PARAM_HOST), e.b.add(e.address_of(memory.base.name), I64(memory.offset)))
+    for index, target in enumerate(_targets(e, count)):
+        pointer = e.at(e.b.add(start, I64(index * TYPE_BYTES[kind])), scalar_type(kind))
+        value = e.b.load(pointer)
+        value.align = 1
+        e.write(target, value, kind)
+
+
+def _load_uniform(e: Emitter, site: Site, memory: Operand, kind: str, count: int) -> None:
+    """All lanes read one address: one scalar load."""
+    width = TYPE_BYTES[kind] * count
+    name = "access_shared_uniform" if site.space == "shared" else "access_global_uniform"
+    where = address(e, memory, vector=False)
+    element = scalar_type(kind)
+    results = [e.entry_slot(element) for _ in range(count)]
+    for slot in results:
+        e.b.store(ir.Constant(element, None), slot)
+    with e.where_active() as mask:
+        host = e.call(name, e.context, e.site_address(), where, mask, I64(width))
+        with e.b.if_then(e.b.icmp_unsigned("!=", host, I64(0)), likely=True):
+            for index, slot in enumerate(results):
+                value = e.b.load(e.at(e.b.add(host, I64(index * TYPE_BYTES[kind])), element))
+                value.align = 1
+                e.b.store(value, slot)
+    for target, slot in zip(_targets(e, count), results, strict=True):
+        e.write(target, e.b.load(slot), kind)
+
+
+def _load_lanes(e: Emitter, site: Site, memory: Operand, kind: str, count: int) -> None:
+    nbytes = TYPE_BYTES[kind]
+    addresses = address(e, memory, vector=True)
+    with e.where_active() as mask:
+        e.store_vector(addresses, e.address_buffer)
+        allowed = allowed_lanes(e, site, nbytes * count, LOAD, mask)
+        e.call(f"gather{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
+    for index, target in enumerate(_targets(e, count)):
+        value = e.load_vector(e.b.add(e.value_buffer, I64(index * nbytes * 32)), scalar_type(kind))
+        e.write(target, value, kind)
+
+
+@op("st", allow=_PLAIN, operands=2)
+def store(e: Emitter, o: Op) -> None:
+    site = e.site_of[id(e.inst)]
+    kind, count = access_shape(e.inst)
+    nbytes = TYPE_BYTES[kind]
+    source = e.inst.operands[1]
+    items = source.items if isinstance(source, Vec) else (source,)
+    # Registers are read before the guarded part: what is loaded there does not exist behind it.
+    addresses = address(e, e.inst.operands[0], vector=True)
+    values = [e.read(item, kind, vector=True) for item in items]
+    strong = _STRONG.intersection(o.modifiers) and site.space in ("global", "generic")
+    compared = site.space == "global" and nbytes >= 4
+    how = STRONG if strong else COMPARED if compared else STORE
+    with e.where_active() as mask:
+        if is_release(o):
+            e.call("note_fence", e.context)
+        e.store_vector(addresses, e.address_buffer)
+        allowed = allowed_lanes(e, site, nbytes * count, how, mask)
+        for index, item in enumerate(values):
+            e.store_vector(item, e.b.add(e.value_buffer, I64(index * nbytes * 32)))
+        if how == COMPARED:
+            doubtful = e.b.icmp_unsigned("!=", e.context_slot(layout.DOUBTFUL), I64(0))
+            with e.b.if_then(doubtful, likely=False):
+                e.call("compare_stores", e.context, e.site_address(), e.address_buffer, e.value_buffer, allowed,
+                       I64(nbytes), I64(count))  # fmt: skip
+        e.call(f"scatter{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
+
+
+_OPERATIONS = {
+    "add": layout.ATOM_ADD, "and": layout.ATOM_AND, "or": layout.ATOM_OR, "xor": layout.ATOM_XOR,
+    "exch": layout.ATOM_EXCH, "cas": layout.ATOM_CAS, "inc": layout.ATOM_INC, "dec": layout.ATOM_DEC,
+}  # fmt: skip
+
+
+def _operation(e: Emitter, o: Op) -> int:
+    name = next((m for m in o.modifiers if m in (*_OPERATIONS, "min", "max")), "")
+    if name in ("min", "max"):
+        sign = "S" if o.type[0] == "s" else "U"
+        return int(getattr(layout, f"ATOM_{name.upper()}_{sign}"))
+    if name == "add" and o.type in ("f32", "f64"):
+        return layout.ATOM_ADD_F
+    return _OPERATIONS[name]
+
+
+_ATOMIC_TYPES = ("b16", "u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64")
+_ATOMIC_MODIFIERS = (*_ORDERS, *_SPACES, *_OPERATIONS, "min", "max")
+
+
+@op("atom", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES, operands=(3, 4))
+def atom(e: Emitter, o: Op) -> None:
+    target, memory, value, *swap = e.inst.operands
+    result = _atomic(e, o, memory, value, swap[0] if swap else value)
+    if not (isinstance(target, Reg) and target.name == "_"):
+        e.write(target, result(), o.type)
+
+
+@op("red", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES, operands=2)
+def red(e: Emitter, o: Op) -> None:
+    memory, value = e.inst.operands
+    _atomic(e, o, memory, value, value)
+
+
+def _atomic(e: Emitter, o: Op, memory: Operand, value: Operand, second: Operand) -> Any:
+    """Lane after lane; a function that reads the old values. Of a compare-and-swap, `value` is the comparand."""
+    site = e.site_of[id(e.inst)]
+    nbytes = TYPE_BYTES[o.type]
+    integer = f"b{nbytes * 8}"
+    addresses = address(e, memory, vector=True)
+    values, seconds = e.read(value, integer, vector=True), e.read(second, integer, vector=True)
+    with e.where_active() as mask:
+        if is_release(o):
+            e.call("note_fence", e.context)
+        e.store_vector(addresses, e.address_buffer)
+        allowed = allowed_lanes(e, site, nbytes, ATOMIC, mask)
+        e.store_vector(values, e.value_buffer)
+        e.store_vector(seconds, e.second_buffer)
+        e.call(f"atomic{nbytes}", e.address_buffer, e.value_buffer, e.second_buffer, e.value_buffer, allowed,
+               I64(_operation(e, o)))  # fmt: skip
+    return lambda: e.load_vector(e.value_buffer, scalar_type(integer))

@@ -1,0 +1,147 @@
+"""From what native code counted to Nsight Compute's metrics, for a launch and by source line.
+
+Instructions are PTX instructions: ptxas may merge, split or drop some of them, so counts of instructions can differ
+from a GPU's, while requests, sectors and wavefronts are those of the same accesses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+
+import numpy as np
+
+from grader.emulator.ptx.parser import Instruction
+from grader.emulator.ptx.plan import KernelPlan, Site
+from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+_PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h"}
+_ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
+_ALWAYS = (
+    *(f"l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "red", "atom")),
+    *(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "red", "atom")),
+    *(
+        f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum"
+        for what in ("requests", "sectors")
+        for op in ("ld", "st")
+    ),
+    *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
+    *(f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")),
+    *(
+        f"smsp__sass_inst_executed_op_{where}_{op}.sum"
+        for where in ("global", "local", "shared")
+        for op in ("ld", "st")
+    ),
+    *(f"smsp__sass_thread_inst_executed_op_{p}{a}_pred_on.sum" for p in "fdh" for a in ("fma", "add", "mul")),
+    *(f"smsp__sass_inst_executed_op_{name}.sum" for name in ("ldsm", "ldgsts")),
+    "sm__inst_executed_pipe_tensor_op_hmma.sum",
+    *(f"sm__ops_path_tensor_op_hmma_src_fp16_dst_{sums}.sum" for sums in ("fp32", "fp16")),
+    "smsp__inst_executed.sum",
+    "smsp__thread_inst_executed.sum",
+)
+"""Reported also where they are zero: that something does not happen is worth a claim."""
+
+
+def metric_of(inst: Instruction) -> str | None:
+    """The metric that counts the threads which execute this instruction, if there is one."""
+    parts = inst.parts
+    name, precision = _ARITHMETIC.get(parts[0]), _PRECISION.get(parts[-1])
+    if name is None or precision is None:
+        return None
+    return f"smsp__sass_thread_inst_executed_op_{precision}{name}_pred_on.sum"
+
+
+TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.sum"
+"""Warp instructions on Tensor Cores."""
+
+
+TENSOR_OPS = "sm__ops_path_tensor_op_hmma_src_{}_dst_{}.sum"
+"""Multiplications and additions on Tensor Cores, by the types of factors and sums."""
+
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+_TYPE_NAMES = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "f32": "fp32"}
+
+
+def _tensor_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
+    """What a Tensor Core instruction counts as; wmma's 16 × 16 result takes two HMMA instructions of 16 × 8."""
+    parts = inst.parts
+    if parts[0] != "mma" and parts[:2] != ["wmma", "mma"]:
+        return
+    shape = next(match for match in map(_SHAPE.fullmatch, parts) if match)
+    m, n, k = map(int, shape.groups())
+    kinds = [part for part in parts if part in _TYPE_NAMES]
+    factors = kinds[1] if len(kinds) == 4 else "f16"  # wmma names the factors' type only where it is another
+    yield TENSOR, n // 8
+    yield TENSOR_OPS.format(_TYPE_NAMES[factors], _TYPE_NAMES[kinds[0]]), 2 * m * n * k
+
+
+class Tally:
+    """Counters of a launch, added up by metric and by (line, metric)."""
+
+    def __init__(self) -> None:
+        self.total: dict[str, int] = dict.fromkeys(_ALWAYS, 0)
+        self.lines: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+
+    def add(self, metric: str, line: int, amount: int) -> None:
+        if amount:
+            self.total[metric] = self.total.get(metric, 0) + amount
+            self.lines[line][metric] += amount
+
+
+def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
+    """blocks: (basic blocks, 2) executions and lanes; lanes: (guarded,); sites: (sites, SITE_SLOTS)."""
+    result = Tally()
+    for block in plan.flow.blocks:
+        executions, threads = (int(n) for n in blocks[block.index])
+        end = [block.terminator] if block.terminator else []
+        for inst in [*block.instructions, *end]:
+            result.add("smsp__inst_executed.sum", inst.source_line, executions)
+            result.add("smsp__thread_inst_executed.sum", inst.source_line, threads)
+            for tensor_metric, amount in _tensor_metrics(inst):
+                result.add(tensor_metric, inst.source_line, executions * amount)
+            metric = metric_of(inst)
+            if metric:
+                guard = plan.guarded.get(id(inst))
+                result.add(metric, inst.source_line, threads if guard is None else int(lanes[guard]))
+    for site in plan.sites:
+        executions = int(blocks[site.block][0])
+        for metric, amount in _site_metrics(site, sites[site.index], executions):
+            result.add(metric, site.inst.source_line, amount)
+    return result
+
+
+def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
+    requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
+    operation = site.operation
+    if operation == "sync":
+        return
+    if site.is_matrix:
+        yield "smsp__sass_inst_executed_op_ldsm.sum", executions
+    elif site.inst.parts[0] == "cp":
+        # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
+        yield "smsp__sass_inst_executed_op_ldgsts.sum", requests
+    elif operation in ("ld", "st") and not site.companion and site.space in ("global", "local", "shared"):
+        yield f"smsp__sass_inst_executed_op_{site.space}_{operation}.sum", executions * site.accesses
+    if site.space in ("global", "local", "generic"):
+        space = "local" if site.space == "local" else "global"
+        yield f"l1tex__t_requests_pipe_lsu_mem_{space}_op_{operation}.sum", requests
+        yield f"l1tex__t_sectors_pipe_lsu_mem_{space}_op_{operation}.sum", amount
+    elif site.space == "shared":
+        side = "st" if operation == "st" else "ld"
+        if operation in ("atom", "red"):
+            side = "atom"
+        yield f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{side}.sum", amount
+        yield f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{side}.sum", amount - groups
+
+
+def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:
+    """Bytes that pass between L1 and L2: sectors new to a block when loaded, all sectors when stored."""
+    read = written = 0
+    for site in plan.sites:
+        if site.space in ("global", "generic"):
+            read += int(sites[site.index][NEW_SECTORS]) * 32
+            written += int(sites[site.index][SECTORS]) * 32 if site.operation != "ld" else 0
+    return read, written

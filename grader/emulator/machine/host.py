@@ -1,0 +1,130 @@
+"""What a kernel asks of the host while it runs: printf and assert."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import struct
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from grader.emulator.errors import MemoryFault
+from grader.emulator.machine.memory import Memory
+from grader.emulator.machine.records import Finding
+from grader.emulator.runtime import layout
+from grader.emulator.runtime.layout import LANES, LOCAL_WINDOW
+
+_CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)
+_CONVERSION = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|z|t)?([diouxXcsfFeEgGaAp%])")
+VPRINTF, ASSERT = 0, 1
+Shape = tuple[int, int, int]
+
+
+class HostCalls:
+    """The callback of one launch. Native code calls it with the arguments of all 32 lanes."""
+
+    def __init__(self, memory: Memory, block: Shape) -> None:
+        self.memory = memory
+        self.block = block
+        self.failure: Finding | None = None
+        self._callback = _CALL(self._call)
+        self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+
+    def _call(self, function: int, context: int, values: int, mask: int) -> int:
+        """Non-zero stops the launch. What a lane's call returns takes the place of its first argument."""
+        slots = (ctypes.c_int64 * layout.CONTEXT_SLOTS).from_address(context)
+        arguments = np.ctypeslib.as_array((ctypes.c_int64 * (8 * LANES)).from_address(values)).reshape(
+            8, LANES
+        )
+        lanes = [lane for lane in range(LANES) if mask >> lane & 1]
+        if function == ASSERT:
+            self._assertion(slots, [int(column[lanes[0]]) for column in arguments[:4]], lanes[0])
+            return 1
+        for lane in lanes:
+            local = slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
+            try:
+                text, count = self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), local)
+            except MemoryFault as fault:
+                block, thread = self._where(slots, lane)
+                self.failure = Finding(
+                    "out_of_bounds", 0, f"thread {thread} calls printf: {fault}", 1, block, thread
+                )
+                return 1
+            print(text, end="")
+            arguments[0][lane] = count
+        return 0
+
+    def _where(self, slots: ctypes.Array[ctypes.c_int64], lane: int) -> tuple[Shape, Shape]:
+        """blockIdx and threadIdx of a lane of the running warp."""
+        number = slots[layout.WARP] * LANES + lane
+        width, height, _ = self.block
+        thread = (number % width, number // width % height, number // (width * height))
+        return (slots[layout.BLOCK_X], slots[layout.BLOCK_Y], slots[layout.BLOCK_Z]), thread
+
+    def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:
+        text, _, line, function = values
+        block, thread = self._where(slots, lane)
+        message = f"thread {thread} failed the assertion {self._string(text)} in {self._string(function)}"
+        self.failure = Finding("assert", line & 0xFFFFFFFF, message, 1, block, thread)
+
+    def _string(self, address: int) -> str:
+        """The zero-terminated text at a device address."""
+        data = bytearray()
+        while byte := int(self.memory.view(address + len(data), 1)[0]):
+            data.append(byte)
+        return data.decode(errors="replace")
+
+    def _formatted(self, format_address: int, values_address: int, local: int) -> tuple[str, int]:
+        """C's printf over the arguments as the compiler packed them (in order, aligned to their size), and how many
+        they are."""
+        text = self._string(format_address)
+        position = count = 0
+
+        def take(nbytes: int) -> bytes:
+            nonlocal position, count
+            count += 1
+            position = -(-position // nbytes) * nbytes
+            data = self._packed(values_address + position, nbytes, local)
+            position += nbytes
+            return data
+
+        return "".join(self._pieces(text, take)), count
+
+    def _packed(self, address: int, nbytes: int, local: int) -> bytes:
+        if LOCAL_WINDOW <= address < LOCAL_WINDOW + layout.WINDOW_BYTES:
+            return ctypes.string_at(local + address - LOCAL_WINDOW, nbytes)
+        return self.memory.read(address, nbytes).tobytes()
+
+    def _pieces(self, text: str, take: Callable[[int], bytes]) -> Iterator[str]:
+        end = 0
+        for match in _CONVERSION.finditer(text):
+            yield text[end : match.start()]
+            end = match.end()
+            flags, width, precision, length, kind = match.groups()
+            if kind == "%":
+                yield "%"
+                continue
+            stars = [struct.unpack("<i", take(4))[0] for part in (width, precision) if part == "*"]
+            width = str(stars.pop(0)) if width == "*" else width or ""
+            precision = str(stars.pop(0)) if precision == "*" else precision
+            spec = "%" + flags + width + ("." + precision if precision is not None else "")
+            yield self._converted(spec, length or "", kind, take)
+        yield text[end:]
+
+    def _converted(self, spec: str, length: str, kind: str, take: Callable[[int], bytes]) -> str:
+        if kind == "s":
+            return str((spec + "s") % self._string(struct.unpack("<Q", take(8))[0]))
+        if kind == "p":
+            return str((spec + "s") % hex(struct.unpack("<Q", take(8))[0]))
+        if kind == "c":
+            return str((spec + "c") % chr(struct.unpack("<i", take(4))[0] & 255))
+        if kind in "fFeEgGaA":
+            number: float = struct.unpack("<d", take(8))[0]
+            return number.hex() if kind in "aA" else str((spec + kind) % number)
+        wide = length in ("l", "ll", "z", "t")
+        code = "q" if wide else "i"
+        value = struct.unpack("<" + (code if kind in "di" else code.upper()), take(8 if wide else 4))[0]
+        if kind == "o" and "#" in spec:  # C's octal prefix is a zero
+            return str((spec.replace("#", "") + "s") % f"0{value:o}")
+        return str((spec + ("d" if kind in "diu" else kind)) % value)

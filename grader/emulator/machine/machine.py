@@ -1,0 +1,200 @@
+"""An emulated GPU: memory, modules, launches."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import mmap
+import os
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from grader.emulator import devices
+from grader.emulator.codegen.native_code import NativeCode, native_code
+from grader.emulator.errors import LaunchRefused
+from grader.emulator.machine.launch import LaunchExecution, Shape
+from grader.emulator.machine.memory import Memory, reserve
+from grader.emulator.machine.records import Finding, LaunchRecord
+from grader.emulator.machine.worker import Worker
+from grader.emulator.nvrtc.compilation import Resources, resources_of
+from grader.emulator.ptx import parser
+from grader.emulator.ptx.plan import plan_kernel
+from grader.emulator.runtime import build, layout
+
+__all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
+
+_NO_BUDGET = 1 << 62
+_ARENA_BYTES = 160 << 30
+"""Address space for global memory, room for gaps included."""
+_STORERS_BYTES = 64 << 20
+"""Of the record of who stored a word, at first; it grows with what is allocated."""
+
+
+@dataclass
+class Kernel:
+    """One entry function of a loaded module."""
+
+    name: str
+    module: LoadedModule
+    params: tuple[parser.Param, ...]
+    registers: int
+    """Per thread; 0 where the image does not tell."""
+    reported_shared_bytes: int | None
+    local_bytes: int
+    """Per thread; 0 where the image does not tell."""
+    max_threads: int | None
+    """Threads a block may have by the kernel's own declaration (__launch_bounds__)."""
+    compiled: dict[bool, NativeCode] = field(default_factory=dict)
+
+    def code_for(self, *, rows_uniform: bool) -> NativeCode:
+        """Native code for blocks whose rows fill whole warps, or do not; made when first asked for."""
+        if rows_uniform not in self.compiled:
+            plan = plan_kernel(self.module.tree, self.name, rows_uniform=rows_uniform)
+            self.compiled[rows_uniform] = native_code(plan, self.module.digest)
+        return self.compiled[rows_uniform]
+
+    @property
+    def static_shared_bytes(self) -> int:
+        """Static shared memory of a block: as ptxas reported it, else as the emulator lays it out."""
+        if self.reported_shared_bytes is not None:
+            return self.reported_shared_bytes
+        return plan_kernel(self.module.tree, self.name, rows_uniform=True).static_shared_bytes
+
+
+@dataclass
+class LoadedModule:
+    """A module whose variables have their place in the machine's memory."""
+
+    tree: parser.Module
+    digest: str
+    kernels: dict[str, Kernel] = field(default_factory=dict)
+    globals: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Variable → (address, bytes)."""
+
+
+class Machine:
+    """A device of the architecture `arch`, run by `threads` threads of the host (as many as it has, by default)."""
+
+    def __init__(self, arch: str = devices.DEFAULT_ARCH, threads: int | None = None) -> None:
+        self.device = devices.find(arch)
+        self.limits = dict(self.device.attributes)
+        self.memory = Memory(_ARENA_BYTES)
+        self.threads = threads or len(os.sched_getaffinity(0))
+        self.runtime = build.load()
+        self._touched = [reserve(self.memory.capacity // 32) for _ in range(2)]
+        self._storers = reserve(_STORERS_BYTES)
+        self._workers: list[Worker] = []
+        self._lock = threading.Lock()
+
+    # -- modules ----------------------------------------------------------------------------------------------
+    def load(self, image: bytes | str) -> LoadedModule:
+        """Reads an image (PTX, with ptxas's report as comments where known) and places its variables.
+
+        Raises PtxSyntaxError, and UnsupportedPtx for declarations the emulator does not know; instructions are
+        looked at when a kernel is first launched.
+        """
+        text = image.decode() if isinstance(image, bytes) else image
+        text = text.rstrip("\0")
+        resources = resources_of("\n".join(s[3:] for s in text.splitlines() if s.startswith("// ptxas")))
+        module = LoadedModule(parser.parse(text), hashlib.sha256(text.encode()).hexdigest())
+        self._place_variables(module)
+        for function in module.tree.functions.values():
+            if function.is_entry:
+                module.kernels[function.name] = _kernel(module, function, resources.get(function.name))
+        return module
+
+    def _place_variables(self, module: LoadedModule) -> None:
+        variables = [v for v in module.tree.variables.values() if v.space in ("global", "const")]
+        for variable in variables:
+            address = self.memory.alloc(max(variable.nbytes, 1))
+            module.globals[variable.name] = (address, variable.nbytes)
+            if variable.initial is not None:
+                self.memory.write(address, variable.initial)
+        for variable in variables:
+            for offset, name, addend in variable.pointers:
+                target = module.globals[name][0] + addend
+                self.memory.write(module.globals[variable.name][0] + offset, target.to_bytes(8, "little"))
+
+    def unload(self, module: LoadedModule) -> None:
+        """Gives back the memory of a module's variables."""
+        for address, _ in module.globals.values():
+            self.memory.free(address)
+        module.globals.clear()
+
+    # -- launches ---------------------------------------------------------------------------------------------
+    def launch(
+        self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
+        budget: int | None = None, blocks: Sequence[int] | None = None,
+    ) -> LaunchRecord:  # fmt: skip
+        """Runs a kernel to its end and says what it counted and found.
+
+        `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
+        A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
+        place of all. Raises LaunchRefused for a configuration the device does not allow, UnsupportedPtx for
+        instructions the emulator does not know.
+        """
+        found = kernel
+        self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
+        with self._lock:
+            compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
+            launch = LaunchExecution(
+                memory=self.memory, touched=self._touched, storers=self._storers_of_words(),
+                plan=compiled.plan, code=compiled.address,
+                state_bytes=compiled.state_bytes, variables=found.module.globals, grid=grid, block=block,
+                shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
+                budget=budget or _NO_BUDGET, sm_count=self.limits["multiprocessor_count"],
+            )  # fmt: skip
+            linears = np.arange(math.prod(grid)) if blocks is None else np.asarray(blocks)
+            workers = self.workers(1 if compiled.plan.serial else min(self.threads, len(linears)))
+            start = time.perf_counter()
+            status = launch.run(workers, linears.astype(np.int64))
+            compiled.ran_for(time.perf_counter() - start)
+            return launch.record(workers, found.registers, status, len(linears))
+
+    def _storers_of_words(self) -> mmap.mmap:
+        """Room for 4 bytes a word up to the end of the last allocation. What it held before is of no use."""
+        size = len(self._storers)
+        while size < self.memory.extent():
+            size *= 2
+        if size > len(self._storers):
+            self._storers = reserve(size)
+        return self._storers
+
+    def _check(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
+        limits = self.limits
+        threads = block[0] * block[1] * block[2]
+        for axis, name in enumerate("xyz"):
+            for what, shape in (("block", block), ("grid", grid)):
+                most = limits[f"max_{what}_dim_{name}"]
+                if not 1 <= shape[axis] <= most:
+                    raise LaunchRefused(f"{what}.{name} is {shape[axis]}; the device allows 1 to {most}")
+        if threads > limits["max_threads_per_block"]:
+            most = limits["max_threads_per_block"]
+            raise LaunchRefused(f"a block of {threads} threads; the device allows {most}")
+        if kernel.max_threads and threads > kernel.max_threads:
+            raise LaunchRefused(
+                f"a block of {threads} threads; __launch_bounds__ allows {kernel.max_threads}"
+            )
+        most = limits["max_shared_memory_per_block_optin"]
+        if shared_bytes > most:
+            raise LaunchRefused(f"{shared_bytes} bytes of shared memory a block; the device has {most}")
+        if kernel.registers * threads > limits["max_registers_per_block"]:
+            raise LaunchRefused(
+                f"{threads} threads of {kernel.registers} registers; a block has {limits['max_registers_per_block']}"
+            )
+
+    def workers(self, count: int) -> list[Worker]:
+        while len(self._workers) < count:
+            self._workers.append(Worker(self.memory.capacity, self.runtime))
+        return self._workers[:count]
+
+
+def _kernel(module: LoadedModule, function: parser.Function, found: Resources | None) -> Kernel:
+    return Kernel(
+        function.name, module, tuple(function.params), found.registers if found else 0,
+        found.shared_bytes if found else None, found.local_bytes if found else 0, function.max_threads,
+    )  # fmt: skip

@@ -1,0 +1,85 @@
+"""One thread's share of a launch: its context, its counters, the memory its blocks use."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from grader.emulator.machine.memory import host_address, reserve
+from grader.emulator.ptx.plan import KernelPlan
+from grader.emulator.runtime import layout
+from grader.emulator.runtime.build import Runtime
+from grader.emulator.runtime.layout import LANES
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+_RUN_BLOCKS = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 4)
+
+
+def aligned(nbytes: int, dtype: Any = np.int64) -> np.ndarray[Any, Any]:
+    """A zeroed array that begins at a multiple of 128 bytes."""
+    raw = np.zeros(nbytes + 128, np.uint8)
+    start = -raw.ctypes.data % 128
+    return raw[start : start + nbytes].view(dtype)
+
+
+class Worker:
+    """Kept from launch to launch: the memo of address patterns and the stamps of sectors are worth keeping."""
+
+    def __init__(self, capacity: int, runtime: Runtime) -> None:
+        self.context: Array = aligned(layout.CONTEXT_SLOTS * 8)
+        self.stamps = reserve(capacity // 32 * 4)
+        table = layout.PATTERN_TABLE * layout.PATTERN_ENTRY * 8
+        self.patterns = [aligned(table), aligned(table)]
+        self.shadows: list[Array] = [aligned(8), aligned(8)]
+        self.shared = aligned(128, np.uint8)
+        self.local = aligned(128, np.uint8)
+        self.states = aligned(128, np.uint8)
+        self.queues = aligned(128, np.uint8)
+        self.result = ctypes.c_int64()
+        self._run = _RUN_BLOCKS(runtime.addresses["run_blocks"])
+        self._set(STAMPS=host_address(self.stamps), PATTERNS_GLOBAL=self.patterns[0].ctypes.data,
+                  PATTERNS_SHARED=self.patterns[1].ctypes.data, CLOCK=1)  # fmt: skip
+
+    def _set(self, **slots: int) -> None:
+        for name, value in slots.items():
+            self.context[getattr(layout, name)] = value
+
+    def prepare(self, plan: KernelPlan, launch: dict[str, int], shared_bytes: int, state_bytes: int) -> None:
+        """Makes room for the blocks of a launch; `launch` are the context slots all workers share."""
+        warps = -(-launch["THREADS"] // LANES)
+        local_bytes = (plan.local_bytes + 15) // 16 * 16
+        state_bytes = (state_bytes + 127) // 128 * 128
+        self.shared = _room(self.shared, shared_bytes, np.uint8)
+        self.local = _room(self.local, local_bytes * warps * LANES, np.uint8)
+        self.states = _room(self.states, state_bytes * warps, np.uint8)
+        if "cp" in plan.uses:
+            self.queues = _room(self.queues, warps * layout.ASYNC_WARP_BYTES, np.uint8)
+        entries = (shared_bytes >> plan.shadow_shift) + 1
+        self.shadows = [_room(shadow, entries * 8, np.int64) for shadow in self.shadows]
+        self.sites: Array = aligned(max(len(plan.sites), 1) * layout.SITE_SLOTS * 8)
+        self.blocks: Array = aligned(len(plan.flow.blocks) * 16)
+        self.lanes: Array = aligned(max(len(plan.guarded), 1) * 8)
+        self._set(
+            SHARED_HOST=self.shared.ctypes.data, SHARED_BYTES=shared_bytes, LOCAL_HOST=self.local.ctypes.data,
+            LOCAL_BYTES=local_bytes, WARP_STATES=self.states.ctypes.data, WARP_BYTES=state_bytes,
+            SHADOW_WRITES=self.shadows[0].ctypes.data,
+            SHADOW_READS=self.shadows[1].ctypes.data, SHADOW_SHIFT=plan.shadow_shift, SITES=self.sites.ctypes.data,
+            BLOCK_COUNTS=self.blocks.ctypes.data, LANE_COUNTS=self.lanes.ctypes.data, WARPS=warps,
+            ASYNC=self.queues.ctypes.data if "cp" in plan.uses else 0,
+            BARRIER_SPLITS=0, BLOCKS=len(plan.flow.blocks), **launch,
+        )  # fmt: skip
+
+    def run(self, kernel: int, linears: Array) -> int:
+        """Runs the blocks one after the other; the status of the last."""
+        self._run(ctypes.addressof(self.result), None, self.context.ctypes.data, kernel, linears.ctypes.data,
+                  len(linears))  # fmt: skip
+        return self.result.value
+
+    def site_table(self) -> Array:
+        return self.sites.reshape(-1, layout.SITE_SLOTS)
+
+
+def _room(array: np.ndarray[Any, Any], nbytes: int, dtype: Any) -> np.ndarray[Any, Any]:
+    return array if array.nbytes >= nbytes else aligned(max(nbytes, 128), dtype)

@@ -1,0 +1,1 @@
+"""CUDA C++ to PTX, cubin and resources: NVRTC in a process of its own, its answers cached."""

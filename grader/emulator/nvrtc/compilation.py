@@ -1,0 +1,342 @@
+"""CUDA C++ to PTX and cubin, through the NVRTC of the `nvidia-cuda-nvrtc` wheel: no driver, no toolkit.
+
+One version of NVRTC is everybody's, so that everybody counts the same PTX. Another, of CUDA 12, compiles for drivers
+of CUDA 12, which do not load the first one's cubins.
+
+The same source must give the same PTX bit for bit, or counters would differ from run to run. NVRTC's output
+can depend on addresses and on what was compiled before, so each compilation has a process of its own, with
+address-space randomisation off where the kernel allows it (some containers do not), a fixed working directory
+and a small environment.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import itertools
+import json
+import marshal
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from grader.emulator.cache import cache_folder, write_atomically
+
+_HERE = Path(__file__).parent
+_CHILD = _HERE / "child.py"
+_OWN_HEADERS = _HERE / "include"
+_COMPILE_SECONDS = 120.0
+_CACHE_FORMAT = 1
+
+PINNED = 13
+"""The major version of CUDA whose NVRTC makes everybody's PTX and says everybody's registers."""
+
+
+@dataclass(frozen=True)
+class _Wheels:
+    """The wheels of one major version of CUDA, and where they put things in the folder `nvidia`."""
+
+    requirements: str
+    libraries: str
+    headers: tuple[str, ...]
+
+
+_WHEELS = {
+    13: _Wheels(
+        "'nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' "
+        "'nvidia-cuda-cccl==13.0.*'",
+        "cu13/lib",
+        ("cu13/include", "cu13/include/cccl"),
+    ),
+    12: _Wheels(
+        "'nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' "
+        "'nvidia-cuda-cccl-cu12==12.9.*'",
+        "cuda_nvrtc/lib",
+        ("cuda_runtime/include", "cuda_nvcc/include", "cuda_cccl/include"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What one kernel takes, as ptxas reports it; all but `registers` in bytes."""
+
+    registers: int  # per thread
+    shared_bytes: int  # static, per block
+    local_bytes: int  # stack frame, per thread
+    spill_store_bytes: int
+    spill_load_bytes: int
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One message of the compiler."""
+
+    file: str
+    line: int  # counted from 1; 0 where the compiler names none
+    severity: str  # "error", "warning", "remark"
+    message: str
+    excerpt: str  # the source line and the caret below it, as NVRTC prints them; may be empty
+
+
+class CompileError(Exception):
+    """NVRTC refused the source. `log` is its text, `diagnostics` the same taken apart."""
+
+    def __init__(self, log: str, diagnostics: tuple[Diagnostic, ...]) -> None:
+        super().__init__(log)
+        self.log = log
+        self.diagnostics = diagnostics
+
+
+class NvrtcNotFound(Exception):
+    """The wheels with NVRTC and CUDA's headers are not installed."""
+
+
+@dataclass(frozen=True)
+class Build:
+    """The result of one compilation."""
+
+    name: str
+    arch: str
+    ptx: str
+    cubin: bytes
+    log: str
+    lowered: dict[str, str]  # name expression → symbol
+    resources: dict[str, Resources]  # by symbol
+
+    def image(self, kind: str) -> bytes:
+        """What `module_from_buffer` loads: PTX for the "emulator", the cubin for "pycuda".
+
+        PTX does not say how many registers ptxas gave each kernel, so ptxas's report follows it as comments.
+        """
+        if kind == "emulator":
+            report = [line for line in self.log.splitlines() if line.startswith("ptxas")]
+            return (self.ptx.rstrip("\n") + "\n" + "".join(f"// {line}\n" for line in report)).encode()
+        if kind == "pycuda":
+            return self.cubin
+        raise ValueError(f'image kind "{kind}": "emulator" or "pycuda"')
+
+
+def build(
+    source: str,
+    *,
+    name: str = "kernel.cu",
+    arch: str = "sm_90a",
+    name_expressions: Sequence[str] = (),
+    options: Sequence[str] = (),
+    cuda: int = PINNED,
+) -> Build:
+    """Compile `source` for `arch`, or take the result from the cache.
+
+    `name` is what messages and line tables call the file (a bare file name, so that PTX does not depend on
+    where the file lies). `name_expressions` are kernels to instantiate and look up, such as "gemm<128>".
+    Functions without `__device__` are refused, as nvcc refuses to call them; pass "-default-device" in
+    `options` to accept them. `cuda` is the major version of CUDA whose NVRTC compiles, 13 or 12.
+
+    Raises CompileError, and NvrtcNotFound where the wheels are missing.
+    """
+    if "\0" in source:
+        raise _failure("the source holds a NUL character, where the compiler would stop reading")
+    toolkit = find_toolkit(cuda)
+    arguments = _arguments(toolkit, arch, options)
+    request: dict[str, object] = {
+        "builtins": str(toolkit.builtins),
+        "library": str(toolkit.library),
+        "source": source.encode(),
+        "name": name.encode(),
+        "options": [argument.encode() for argument in arguments],
+        "names": [expression.encode() for expression in name_expressions],
+    }
+    # Files behind an include path of the caller's are not part of the key, so such builds are not cached.
+    if any(option.startswith(("-I", "--include-path", "-include", "--pre-include")) for option in options):
+        return _compile(request, name, arch)
+    key = hashlib.sha256(marshal.dumps((_CACHE_FORMAT, toolkit.fingerprint, sorted(request.items())), 2))
+    entry = cache_folder() / f"{key.hexdigest()}.build"
+    found = _read_entry(entry)
+    if found is None:
+        found = _compile(request, name, arch)
+        _write_entry(entry, found)
+    return found
+
+
+@dataclass(frozen=True)
+class Toolkit:
+    """The files of the wheels."""
+
+    library: Path  # libnvrtc
+    builtins: Path  # libnvrtc-builtins
+    includes: tuple[Path, ...]  # our small standard headers first, then CUDA's
+    fingerprint: str  # changes with NVRTC and with every header
+
+
+@functools.cache
+def find_toolkit(cuda: int = PINNED) -> Toolkit:
+    """Find NVRTC and the headers of one major version of CUDA among the installed wheels; raises NvrtcNotFound."""
+    wheels = _WHEELS[cuda]
+    # The wheels may lie in several folders of sys.path. `nvidia.__path__` would not say so: some wheels make a
+    # regular package of `nvidia`, which hides what the other folders have.
+    roots = [Path(entry, "nvidia").resolve() for entry in sys.path]
+    for library in (root / wheels.libraries / f"libnvrtc.so.{cuda}" for root in roots):
+        builtins = sorted(library.parent.glob(f"libnvrtc-builtins.so.{cuda}*"))
+        if library.exists() and builtins:
+            headers = [root / folder for root in roots for folder in wheels.headers]
+            includes = dict.fromkeys([_OWN_HEADERS, *(folder for folder in headers if folder.is_dir())])
+            return Toolkit(library, builtins[-1], tuple(includes), _fingerprint(library, roots))
+    raise NvrtcNotFound(f"NVRTC {cuda} is not installed: pip install {wheels.requirements}")
+
+
+def requirements(cuda: int = PINNED) -> str:
+    """The wheels of one major version of CUDA, as pip is told them."""
+    return _WHEELS[cuda].requirements
+
+
+def _fingerprint(library: Path, roots: Sequence[Path]) -> str:
+    digest = hashlib.sha256(str(library.stat().st_size).encode())
+    for wheel in sorted({wheel for root in roots for wheel in root.parent.glob("nvidia_cuda_*.dist-info")}):
+        digest.update(wheel.name.encode())
+    for header in sorted(_OWN_HEADERS.rglob("*")):
+        if header.is_file():
+            digest.update(header.name.encode() + b"\0" + header.read_bytes())
+    return digest.hexdigest()
+
+
+def _arguments(toolkit: Toolkit, arch: str, options: Sequence[str]) -> list[str]:
+    return [
+        f"--gpu-architecture={arch}",
+        "-std=c++17",
+        "-lineinfo",
+        "--pre-include=cmath",  # nvcc includes these unasked: std::sqrt, INFINITY, uint
+        "--pre-include=cstdlib",
+        "--ptxas-options=-v",  # registers, shared memory and spills, in the log
+        *(f"-I{folder}" for folder in toolkit.includes),
+        *options,
+    ]
+
+
+def _compile(request: dict[str, object], name: str, arch: str) -> Build:
+    answer = _ask_child(request)
+    log = answer["log"].decode(errors="replace").replace("\0", "")  # a NUL stands before ptxas's errors
+    log = _COMPILE_TIME.sub("", log)  # the one line that differs from run to run
+    if answer["status"]:
+        raise CompileError(log, _diagnostics(log))
+    lowered = {key.decode(): symbol.decode() for key, symbol in answer["lowered"].items()}
+    return Build(name, arch, answer["ptx"].decode(), answer["cubin"], log, lowered, resources_of(log))
+
+
+def _ask_child(request: dict[str, object]) -> dict:  # type: ignore[type-arg]
+    environment = {key: os.environ[key] for key in ("LD_LIBRARY_PATH",) if key in os.environ}
+    command = [sys.executable, "-I", "-S", str(_CHILD)]
+    try:
+        with _no_address_randomisation():
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd="/",  # NVRTC writes the working directory into the line table
+                env=environment,
+            )
+        with process:
+            try:
+                output, errors = process.communicate(marshal.dumps(request), timeout=_COMPILE_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise
+    except subprocess.TimeoutExpired:
+        raise _failure(f"NVRTC did not finish within {_COMPILE_SECONDS:.0f} s") from None
+    if process.returncode:
+        raise _failure(f"NVRTC ended with status {process.returncode}: {errors.decode(errors='replace')}")
+    answer: dict = marshal.loads(output)  # type: ignore[type-arg]
+    return answer
+
+
+def _failure(message: str) -> CompileError:
+    return CompileError(message, (Diagnostic("", 0, "error", message, ""),))
+
+
+@contextmanager
+def _no_address_randomisation() -> Iterator[None]:
+    """Processes started by this thread inside the block get the same addresses every time.
+
+    The personality belongs to the calling thread alone and is inherited by its children, which spares a
+    `preexec_fn` (unsafe with threads). Containers may refuse the call; a fresh process is then all there is.
+    """
+    query, no_randomize = 0xFFFFFFFF, 0x0040000
+    libc = ctypes.CDLL(None)
+    before = libc.personality(query)
+    libc.personality(before | no_randomize)
+    try:
+        yield
+    finally:
+        libc.personality(before)
+
+
+_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
+_STACK = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
+_USED = re.compile(r"Used (\d+) registers")
+_SHARED = re.compile(r"(\d+) bytes smem")
+
+
+def resources_of(log: str) -> dict[str, Resources]:
+    """By kernel. Functions that were not inlined report stacks of their own, which are passed over."""
+    found: dict[str, Resources] = {}
+    kernel, stack, in_kernel = "", (0, 0, 0), False
+    for line in log.splitlines():
+        if entry := _ENTRY.search(line):
+            kernel, stack = entry[1], (0, 0, 0)
+        elif "Function properties for" in line:
+            in_kernel = line.split()[-1] == kernel
+        elif (frame := _STACK.search(line)) and in_kernel:
+            stack = (int(frame[1]), int(frame[2]), int(frame[3]))
+        elif used := _USED.search(line):
+            shared = _SHARED.search(line)
+            found[kernel] = Resources(int(used[1]), int(shared[1]) if shared else 0, *stack)
+    return found
+
+
+_COMPILE_TIME = re.compile(r"^ptxas info\s*: Compile time = .*\n?", re.M)
+_MESSAGE = re.compile(r"(\S.*?)\((\d+)\): (?:catastrophic )?(error|warning|remark)[^:]*: (.*)")
+_OTHER = re.compile(r"(nvrtc|ptxas)\b.*?(?:error|fatal)\s*: (.*)")
+
+
+def _diagnostics(log: str) -> tuple[Diagnostic, ...]:
+    found: list[Diagnostic] = []
+    lines = log.splitlines()
+    for number, line in enumerate(lines):
+        if message := _MESSAGE.match(line):
+            below = itertools.takewhile(lambda text: text.startswith(" "), lines[number + 1 :])
+            excerpt = textwrap.dedent("\n".join(below))
+            file, line_number, severity, text = message.groups()
+            found.append(Diagnostic(file, int(line_number), severity, text, excerpt))
+        elif other := _OTHER.match(line):
+            found.append(Diagnostic(other[1], 0, "error", other[2], ""))
+    return tuple(found)
+
+
+def _read_entry(path: Path) -> Build | None:
+    """A cache entry is a line of JSON, then the PTX, then the cubin; anything unreadable counts as absent."""
+    try:
+        head, _, body = path.read_bytes().partition(b"\n")
+        fields = json.loads(head)
+        ptx_bytes = fields.pop("ptx_bytes")
+        if len(body) != ptx_bytes + fields.pop("cubin_bytes"):
+            return None
+        fields["resources"] = {symbol: Resources(**used) for symbol, used in fields["resources"].items()}
+        return Build(ptx=body[:ptx_bytes].decode(), cubin=body[ptx_bytes:], **fields)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write_entry(path: Path, result: Build) -> None:
+    ptx = result.ptx.encode()
+    fields = asdict(result)
+    del fields["ptx"], fields["cubin"]
+    fields |= {"ptx_bytes": len(ptx), "cubin_bytes": len(result.cubin)}
+    write_atomically(path, json.dumps(fields).encode() + b"\n" + ptx + result.cubin)

@@ -1,0 +1,297 @@
+"""What is known of a kernel before any code is generated: parameters, memory layout, memory sites, guards.
+
+The numbering made here (sites, guarded instructions, register slots) is what generated code, counters and findings
+agree on, so it depends on the PTX alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.ptx.cfg import ControlFlow, analyse, destinations, sources
+from grader.emulator.ptx.inline import inline_calls
+from grader.emulator.ptx.parser import (
+    TYPE_BYTES,
+    Function,
+    Instruction,
+    Label,
+    Mem,
+    Module,
+    Operand,
+    Param,
+    Sym,
+    Variable,
+    Vec,
+)
+
+SPACES = ("global", "shared", "local", "const", "param")
+GENERIC_COMPANIONS = ("shared", "local")
+"""A generic access counts as global but for lanes in these spaces, in the order that the runtime expects."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One memory instruction."""
+
+    index: int
+    inst: Instruction
+    operation: str
+    """"ld", "st", "atom", "red"; or "sync" for warp instructions with a mask, which are checked and not counted."""
+    space: str
+    """One of SPACES, or "generic"."""
+    block: int
+    accesses: int = 1
+    """How many machine instructions it is: wmma loads and stores of accumulators are several."""
+    is_matrix: bool = False
+    """The machine instruction is LDSM or STSM."""
+    companion: bool = False
+    """Stands behind a site of generic addresses, for those of them that turn out to lie in `space`."""
+
+
+@dataclass
+class KernelPlan:
+    """A kernel ready for code generation."""
+
+    name: str
+    rows_uniform: bool
+    """Generated for blocks in which all lanes of a warp share tid.y and tid.z."""
+    params: list[Param]
+    param_bytes: int
+    flow: ControlFlow
+    sites: list[Site]
+    guarded: dict[int, int]
+    """id of an instruction under a guard → its index among the lane counters."""
+    symbols: dict[str, int]
+    """Global and constant variables the kernel names → index in the table of their addresses."""
+    shared: dict[str, int]
+    """Shared variables → byte offset."""
+    static_shared_bytes: int
+    local: dict[str, int]
+    local_bytes: int
+    shadow_shift: int
+    """log2 of the narrowest shared access, at most 2."""
+    serial: bool
+    """Blocks may communicate: they run in order on one thread."""
+    blocks_wait: bool
+    """A block may wait for another, by an atomic, a fence or a volatile access."""
+    warps_wait: bool
+    """A warp may wait for another of its block by other means than a barrier."""
+    may_spin: bool
+    """A lane may wait for another of its warp, so pending lanes take turns."""
+    max_threads: int | None
+    uses: set[str] = field(default_factory=set)
+
+
+def decode_space(inst: Instruction) -> str:
+    """The state space of a memory instruction."""
+    for part in inst.parts[1:]:
+        head = part.partition("::")[0]
+        if head in SPACES:
+            if part in ("shared::cluster", "param::func"):
+                raise UnsupportedPtx(inst.opcode, inst.ptx_line, inst.source_line)
+            return head
+    return "generic"
+
+
+def access_shape(inst: Instruction) -> tuple[str, int]:
+    """(element type, elements a lane) of a ld or st."""
+    count = next((int(p[1:]) for p in inst.parts if p in ("v2", "v4", "v8")), 1)
+    return inst.parts[-1], count
+
+
+def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
+    """Inlines, analyses and numbers one kernel of a module."""
+    entry = module.functions[name]
+    function = inline_calls(module, entry)
+    instructions = [item for item in function.body if isinstance(item, Instruction)]
+    _check_registers(function, instructions)
+    communicates = any(_communicates(inst) for inst in instructions)
+    may_spin = _may_spin(function)
+    flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin)
+    sites = _sites(flow)
+    shared, static_bytes = _layout(_shared_variables(module, function, instructions))
+    local, local_bytes = _layout([v for v in function.variables.values() if v.space == "local"])
+    return KernelPlan(
+        name=name,
+        rows_uniform=rows_uniform,
+        params=function.params,
+        param_bytes=max((p.offset + p.nbytes for p in function.params), default=0),
+        flow=flow,
+        sites=sites,
+        guarded=_guarded(flow),
+        symbols=_symbols(module, instructions),
+        shared=shared,
+        static_shared_bytes=static_bytes,
+        local=local,
+        local_bytes=local_bytes,
+        shadow_shift=_shadow_shift(instructions),
+        serial=communicates,
+        blocks_wait=any(_orders(inst, shared=False) for inst in instructions),
+        warps_wait=any(_orders(inst, shared=True) for inst in instructions),
+        may_spin=may_spin,
+        max_threads=entry.max_threads,
+        uses={inst.parts[0] for inst in instructions},
+    )
+
+
+def _check_registers(function: Function, instructions: list[Instruction]) -> None:
+    """Registers nobody declared are special ones that the emulator does not have."""
+    for inst in instructions:
+        for name in (*destinations(inst), *sources(inst)):
+            if name not in function.registers:
+                raise UnsupportedPtx(f"the register {name}", inst.ptx_line, inst.source_line)
+
+
+def _communicates(inst: Instruction) -> bool:
+    """Whether other blocks may see or change what this instruction touches."""
+    name = inst.parts[0]
+    if name in ("atom", "red"):
+        return decode_space(inst) != "shared"
+    if name in ("ld", "st"):
+        return decode_space(inst) in ("global", "generic") and bool(
+            {"volatile", "relaxed", "acquire", "release", "mmio"} & set(inst.parts)
+        )
+    if name == "call":
+        return True  # printf: the lines come out in the order of the blocks
+    return name in ("membar", "fence") and not {"cta", "async", "proxy"} & set(inst.parts)
+
+
+def _orders(inst: Instruction, *, shared: bool) -> bool:
+    """Whether one block can wait for another by this instruction, or with `shared` one warp of a block for another."""
+    name = inst.parts[0]
+    if name == "atom":
+        return shared or decode_space(inst) != "shared"
+    if name in ("ld", "st"):
+        spaces = ("global", "generic", "shared") if shared else ("global", "generic")
+        kinds = {"volatile", "relaxed", "acquire", "release", "mmio"}
+        return decode_space(inst) in spaces and bool(kinds & set(inst.parts))
+    return name in ("membar", "fence") and (shared or "cta" not in inst.parts)
+
+
+def _may_spin(function: Function) -> bool:
+    """A lane can wait for another only in a loop, through an atomic whose result is used or a volatile load."""
+    looping = _in_loops(function)
+    used = {name for item in function.body if isinstance(item, Instruction) for name in sources(item)}
+    return any(
+        (inst.parts[0] == "atom" and any(name in used for name in destinations(inst)))
+        or (inst.parts[0] == "ld" and {"volatile", "relaxed", "acquire"} & set(inst.parts))
+        for inst in looping
+    )  # fmt: skip
+
+
+def _in_loops(function: Function) -> list[Instruction]:
+    """The instructions that a jump backwards in the text spans: every loop among them."""
+    labels = {item.name: place for place, item in enumerate(function.body) if isinstance(item, Label)}
+    looping: set[int] = set()
+    for place, item in enumerate(function.body):
+        if isinstance(item, Label) or item.parts[0] not in ("bra", "brx"):
+            continue
+        names = [name for operand in item.operands for name in _named(operand)]
+        targets = [target for name in names for target in function.branch_targets.get(name, [name])]
+        first = min(labels[target] for target in targets)
+        looping.update(range(first, place))
+    return [item for place in sorted(looping) if isinstance(item := function.body[place], Instruction)]
+
+
+def _sites(flow: ControlFlow) -> list[Site]:
+    """The memory instructions, numbered. An atom whose result nobody reads is a reduction, as in SASS."""
+    found: list[Site] = []
+    used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
+    for block in flow.blocks:
+        for inst in block.instructions:
+            operation = _operation(inst, used)
+            if operation:
+                space = "global" if inst.parts[0] == "cp" else decode_space(inst)
+                accesses, is_matrix = _machine_accesses(inst, space)
+                found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
+                for other in GENERIC_COMPANIONS if space == "generic" else ():
+                    found.append(Site(len(found), inst, operation, other, block.index, companion=True))
+    return found
+
+
+def _operation(inst: Instruction, used: set[str]) -> str | None:
+    """What kind of access an instruction is, None where it is none."""
+    name = inst.parts[0]
+    if inst.opcode.startswith("cp.async.c"):
+        return "ld"
+    if name in ("shfl", "vote", "match", "redux"):
+        return "sync"
+    if name == "wmma":
+        return {"load": "ld", "store": "st"}.get(inst.parts[1])
+    if name == "atom" and not any(register in used for register in destinations(inst)):
+        return "red"
+    return {
+        "ld": "ld",
+        "ldu": "ld",
+        "st": "st",
+        "atom": "atom",
+        "red": "red",
+        "ldmatrix": "ld",
+        "stmatrix": "st",
+    }.get(name)
+
+
+def _machine_accesses(inst: Instruction, space: str) -> tuple[int, bool]:
+    """Machine instructions an access becomes, and whether they are LDSM or STSM."""
+    if inst.parts[0] in ("ldmatrix", "stmatrix"):
+        return 1, True
+    if inst.parts[0] != "wmma":
+        return 1, False
+    if inst.parts[2] in ("a", "b"):
+        return (1, True) if space == "shared" else (4, False)
+    return (8, False) if "col" in inst.parts else (4, False)
+
+
+def _guarded(flow: ControlFlow) -> dict[int, int]:
+    guarded = [id(i) for block in flow.blocks for i in block.instructions if i.predicate]
+    return {key: index for index, key in enumerate(guarded)}
+
+
+def _named(operand: Operand) -> list[str]:
+    match operand:
+        case Sym(name):
+            return [name]
+        case Mem(Sym(name), _):
+            return [name]
+        case Vec(items):
+            return [name for item in items for name in _named(item)]
+        case _:
+            return []
+
+
+def _symbols(module: Module, instructions: list[Instruction]) -> dict[str, int]:
+    names = [
+        name for inst in instructions for operand in inst.operands for name in _named(operand)
+        if name in module.variables and module.variables[name].space in ("global", "const")
+    ]  # fmt: skip
+    return {name: index for index, name in enumerate(dict.fromkeys(names))}
+
+
+def _shared_variables(module: Module, function: Function, instructions: list[Instruction]) -> list[Variable]:
+    own = [v for v in function.variables.values() if v.space == "shared"]
+    names = {name for inst in instructions for operand in inst.operands for name in _named(operand)}
+    outer = [v for v in module.variables.values() if v.space == "shared" and v.name in names]
+    everything = [*own, *outer]
+    return [v for v in everything if not v.external] + [v for v in everything if v.external]
+
+
+def _layout(variables: list[Variable]) -> tuple[dict[str, int], int]:
+    """Offsets one after the other, aligned; extern (dynamic) arrays come last and all start at one place."""
+    offsets: dict[str, int] = {}
+    position = 0
+    for variable in variables:
+        start = (position + variable.align - 1) // variable.align * variable.align
+        offsets[variable.name] = start
+        if not variable.external:
+            position = start + variable.nbytes
+    dynamic = [offsets[v.name] for v in variables if v.external]
+    return offsets, max([position, *dynamic])
+
+
+def _shadow_shift(instructions: list[Instruction]) -> int:
+    narrowest = 4
+    for inst in instructions:
+        if inst.parts[0] in ("ld", "st", "atom", "red") and decode_space(inst) in ("shared", "generic"):
+            narrowest = min(narrowest, TYPE_BYTES.get(inst.parts[-1], 4))
+    return {1: 0, 2: 1, 4: 2}[narrowest]

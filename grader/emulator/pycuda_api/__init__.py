@@ -1,0 +1,1 @@
+"""PyCUDA's modules over the emulator: same names, same arguments, same errors."""

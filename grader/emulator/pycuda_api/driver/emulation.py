@@ -1,0 +1,79 @@
+"""The one emulated GPU of this process, and what has been asked of it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from grader.emulator import devices
+from grader.emulator.machine.machine import LaunchRecord, Machine
+from grader.emulator.pycuda_api.driver.errors import Status, failure
+
+if TYPE_CHECKING:
+    from grader.emulator.pycuda_api.driver.context import Context, ContextState
+    from grader.emulator.streams.recorder import Recorder
+
+
+class Emulation:
+    """A machine of one architecture, its contexts, the launches so far, and how to run the next ones."""
+
+    def __init__(self, arch: str, threads: int | None) -> None:
+        self.device = devices.find(arch)
+        self.arch = arch
+        self.threads = threads
+        self.initialised = False
+        self.records: list[LaunchRecord] = []
+        self.budget: int | None = None  # warp instructions a block
+        self.blocks: tuple[int, ...] | None = None  # linear ids of the blocks that launches run; None: all
+        self.primary: ContextState | None = None
+        self.recorder: Recorder | None = None  # notes calls; nothing is copied or launched while there is one
+        self.captured: list[Callable[[], object]] | None = None  # work for a graph; None: no capture
+        self.busy = threading.RLock()  # one launch at a time: the machine has threads of its own
+        self._local = threading.local()
+
+    @cached_property
+    def machine(self) -> Machine:
+        return Machine(arch=self.arch, threads=self.threads)
+
+    @property
+    def stack(self) -> list[Context]:
+        """The contexts this thread has pushed, the current one last."""
+        if not hasattr(self._local, "stack"):
+            self._local.stack = []
+        found: list[Context] = self._local.stack
+        return found
+
+
+_current = Emulation(devices.DEFAULT_ARCH, None)
+
+
+def emulation() -> Emulation:
+    """The emulation in use, whatever its state."""
+    return _current
+
+
+def reset(arch: str = devices.DEFAULT_ARCH, threads: int | None = None) -> None:
+    """Start over with a fresh GPU of `arch`, its blocks run by `threads` cores (None: all there are).
+
+    Everything that belongs to the GPU before (contexts, memory, modules, launch records) is void.
+    Raises ValueError for an architecture that is not emulated.
+    """
+    global _current
+    _current = Emulation(arch, threads)
+
+
+def initialised(routine: str) -> Emulation:
+    """The emulation, once `init()` was called; `routine` is the CUDA call to blame if it was not."""
+    if not _current.initialised:
+        raise failure(routine, Status.NOT_INITIALIZED, "call pycuda.driver.init() first")
+    return _current
+
+
+def in_context(routine: str) -> Emulation:
+    """The emulation, if this thread has a current context; `routine` is the CUDA call to blame if not."""
+    found = initialised(routine)
+    if not (found.stack and found.stack[-1].state.alive):
+        raise failure(routine, Status.INVALID_CONTEXT, "no context is current in this thread")
+    return found

@@ -1,0 +1,76 @@
+"""The process that only launches: `python -m grader.judge.child DEVICE ARCH THREADS REQUESTS REPLIES MEMORY`.
+
+It never sees an expected result, and the parent trusts nothing it says about being right. REQUESTS,
+REPLIES and MEMORY are file descriptors; standard output is for what kernels and schedules print.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import sys
+
+from grader import cuda
+from grader.emulator.pycuda_api.driver.emulation import emulation
+from grader.judge.child.executor import Executor, Memory, Value
+from grader.judge.child.protocol import Failure, Hello, Reply, Request, receive, send
+
+
+def failure(operation: int, error: Exception) -> Failure:
+    """An exception as the parent will read it."""
+    line = getattr(error, "line", None)
+    return Failure(operation, type(error).__name__, str(error), line if isinstance(line, int) else None)
+
+
+def serve(requests: int, replies: int, executor: Executor) -> None:
+    """Answer requests until the parent closes its end."""
+    while True:
+        request = receive(requests, Request)
+        values: list[Value] = []
+        problem: Failure | None = None
+        for index, operation in enumerate(request.operations):
+            try:
+                values.append(executor.do(operation))
+            except Exception as error:  # the parent decides what a failure means
+                problem = failure(index, error)
+                break
+        flush()
+        send(replies, Reply(tuple(values), problem))
+
+
+def flush() -> None:
+    """Have everything that was printed so far lie in the parent's file; a GPU's driver prints through C."""
+    sys.stdout.flush()
+    ctypes.CDLL(None).fflush(None)
+
+
+def hello(device: cuda.Cuda) -> Hello:
+    """What this child launches on."""
+    about = (device.kind, device.name, device.arch, device.cubins, device.ext.device_limits())
+    if device.kind == "emulator":
+        return Hello(*about, None, None)
+    number = device.driver.get_driver_version()
+    version = f"{number // 1000}.{number % 1000 // 10}"
+    bus_id = device.driver.Device(0).pci_bus_id()
+    return Hello(*about, version, bus_id)
+
+
+def main(arguments: list[str]) -> None:
+    """Pick the device, say hello, serve."""
+    kind, arch, threads, *descriptors = arguments
+    requests, replies, memory = map(int, descriptors)
+    try:
+        device = cuda.select(kind, arch or None)
+        if device.kind == "emulator" and threads != "all":
+            emulation().threads = int(threads)
+        greeting = hello(device)
+    except Exception as error:
+        send(replies, Hello("emulator", "", arch, 0, {}, None, None, failure(0, error)))
+        return
+    send(replies, greeting)
+    with contextlib.suppress(EOFError):
+        serve(requests, replies, Executor(device, Memory(memory)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,324 @@
+"""What the judge's parent asks of its child, and what the child answers.
+
+A request is a list of operations, done in order; the reply has one value an operation. Both are MessagePack,
+each after its length in eight bytes. Arrays do not travel in messages: they lie in one memory file that both
+processes map, and operations name their byte offsets in it. The child is told nothing that would let it
+judge: it sees regions of bytes, images and launches, never an expected result.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from grader.emulator.streams.commands import Recording
+
+
+class Allocate(Struct, frozen=True, tag=True):
+    """A device buffer of `nbytes`, with `guard` further bytes before and after it in the same allocation."""
+
+    buffer: str
+    nbytes: int
+    guard: int = 0
+
+
+class Upload(Struct, frozen=True, tag=True):
+    """Copy a buffer's whole region, guards included, from the memory file to the device."""
+
+    buffer: str
+    offset: int
+
+
+class Download(Struct, frozen=True, tag=True):
+    """Copy a buffer's whole region, guards included, from the device to the memory file."""
+
+    buffer: str
+    offset: int
+
+
+class Fill(Struct, frozen=True, tag=True):
+    """Write a 32-bit word over the buffer, not over its guards; a last odd byte or three get the word's first
+    bytes."""
+
+    buffer: str
+    word: int
+
+
+class Load(Struct, frozen=True, tag=True):
+    """Load a compiled image and call it `module`."""
+
+    module: str
+    image: bytes
+
+
+class Pointer(Struct, frozen=True, tag=True):
+    """An argument: the address of a buffer."""
+
+    buffer: str
+
+
+class Scalar(Struct, frozen=True, tag=True):
+    """An argument: one number of a NumPy dtype."""
+
+    dtype: str
+    value: int | float
+
+
+class Launch(Struct, frozen=True):
+    """One kernel launch. `shared_bytes` is dynamic; `zero` names buffers cleared just before, `constant` pairs
+    of a module's variable and the buffer copied into it; `blocks` are the linear ids of the only blocks to run
+    (emulator only), None for all."""
+
+    symbol: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    args: tuple[Pointer | Scalar, ...]
+    zero: tuple[str, ...] = ()
+    constant: tuple[tuple[str, str], ...] = ()
+    blocks: tuple[int, ...] | None = None
+
+
+class Run(Struct, frozen=True, tag=True):
+    """Launch kernels of a module in order and wait for them. The value is a list of Records, empty on a
+    GPU."""
+
+    module: str
+    launches: tuple[Launch, ...]
+    budget: int | None = None  # warp instructions a block may execute; the emulator stops there
+
+
+class LibraryArray(Struct, frozen=True):
+    """A buffer as a library sees it."""
+
+    buffer: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class Library(Struct, frozen=True, tag=True):
+    """Call a library baseline of `grader.judge.child.baselines` on arrays by parameter name, at these sizes."""
+
+    name: str
+    arrays: dict[str, LibraryArray]
+    sizes: dict[str, int]
+
+
+class Copy(Struct, frozen=True, tag=True):
+    """Copy the first `nbytes` of one buffer to another, on the device."""
+
+    source: str
+    target: str
+    nbytes: int
+
+
+class Timed(Struct, frozen=True, tag=True):
+    """Do an action between two events, once the `flush` buffer has been overwritten and `before` launched. The
+    value is in seconds."""
+
+    action: Run | Library | Copy
+    flush: str | None = None
+    before: Run | None = None
+
+
+class Release(Struct, frozen=True, tag=True):
+    """Free every buffer; modules stay loaded."""
+
+
+class HostData(Struct, frozen=True):
+    """A host array that a schedule is given."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+
+class RecordSchedule(Struct, frozen=True, tag=True):
+    """Run a schedule against the recorder. The value is its Recording.
+
+    `parameters` follow the kernel in the call of its class. The child that does this has run a learner's code,
+    and is trusted with nothing afterwards.
+    """
+
+    file: str  # as messages name it
+    source: str
+    image: bytes  # of the kernel, as the emulator loads it
+    symbol: str
+    parameters: tuple[HostData | int, ...]
+
+
+class Stage(Struct, frozen=True, tag=True):
+    """Make what a recording needs, and call it `schedule`: buffers, streams, events and graphs.
+
+    What had that name is given back. Schedules share their host arrays of the same name and kind of memory."""
+
+    schedule: str
+    recording: Recording
+    module: str
+
+
+class Put(Struct, frozen=True, tag=True):
+    """Fill the host array `name` of a staged schedule from the memory file."""
+
+    schedule: str
+    name: str
+    offset: int
+
+
+class Fetch(Struct, frozen=True, tag=True):
+    """Copy the host array `name` of a staged schedule to the memory file."""
+
+    schedule: str
+    name: str
+    offset: int
+
+
+class Replay(Struct, frozen=True, tag=True):
+    """Do a staged schedule's commands. The value is the seconds until the device was idle, by the host's
+    clock; with `traced`, it is a Trace."""
+
+    schedule: str
+    budget: int | None = None  # warp instructions a block may execute; the emulator stops there
+    traced: bool = False
+
+
+class Span(Struct, frozen=True):
+    """When one command was worked on; seconds from the start of the replay."""
+
+    command: int  # its place among the recording's `queued()`
+    start_s: float
+    end_s: float
+
+
+class Trace(Struct, frozen=True, tag=True):
+    """When each command for a stream was worked on, by the device's clock."""
+
+    spans: tuple[Span, ...]
+
+
+Operation = (
+    Allocate
+    | Upload
+    | Download
+    | Fill
+    | Load
+    | Run
+    | Library
+    | Copy
+    | Timed
+    | Release
+    | RecordSchedule
+    | Stage
+    | Put
+    | Fetch
+    | Replay
+)
+
+
+class FindingRecord(Struct, frozen=True):
+    """The emulator's Finding, as it crosses the pipe."""
+
+    kind: str
+    line: int | None
+    message: str
+    count: int
+    block: tuple[int, ...] | None
+    thread: tuple[int, ...] | None
+
+
+class Record(Struct, frozen=True):
+    """The emulator's LaunchRecord, as it crosses the pipe."""
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int
+    registers: int
+    status: str
+    counters: dict[str, int]
+    line_counters: dict[int, dict[str, int]]
+    findings: tuple[FindingRecord, ...]
+    blocks_run: int
+    grid_blocks: int
+    dram_read_bytes: int
+    dram_write_bytes: int
+    l2_read_bytes: int
+    l2_write_bytes: int
+
+
+class Request(Struct, frozen=True):
+    """One batch of operations; `capacity` is how many bytes the memory file holds by now."""
+
+    operations: tuple[Operation, ...]
+    capacity: int
+
+
+class Failure(Struct, frozen=True):
+    """Why a batch stopped: the operation that could not be done, and the driver's words."""
+
+    operation: int
+    kind: str  # the exception's class, such as "LaunchError" or "UnsupportedPtx"
+    message: str
+    line: int | None = None  # line of the source or of the PTX, where the exception knows it
+
+
+class Reply(Struct, frozen=True):
+    """The values of the operations that were done: Records of a Run, seconds of a Timed or a Replay, a
+    schedule's Recording, the Trace of a replay, None of the others."""
+
+    values: tuple[list[Record] | float | Recording | Trace | None, ...]
+    failure: Failure | None = None
+
+
+DeviceKind = Literal["gpu", "emulator"]
+
+
+class Hello(Struct, frozen=True):
+    """The child's first message: what it found to launch on."""
+
+    kind: DeviceKind
+    name: str
+    arch: str
+    cubins: int  # the major version of CUDA that the driver's cubins are compiled with
+    limits: dict[str, int]
+    driver: str | None  # CUDA version of the driver, such as "13.0"; None on the emulator
+    bus_id: str | None  # PCI bus id of the GPU, by which NVML knows it
+    failure: Failure | None = None
+
+
+Message = TypeVar("Message", Request, Reply, Hello)
+
+_encode = msgspec.msgpack.Encoder().encode
+# Made here, before there are threads: see grader/course/marking.py.
+_decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {
+    kind: msgspec.msgpack.Decoder(kind) for kind in (Request, Reply, Hello)
+}
+
+
+def send(descriptor: int, message: Request | Reply | Hello) -> None:
+    """Write one message; blocks until the other side has room for it."""
+    body = _encode(message)
+    view = memoryview(struct.pack("<Q", len(body)) + body)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def receive(descriptor: int, kind: type[Message]) -> Message:
+    """Read one message of a kind; blocks until it is there. Raises EOFError when the other side is gone."""
+    (length,) = struct.unpack("<Q", _read_exactly(descriptor, 8))
+    message: Message = _decoders[kind].decode(_read_exactly(descriptor, length))
+    return message
+
+
+def _read_exactly(descriptor: int, length: int) -> bytes:
+    body = bytearray()
+    while len(body) < length:
+        part = os.read(descriptor, min(length - len(body), 1 << 20))
+        if not part:
+            raise EOFError("the other side of the pipe is closed")
+        body += part
+    return bytes(body)

@@ -1,0 +1,74 @@
+"""Runs a schedule against the recorder: in a child of its own, the only place where a learner's Python runs."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from grader.emulator.pycuda_api import driver, driver_ext
+from grader.emulator.pycuda_api.driver.emulation import emulation
+from grader.emulator.pycuda_api.shim import emulated_pycuda
+from grader.emulator.streams.commands import Recording
+from grader.emulator.streams.recorder import HostArray, NotRecorded, Recorder
+from grader.judge.child.protocol import HostData, RecordSchedule
+from grader.workbook.schedule_file import CLASS
+
+EXT = "grader.driver_ext"
+"""The name under which schedules import what PyCUDA lacks."""
+
+
+class ScheduleFailed(Exception):
+    """The schedule raised something; the message is Python's or the recorder's, `line` the schedule's own line."""
+
+    def __init__(self, error: BaseException, file: str) -> None:
+        told = str(error) if isinstance(error, NotRecorded) else f"{type(error).__name__}: {error}"
+        super().__init__(told)
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == file]
+        self.line = lines[-1] if lines else None
+
+
+def record(op: RecordSchedule) -> Recording:
+    """Everything that the schedule asks for. Raises ScheduleFailed where it raises, or leaves."""
+    function = driver.module_from_buffer(op.image).get_function(op.symbol)
+    found = emulation()
+    found.recorder = recorder = Recorder(op.file)
+    try:
+        parameters = [item if isinstance(item, int) else _given(recorder, item) for item in op.parameters]
+        with _twins():
+            names: dict[str, Any] = {"__name__": "schedule", "__file__": op.file}
+            exec(compile(op.source, op.file, "exec"), names)
+            schedule = names[CLASS](function, *parameters)
+            recorder.start()
+            schedule.run()
+        return recorder.recording()
+    except (Exception, SystemExit) as error:
+        raise ScheduleFailed(error, op.file) from error
+    finally:
+        found.recorder = None
+
+
+def _given(recorder: Recorder, item: HostData) -> HostArray:
+    """A host array that holds nothing, and takes no memory until somebody writes to it."""
+    array = driver.aligned_empty(item.shape, np.dtype(item.dtype))
+    recorder.name(array.ctypes.data, item.name)
+    return recorder.host_array(array)
+
+
+@contextmanager
+def _twins() -> Iterator[None]:
+    """PyCUDA and the workbook's own extension of it are the emulator's."""
+    hidden = sys.modules.get(EXT)
+    sys.modules[EXT] = driver_ext
+    try:
+        with emulated_pycuda():
+            yield
+    finally:
+        del sys.modules[EXT]
+        if hidden is not None:
+            sys.modules[EXT] = hidden

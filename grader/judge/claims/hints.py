@@ -1,0 +1,49 @@
+"""What keeps a correct submission from the next rung, and what to try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.results import ClaimResult, Hint
+from grader.workbook.ladder import Ladder
+from grader.workbook.source_file import SourceFile
+
+
+def next_rung(ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimResult]) -> list[Hint]:
+    """One hint for each claim of the next rung that does not hold; none at the top of the ladder.
+
+    Rung 0 is reached by everything that is right. Where its own claims do not hold, they come first.
+    """
+    following = ladder.wanting(reached, claims)
+    if following is None:
+        return []
+    missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
+    idea = f" The idea: {first_sentence(ladder[following].idea)}"
+    return [_hint(claim, "" if number else idea) for number, claim in enumerate(missing)]
+
+
+def _hint(claim: ClaimResult, idea: str) -> Hint:
+    if claim.held is None:
+        text = f"Whether it reaches {claim.rung} is not known, because its counters are not."
+    else:
+        text = f"{claim.rung} needs{'' if idea else ' as well'}: {claim.text}.{_found(claim)}{idea}"
+    return Hint(claim.rung, text, claim.text, claim.value, claim.limit)
+
+
+def _found(claim: ClaimResult) -> str:
+    """What was counted against what was asked for, where the claim is one comparison."""
+    if claim.value is None or claim.limit is None:
+        return ""
+    return f" Found {_number(claim.value)}, asked {claim.sign}{_number(claim.limit)}."
+
+
+def _number(value: float) -> str:
+    """Large and whole numbers without a fraction, others to four digits."""
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
+
+
+def first_sentence(prose: str) -> str:
+    """The text up to the first full stop that ends a sentence, or to the end of the first paragraph."""
+    paragraph = prose.split("\n\n")[0]
+    end = paragraph.find(". ")
+    return paragraph if end < 0 else paragraph[: end + 1]

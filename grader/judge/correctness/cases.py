@@ -1,0 +1,176 @@
+"""The inputs a submission is tried on.
+
+Every size of the topic comes as an *exact* case (small integers whose every partial sum is exact, compared
+for equality) and as a *real* one (random data with outliers, compared within the error bound). Their seed is
+public. A grade adds real cases from a secret seed, so that nothing can be right by knowing the data.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from grader.errors import WarpladderError
+from grader.judge.correctness.comparison import Bounds, Comparison, compare, compare_within, error_bound
+from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, NOTHING_IS_COMPUTED, SUMS_ARE_EXACT
+from grader.results import CaseKind
+from grader.workbook.topic import Topic
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+PUBLIC_SEED = 1
+"""The seed of the public cases, so that anybody can make the same inputs."""
+
+KINDS: tuple[CaseKind, ...] = ("exact", "real")
+
+
+COPIES = 4
+"""How many times the bytes of a problem are held at the least: input and reference in double precision, the memory
+shared with the child, the child's own."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input: sizes, seed and kind."""
+
+    sizes: tuple[tuple[str, int], ...]
+    seed: int
+    kind: CaseKind
+    secret: bool = False
+
+    @property
+    def problem(self) -> dict[str, int]:
+        """Sizes by name."""
+        return dict(self.sizes)
+
+    def reproduce(self, topic: str, file: str) -> str:
+        """The command that runs this case again."""
+        sizes = " ".join(f"--set {name}={value}" for name, value in self.sizes)
+        return f"ladder grade {topic} {file} {sizes} --seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class CaseData:
+    """What a case's kernel is given, and what must come out; all by parameter name."""
+
+    inputs: dict[str, Array]  # read-only
+    expected: dict[str, Array]  # in float64; in the output's own type where equality is asked for
+    allowed: dict[str, Array | None]  # absolute error an element, None for equality
+    advice: str  # what to look at when an output is wrong
+    wider: Callable[[], Bounds] = dict  # what algorithms with transforms are allowed; slow when first called
+
+    def compare(self, name: str, actual: Array) -> Comparison:
+        """How an output differs from what must come out."""
+        return compare_within(name, actual, self.expected[name], self.allowed[name], self.wider)
+
+
+def make(problem: Mapping[str, int], kind: CaseKind, seed: int = PUBLIC_SEED, secret: bool = False) -> Case:
+    """A case of these sizes."""
+    return Case(tuple(problem.items()), seed, kind, secret)
+
+
+def public(topic: Topic, seed: int = PUBLIC_SEED) -> tuple[Case, ...]:
+    """Both kinds of every size the topic is judged at, smallest sizes first as the topic lists them."""
+    return tuple(make(problem, kind, seed) for problem in topic.judge_cases for kind in KINDS)
+
+
+def secret(topic: Topic, seed: int) -> tuple[Case, ...]:
+    """A real case of every size, from a seed drawn for this grade."""
+    return tuple(make(problem, "real", seed, secret=True) for problem in topic.judge_cases)
+
+
+def compute(topic: Topic, case: Case) -> CaseData:
+    """Inputs and reference of a case: the same for the same case, whatever was computed before.
+
+    Raises WarpladderError for one that this machine's memory does not hold: the system would end some process.
+    """
+    problem = case.problem
+    needed = COPIES * topic.reference.min_bytes(problem)
+    if needed > _memory():
+        at = ", ".join(f"{name}={value}" for name, value in problem.items())
+        message = (
+            f"{at} needs some {needed / 2**30:,.0f} GiB of memory, this machine has {_memory() / 2**30:,.0f}"
+        )
+        raise WarpladderError(message, remedy="choose smaller sizes with --set")
+    rng = np.random.default_rng([case.seed, KINDS.index(case.kind), *problem.values()])
+    inputs = topic.reference.make_inputs(problem, rng, case.kind)
+    for array in inputs.values():
+        array.flags.writeable = False
+    expected: dict[str, Array] = dict(topic.reference.reference(inputs, problem))
+    tolerance = topic.tolerance
+    allowed: dict[str, Array | None] = dict.fromkeys(expected)
+    if case.kind == "real" and tolerance.lambda_ > 0:
+        magnitude = topic.reference.magnitude(inputs, problem)
+        for name, sums in magnitude.items():
+            terms = float(tolerance.terms[name].evaluate(problem))
+            allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+    for name, limit in allowed.items():
+        if limit is None:
+            expected[name] = expected[name].astype(topic.signature[name].dtype)
+    wider = cache(partial(_wider_bounds, topic, case, inputs))
+    return CaseData(inputs, expected, allowed, _advice(tolerance.lambda_, case.kind), wider)
+
+
+def _wider_bounds(topic: Topic, case: Case, inputs: dict[str, Array]) -> Bounds:
+    """The topic's bounds for algorithms that compute with transforms, by algorithm and output."""
+    tolerance = topic.tolerance
+    return {
+        name: {
+            output: error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+            for output, sums in magnitude.items()
+        }
+        for name, terms, magnitude in topic.transformed_bounds(inputs, case.problem)
+    }
+
+
+def _advice(lambda_: float, kind: CaseKind) -> str:
+    if lambda_ == 0:
+        return NOTHING_IS_COMPUTED
+    return SUMS_ARE_EXACT if kind == "exact" else MORE_THAN_ROUNDING
+
+
+def yardstick_error(topic: Topic, case: Case, data: CaseData) -> float | None:
+    """The largest error of the topic's yardstick over what is allowed; None where nothing is measured by it."""
+    outputs = topic.yardstick(data.inputs, case.problem)
+    errors = [
+        compare(name, outputs[name], data.expected[name], limit).error
+        for name, limit in data.allowed.items()
+        if name in outputs and limit is not None
+    ]
+    return max((error for error in errors if error is not None), default=None)
+
+
+def _memory() -> int:
+    """Bytes of this machine's memory."""
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+class CaseStore:
+    """Case data computed once and shared by the rungs of a climb, from any thread."""
+
+    def __init__(self, topic: Topic) -> None:
+        self.topic = topic
+        self._known: dict[Case, CaseData] = {}
+        self._yardsticks: dict[Case, float | None] = {}
+        self._lock = threading.Lock()
+
+    def get(self, case: Case) -> CaseData:
+        """The data of a case."""
+        with self._lock:
+            if case not in self._known:
+                self._known[case] = compute(self.topic, case)
+            return self._known[case]
+
+    def yardstick_error(self, case: Case) -> float | None:
+        """The error of the topic's yardstick on a case, see `yardstick_error`."""
+        data = self.get(case)
+        with self._lock:
+            if case not in self._yardsticks:
+                self._yardsticks[case] = yardstick_error(self.topic, case, data)
+            return self._yardsticks[case]

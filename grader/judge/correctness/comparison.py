@@ -1,0 +1,193 @@
+"""Comparing an output with its reference.
+
+Exact cases compare for equality. Real cases allow an absolute error an element, λ·√n·u·Σ|a·b|, where n is the
+number of terms of the sum, u the unit roundoff of the type and Σ|a·b| the sum of the terms' magnitudes: what
+rounding errors of n random signs add up to, times a margin λ. NaN and infinities have to be where the
+reference has them. Algorithms that compute with transforms of their inputs err by another measure, and a topic
+can say by which.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from grader.judge.correctness.guards import added_to, unwritten
+from grader.results import Mismatch, Number
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+CHUNK = 1 << 22
+"""Elements compared at once: bounds the memory that comparing needs to a few tens of megabytes."""
+
+UNIT_ROUNDOFF = {
+    "float64": 2.0**-53,
+    "float32": 2.0**-24,
+    "tf32": 2.0**-11,
+    "float16": 2.0**-11,
+    "bfloat16": 2.0**-8,
+}
+"""Half the distance from 1 to the next number: the largest relative error of one rounding."""
+
+NEAR = 2.0**-4
+"""What sums of some thousand products lose in half precision is a smaller share of the largest one."""
+
+FEWEST_OTHERS = 3
+"""Expected numbers that half precision does not have, before an output without any says something."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How an output differs from its reference."""
+
+    mismatch: Mismatch | None  # the first wrong element; None: the output is right
+    error: float | None  # largest error over what is allowed; None where that is infinite or not a number
+    unwritten: int  # how many elements still hold the poison
+    first_unwritten: tuple[int, ...] | None
+    box: tuple[tuple[int, int], ...] | None  # first and last wrong index, a pair a dimension
+    in_half: bool = False  # the output was rounded to half precision on the way, see `_rounded_to_half`
+    added_to: int = 0  # how many elements are a sum with what lay there at the start
+    bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
+
+    @property
+    def right(self) -> bool:
+        """Whether every element passed."""
+        return self.mismatch is None
+
+
+def error_bound(lambda_: float, terms: float, unit: str, magnitude: Array) -> Array:
+    """λ·√n·u·Σ|a·b| an element; `magnitude` is Σ|a·b|, float64, in the output's shape."""
+    bound: Array = lambda_ * math.sqrt(terms) * UNIT_ROUNDOFF[unit] * magnitude
+    return bound
+
+
+def compare(name: str, actual: Array, expected: Array, allowed: Array | None) -> Comparison:
+    """Compare an output with its reference of the same shape; `allowed` is an absolute error, None: equality.
+
+    Equality means equality after the reference is rounded to the output's type.
+    """
+    if allowed is None:
+        expected = expected.astype(actual.dtype, copy=False)
+    wrong = np.zeros(actual.size, dtype=bool)
+    ratio = 0.0
+    for part, a, e, limit in _chunks(actual, expected, allowed):
+        with np.errstate(invalid="ignore"):  # what outputs hold at the start is a NaN that signals
+            equal = a == e
+        if not equal.all() and a.dtype.kind == "f":
+            equal |= np.isnan(a) & np.isnan(e)
+        if limit is None:
+            wrong[part] = ~equal
+            continue
+        worst, outside = _errors(a, e, limit, equal)
+        wrong[part] = outside
+        ratio = max(ratio, worst)
+    if not wrong.any():
+        return Comparison(None, ratio, 0, None, None)
+    holes = np.flatnonzero(unwritten(actual) & wrong)
+    return Comparison(
+        mismatch=_mismatch(name, actual, expected, allowed, wrong),
+        error=ratio if allowed is not None and math.isfinite(ratio) else None,
+        unwritten=len(holes),
+        first_unwritten=_index(holes[0], actual.shape) if len(holes) else None,
+        box=_box(wrong, actual.shape),
+        in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
+        added_to=int(np.count_nonzero(added_to(actual) & wrong)),
+    )
+
+
+def _rounded_to_half(actual: Array, expected: Array) -> bool:
+    """Whether a wrong output holds nothing but numbers of half precision, about where the right ones are.
+
+    Infinities are where half precision ends, too. Sums of small integers are such numbers by themselves, so
+    several of the expected ones must not be; one is enough where the output is the expected one, rounded.
+    """
+    if actual.dtype.kind != "f" or actual.itemsize <= 2:
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        rounded = expected.astype(np.float16)
+        finite = np.isfinite(actual)
+        halves = actual.astype(np.float16).astype(actual.dtype) == actual
+        near = np.abs(actual[finite] - expected[finite]) <= NEAR * np.abs(expected).max(initial=0.0)
+    others = int(np.count_nonzero(rounded != expected))
+    fewest = 1 if np.array_equal(actual, rounded) else FEWEST_OTHERS
+    return bool(halves.all() and near.all() and others >= fewest)
+
+
+Bounds = Mapping[str, Mapping[str, Array]]
+"""Absolute errors that algorithms may make: by the algorithm's name, then by output."""
+
+
+def compare_within(
+    name: str, actual: Array, expected: Array, allowed: Array | None, wider: Callable[[], Bounds]
+) -> Comparison:
+    """Compare as `compare` does, and where `allowed` does not hold for every element, within each of the wider
+    bounds: an output is right if one bound holds for all of it. `wider` is not called before that is needed."""
+    comparison = compare(name, actual, expected, allowed)
+    if comparison.right or allowed is None:
+        return comparison
+    for algorithm, limits in wider().items():
+        comparison = compare(name, actual, expected, limits[name])
+        if comparison.right:
+            return replace(comparison, bound=algorithm)
+    return comparison
+
+
+Chunk = tuple[slice, Array, Array, Array | None]
+
+
+def _chunks(actual: Array, expected: Array, allowed: Array | None) -> Iterator[Chunk]:
+    a, e = actual.reshape(-1), expected.reshape(-1)
+    limit = None if allowed is None else np.broadcast_to(allowed, actual.shape).reshape(-1)
+    for start in range(0, a.size, CHUNK):
+        part = slice(start, start + CHUNK)
+        yield part, a[part], e[part], None if limit is None else limit[part]
+
+
+def _errors(actual: Array, expected: Array, limit: Array, equal: Array) -> tuple[float, Array]:
+    """The largest error over its limit, infinite where something is not finite, and which elements are
+    wrong."""
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        error = np.abs(actual.astype(np.float64) - expected)
+        wrong = ~((error <= limit) | equal)
+        # A wrong infinity or NaN gives no finite ratio; an equal one is no error at all.
+        ratios = np.where(equal, 0.0, error / limit)
+        worst = float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max(initial=0.0))
+    return worst, wrong
+
+
+def _mismatch(name: str, actual: Array, expected: Array, allowed: Array | None, wrong: Array) -> Mismatch:
+    first = int(np.argmax(wrong))
+    return Mismatch(
+        array=name,
+        index=list(_index(first, actual.shape)),
+        expected=number(expected.reshape(-1)[first]),
+        actual=number(actual.reshape(-1)[first]),
+        allowed=0.0 if allowed is None else float(np.broadcast_to(allowed, actual.shape).reshape(-1)[first]),
+        wrong=int(np.count_nonzero(wrong)),
+        elements=actual.size,
+    )
+
+
+def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(flat, shape))
+
+
+def _box(wrong: Array, shape: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """The smallest box of indices that holds every wrong element."""
+    grid = wrong.reshape(shape)
+    box = []
+    for axis in range(grid.ndim):
+        others = tuple(i for i in range(grid.ndim) if i != axis)
+        hit = np.flatnonzero(grid.any(axis=others))
+        box.append((int(hit[0]), int(hit[-1])))
+    return tuple(box)
+
+
+def number(value: Any) -> Number:
+    """A NumPy number as JSON can carry it: "nan", "inf" and "-inf" by name."""
+    plain = float(value)
+    return plain if math.isfinite(plain) else str(plain)

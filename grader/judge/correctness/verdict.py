@@ -1,0 +1,328 @@
+"""From what a kernel did to a verdict, and a reason that tells a learner what to do.
+
+Every function looks at one kind of evidence and returns a Refused or None. A pass is what remains when all of
+them have looked at a complete result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.judge.child.protocol import Failure, FindingRecord, Launch, Record
+from grader.judge.correctness.comparison import Comparison
+from grader.judge.correctness.guards import Damage
+from grader.judge.refused import Refused
+from grader.results import FindingResult, Mismatch
+
+ENDLESS = (
+    "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
+    "block never reach."
+)
+
+REMEDIES = {
+    "out_of_bounds": "Guard the access: threads beyond the last row or column must not touch memory.",
+    "misaligned": "A float4 needs an address that is a multiple of 16: take single floats where a row is not "
+    "a multiple of four floats long.",
+    "uninitialised_shared": "Shared memory holds nothing at the start: write every element before it is "
+    "read, also at the edges, and put a __syncthreads() between.",
+    "race": "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and "
+    "after it is read and before it is written again.",
+    "barrier": "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and "
+    "do not return before it.",
+    "assert": "The kernel's own assert() failed.",
+    "trap": "The compiler puts a trap where code has no meaning, such as an access through a null pointer; "
+    "__trap() is one as well.",
+}
+"""What to do about each kind of finding."""
+
+OUTSIDE_SHARED = (
+    "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
+    "`extern __shared__` arrays are the launch block's `shared`."
+)
+RACE_OF_BLOCKS = (
+    "Let blocks add with atomicAdd, or let a second [[launch]] read what the first has stored: between launches "
+    "everything is done."
+)
+RACE_OF_STORES = (
+    "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
+    "atomicAdd."
+)
+RACE_OF_WARPS = (
+    "Put a __syncthreads() between storing and reading; where several threads add to one element, use atomicAdd, or "
+    "add up in shared memory first."
+)
+RACE_IN_A_WARP = (
+    "Lanes of a warp do not run in step by themselves: put a __syncwarp() between the accesses, or a __syncthreads() "
+    "where the whole block comes by."
+)
+
+SUMS_ARE_EXACT = (
+    "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
+    "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
+)
+MORE_THAN_ROUNDING = (
+    "That is more than rounding explains: look for numbers that pass through a narrower type on the way."
+)
+SUMS_IN_HALF = (
+    "Sums or products were rounded to half precision, which has 11 significant bits, as an accumulator of halves "
+    "does, __hadd, __hmul, __hfma2, or a WMMA accumulator fragment of halves: keep them in float."
+)
+NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, above all where sizes differ."
+"""What to look at when an output is wrong, by kind of case."""
+
+Limits = Mapping[str, int]
+
+
+def of_limits(launch: Launch, static_shared: int, registers: int, limits: Limits) -> Refused | None:
+    """Refuse a launch that the device cannot make, before the driver says "invalid argument"."""
+    threads = launch.block[0] * launch.block[1] * launch.block[2]
+    if threads > limits["max_threads_per_block"]:
+        return _cannot_launch(
+            f"a block of {_by(launch.block)} = {threads} threads, where the device takes at most "
+            f"{limits['max_threads_per_block']}",
+            "Make `block` smaller and let each thread compute more elements, or use more blocks.",
+        )
+    for axis, extent in zip("xyz", launch.block, strict=True):
+        if extent > limits[f"max_block_dim_{axis}"]:
+            most = limits[f"max_block_dim_{axis}"]
+            return _cannot_launch(
+                f"a block of {extent} threads in {axis}, where the device takes at most {most}",
+                "Put more of the block's threads in x.",
+            )
+    for axis, extent in zip("xyz", launch.grid, strict=True):
+        if extent > limits[f"max_grid_dim_{axis}"]:
+            most = limits[f"max_grid_dim_{axis}"]
+            return _cannot_launch(
+                f"a grid of {extent} blocks in {axis}, where the device takes at most {most}",
+                "Put the longer side of the grid in x, or let each block do more.",
+            )
+    return _of_resources(threads, static_shared, launch.shared_bytes, registers, limits)
+
+
+def _of_resources(
+    threads: int, static_shared: int, dynamic_shared: int, registers: int, limits: Limits
+) -> Refused | None:
+    shared = static_shared + dynamic_shared
+    if shared > limits["max_shared_memory_per_block_optin"]:
+        return _cannot_launch(
+            f"{shared:,} bytes of shared memory a block ({static_shared:,} static, {dynamic_shared:,} "
+            f"dynamic), where the device has {limits['max_shared_memory_per_block_optin']:,}",
+            "Make the tiles smaller.",
+        )
+    # Registers are given to whole warps, in units of 256.
+    taken = -(-threads // 32) * -(-registers * 32 // 256) * 256
+    if taken > limits["max_registers_per_block"]:
+        return _cannot_launch(
+            f"{threads} threads of {registers} registers need {taken:,}, where a block has at most "
+            f"{limits['max_registers_per_block']:,}",
+            "Make the block smaller, or add __launch_bounds__(threads) to the kernel.",
+        )
+    return None
+
+
+def _cannot_launch(what: str, remedy: str) -> Refused:
+    return Refused("error", f"The kernel cannot be launched: {what}. {remedy}")
+
+
+def _by(extents: Sequence[int]) -> str:
+    return " × ".join(str(extent) for extent in extents)
+
+
+FAULTS = {"illegal memory access": "out_of_bounds", "misaligned address": "misaligned"}
+"""What a GPU's driver says when it has stopped a kernel, and the kind of finding that this is."""
+
+
+def of_failure(failure: Failure) -> Refused:
+    """What the driver, or the emulator, refused to do."""
+    message = _sentence(failure.message)
+    if failure.kind == "NotEmulated":
+        remedy = "Run it on a GPU (--device pycuda), or write this part without that instruction."
+        return Refused("error", f"{message} {remedy}")
+    for sign, kind in FAULTS.items():
+        if sign in message:
+            remedy = f"{REMEDIES[kind]} `--device emulator` shows the line."
+            return Refused("fail", f"The GPU stopped the kernel: {message} {remedy}")
+    if "memory" in failure.kind.lower() or "out of memory" in message:
+        return Refused("error", f"{message} Choose smaller sizes with --set.")
+    return Refused("error", f"The launch failed: {message}")
+
+
+def of_clock(seconds: float) -> Refused:
+    """The child was ended because it did not answer."""
+    return Refused("timeout", f"The kernel had not ended after {seconds:g} s. {ENDLESS}")
+
+
+def of_death(message: str) -> Refused:
+    """The child ended by itself."""
+    return Refused("error", f"{_sentence(message)} If this happens again, please report it with the file.")
+
+
+def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
+    """Launches that did not come to their end."""
+    for record in records:
+        if record.status == "budget exhausted":
+            return Refused(
+                "timeout",
+                f"A block of `{record.kernel}` executed {budget:,} warp instructions and had not ended; this "
+                f"problem needs far fewer. {ENDLESS}",
+            )
+        if record.status == "deadlock":
+            return Refused("timeout", f"`{record.kernel}` waits for ever at a barrier. {REMEDIES['barrier']}")
+        if record.status == "trap" and not record.findings:
+            return Refused("fail", f"`{record.kernel}` stopped with a trap. {REMEDIES['trap']}")
+    return None
+
+
+def of_findings(findings: Sequence[FindingResult]) -> Refused | None:
+    """Faults that the emulator saw: they fail a submission even where the output is right."""
+    if not findings:
+        return None
+    first, others = findings[0], len(findings) - 1
+    where = f"line {first.line}: " if first.line else ""
+    what = f"{where}{first.kind.replace('_', ' ')}: {first.message.rstrip('.')}"
+    more = f" (and {others} more finding{'s' if others > 1 else ''})" if others else ""
+    return Refused("fail", f"{what[0].upper()}{what[1:]}{more}. {_remedy(first)}".strip())
+
+
+def _remedy(found: FindingResult) -> str:
+    """What to do about a finding; where the accesses took place tells more than the kind."""
+    if found.kind == "out_of_bounds" and "of shared memory" in found.message:
+        return OUTSIDE_SHARED
+    if found.kind == "race":
+        signs = {
+            "__syncwarp()": RACE_IN_A_WARP,
+            "__threadfence()": "",  # the message says it all
+            "with another value": RACE_OF_STORES,
+            "what block": RACE_OF_BLOCKS,
+            "what the warp": RACE_OF_WARPS,
+        }
+        return next((remedy for sign, remedy in signs.items() if sign in found.message), REMEDIES["race"])
+    return REMEDIES.get(found.kind, "")
+
+
+def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refused | None:
+    """A buffer whose guard zones were written."""
+    if damage is None:
+        return None
+    element = damage.distance // itemsize + 1
+    edge = "end" if damage.side == "after" else "start"
+    return Refused(
+        "fail",
+        f"The kernel wrote out of bounds: {damage.nbytes} bytes {damage.side} `{name}` changed, the nearest "
+        f"{element} element{'s' if element > 1 else ''} beyond its {edge}. {REMEDIES['out_of_bounds']}",
+    )
+
+
+def of_input(name: str, index: Sequence[int] | None, outputs: Sequence[str]) -> Refused | None:
+    """An input that came back changed; `index` is the first changed element."""
+    if index is None:
+        return None
+    allowed = " and ".join(f"`{output}`" for output in outputs)
+    return Refused(
+        "fail",
+        f"The kernel changed its input `{name}`, first at [{_list(index)}]. Inputs belong to the caller: "
+        f"write only to {allowed}, or declare a scratch array in the launch block.",
+    )
+
+
+def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int]) -> Refused | None:
+    """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
+    output itself says more."""
+    mismatch = comparison.mismatch
+    if mismatch is None:
+        return None
+    sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
+    if comparison.added_to:
+        return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
+    if comparison.first_unwritten is not None:
+        return Refused("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
+    usual = SUMS_IN_HALF if comparison.in_half else advice
+    return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
+
+
+def _added_to(array: str, count: int, elements: int, sizes: str) -> str:
+    share = "" if elements == 1 else f", at {count} of its {elements} elements"
+    return (
+        f"The kernel adds to `{array}` without setting it first{share}, where {sizes}. Outputs hold nothing at "
+        f'the start: assign with = where a thread has the whole sum, or put zero = ["{array}"] into the launch '
+        "block, which sets it to zero before that launch."
+    )
+
+
+def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str) -> str:
+    if count == mismatch.elements:
+        return (
+            f"`{mismatch.array}` was never written, where {sizes}. Is it the pointer that the kernel writes "
+            "through, in its place among the launch block's `args`? Is there a guard that no thread passes? Counters "
+            "in scratch memory hold nothing at the start, either: name them in `zero`."
+        )
+    return (
+        f"{count} of {mismatch.elements} elements of `{mismatch.array}` were never written, the first at "
+        f"[{_list(first)}], where {sizes}. Does the grid cover sizes that are not multiples of the tile "
+        "(cdiv(a, b) rounds up), or do threads return before they have written?"
+    )
+
+
+def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
+    within = f" within {mismatch.allowed:.3g}" if mismatch.allowed else ""
+    text = (
+        f"`{mismatch.array}`[{_list(mismatch.index)}] is {_number(mismatch.actual)}, expected "
+        f"{_number(mismatch.expected)}{within}, where {sizes}."
+    )
+    if mismatch.elements == 1:
+        return text
+    if mismatch.wrong == 1:
+        return f"{text} It is the only wrong one of {mismatch.elements} elements."
+    spans = " × ".join(f"{first}–{last}" for first, last in comparison.box or ())
+    return f"{text} {mismatch.wrong} of {mismatch.elements} elements are wrong, all within [{spans}]."
+
+
+def _advice(mismatch: Mismatch, usual: str) -> str:
+    if mismatch.actual == "nan":
+        return (
+            "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before "
+            "it is read? An output that is added to has to be named in `zero`. A shuffle from a lane that its mask "
+            "leaves out, or that is not there, gives NaN too: let all 32 lanes take part."
+        )
+    return usual
+
+
+def beside(found: Refused, seen: Mismatch | None) -> Refused:
+    """What an emulator found in a case, with the wrong element that a GPU left there, which is all that one sees."""
+    if seen is None:
+        return found
+    element = (
+        f"`{seen.array}`[{_list(seen.index)}] was {_number(seen.actual)}, expected {_number(seen.expected)}"
+    )
+    return Refused(found.verdict, f"{found.reason} On the GPU, {element}.")
+
+
+def _number(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.9g}"
+
+
+def _list(index: Sequence[int]) -> str:
+    return ", ".join(str(i) for i in index)
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def finding(record: FindingRecord, kernel: str) -> FindingResult:
+    """A finding as results show it."""
+    return FindingResult(
+        kind=record.kind,
+        line=record.line or None,
+        message=record.message,
+        count=record.count,
+        kernel=kernel,
+        block=None if record.block is None else list(record.block),
+        thread=None if record.thread is None else list(record.thread),
+    )
+
+
+def findings(records: Sequence[Record]) -> list[FindingResult]:
+    """All findings of some launches, in the order of the launches."""
+    return [finding(item, record.kernel) for record in records for item in record.findings]

@@ -1,0 +1,168 @@
+"""One run of one kernel on one case, and everything that it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from grader.judge.child.protocol import Allocate, Download, Operation, Record, Release, Reply, Run, Upload
+from grader.judge.correctness.cases import Case, CaseData
+from grader.judge.correctness.comparison import Comparison
+from grader.judge.correctness.guards import POISON, damage, frame, paint, paint_output
+from grader.judge.correctness.verdict import (
+    findings,
+    of_comparison,
+    of_failure,
+    of_findings,
+    of_guards,
+    of_input,
+    of_records,
+)
+from grader.judge.kernels.compiled import Kernel, Planned
+from grader.judge.refused import Refused
+from grader.judge.runners.runner import Region, Runner
+from grader.results import FindingResult
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+@dataclass(frozen=True)
+class CaseRun:
+    """A kernel, planned for a case, with the case's data."""
+
+    kernel: Kernel
+    planned: Planned
+    case: Case
+    data: CaseData
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """The element type of an array, by name."""
+        for item in self.planned.scratch:
+            if item.name == name:
+                return item.dtype
+        return self.kernel.file.signature[name].dtype
+
+    def sizes(self) -> dict[str, int]:
+        """Bytes of every array the kernel is given, by name: inputs, outputs, scratch."""
+        shapes: dict[str, tuple[int, ...]] = {name: array.shape for name, array in self.data.inputs.items()}
+        shapes |= {name: array.shape for name, array in self.data.expected.items()}
+        shapes |= {item.name: item.shape for item in self.planned.scratch}
+        return {name: int(np.prod(shape)) * self.dtype(name).itemsize for name, shape in shapes.items()}
+
+
+@dataclass
+class Outcome:
+    """What running one case has shown so far. `refusal` None, once it has been run to the end, is a pass."""
+
+    refusal: Refused | None = None
+    records: tuple[Record, ...] = ()  # of each launch; empty on a GPU
+    findings: tuple[FindingResult, ...] = ()
+    comparison: Comparison | None = None  # of the first wrong output, else of the one with the largest error
+    printed: str = ""  # by the kernel
+
+
+def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float, outcome: Outcome) -> None:
+    """Run a kernel once and look at everything it did. Raises Refused; `outcome` has what is known by then."""
+    runner.load(case_run.kernel, timeout_s)
+    regions = runner.regions(case_run.sizes())
+    for region in regions:
+        _lay_out(runner, region, case_run)
+    run_all = Run(case_run.kernel.module, case_run.planned.launches, budget)
+    runner.printed()
+    reply = runner.ask(operations(regions, run_all), timeout_s)
+    outcome.printed = runner.printed()
+    outcome.records = named(records_of(reply), case_run.planned.kernels)
+    outcome.findings = tuple(findings(outcome.records))
+    stopped = of_records(outcome.records, budget)
+    if stopped is None and reply.failure is not None:
+        stopped = of_failure(reply.failure)
+    if stopped is not None:
+        runner.restart()  # the context of a failed launch is of no more use
+        raise of_findings(outcome.findings) or stopped
+    outcome.comparison = compare_outputs(runner, case_run, regions)
+    refusal = (
+        of_findings(outcome.findings)
+        or _of_arrays(runner, case_run, regions)
+        or of_comparison(outcome.comparison, case_run.data.advice, case_run.case.problem)
+    )
+    if refusal is not None:
+        raise refusal
+
+
+def operations(regions: Sequence[Region], run_all: Run) -> list[Operation]:
+    """Allocate and fill every region, run, fetch every region, free."""
+    before: list[Operation] = []
+    for region in regions:
+        before.append(Allocate(region.name, region.nbytes, region.guard))
+        before.append(Upload(region.name, region.offset))
+    after = [Download(region.name, region.offset) for region in regions]
+    return [*before, run_all, *after, Release()]
+
+
+def records_of(reply: Reply) -> tuple[Record, ...]:
+    """The launch records in a reply."""
+    return tuple(record for value in reply.values if isinstance(value, list) for record in value)
+
+
+def named(records: Sequence[Record], kernels: Sequence[str]) -> tuple[Record, ...]:
+    """Records of launches with the kernels' names as the launch block has them, instead of mangled ones."""
+    pairs = zip(records, kernels, strict=False)  # of the launches after one that failed there are no records
+    return tuple(msgspec.structs.replace(record, kernel=kernel) for record, kernel in pairs)
+
+
+def _lay_out(runner: Runner, region: Region, case_run: CaseRun) -> None:
+    """Write guards, and the input or poison between them, into the memory file."""
+    payload = frame(runner.bytes_of(region), region.guard)
+    if region.name in case_run.data.inputs:
+        payload[:] = as_bytes(case_run.data.inputs[region.name])
+    elif region.name in case_run.data.expected:
+        paint_output(payload, case_run.dtype(region.name))
+    else:
+        paint(payload, POISON)
+
+
+def as_bytes(array: Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """An array's bytes in memory order."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+
+
+def compare_outputs(runner: Runner, case_run: CaseRun, regions: Sequence[Region]) -> Comparison:
+    """The first output that is wrong, or else the one with the largest error."""
+    found: list[Comparison] = []
+    for region in regions:
+        if region.name in case_run.data.expected:
+            expected = case_run.data.expected[region.name]
+            actual = runner.payload(region).view(case_run.dtype(region.name)).reshape(expected.shape)
+            found.append(case_run.data.compare(region.name, actual))
+    wrong = [comparison for comparison in found if not comparison.right]
+    return wrong[0] if wrong else max(found, key=lambda comparison: comparison.error or 0.0)
+
+
+def _of_arrays(runner: Runner, case_run: CaseRun, regions: Sequence[Region]) -> Refused | None:
+    """Damage around any array, or a change in an input."""
+    for region in regions:
+        around = damage(runner.bytes_of(region), region.guard)
+        refusal = of_guards(region.name, around, case_run.dtype(region.name).itemsize)
+        if refusal:
+            return refusal
+    outputs = list(case_run.data.expected)
+    for region in regions:
+        if region.name in case_run.data.inputs:
+            refusal = of_input(region.name, first_change(runner, region, case_run), outputs)
+            if refusal:
+                return refusal
+    return None
+
+
+def first_change(runner: Runner, region: Region, case_run: CaseRun) -> tuple[int, ...] | None:
+    """The index of the first element of an input that is not what it was, bit for bit."""
+    given = case_run.data.inputs[region.name]
+    now, before = runner.payload(region), as_bytes(given)
+    if np.array_equal(now, before):
+        return None
+    element = int(np.argmax(now != before)) // given.itemsize
+    return tuple(int(i) for i in np.unravel_index(element, given.shape))

@@ -1,0 +1,129 @@
+"""Trying a kernel on cases: the part of judging that climbs and grades share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from grader.judge.correctness.cases import Case, CaseStore
+from grader.judge.kernels import case_run
+from grader.judge.kernels.case_run import CaseRun, Outcome
+from grader.judge.kernels.compiled import Kernel, Planned
+from grader.judge.kernels.counting import product
+from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
+from grader.results import Accuracy, CaseResult
+from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
+
+GPU_SECONDS = 8.0
+"""After this long a case on a GPU is an endless loop: its longest honest relative takes milliseconds."""
+
+EMULATOR_SECONDS = 300.0
+EMULATOR_RATE = 50e6
+"""The last guard on the emulator, where the instruction budget has long spoken: these seconds, and one more
+for so many operations and bytes of the problem."""
+
+
+BLOCKS = 1_000_000
+"""So many blocks the emulator always runs, and one more for each operation or byte of the problem."""
+
+
+def work(topic: Topic, problem: Problem) -> int:
+    """A measure of how much there is to do: the operations and bytes that no algorithm can do without."""
+    return topic.reference.min_flop(problem) + topic.reference.min_bytes(problem)
+
+
+def instruction_budget(topic: Topic, problem: Problem) -> int:
+    """Warp instructions that one block may execute on the emulator before its loop is called endless.
+
+    A naive kernel needs about ten instructions a multiply-add or an element moved, shared among all its
+    threads. This is enough for a single thread to do the whole problem alone, and the same on every machine.
+    """
+    return 1_000_000 + 16 * work(topic, problem)
+
+
+def emulator_seconds(topic: Topic, problem: Problem) -> float:
+    """How long the emulator may take for a problem before its process is ended."""
+    return EMULATOR_SECONDS + work(topic, problem) / EMULATOR_RATE
+
+
+@dataclass(frozen=True)
+class CaseRunner:
+    """Tries kernels on a topic's cases, in one runner."""
+
+    topic: Topic
+    store: CaseStore
+    child: Runner
+
+    def outcome(self, kernel: Kernel, case: Case) -> Outcome:
+        """Run one case and look at everything the kernel did."""
+        outcome = Outcome()
+        try:
+            self._run(kernel, case, outcome)
+        except Refused as refused:
+            outcome.refusal = refused
+        return outcome
+
+    def _run(self, kernel: Kernel, case: Case, outcome: Outcome) -> None:
+        hello = self.child.hello()
+        planned = kernel.plan(case.problem, hello.limits)
+        if hello.kind == "emulator":
+            _check_number_of_blocks(planned, work(self.topic, case.problem))
+        seconds = GPU_SECONDS if hello.kind == "gpu" else emulator_seconds(self.topic, case.problem)
+        attempt = CaseRun(kernel, planned, case, self.store.get(case))
+        budget = instruction_budget(self.topic, case.problem)
+        case_run.run(self.child, attempt, budget, seconds, outcome)
+
+    def outcomes(self, kernel: Kernel, cases: Sequence[Case]) -> Iterator[tuple[Case, Outcome]]:
+        """Each case's outcome, up to and including the first that is not a pass."""
+        for case in cases:
+            outcome = self.outcome(kernel, case)
+            yield case, outcome
+            if outcome.refusal is not None:
+                return
+
+
+def _check_number_of_blocks(planned: Planned, operations: int) -> None:
+    """Refuse blocks in such numbers that most have nothing to do, and the emulator would not come to an end."""
+    blocks = sum(product(launch.grid) for launch in planned.launches)
+    if blocks > BLOCKS + operations:
+        raise Refused(
+            "error",
+            f"The grids have {blocks:,} blocks, where the problem has only {operations:,} operations and bytes. "
+            "Compute `grid` from the sizes, with cdiv.",
+        )
+
+
+def case_result(case: Case, outcome: Outcome, runner: CaseRunner, file: str) -> CaseResult:
+    """A case as results show it."""
+    refusal, comparison = outcome.refusal, outcome.comparison
+    return CaseResult(
+        problem=case.problem,
+        seed=None if case.secret and refusal is None else case.seed,
+        verdict="pass" if refusal is None else refusal.verdict,
+        error=None if comparison is None else comparison.error,
+        first_mismatch=None if comparison is None else comparison.mismatch,
+        kind=case.kind,
+        reason=None if refusal is None else refusal.reason,
+        reproduce=None if refusal is None else case.reproduce(runner.topic.name, file),
+        yardstick_error=None if comparison is None else runner.store.yardstick_error(case),
+        error_bound=None if comparison is None else comparison.bound,
+    )
+
+
+def error_bound(cases: Sequence[CaseResult]) -> str | None:
+    """The algorithm whose error bound was needed for a case, if any was."""
+    return next((case.error_bound for case in cases if case.error_bound is not None), None)
+
+
+def accuracy(topic: Topic, cases: Sequence[CaseResult]) -> Accuracy | None:
+    """The case with the largest error, among those that the topic's yardstick was applied to."""
+    found = [
+        Accuracy(case.problem, case.error, topic.tolerance.yardstick, case.yardstick_error)
+        for case in cases
+        if topic.tolerance.yardstick is not None
+        and case.error is not None
+        and case.yardstick_error is not None
+    ]
+    return max(found, key=lambda item: item.error, default=None)

@@ -1,0 +1,176 @@
+"""A kernel file made ready: compiled, its constants known, its launches planned for a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from grader.emulator.nvrtc.compilation import PINNED, Build, Resources
+from grader.errors import WarpladderError
+from grader.judge.child.protocol import DeviceKind, Launch, Load, Pointer, Scalar
+from grader.judge.correctness.verdict import Limits, of_limits
+from grader.judge.refused import Refused
+from grader.workbook import compiler
+from grader.workbook.compiler import CompileFailed
+from grader.workbook.expressions import nearest
+from grader.workbook.kernel_file import KernelFile, LaunchPlan, PlannedLaunch, ScratchArray, plan
+
+_IMAGES = {"gpu": "pycuda", "emulator": "emulator"}
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What to launch for one problem."""
+
+    launches: tuple[Launch, ...]
+    scratch: tuple[ScratchArray, ...]
+    kernels: tuple[str, ...]  # the name expression of each launch
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel file, compiled for one architecture."""
+
+    file: KernelFile
+    build: Build
+    constants: dict[str, int]
+
+    @property
+    def module(self) -> str:
+        """What the child calls this kernel's module."""
+        return str(self.file.path)
+
+    def load(self, kind: DeviceKind, cubins: int = PINNED) -> Load:
+        """The operation that loads it on a device; `cubins` is the CUDA that the device's cubins are compiled with.
+
+        Raises Refused where that compiler refuses what the pinned one has accepted.
+        """
+        return Load(self.module, self._built_with(cubins).image(_IMAGES[kind]))
+
+    def _built_with(self, cuda: int) -> Build:
+        if cuda == PINNED:
+            return self.build
+        source, file, kernels = self.file.source, self.file.path, self.file.kernels
+        try:
+            arch = self.build.arch
+            build = compiler.compile_source(source, file=file, kernels=kernels, arch=arch, cuda=cuda)
+        except CompileFailed as error:
+            raise Refused(
+                "error", f"The compiler of CUDA {cuda}, which this driver needs, refuses it: {error}"
+            ) from None
+        for kernel, symbol in self.build.lowered.items():
+            if build.lowered[kernel] != symbol:
+                raise Refused(
+                    "error",
+                    f"`{kernel}` lies in an unnamed namespace, where two compilers give it two names, and this "
+                    "driver needs two compilers. Give the namespace a name.",
+                )
+        return build
+
+    def resources(self, launch: Launch) -> Resources:
+        """Registers, shared memory and spills of the kernel that a launch launches."""
+        return self.build.resources[launch.symbol]
+
+    def plan(self, problem: Mapping[str, int], limits: Limits) -> Planned:
+        """The launches for a problem on a device of these limits. Raises Refused."""
+        try:
+            planned = plan(self.file, problem, self.constants, limits["multiprocessor_count"])
+        except WarpladderError as error:
+            raise Refused("error", str(error)) from None
+        launches = tuple(self._launch(item, problem) for item in planned.launches)
+        for launch in launches:
+            used = self.resources(launch)
+            refusal = of_limits(launch, used.shared_bytes, used.registers, limits)
+            if refusal:
+                raise refusal
+        return Planned(launches, planned.scratch, _kernels(planned))
+
+    def _launch(self, item: PlannedLaunch, problem: Mapping[str, int]) -> Launch:
+        return Launch(
+            symbol=self.build.lowered[item.kernel],
+            grid=item.grid,
+            block=item.block,
+            shared_bytes=item.shared_bytes,
+            args=tuple(self._argument(argument, problem) for argument in item.args),
+            zero=item.zero,
+            constant=item.constant,
+        )
+
+    def _argument(self, item: str | int, problem: Mapping[str, int]) -> Pointer | Scalar:
+        if isinstance(item, int):
+            return Scalar("int32", item)
+        if item not in problem:
+            return Pointer(item)
+        return Scalar(str(self.file.signature[item].dtype), problem[item])
+
+
+def _kernels(planned: LaunchPlan) -> tuple[str, ...]:
+    return tuple(item.kernel for item in planned.launches)
+
+
+def prepare(file: KernelFile, arch: str) -> Kernel:
+    """Compile a kernel file. Raises Refused with the compiler's words, or WarpladderError without a compiler.
+
+    The file's constants need a second, cheaper compilation, which runs beside the first.
+    """
+    names = file.constant_names
+    try:
+        with ThreadPoolExecutor(1) as beside:
+            constants = beside.submit(compiler.constants, file.source, names, file=file.path, arch=arch)
+            build = compiler.compile_source(file.source, file=file.path, kernels=file.kernels, arch=arch)
+            kernel = Kernel(file, build, constants.result())
+    except CompileFailed as error:
+        raise Refused("error", f"The compiler refuses it: {error}") from None
+    except WarpladderError as error:
+        if error.file is None:
+            raise
+        raise Refused("error", str(error)) from None
+    _check_parameters(kernel)
+    _check_constants(kernel)
+    return kernel
+
+
+def _check_parameters(kernel: Kernel) -> None:
+    """Refuse kernels whose parameters are not what the launch block passes: the driver would not notice."""
+    for launch in kernel.file.launches:
+        declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])
+        sizes = {size.name: size.nbytes for size in kernel.file.signature.sizes}
+        passed = tuple(sizes.get(item, 8) if isinstance(item, str) else 4 for item in launch.args)
+        line = launch.line_of("args")
+        if len(declared) == len(passed) and declared != passed:
+            place = next(i for i, size in enumerate(declared) if size != passed[i])
+            item = launch.args[place]
+            raise Refused(
+                "error",
+                f"{kernel.file.path.name}:{line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
+                f"in the place of `{item if isinstance(item, str) else item.text}`, which has {passed[place]}. "
+                f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.file.signature}.",
+            )
+        if declared != passed:
+            names = ", ".join(item if isinstance(item, str) else item.text for item in launch.args)
+            raise Refused(
+                "error",
+                f"{kernel.file.path.name}:{line}: `{launch.kernel}` takes {len(declared)} parameters "
+                f"({_list(declared)} bytes) and is passed {names} ({_list(passed)} bytes). "
+                f"Give it the topic's parameters, {kernel.file.signature}, or say in `args` what it takes.",
+            )
+
+
+def _check_constants(kernel: Kernel) -> None:
+    """Refuse launch blocks that name a variable which the compiled file does not have."""
+    known = compiler.variables(kernel.build.ptx)
+    for launch in kernel.file.launches:
+        for variable, array in launch.constant:
+            if variable not in known:
+                meant = nearest(variable, known) or "."
+                raise Refused(
+                    "error",
+                    f"{kernel.file.path.name}:{launch.line_of('constant')}: `{array}` is to be copied into "
+                    f"`{variable}`, and the compiled file has no such variable{meant} Declare __constant__ float "
+                    f"{variable}[…] outside of any function, and use it.",
+                )
+
+
+def _list(numbers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, numbers)) or "no"

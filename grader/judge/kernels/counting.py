@@ -1,0 +1,108 @@
+"""From launches and their records to the numbers that results and claims use."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from grader.analysis.devices import capability
+from grader.analysis.occupancy import Occupancy, occupancy
+from grader.judge.child.protocol import Launch, Record
+from grader.judge.kernels.compiled import Kernel, Planned
+from grader.workbook.expressions import Number
+
+_WORTH = {"add": 1, "mul": 1, "fma": 2}
+
+FLOP = {
+    f"smsp__sass_thread_inst_executed_op_{letter}{name}_pred_on.sum": flop
+    for letter in "fdh"
+    for name, flop in _WORTH.items()
+}
+"""Floating-point operations an instruction, by counter: ffma, dadd and so on; a multiply-add is two."""
+
+TENSOR_OPS = "sm__ops_path_tensor_op_"
+"""Counters that begin like this are floating-point operations of Tensor Cores."""
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What a kernel file takes: of each resource, the worst of its launches."""
+
+    registers: int
+    shared_bytes: int  # static and dynamic
+    spill_bytes: int  # stores and loads
+    occupancy: Occupancy
+    grid_blocks: int  # of all launches together
+    block_threads: int  # of the largest block
+    launches: int
+
+
+def resources(kernel: Kernel, planned: Planned, arch: str) -> Resources:
+    """The resources of a planned kernel on an architecture."""
+    used = [kernel.resources(launch) for launch in planned.launches]
+    return Resources(
+        registers=max(item.registers for item in used),
+        shared_bytes=max(shared_bytes(kernel, launch) for launch in planned.launches),
+        spill_bytes=max(item.spill_store_bytes + item.spill_load_bytes for item in used),
+        occupancy=min(
+            (launch_occupancy(kernel, launch, arch) for launch in planned.launches),
+            key=lambda item: item.fraction,
+        ),
+        grid_blocks=sum(product(launch.grid) for launch in planned.launches),
+        block_threads=max(product(launch.block) for launch in planned.launches),
+        launches=len(planned.launches),
+    )
+
+
+def launch_occupancy(kernel: Kernel, launch: Launch, arch: str) -> Occupancy:
+    """How full a multiprocessor can be with one launch's blocks."""
+    registers = kernel.resources(launch).registers
+    return occupancy(capability(arch), product(launch.block), registers, shared_bytes(kernel, launch))
+
+
+def shared_bytes(kernel: Kernel, launch: Launch) -> int:
+    """Static and dynamic shared memory of a block."""
+    return kernel.resources(launch).shared_bytes + launch.shared_bytes
+
+
+def product(extents: Iterable[int]) -> int:
+    """How many blocks a grid, or threads a block, has."""
+    x, y, z = extents
+    return x * y * z
+
+
+def summed(records: Sequence[Record]) -> dict[str, int]:
+    """Counters of all launches together."""
+    total: Counter[str] = Counter()
+    for record in records:
+        total.update(record.counters)
+    return dict(sorted(total.items()))
+
+
+def flop(counters: dict[str, int]) -> int:
+    """Floating-point operations that were executed."""
+    on_tensor_cores = sum(number for name, number in counters.items() if name.startswith(TENSOR_OPS))
+    return on_tensor_cores + sum(counters.get(name, 0) * worth for name, worth in FLOP.items())
+
+
+def dram_bytes(records: Sequence[Record]) -> int:
+    """Bytes that the launches have to move to and from DRAM, each starting with an empty L2 cache."""
+    return sum(record.dram_read_bytes + record.dram_write_bytes for record in records)
+
+
+def l2_bytes(records: Sequence[Record]) -> int:
+    """Bytes between the SMs and the L2 cache: loads that miss the L1 cache, and every store."""
+    return sum(record.l2_read_bytes + record.l2_write_bytes for record in records)
+
+
+def facts(used: Resources) -> dict[str, Number]:
+    """What claims may name besides sizes and counters."""
+    return {
+        "registers": used.registers,
+        "shared_bytes": used.shared_bytes,
+        "occupancy": used.occupancy.fraction,
+        "grid_blocks": used.grid_blocks,
+        "block_threads": used.block_threads,
+        "launches": used.launches,
+    }

@@ -1,0 +1,109 @@
+"""How the submissions of a topic are judged in which learners write kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.analysis.devices import DeviceSpec
+from grader.analysis.what_if import Modelled
+from grader.judge.correctness.cases import Case, CaseStore
+from grader.judge.kernels import climb, profile, submission
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.runners.pool import DevicePool, Progress
+from grader.judge.submission import Kind
+from grader.results import Climb, Profile
+from grader.workbook.content import name_of
+from grader.workbook.kernel_file import KernelFile
+from grader.workbook.ladder import Rung
+from grader.workbook.reference import Problem
+from grader.workbook.topic import KernelTopic
+
+
+@dataclass(frozen=True)
+class Kernels(Kind[KernelFile]):
+    """Compiled, run on cases and counted; on a GPU, what is wrong there is explained by an emulator."""
+
+    topic: KernelTopic
+
+    def climb(
+        self, pool: DevicePool, problem: dict[str, int], overrides: Problem | None, progress: Progress
+    ) -> Climb:
+        return climb.climb(pool, self.topic, problem, overrides, progress)
+
+    def examine(
+        self,
+        pool: DevicePool,
+        file: KernelFile,
+        name: str,
+        tried: Sequence[Case],
+        whole: bool,
+        progress: Progress,
+    ) -> KernelSubmission:
+        current = KernelSubmission(name=name, file=file)
+        store = CaseStore(self.topic)
+        with current.stages():
+            progress(file.path.stem, "compile")
+            submission.compile_it(current, pool.arch)
+            progress(file.path.stem, "judge")
+            with pool.judge() as runner:
+                submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
+        if current.refusal is None and whole:
+            progress(file.path.stem, "count")
+            with current.stages():
+                self._count(pool, current, store, tried)
+        elif current.failed and pool.gpu is not None:
+            with pool.emulator() as runner:
+                cases = CaseRunner(self.topic, store, runner)
+                submission.explain(current, cases, tried[len(current.cases) - 1])
+        if current.failed:
+            submission.lint_signature(current, pool.arch)
+        return current
+
+    def _count(
+        self, pool: DevicePool, current: KernelSubmission, store: CaseStore, tried: Sequence[Case]
+    ) -> None:
+        """Counters and claims, from an emulator; where the cases ran on a GPU, it looks for faults as well."""
+        with pool.emulator() as runner:
+            cases = CaseRunner(self.topic, store, runner)
+            if pool.gpu is not None:
+                submission.look_for_faults(current, cases, [case for case in tried if case.kind == "exact"])
+            submission.launchable(current, cases, self.topic.sizes_main)
+            submission.count(current, cases, self.topic.sizes_count, pool.gpu is not None)
+            submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
+
+    def once(self, pool: DevicePool, file: KernelFile, name: str) -> KernelSubmission:
+        current = KernelSubmission(name=name, file=file)
+        with current.stages():
+            submission.compile_it(current, pool.arch)
+            with pool.emulator() as runner:
+                cases = CaseRunner(self.topic, CaseStore(self.topic), runner)
+                submission.count(current, cases, self.topic.sizes_count, passed_on_gpu=False)
+                submission.claim(current, cases, (), self.topic.claim_sizes)
+        return current
+
+    def profile(
+        self, file: Path, device: str, overrides: Problem | None, progress: Progress, arch: str | None
+    ) -> Profile:
+        return profile.profile(self.topic, file, device, overrides, progress, arch)
+
+    def model(
+        self, pool: DevicePool, device: DeviceSpec, problem: Problem
+    ) -> Callable[[Rung[KernelFile]], Modelled]:
+        counted, store = self.topic.problem("count", None), CaseStore(self.topic)
+
+        def model(rung: Rung[KernelFile]) -> Modelled:
+            current = KernelSubmission(name=name_of(rung.path), file=rung.file)
+            with current.stages():
+                submission.compile_it(current, pool.arch)
+                with pool.emulator() as runner:
+                    cases = CaseRunner(self.topic, store, runner)
+                    submission.count(current, cases, counted, passed_on_gpu=False)
+                    submission.model(current, cases, counted, problem, device)
+            if current.refusal is not None or current.modelled is None:
+                return Modelled(reason=current.reason_without(rung.path) or "not counted")
+            return Modelled(current.modelled.seconds, current.modelled.limited_by)
+
+        return model

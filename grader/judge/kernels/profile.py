@@ -1,0 +1,104 @@
+"""Counters, resources and findings of one submission: per launch, and per source line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from grader.errors import WarpladderError
+from grader.judge.child.protocol import Launch, Record
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.correctness.verdict import finding
+from grader.judge.kernels import counting, submission
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.compiled import Kernel, Planned
+from grader.judge.kernels.counting import launch_occupancy, shared_bytes
+from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.provenance import provenance
+from grader.judge.runners.pool import DevicePool, Progress, greeting
+from grader.results import LaunchProfile, LineProfile, Profile
+from grader.workbook.reference import Problem
+from grader.workbook.topic import KernelTopic
+
+
+def profile(
+    topic: KernelTopic,
+    file: Path,
+    device: str,
+    overrides: Problem | None,
+    progress: Progress,
+    arch: str | None,
+) -> Profile:
+    """Run a kernel file once on the emulator, at the `count` sizes unless some are given; the result is compared too.
+
+    Raises WarpladderError for a device that does not count.
+    """
+    if device == "pycuda":
+        remedy = "leave --device out; on a GPU, use Nsight Compute"
+        raise WarpladderError("a GPU keeps no counters: the emulator counts", remedy=remedy)
+    problem = topic.problem("count", overrides)
+    current = KernelSubmission(name=str(file), file=topic.parse(file))
+    launches: list[LaunchProfile] = []
+    with DevicePool("emulator", arch, jobs=1) as pool, pool.emulator() as runner:
+        with current.stages():
+            progress(file.stem, "compile")
+            submission.compile_it(current, pool.arch)
+            planned = current.compiled.plan(problem, greeting(runner).limits)
+            progress(file.stem, "count")
+            case = cases.make(problem, "exact")
+            outcome = CaseRunner(topic, CaseStore(topic), runner).outcome(current.compiled, case)
+            current.printed = outcome.printed
+            launches = _launches(current.compiled, planned, outcome.records, pool.arch)
+            if outcome.refusal is not None:
+                raise outcome.refusal
+        progress(file.stem, "done")
+        return Profile(
+            topic=topic.name,
+            file=current.name,
+            device=pool.device,
+            problem=problem,
+            verdict="pass" if current.refusal is None else current.refusal.verdict,
+            reason=None if current.refusal is None else current.refusal.reason,
+            launches=launches,
+            provenance=provenance(),
+            printed=current.printed,
+        )
+
+
+def _launches(
+    kernel: Kernel, planned: Planned, records: tuple[Record, ...], arch: str
+) -> list[LaunchProfile]:
+    """One profile a launch; those that were not made, because an earlier one failed, have no counters."""
+    made = [*records, *[None] * (len(planned.launches) - len(records))]
+    named = zip(planned.kernels, planned.launches, made, strict=True)
+    return [_launch(kernel, name, launch, record, arch) for name, launch, record in named]
+
+
+def _launch(kernel: Kernel, name: str, launch: Launch, record: Record | None, arch: str) -> LaunchProfile:
+    used = kernel.resources(launch)
+    resident = launch_occupancy(kernel, launch, arch)
+    return LaunchProfile(
+        kernel=name,
+        grid=list(launch.grid),
+        block=list(launch.block),
+        shared_bytes=shared_bytes(kernel, launch),
+        registers=used.registers,
+        local_bytes=used.local_bytes,
+        spill_bytes=used.spill_store_bytes + used.spill_load_bytes,
+        occupancy=resident.fraction,
+        occupancy_limited_by=resident.limited_by,
+        dram_bytes=None if record is None else counting.dram_bytes([record]),
+        counters=None if record is None else record.counters,
+        counter_source=None if record is None else "emulated",
+        lines=[] if record is None else _lines(kernel.file.source, record),
+        findings=[] if record is None else [finding(item, name) for item in record.findings],
+    )
+
+
+def _lines(source: str, record: Record) -> list[LineProfile]:
+    """The source lines that caused something; line 0 stands for code that the compiler gives no line."""
+    text = source.splitlines()
+    return [
+        LineProfile(line, text[line - 1].strip() if 0 < line <= len(text) else "", counters)
+        for line, counters in sorted(record.line_counters.items())
+    ]

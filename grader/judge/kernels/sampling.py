@@ -1,0 +1,78 @@
+"""A modelled time at sizes too large to emulate: a few blocks are run, and stand for all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from grader.analysis.devices import DeviceSpec
+from grader.analysis.model import ModelledTime, launch_stats, modelled_time
+from grader.judge.child.protocol import Allocate, Launch, Pointer, Record, Release, Run
+from grader.judge.correctness.verdict import of_failure, of_records
+from grader.judge.kernels.case_run import named, records_of
+from grader.judge.kernels.compiled import Kernel, Planned
+from grader.judge.kernels.counting import product
+from grader.judge.runners.runner import Runner
+from grader.workbook.reference import Problem
+from grader.workbook.topic import Topic
+
+FEWEST_BLOCKS, MOST_BLOCKS = 2, 8
+INSTRUCTIONS = 8_000_000
+"""Blocks of each launch that are run: as many as take about so many warp instructions, within these limits.
+They are spread evenly over the grid, so that edges weigh no more than they do."""
+
+WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
+
+
+def blocks_to_run(counted: Sequence[Record], planned: Planned, growth: float) -> int:
+    """How many blocks of each launch to run at a size with `growth` times the work of the counted one."""
+    executed = sum(record.counters[WARP_INSTRUCTIONS] for record in counted) * growth
+    blocks = sum(product(launch.grid) for launch in planned.launches)
+    affordable = INSTRUCTIONS * blocks / max(executed, 1.0)
+    return int(max(FEWEST_BLOCKS, min(MOST_BLOCKS, affordable)))
+
+
+def sampled(launch: Launch, count: int) -> Launch:
+    """A launch reduced to `count` of its blocks, or as it is where there are no more."""
+    blocks = product(launch.grid)
+    if blocks <= count:
+        return launch
+    chosen = tuple((2 * i + 1) * blocks // (2 * count) for i in range(count))
+    return replace(launch, blocks=chosen)
+
+
+def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
+    """Bytes of all arrays of a problem together: inputs are read, outputs written, scratch goes both ways."""
+    scratch = sum(math.prod(item.shape) * item.dtype.itemsize for item in planned.scratch)
+    return topic.reference.min_bytes(problem) + scratch
+
+
+def sample(
+    runner: Runner, kernel: Kernel, launches: Sequence[Launch], room: int, budget: int, timeout_s: float
+) -> tuple[Record, ...]:
+    """The records of launches of a few blocks each, on arrays that hold nothing. Raises Refused.
+
+    Every array is given `room` bytes, as much as all of them need: the emulator has no memory behind
+    addresses that are not touched. Nothing is copied into constant memory. Kernels whose work depends on the
+    data would need the data; those of dense arrays do not.
+    """
+    names = {item.buffer for launch in launches for item in launch.args if isinstance(item, Pointer)}
+    allocations = [Allocate(name, room) for name in sorted(names)]
+    run = Run(kernel.module, tuple(replace(launch, constant=()) for launch in launches), budget)
+    reply = runner.ask([*allocations, run, Release()], timeout_s)
+    written = {symbol: name for name, symbol in kernel.build.lowered.items()}
+    records = named(records_of(reply), [written[launch.symbol] for launch in launches])
+    refusal = of_records(records, budget)
+    if refusal is None and reply.failure is not None:
+        refusal = of_failure(reply.failure)
+    if refusal is not None:
+        runner.restart()
+        raise refusal
+    return records
+
+
+def model(device: DeviceSpec, records: Sequence[Record], nbytes: int) -> ModelledTime:
+    """The modelled time of launches on a device; `nbytes` are all arrays of the problem together."""
+    return modelled_time(device, [launch_stats(record, nbytes) for record in records])

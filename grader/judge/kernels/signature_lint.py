@@ -1,0 +1,113 @@
+"""What is odd about a kernel that failed: parameters of other types than what it is passed, constants nobody set.
+
+This refuses nothing. To move floats as unsigned words, or halves in pairs, is honest; but where a kernel has failed,
+its reader wants to know that `out` went through a double*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from grader.errors import WarpladderError
+from grader.judge.kernels.compiled import Kernel
+from grader.workbook import compiler
+from grader.workbook.kernel_file import Argument, LaunchSpec
+
+_NAMES = {
+    "float16": "half",
+    "float32": "float",
+    "float64": "double",
+    "int16": "short",
+    "int32": "int",
+    "int64": "long long",
+    "uint32": "unsigned",
+    "int8": "signed char",
+    "uint8": "unsigned char",
+}
+_WHOLE = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long")
+_BYTES = ("char", "signed char", "unsigned char")
+
+
+def of(kernel: Kernel, arch: str) -> str | None:
+    """A sentence about the first thing that is odd, if anything is."""
+    return of_types(kernel, arch) or of_constants(kernel)
+
+
+def of_constants(kernel: Kernel) -> str | None:
+    """A sentence about a `__constant__` variable that is used and that no launch copies anything into."""
+    filled = {variable for launch in kernel.file.launches for variable, _ in launch.constant}
+    for variable in compiler.zero_constants(kernel.build.ptx):
+        if variable not in filled:
+            return (
+                f"Nothing is copied into the __constant__ variable `{variable}`, so it holds zeros: write "
+                f'constant = {{ {variable} = "…" }} into the launch block, with the name of an array.'
+            )
+    return None
+
+
+def of_types(kernel: Kernel, arch: str) -> str | None:
+    """A sentence about the first parameter whose type is not that of what it is passed, if there is one."""
+    types: dict[int, tuple[str | None, ...]] = {}
+    for number, launch in enumerate(kernel.file.launches):
+        try:
+            types[number] = compiler.parameter_types(
+                kernel.file.source, launch.kernel, len(launch.args), file=kernel.file.path, arch=arch
+            )
+        except WarpladderError:
+            continue
+    found = [text for number, named in types.items() for text in _of_launch(kernel, number, named)]
+    return next(iter([*found, *_of_outputs(kernel, types)]), None)
+
+
+def _of_launch(kernel: Kernel, number: int, types: tuple[str | None, ...]) -> Iterator[str]:
+    launch = kernel.file.launches[number]
+    for item, named in zip(launch.args, types, strict=True):
+        meant = _meant(kernel, item)
+        if named is None or meant is None or _suits(named, meant):
+            continue
+        what = f"`{item}`" if isinstance(item, str) else f"`{item.text}`"
+        kind = "an array of " if meant.endswith("*") else "of type "
+        yield f"`{launch.kernel}` takes {what} as {named}, and it is {kind}{meant.removesuffix('*')}."
+
+
+def _meant(kernel: Kernel, item: Argument) -> str | None:
+    """The type of what is passed: "float*", "int"."""
+    if not isinstance(item, str):
+        return "int"
+    scratch = {array.name: array.dtype for array in kernel.file.scratch}
+    if item in scratch:
+        name = _NAMES.get(scratch[item].name)
+        return None if name is None else f"{name}*"
+    parameter = kernel.file.signature[item]
+    name = _NAMES.get(parameter.dtype.name)
+    return name if name is None or parameter.kind == "size" else f"{name}*"
+
+
+def _suits(named: str, meant: str) -> bool:
+    element, wanted = named.removeprefix("const ").removesuffix("*"), meant.removesuffix("*")
+    if element == wanted or element in _BYTES:
+        return True
+    return element in _WHOLE and wanted in _WHOLE
+
+
+def _of_outputs(kernel: Kernel, types: dict[int, tuple[str | None, ...]]) -> Iterator[str]:
+    """Outputs that go to pointers to const alone, as when two arguments have changed places."""
+    signature = kernel.file.signature
+    for output in signature.outputs:
+        takers: list[tuple[LaunchSpec, str | None]] = [
+            (launch, named)
+            for number, launch in enumerate(kernel.file.launches)
+            for item, named in zip(launch.args, types.get(number, ()), strict=False)
+            if item == output.name
+        ]
+        if takers and all(named is not None and named.startswith("const ") for _, named in takers):
+            launch, named = takers[0]
+            yield (
+                f"`{launch.kernel}` takes `{output.name}` as {named}, so it cannot be what is written: is the order "
+                f"of its parameters that of `args`, which are {', '.join(_texts(launch))}?"
+            )
+
+
+def _texts(launch: LaunchSpec) -> Iterator[str]:
+    for item in launch.args:
+        yield item if isinstance(item, str) else item.text

@@ -1,0 +1,174 @@
+"""One kernel on its way through the judge: compiled, tried on cases, counted, its time modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.analysis.devices import DeviceSpec, board
+from grader.analysis.model import ModelledTime
+from grader.judge.child.protocol import Record
+from grader.judge.correctness.cases import Case, make
+from grader.judge.correctness.verdict import beside
+from grader.judge.kernels import counting, sampling, signature_lint
+from grader.judge.kernels.case_run import Outcome
+from grader.judge.kernels.case_runner import (
+    CaseRunner,
+    case_result,
+    emulator_seconds,
+    instruction_budget,
+    work,
+)
+from grader.judge.kernels.compiled import Kernel, prepare
+from grader.judge.kernels.counting import Resources
+from grader.judge.refused import Refused
+from grader.judge.submission import Submission, check_claims
+from grader.workbook.kernel_file import KernelFile
+from grader.workbook.ladder import ClaimSpec
+from grader.workbook.reference import Problem
+
+
+@dataclass(kw_only=True)
+class KernelSubmission(Submission):
+    """What is known of a kernel file so far."""
+
+    file: KernelFile
+    kernel: Kernel | None = None  # once it is compiled
+    resources: Resources | None = None  # at the sizes that were counted
+    records: tuple[Record, ...] | None = None  # of the launches at those sizes; None: not counted
+    modelled: ModelledTime | None = None
+
+    @property
+    def counters(self) -> dict[str, int] | None:
+        """Counters of all launches together; None: not counted."""
+        return None if self.records is None else counting.summed(self.records)
+
+    @property
+    def failed(self) -> bool:
+        """Whether it was run, and is wrong."""
+        return self.kernel is not None and self.refusal is not None and self.refusal.verdict == "fail"
+
+    @property
+    def compiled(self) -> Kernel:
+        """The kernel, for the stages after the first."""
+        assert self.kernel is not None, "compile first"
+        return self.kernel
+
+    def tried(self, runner: CaseRunner, case: Case, outcome: Outcome) -> None:
+        """Take note of a case."""
+        self.cases.append(case_result(case, outcome, runner, self.name))
+        self.findings.extend(outcome.findings)
+
+
+def compile_it(current: KernelSubmission, arch: str) -> None:
+    """Compile the file."""
+    current.kernel = prepare(current.file, arch)
+
+
+def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case]) -> None:
+    """Run the cases, up to the first that is not a pass."""
+    for case in cases:
+        outcome = runner.outcome(current.compiled, case)
+        current.tried(runner, case, outcome)
+        if outcome.refusal is not None or not current.printed:
+            current.printed = outcome.printed
+        if outcome.refusal is not None:
+            raise outcome.refusal
+
+
+def look_for_faults(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case]) -> None:
+    """Run cases that a GPU has passed on an emulator, which sees races and accesses that a GPU does not.
+
+    An instruction that the emulator does not know is no fault of the kernel, and ends the search.
+    """
+    for case in cases:
+        outcome = runner.outcome(current.compiled, case)
+        if outcome.refusal is None:
+            continue
+        if outcome.refusal.verdict == "error":
+            return
+        current.tried(runner, case, outcome)
+        raise outcome.refusal
+
+
+def count(current: KernelSubmission, runner: CaseRunner, problem: Problem, passed_on_gpu: bool) -> None:
+    """Run the problem on an emulator, check the result there too, and keep what was counted.
+
+    An instruction that the emulator does not know is no fault of a kernel that a GPU has passed.
+    """
+    case = make(problem, "exact")
+    outcome = runner.outcome(current.compiled, case)
+    if outcome.refusal is None:
+        hello = runner.child.hello()
+        current.records = outcome.records
+        planned = current.compiled.plan(problem, hello.limits)
+        current.resources = counting.resources(current.compiled, planned, hello.arch)
+    elif not (passed_on_gpu and outcome.refusal.verdict == "error"):
+        current.tried(runner, case, outcome)
+        raise outcome.refusal
+
+
+def launchable(current: KernelSubmission, runner: CaseRunner, problem: Problem) -> None:
+    """Whether the device takes the launches at the sizes that the topic is about, which are too large to try."""
+    try:
+        current.compiled.plan(problem, runner.child.hello().limits)
+    except Refused as refused:
+        sizes = ", ".join(f"{name} = {value:,}" for name, value in problem.items())
+        raise Refused(
+            refused.verdict, f"Every case is right, but at the topic's main size, {sizes}: {refused.reason}"
+        ) from None
+
+
+def claim(
+    current: KernelSubmission, runner: CaseRunner, claims: Sequence[ClaimSpec], problem: Problem
+) -> None:
+    """Check claims on what was counted; without counters none of them is held or broken."""
+    values = None
+    if current.records is not None and current.resources is not None:
+        sizes = runner.topic.signature.with_derived(problem)
+        current.facts = counting.facts(current.resources)
+        values = {**counting.summed(current.records), **sizes, **current.facts}
+    current.claims = check_claims(runner.topic, claims, values)
+
+
+def model(
+    current: KernelSubmission,
+    runner: CaseRunner,
+    counted: Problem,
+    problem: Problem,
+    device: DeviceSpec | None = None,
+) -> None:
+    """Model the time at `problem`, from the counted launches if those are its own, else from a few blocks.
+
+    The time is `device`'s, of the architecture that is emulated; without it, that of the emulated GPU. What was
+    not counted has no modelled time.
+    """
+    if current.records is None:
+        return
+    hello, topic = runner.child.hello(), runner.topic
+    spec = device or board(hello.name, hello.arch)
+    planned = current.compiled.plan(problem, {**hello.limits, "multiprocessor_count": spec.sms})
+    room = sampling.array_bytes(topic, planned, problem)
+    records = current.records
+    if counted != problem:
+        blocks = sampling.blocks_to_run(records, planned, work(topic, problem) / work(topic, counted))
+        launches = [sampling.sampled(launch, blocks) for launch in planned.launches]
+        budget, seconds = instruction_budget(topic, problem), emulator_seconds(topic, problem)
+        records = sampling.sample(runner.child, current.compiled, launches, room, budget, seconds)
+    current.modelled = sampling.model(spec, records, room)
+
+
+def explain(current: KernelSubmission, runner: CaseRunner, case: Case) -> None:
+    """Run a case that failed on a GPU on an emulator: a race that it finds there, with its line, tells a learner more
+    than the wrong element does."""
+    outcome = runner.outcome(current.compiled, case)
+    if outcome.findings and outcome.refusal is not None:
+        current.refusal = beside(outcome.refusal, current.cases[-1].first_mismatch if current.cases else None)
+        current.findings.extend(outcome.findings)
+
+
+def lint_signature(current: KernelSubmission, arch: str) -> None:
+    """Put what is odd about the parameters of a kernel that failed before the reason."""
+    odd = signature_lint.of(current.compiled, arch)
+    if odd is not None and current.refusal is not None:
+        current.refusal = Refused(current.refusal.verdict, f"{odd} {current.refusal.reason}")

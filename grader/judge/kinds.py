@@ -1,0 +1,20 @@
+"""Which kind a topic is of: the one place of the judge that asks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.judge.kernels.kind import Kernels
+from grader.judge.schedules.kind import Schedules
+from grader.judge.submission import Kind
+from grader.workbook.topic import KernelTopic, ScheduleTopic, Topic
+
+
+def kind_of(topic: Topic) -> Kind[Any]:
+    """How a topic's submissions are judged; they are of the type that its `parse` gives."""
+    match topic:
+        case KernelTopic():
+            return Kernels(topic)
+        case ScheduleTopic():
+            return Schedules(topic)
+    raise TypeError(f"{topic.name}: {type(topic).__name__} has no judge")

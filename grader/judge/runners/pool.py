@@ -1,0 +1,133 @@
+"""The child processes of one climb, grade or profile: which there are, and work spread over them."""
+
+from __future__ import annotations
+
+import importlib.util
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TypeVar
+
+from grader.emulator import devices
+from grader.errors import WarpladderError
+from grader.judge.child.process import ChildDied, ChildTimeout, ChildUnusable
+from grader.judge.child.protocol import Hello
+from grader.judge.runners.runner import Runner
+from grader.results import Device
+from grader.workbook import compiler
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+Progress = Callable[[str, str], None]
+"""Called with a rung's id and what is done with it: "compile", "judge", "count", "model", "time" or "done".
+It may be called from several threads."""
+
+REMEDY = "run `ladder doctor`, or use --device emulator"
+
+
+class DevicePool:
+    """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture.
+
+    Emulators share the machine's cores: with several, each runs its blocks on one thread. Where the emulator is
+    used for sure, nothing waits for a child until it is needed.
+    """
+
+    def __init__(self, device: str = "auto", arch: str | None = None, jobs: int = 2) -> None:
+        self.gpu = None if _emulator_for_sure(device, arch) else _gpu(device, arch)
+        self.arch = arch or compiler.DEFAULT_ARCH if self.gpu is None else self.gpu.hello().arch
+        if arch is not None:
+            _known(arch)
+        self._gpu_in_use = threading.Lock()
+        threads = None if jobs == 1 else 1
+        self._emulators = [Runner("emulator", self.arch, threads) for _ in range(jobs)]
+        self._free: queue.Queue[Runner] = queue.Queue()
+        for runner in self._emulators:
+            self._free.put(runner)
+
+    @property
+    def device(self) -> Device:
+        """The device that kernels are judged on."""
+        hello = greeting(self.gpu or self._emulators[0])
+        return Device(hello.kind, hello.name, hello.arch)
+
+    @contextmanager
+    def emulator(self) -> Iterator[Runner]:
+        """An emulator of one's own, as soon as one is free."""
+        runner = self._free.get()
+        try:
+            greeting(runner)
+            yield runner
+        finally:
+            self._free.put(runner)
+
+    @contextmanager
+    def judge(self) -> Iterator[Runner]:
+        """The runner that correctness is judged on: the GPU, or an emulator."""
+        if self.gpu is None:
+            with self.emulator() as runner:
+                yield runner
+        else:
+            with self._gpu_in_use:
+                yield self.gpu
+
+    def spread(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+        """`work` done on all items, as many at a time as there are emulators; results in the items' order."""
+        with ThreadPoolExecutor(len(self._emulators)) as pool:
+            return list(pool.map(work, items))
+
+    def close(self) -> None:
+        """End every child."""
+        for runner in (self.gpu, *self._emulators):
+            if runner is not None:
+                runner.close()
+
+    def __enter__(self) -> DevicePool:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+
+def greeting(runner: Runner) -> Hello:
+    """A runner's hello. Raises WarpladderError where its child cannot be used."""
+    try:
+        return runner.hello()
+    except (ChildUnusable, ChildDied, ChildTimeout) as error:
+        raise WarpladderError(f"there is no device to launch on: {error}", remedy=REMEDY) from None
+
+
+def _gpu(device: str, arch: str | None) -> Runner | None:
+    """A runner on the GPU; None where "auto" finds none. Raises WarpladderError where "pycuda" does."""
+    runner = Runner(device, arch or "")
+    try:
+        kind = greeting(runner).kind
+    except WarpladderError:
+        runner.close()
+        raise
+    if kind == "gpu":
+        return runner
+    runner.close()
+    return None
+
+
+def _known(arch: str) -> None:
+    """Raises WarpladderError for an architecture that no device is emulated of."""
+    try:
+        devices.find(arch)
+    except ValueError as error:
+        raise WarpladderError(str(error), remedy="give one of these to --arch") from None
+
+
+def silent(rung: str, stage: str) -> None:
+    """Reports no progress."""
+
+
+def _emulator_for_sure(device: str, arch: str | None) -> bool:
+    """Whether the answer is known before any driver is asked."""
+    if device != "auto":
+        return device == "emulator"
+    return arch is not None or importlib.util.find_spec("pycuda") is None

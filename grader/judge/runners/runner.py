@@ -1,0 +1,115 @@
+"""A child that can be asked again and again, whatever the last kernel did to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout
+from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reply
+from grader.judge.correctness.guards import GUARD_BYTES
+from grader.judge.correctness.verdict import of_clock, of_death, of_failure
+
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
+
+PAGE = 4096
+
+
+@dataclass(frozen=True)
+class Region:
+    """One array's place in the memory file: guard, payload, guard."""
+
+    name: str
+    offset: int
+    nbytes: int  # of the payload
+    guard: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of the whole region."""
+        return self.nbytes + 2 * self.guard
+
+
+class Loadable(Protocol):
+    """A compiled kernel file."""
+
+    @property
+    def module(self) -> str:
+        """What the child calls its module."""
+
+    def load(self, kind: DeviceKind, cubins: int) -> Load:
+        """The operation that loads it. Raises Refused."""
+
+
+class Runner:
+    """A child that is started again when a kernel has ended it, and what it has loaded."""
+
+    def __init__(self, device: str, arch: str = "", threads: int | None = None) -> None:
+        self._start = (device, arch, threads)
+        self._worker = ChildProcess(*self._start)
+        self._loaded: set[str] = set()
+
+    def hello(self) -> Hello:
+        """What the child launches on. Raises ChildUnusable where that is nothing."""
+        return self._worker.hello()
+
+    @property
+    def guard(self) -> int:
+        """Bytes of a guard zone: none on the emulator, which finds accesses out of bounds by itself."""
+        return GUARD_BYTES if self.hello().kind == "gpu" else 0
+
+    def close(self) -> None:
+        """End the child."""
+        self._worker.close()
+
+    def restart(self) -> None:
+        """End the child and start another, with nothing loaded."""
+        self._worker.close()
+        self._worker = ChildProcess(*self._start)
+        self._loaded.clear()
+
+    def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
+        """Have a batch done. Raises Refused for a child that does not live to answer, and replaces it."""
+        try:
+            return self._worker.ask(operations, timeout_s)
+        except ChildTimeout:
+            self.restart()
+            raise of_clock(timeout_s) from None
+        except ChildDied as error:
+            self.restart()
+            raise of_death(str(error)) from None
+
+    def printed(self) -> str:
+        """What was printed since this was last asked; nothing of a child that had to be ended."""
+        return self._worker.printed()
+
+    def load(self, kernel: Loadable, timeout_s: float) -> None:
+        """Load a kernel's module unless it is loaded. Raises Refused."""
+        if kernel.module in self._loaded:
+            return
+        hello = self.hello()
+        reply = self.ask([kernel.load(hello.kind, hello.cubins)], timeout_s)
+        if reply.failure is not None:
+            raise of_failure(reply.failure)
+        self._loaded.add(kernel.module)
+
+    def regions(self, arrays: Mapping[str, int]) -> list[Region]:
+        """Places for arrays of these sizes in bytes, in a memory file that is made large enough."""
+        guard, offset, found = self.guard, 0, []
+        for name, nbytes in arrays.items():
+            region = Region(name, offset, nbytes, guard)
+            found.append(region)
+            offset += -(-region.size // PAGE) * PAGE
+        self._worker.reserve(offset)
+        return found
+
+    def bytes_of(self, region: Region) -> Bytes:
+        """A region's bytes, guards included."""
+        return self._worker.view(region.offset, region.size)
+
+    def payload(self, region: Region) -> Bytes:
+        """A region's bytes between the guards."""
+        return self._worker.view(region.offset + region.guard, region.nbytes)

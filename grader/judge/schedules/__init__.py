@@ -1,0 +1,1 @@
+"""A schedule on its way through the judge: recorded, checked, replayed on cases, simulated or timed."""

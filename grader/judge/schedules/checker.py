@@ -1,0 +1,434 @@
+"""A schedule written down for one problem, and whether that list can be trusted: nothing runs on a device here.
+
+The list comes from a process in which a learner's code ran. It is looked at as data: every place has to lie in
+its buffer, every launch has to be of the topic's kernel with the job's numbers, what may meet in memory has to
+be ordered, and the results have to be written whole.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from grader.emulator.streams.commands import (
+    DEFAULT_STREAM,
+    AwaitEvent,
+    Command,
+    Copy,
+    Fill,
+    HostCopy,
+    HostRead,
+    LaunchGraph,
+    LaunchKernel,
+    Place,
+    RecordEvent,
+    Recording,
+    WaitForEvent,
+)
+from grader.emulator.streams.ordering import Extent, Hazard, hazards
+from grader.judge.child.protocol import Failure, HostData, RecordSchedule
+from grader.judge.kernels.compiled import Kernel
+from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
+from grader.results import FindingResult
+from grader.workbook.reference import Problem
+from grader.workbook.schedule_file import ScheduleFile
+from grader.workbook.signature import Parameter
+from grader.workbook.topic import ScheduledKernel, ScheduleTopic
+
+SECONDS = 60.0
+"""After this long a schedule that is only written down hangs."""
+
+MOST_COMMANDS = 20_000
+
+
+@dataclass(frozen=True)
+class CheckedSchedule:
+    """What became of writing a schedule down. `recording` None: `refusal` says why there is none."""
+
+    recording: Recording | None
+    refusal: Refused | None = None
+    findings: tuple[FindingResult, ...] = ()
+
+
+def check_schedule(
+    runner: Runner, topic: ScheduleTopic, kernel: Kernel, file: ScheduleFile, problem: Problem
+) -> CheckedSchedule:
+    """Write a schedule down for a problem, in an emulator's child that is used for nothing else, and check it."""
+    job = topic.kernel
+    operation = RecordSchedule(
+        file.path.name,
+        file.source,
+        kernel.load("emulator").image,
+        _symbol(kernel),
+        tuple(_parameter(item, job, problem) for item in topic.signature.params),
+    )
+    try:
+        reply = runner.ask([operation], SECONDS)
+    except Refused as refused:
+        return CheckedSchedule(None, _of_hanging(refused))
+    if reply.failure is not None:
+        return CheckedSchedule(None, _of_failure(reply.failure, file))
+    recording = reply.values[0]
+    if not isinstance(recording, Recording):
+        return CheckedSchedule(None, Refused("error", "The schedule's process answered with something else."))
+    return Checker(topic, kernel, problem, recording).check()
+
+
+def _symbol(kernel: Kernel) -> str:
+    return kernel.build.lowered[kernel.file.kernels[0]]
+
+
+def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostData | int:
+    if item.kind == "size":
+        return problem[item.name]
+    return HostData(item.name, str(item.dtype), (job.elements[item.name].whole(problem),))
+
+
+def _of_hanging(refusal: Refused) -> Refused:
+    if refusal.verdict != "timeout":
+        return refusal
+    reason = (
+        f"Writing the schedule down had not ended after {SECONDS:g} s: nothing is copied or computed "
+        "there, so look for a loop that does not end."
+    )
+    return Refused("timeout", reason)
+
+
+def _of_failure(failure: Failure, file: ScheduleFile) -> Refused:
+    where = f"{file.path.name}:{failure.line}: " if failure.line else ""
+    lines = file.source.splitlines()
+    quoted = f" (`{lines[failure.line - 1].strip()}`)" if failure.line else ""
+    message = failure.message.rstrip(".")
+    return Refused("error", f"{where}{message[0].upper()}{message[1:]}{quoted}.")
+
+
+class Checker:
+    """Looks at one recording."""
+
+    def __init__(self, topic: ScheduleTopic, kernel: Kernel, problem: Problem, recording: Recording) -> None:
+        self.topic, self.kernel, self.problem, self.recording = topic, kernel, problem, recording
+        self.job = topic.kernel
+        self.signature = self.job.file.signature
+        self.inputs = [item.name for item in topic.signature.inputs]
+        self.outputs = [item.name for item in topic.signature.outputs]
+
+    def check(self) -> CheckedSchedule:
+        """All checks, in the order in which one makes sense of the next."""
+        for complaint in self.malformed():
+            return CheckedSchedule(None, Refused("error", f"The schedule cannot be replayed: {complaint}."))
+        faults = list(self.wrong_launches()) or self.out_of_order()
+        faults = faults or [*self.unwritten()]
+        if not faults:
+            return CheckedSchedule(self.recording)
+        first, more = faults[0], len(faults) - 1
+        others = f" ({more} more like this.)" if more else ""
+        line = f"Line {first.line}: " if first.line else ""
+        return CheckedSchedule(
+            self.recording, Refused("fail", f"{line}{first.message}{others}"), _merged(faults)
+        )
+
+    # ---- whether it is a recording at all: only a forged one is not ----------------------------------------
+
+    def malformed(self) -> Iterator[str]:
+        """What no recorder writes."""
+        recording = self.recording
+        commands = [*recording.commands, *(item for graph in recording.graphs for item in graph.commands)]
+        if len(commands) > MOST_COMMANDS:
+            yield f"it makes {len(commands):,} calls, more than {MOST_COMMANDS:,}: use larger chunks"
+            return
+        names = [buffer.name for buffer in recording.buffers if buffer.name]
+        wanted = [item.name for item in self.topic.signature.params if item.kind != "size"]
+        if names != wanted or any(b.space == "device" for b in recording.buffers if b.name):
+            yield f"its host arrays are {names}, not {wanted}"
+        if not recording.blocking or any(buffer.nbytes < 1 for buffer in recording.buffers):
+            yield "a buffer is empty, or there is no stream"
+            return
+        for command in commands:
+            yield from self._malformed(command)
+
+    def _malformed(self, command: Command) -> Iterator[str]:
+        streams, events = len(self.recording.blocking), self.recording.events
+        stream = getattr(command, "stream", None)
+        if stream is not None and not 0 <= stream < streams:
+            yield f"there is no stream {stream}"
+        if isinstance(command, RecordEvent | WaitForEvent | AwaitEvent) and not 0 <= command.event < events:
+            yield f"there is no event {command.event}"
+        if isinstance(command, WaitForEvent) and command.stream == DEFAULT_STREAM:
+            yield "the default stream cannot be told to wait"
+        if isinstance(command, LaunchGraph) and not (
+            0 <= command.graph < len(self.recording.graphs) and command.stream != DEFAULT_STREAM
+        ):
+            yield "a graph is launched that there is not"
+        for place, nbytes, device in _places(command):
+            if not self._inside(place, nbytes, device):
+                yield f"line {command.line}: {nbytes} bytes at {place} are in no buffer of that kind"
+
+    def _inside(self, place: Place, nbytes: int, device: bool | None) -> bool:
+        if not 0 <= place.buffer < len(self.recording.buffers):
+            return False
+        buffer = self.recording.buffers[place.buffer]
+        right_kind = device is None or device == (buffer.space == "device")
+        return right_kind and nbytes >= 0 and 0 <= place.offset <= place.offset + nbytes <= buffer.nbytes
+
+    # ---- launches ------------------------------------------------------------------------------------------
+
+    def wrong_launches(self) -> Iterator[FindingResult]:
+        """Launches of something else, beyond an array's end, or with other numbers than the job's."""
+        for command in self.recording.queued():
+            if isinstance(command, LaunchKernel):
+                message = self._wrong_launch(command)
+                if message:
+                    yield _finding("launch", command, message)
+
+    def _wrong_launch(self, launch: LaunchKernel) -> str | None:
+        if launch.kernel != _symbol(self.kernel):
+            return f"`{launch.kernel}` is launched, which is not this topic's kernel."
+        values = self.values(launch)
+        if values is None:
+            return f"The launch does not pass what the kernel takes: {self.signature}."
+        reached = {size for item in self.job.reach.values() for size in item.names}
+        for name, value in values.items():
+            if name not in reached and self.problem.get(name, value) != value:
+                return f"The launch passes {name} = {value}, the job has {name} = {self.problem[name]}."
+        first = self.job.file.launches[0]
+        wanted = math.prod(side.whole({**values, **self.kernel.constants}) for side in first.grid)
+        threads = tuple(int(side.whole({**values, **self.kernel.constants})) for side in first.block)
+        if launch.block != threads:
+            return f"The launch has blocks of {launch.block} threads; the kernel is made for {threads}."
+        if math.prod(launch.grid) < wanted:
+            sizes = ", ".join(f"{name} = {values[name]}" for name in sorted(reached))
+            blocks = math.prod(launch.grid)
+            return (
+                f"The grid has {blocks:,} block{'' if blocks == 1 else 's'}, where {sizes} needs {wanted:,}: elements "
+                "at the end stay untouched. cdiv rounds up: -(-n // threads)."
+            )
+        if message := self._onto_itself(launch):
+            return message
+        for extent in self.reach(launch):
+            buffer = self.recording.buffers[extent.place.buffer]
+            over = extent.place.offset + extent.nbytes - buffer.nbytes
+            if over > 0:
+                return (
+                    f"The launch touches {extent.nbytes:,} bytes from byte {extent.place.offset:,} on, "
+                    f"{over:,} beyond the end of the allocation: is the last chunk shorter than the others?"
+                )
+        return None
+
+    def _onto_itself(self, launch: LaunchKernel) -> str | None:
+        """A launch that writes where it reads, unless the kernel may do that to the very same elements."""
+        touched = self.reach(launch)
+        for into in (extent for extent in touched if extent.writes):
+            for out_of in (extent for extent in touched if not extent.writes):
+                same = (into.place, into.nbytes) == (out_of.place, out_of.nbytes)
+                if _overlap(into, out_of) and not (same and self.job.in_place):
+                    return (
+                        "The launch writes into memory that it reads: its blocks run in any order, and some would "
+                        "read what others have written. Let it write to a buffer of its own."
+                    )
+        return None
+
+    def values(self, launch: LaunchKernel) -> Mapping[str, int] | None:
+        """The sizes that a launch passes, by name; None where its arguments are not the kernel's."""
+        params = self.signature.params
+        if len(params) != len(launch.args):
+            return None
+        values = {}
+        for item, argument in zip(params, launch.args, strict=True):
+            if (item.kind == "size") == isinstance(argument, Place):
+                return None
+            if isinstance(argument, bytes):
+                if len(argument) != item.nbytes:
+                    return None
+                values[item.name] = int.from_bytes(argument, "little", signed=item.dtype.kind == "i")
+                if values[item.name] < 0:
+                    return None
+        return values
+
+    def reach(self, launch: LaunchKernel) -> Sequence[Extent]:
+        """The bytes that a launch reads and writes."""
+        values = self.values(launch)
+        if values is None:
+            return []
+        found = []
+        for item, argument in zip(self.signature.params, launch.args, strict=True):
+            if isinstance(argument, Place):
+                nbytes = self.job.reach[item.name].whole(values) * item.dtype.itemsize
+                found.append(Extent(argument, nbytes, item.kind == "output"))
+        return found
+
+    # ---- order ---------------------------------------------------------------------------------------------
+
+    def out_of_order(self) -> list[FindingResult]:
+        """Accesses to the same memory that nothing orders, and the results looked at before they are there."""
+        results = [
+            number for number, buffer in enumerate(self.recording.buffers) if buffer.name in self.outputs
+        ]
+        return [self._told(item) for item in hazards(self.recording, self.reach, results)]
+
+    def _told(self, meeting: Hazard) -> FindingResult:
+        earlier, later = meeting.earlier, meeting.later
+        memory = self._memory(meeting.buffer)
+        first = _deed(earlier, meeting.earlier_writes)
+        if later is None:
+            message = (
+                f"run() returns while {first} {memory} may still be under way: wait for it, with "
+                "stream.synchronize() or cuda.Context.synchronize()."
+            )
+            return _finding("order", earlier, message)
+        second = _deed(later, meeting.later_writes)
+        if isinstance(later, HostRead | HostCopy):
+            remedy = "let the host wait first: stream.synchronize(), or event.synchronize() for one chunk."
+        elif isinstance(earlier, HostRead | HostCopy):
+            remedy = "copy on the host only once the GPU has finished with that memory."
+        elif meeting.earlier_writes and not meeting.later_writes:
+            remedy = (
+                "put both into one stream, or record an event after the first and let the second's stream "
+                "wait for it: stream.wait_for_event(event)."
+            )
+        else:
+            remedy = (
+                "before memory is used again, wait until what used it last has finished: with an event, "
+                "or by using each buffer in one stream only."
+            )
+        if meeting.part is not None:
+            remedy += (
+                f" Only bytes {meeting.part[0]:,} to {meeting.part[1] - 1:,} are touched by both: is that meant? "
+                "Offsets count bytes, not elements."
+            )
+        message = f"{second[0].upper()}{second[1:]} {memory} may meet {first} it, because nothing orders them: {remedy}"
+        return _finding("order", later, message)
+
+    def _memory(self, number: int) -> str:
+        buffer = self.recording.buffers[number]
+        if buffer.name:
+            return f"`{buffer.name}`"
+        return f"a {'device' if buffer.space == 'device' else 'host'} buffer of {buffer.nbytes:,} bytes"
+
+    # ---- completeness --------------------------------------------------------------------------------------
+
+    def unwritten(self) -> Iterator[FindingResult]:
+        """Parts of the results, or of what launches read, that nothing has written."""
+        written: dict[int, list[tuple[int, int]]] = {}
+        for number, buffer in enumerate(self.recording.buffers):
+            if buffer.name in self.inputs:
+                written[number] = [(0, buffer.nbytes)]
+        for command in self._everything():
+            reads, writes = self._effects(command)
+            for extent in reads:
+                hole = _hole(written.get(extent.place.buffer, []), extent.place.offset, extent.nbytes)
+                if hole is not None:
+                    memory = self._memory(extent.place.buffer)
+                    message = (
+                        f"{_deed(command, False)} {memory} finds byte {hole:,} never written: was it copied?"
+                    )
+                    yield _finding("unwritten", command, f"{message[0].upper()}{message[1:]}")
+            for extent in writes:
+                end = extent.place.offset + extent.nbytes
+                _cover(written.setdefault(extent.place.buffer, []), extent.place.offset, end)
+        for number, buffer in enumerate(self.recording.buffers):
+            if buffer.name in self.outputs:
+                hole = _hole(written.get(number, []), 0, buffer.nbytes)
+                if hole is not None:
+                    message = f"Nothing is copied to `{buffer.name}`, where the results belong."
+                    if written.get(number):
+                        message = (
+                            f"`{buffer.name}` is not written whole: byte {hole:,} of {buffer.nbytes:,} is the first "
+                            "that no copy fills."
+                        )
+                    chunks = "Do chunks reach the end where the size is not a multiple of the chunk?"
+                    yield FindingResult("unwritten", None, f"{message} {chunks}")
+
+    def _everything(self) -> Iterator[Command]:
+        for command in self.recording.commands:
+            if isinstance(command, LaunchGraph):
+                yield from self.recording.graphs[command.graph].commands
+            else:
+                yield command
+
+    def _effects(self, command: Command) -> tuple[list[Extent], list[Extent]]:
+        match command:
+            case LaunchKernel():
+                touched = self.reach(command)
+                return [e for e in touched if not e.writes], [e for e in touched if e.writes]
+            case Copy() | HostCopy():
+                return (
+                    [Extent(command.source, command.nbytes, False)],
+                    [Extent(command.target, command.nbytes, True)],
+                )
+            case Fill():
+                return [], [Extent(command.target, len(command.pattern) * command.count, True)]
+        return [], []
+
+
+def _merged(faults: Iterable[FindingResult]) -> tuple[FindingResult, ...]:
+    """One fault for all of a line and kind that differ in nothing but numbers, as those of a loop do."""
+    alike: dict[tuple[str, int | None, str], list[FindingResult]] = {}
+    for fault in faults:
+        key = fault.kind, fault.line, re.sub(r"[\d,]+", "", fault.message.partition(" Only bytes ")[0])
+        alike.setdefault(key, []).append(fault)
+    return tuple(replace(group[0], count=len(group)) for group in alike.values())
+
+
+def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:
+    """The memory that a command names, its bytes, and whether it has to be the device's (None: either)."""
+    match command:
+        case Copy():
+            yield command.target, command.nbytes, None
+            yield command.source, command.nbytes, None
+        case HostCopy():
+            yield command.target, command.nbytes, False
+            yield command.source, command.nbytes, False
+        case HostRead():
+            yield command.source, command.nbytes, False
+        case Fill():
+            size = len(command.pattern)
+            yield command.target, size * command.count if size in (1, 2, 4) else -1, True
+        case LaunchKernel():
+            for item in command.args:
+                if isinstance(item, Place):
+                    yield item, 0, True
+
+
+def _deed(command: Command, writes: bool) -> str:
+    """What a command does to memory, in words."""
+    at = f" of line {command.line}" if command.line else ""
+    match command:
+        case Copy() | HostCopy():
+            return f"the copy{at} {'into' if writes else 'out of'}"
+        case LaunchKernel():
+            return f"the launch{at} {'writing' if writes else 'reading'}"
+        case Fill():
+            return f"the memset{at} writing"
+        case HostRead():
+            return f"the host{at} reading"
+    return f"the call{at} using"
+
+
+def _finding(kind: str, command: Command, message: str) -> FindingResult:
+    return FindingResult(kind, command.line, message)
+
+
+def _cover(parts: list[tuple[int, int]], first: int, last: int) -> None:
+    """Add [first, last) to disjoint, sorted parts."""
+    kept = [part for part in parts if part[1] < first or part[0] > last]
+    touched = [part for part in parts if not (part[1] < first or part[0] > last)]
+    first = min([first, *(part[0] for part in touched)])
+    last = max([last, *(part[1] for part in touched)])
+    parts[:] = sorted([*kept, (first, last)])
+
+
+def _overlap(one: Extent, other: Extent) -> bool:
+    first, second = one.place.offset, other.place.offset
+    apart = first + one.nbytes <= second or second + other.nbytes <= first
+    return one.place.buffer == other.place.buffer and not apart
+
+
+def _hole(parts: Sequence[tuple[int, int]], first: int, nbytes: int) -> int | None:
+    """The first byte of a range that the parts leave out."""
+    for low, high in parts:
+        if low <= first < high:
+            return None if high >= first + nbytes else high
+    return first if nbytes else None

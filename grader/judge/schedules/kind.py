@@ -1,0 +1,87 @@
+"""How the submissions of a topic are judged in which learners write schedules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.analysis.devices import DeviceSpec
+from grader.analysis.what_if import Modelled
+from grader.judge.correctness.cases import Case, CaseStore
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.runners.pool import DevicePool, Progress
+from grader.judge.schedules import climb, profile, submission
+from grader.judge.schedules.job import schedule_job
+from grader.judge.schedules.submission import ScheduleSubmission
+from grader.judge.submission import Kind
+from grader.results import Climb, Profile
+from grader.workbook.content import name_of
+from grader.workbook.ladder import Rung
+from grader.workbook.reference import Problem
+from grader.workbook.schedule_file import ScheduleFile
+from grader.workbook.topic import ScheduleTopic
+
+
+@dataclass(frozen=True)
+class Schedules(Kind[ScheduleFile]):
+    """Recorded, checked for order, replayed on cases, and simulated."""
+
+    topic: ScheduleTopic
+
+    def climb(
+        self, pool: DevicePool, problem: dict[str, int], overrides: Problem | None, progress: Progress
+    ) -> Climb:
+        return climb.climb(pool, self.topic, problem, progress)
+
+    def examine(
+        self,
+        pool: DevicePool,
+        file: ScheduleFile,
+        name: str,
+        tried: Sequence[Case],
+        whole: bool,
+        progress: Progress,
+    ) -> ScheduleSubmission:
+        progress(file.path.stem, "compile")
+        job = schedule_job(pool, self.topic, self.topic.sizes_main)
+        progress(file.path.stem, "judge")
+        current = ScheduleSubmission(name=name, file=file)
+        problems: list[Problem] = [case.problem for case in tried]
+        with current.stages():
+            submission.check_all(
+                current, job, [*problems, *self.topic.kernel.check_sizes, job.problem] if whole else problems
+            )
+            with pool.judge() as runner:
+                cases = CaseRunner(self.topic, CaseStore(self.topic), runner)
+                submission.try_cases(current, job, cases, tried)
+            if whole:
+                submission.claim(current, job, self.topic.claims)
+        return current
+
+    def once(self, pool: DevicePool, file: ScheduleFile, name: str) -> ScheduleSubmission:
+        job = schedule_job(pool, self.topic, self.topic.claim_sizes)
+        current = ScheduleSubmission(name=name, file=file)
+        with current.stages():
+            submission.check_all(current, job, [*self.topic.kernel.check_sizes, job.problem])
+            submission.claim(current, job, ())
+        return current
+
+    def profile(
+        self, file: Path, device: str, overrides: Problem | None, progress: Progress, arch: str | None
+    ) -> Profile:
+        return profile.profile(self.topic, file, device, overrides, progress, arch)
+
+    def model(
+        self, pool: DevicePool, device: DeviceSpec, problem: Problem
+    ) -> Callable[[Rung[ScheduleFile]], Modelled]:
+        job = replace(schedule_job(pool, self.topic, problem), device=device)
+
+        def model(rung: Rung[ScheduleFile]) -> Modelled:
+            current = ScheduleSubmission(name=name_of(rung.path), file=rung.file)
+            with current.stages():
+                submission.check_all(current, job, [problem])
+                return Modelled(job.simulate(current.recorded(problem)).seconds)
+            return Modelled(reason=current.reason_without(rung.path) or "not checked")
+
+        return model

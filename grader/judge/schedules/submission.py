@@ -1,0 +1,90 @@
+"""One schedule on its way through the judge: written down, checked, tried on cases, simulated, its claims checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from grader.emulator.streams.commands import Recording
+from grader.emulator.streams.timeline import Timeline
+from grader.judge.correctness.cases import Case
+from grader.judge.kernels.case_runner import CaseRunner, case_result
+from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
+from grader.judge.schedules.case_replay import replay
+from grader.judge.schedules.checker import CheckedSchedule, check_schedule
+from grader.judge.schedules.facts import facts, host_copies
+from grader.judge.schedules.job import ScheduleJob
+from grader.judge.submission import Submission, check_claims
+from grader.workbook.ladder import ClaimSpec
+from grader.workbook.reference import Problem
+from grader.workbook.schedule_file import ScheduleFile
+
+
+@dataclass(kw_only=True)
+class ScheduleSubmission(Submission):
+    """What is known of a schedule so far."""
+
+    file: ScheduleFile
+    checked: dict[tuple[tuple[str, int], ...], CheckedSchedule] = field(default_factory=dict)  # by problem
+    timeline: Timeline | None = None  # simulated at the sizes that times are for
+
+    def recording(self, problem: Problem) -> Recording | None:
+        """What the schedule asks for at a problem's sizes; one with faults has a recording as well."""
+        found = self.checked.get(tuple(problem.items()))
+        return None if found is None else found.recording
+
+    def recorded(self, problem: Problem) -> Recording:
+        """The same, for the stages after checking."""
+        recording = self.recording(problem)
+        assert recording is not None, "check first"
+        return recording
+
+    def advice(self) -> str:
+        """About the host's own copies, where they take much of the time."""
+        return "" if self.timeline is None else host_copies(self.timeline)
+
+
+def check_all(current: ScheduleSubmission, job: ScheduleJob, problems: Iterable[Problem]) -> None:
+    """Write the schedule down for every problem, up to the first that shows a fault.
+
+    The child in which the learner's code runs does nothing else, and ends with it.
+    """
+    runner = Runner("emulator", job.pool.arch, threads=1)
+    try:
+        for problem in problems:
+            if tuple(problem.items()) not in current.checked:
+                _check(current, job, runner, problem)
+    finally:
+        runner.close()
+
+
+def _check(current: ScheduleSubmission, job: ScheduleJob, runner: Runner, problem: Problem) -> None:
+    found = check_schedule(runner, job.topic, job.kernel, current.file, problem)
+    current.checked[tuple(problem.items())] = found
+    printed = runner.printed()
+    if found.refusal is not None or not current.printed:
+        current.printed = printed
+    if found.refusal is not None:
+        current.findings.extend(found.findings)
+        sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
+        raise Refused(found.refusal.verdict, f"{found.refusal.reason} (Where {sizes}.)")
+
+
+def try_cases(
+    current: ScheduleSubmission, job: ScheduleJob, runner: CaseRunner, cases: Sequence[Case]
+) -> None:
+    """Replay the schedule on cases, up to the first that is not a pass."""
+    for case in cases:
+        outcome = replay(runner, job.kernel, current.recorded(case.problem), case)
+        current.cases.append(case_result(case, outcome, runner, current.name))
+        if outcome.refusal is not None:
+            raise outcome.refusal
+
+
+def claim(current: ScheduleSubmission, job: ScheduleJob, claims: Sequence[ClaimSpec]) -> None:
+    """Simulate the schedule at the sizes that times are for, and check claims on what that shows."""
+    recording = current.recorded(job.problem)
+    current.timeline = job.simulate(recording)
+    current.facts = facts(recording, current.timeline)
+    current.claims = check_claims(job.topic, claims, {**job.problem, **current.facts})

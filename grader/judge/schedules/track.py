@@ -1,0 +1,79 @@
+"""Replays of recordings on one GPU, over the same host arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.emulator.streams.commands import Recording
+from grader.judge.child.protocol import Fetch, Operation, Put, Replay, Reply, Span, Stage, Trace
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.correctness.verdict import of_failure
+from grader.judge.runners.runner import Runner
+from grader.judge.schedules.case_replay import check_arrays, fill, host_regions
+from grader.judge.schedules.job import ScheduleJob
+from grader.judge.timing.rounds import PASS_SECONDS, Candidate
+
+Bytes = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
+
+
+@dataclass(kw_only=True)
+class ReplayCandidate(Candidate):
+    """A rung or a baseline: what is replayed."""
+
+    recording: Recording
+    spans: tuple[Span, ...] = ()  # of one further replay, traced
+
+
+class ReplayTrack:
+    """Replays of many recordings, taking turns on one GPU, with one input. Raises Refused where it has no room."""
+
+    def __init__(self, runner: Runner, job: ScheduleJob, store: CaseStore) -> None:
+        self.runner, self.job = runner, job
+        self.case = cases.make(job.problem, "real")
+        self.data = store.get(self.case)
+        self.regions = host_regions(runner, job.topic, self.data)
+        self._right: Bytes | None = None  # outputs found right
+        runner.load(job.kernel, PASS_SECONDS)
+
+    def stage(self, candidate: ReplayCandidate) -> None:
+        """Make what a recording needs, with the inputs in its host arrays. Raises Refused."""
+        self._do([Stage(candidate.name, candidate.recording, self.job.kernel.module)])
+        if candidate.checked:
+            fill(self.runner, self.regions, self.data)
+            self._do([Put(candidate.name, region.name, region.offset) for region in self.regions])
+
+    def run(self, candidate: ReplayCandidate, number: int) -> float:
+        """Seconds of one replay. Raises Refused."""
+        seconds = self._do([Replay(candidate.name)]).values[0]
+        assert isinstance(seconds, float)
+        return seconds
+
+    def check(self, candidate: ReplayCandidate, number: int) -> None:
+        """Replay on poisoned outputs and compare what comes out: with the bytes that were right, if there are some
+        already. Raises Refused where it is wrong."""
+        outputs = [region for region in self.regions if region.name in self.data.expected]
+        fill(self.runner, outputs, self.data)
+        put = [Put(candidate.name, item.name, item.offset) for item in outputs]
+        fetch = [Fetch(candidate.name, item.name, item.offset) for item in outputs]
+        self._do([*put, Replay(candidate.name), *fetch])
+        found = np.concatenate([self.runner.payload(region) for region in outputs])
+        if self._right is not None and np.array_equal(found, self._right):
+            return
+        check_arrays(self.runner, self.job.topic, self.regions, self.data, self.case)
+        self._right = found
+
+    def trace(self, candidate: ReplayCandidate) -> None:
+        """Note when each command was worked on. Raises Refused."""
+        (found,) = self._do([Replay(candidate.name, traced=True)]).values
+        if isinstance(found, Trace):
+            candidate.spans = found.spans
+
+    def _do(self, operations: Sequence[Operation]) -> Reply:
+        reply = self.runner.ask(operations, PASS_SECONDS)
+        if reply.failure is not None:
+            raise of_failure(reply.failure)
+        return reply

@@ -1,0 +1,116 @@
+"""A submission on its way through the judge, and what the two kinds of topic have to do for it.
+
+Stages take a submission on, each where the one before left off, and raise Refused where it goes no further.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from grader.analysis.devices import DeviceSpec
+from grader.analysis.what_if import Modelled
+from grader.errors import WarpladderError
+from grader.judge.claims import scoring
+from grader.judge.correctness.cases import Case
+from grader.judge.refused import Refused
+from grader.judge.runners.pool import DevicePool, Progress
+from grader.results import CaseResult, ClaimResult, Climb, FindingResult, Profile
+from grader.workbook.expressions import ExpressionError, Number
+from grader.workbook.ladder import ClaimSpec, Rung
+from grader.workbook.reference import Problem
+from grader.workbook.source_file import SourceFile
+from grader.workbook.topic import Topic
+
+File = TypeVar("File", bound=SourceFile)
+
+
+@dataclass
+class Submission:
+    """What is known of a file so far, a rung of the ladder included. `refusal` is why it went no further."""
+
+    name: str  # as results name the file
+    refusal: Refused | None = None
+    cases: list[CaseResult] = field(default_factory=list)
+    findings: list[FindingResult] = field(default_factory=list)
+    facts: dict[str, Number] | None = None  # what claims may name besides sizes and counters
+    claims: list[ClaimResult] = field(default_factory=list)
+    printed: str = ""  # in the case that failed, or in the first that printed anything
+
+    @contextmanager
+    def stages(self) -> Iterator[None]:
+        """Around the stages: the first that refuses the submission ends them."""
+        try:
+            yield
+        except Refused as refused:
+            self.refusal = refused
+
+    @property
+    def proven(self) -> bool:
+        """Whether claims could be checked."""
+        return self.facts is not None
+
+    @property
+    def counters(self) -> dict[str, int] | None:
+        """Counters of all launches together; None: not counted."""
+        return None
+
+    def advice(self) -> str:
+        """What is worth saying beside the claims of the next rung; "" for nothing."""
+        return ""
+
+    def reason_without(self, path: Path) -> str | None:
+        """Why it went no further, without its path, where the file is named beside it."""
+        return None if self.refusal is None else self.refusal.reason.replace(f"{path}: ", "")
+
+
+class Kind(ABC, Generic[File]):
+    """How the submissions of one topic are judged."""
+
+    @abstractmethod
+    def climb(
+        self, pool: DevicePool, problem: dict[str, int], overrides: Problem | None, progress: Progress
+    ) -> Climb:
+        """Judge and time every rung; `overrides` are what of the problem's sizes was given."""
+
+    @abstractmethod
+    def examine(
+        self, pool: DevicePool, file: File, name: str, tried: Sequence[Case], whole: bool, progress: Progress
+    ) -> Submission:
+        """Take a file as far as it gets, for a grade. `whole`: its claims too, not the cases alone."""
+
+    @abstractmethod
+    def once(self, pool: DevicePool, file: File, name: str) -> Submission:
+        """Run a file once on an emulator at the sizes that claims are for, for its facts and counters."""
+
+    @abstractmethod
+    def profile(
+        self, file: Path, device: str, overrides: Problem | None, progress: Progress, arch: str | None
+    ) -> Profile:
+        """What a file does, see `grader.judge.profile.profile`."""
+
+    @abstractmethod
+    def model(
+        self, pool: DevicePool, device: DeviceSpec, problem: Problem
+    ) -> Callable[[Rung[File]], Modelled]:
+        """What models a rung's time on a device."""
+
+
+def check_claims(
+    topic: Topic, claims: Sequence[ClaimSpec], values: Mapping[str, Number] | None
+) -> list[ClaimResult]:
+    """Check claims on what was counted; without values none of them is held or broken.
+
+    Raises WarpladderError for a claim that names what is not counted: that is a fault of the topic.
+    """
+    found = []
+    for claim in claims:
+        try:
+            found.append(scoring.check(claim, values))
+        except ExpressionError as error:
+            raise WarpladderError(f"expect: {error}", file=topic.file, line=claim.line) from None
+    return found

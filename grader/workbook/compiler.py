@@ -1,0 +1,311 @@
+"""What the workbook adds to NVRTC: a file's constants, architectures, and errors a learner can act on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from grader.emulator.nvrtc import compilation
+from grader.emulator.nvrtc.compilation import Build, Diagnostic
+from grader.errors import WarpladderError
+
+DEFAULT_ARCH = "sm_90a"
+
+_SHOWN = 3  # errors in a message; the log has them all
+_NAME_MAP = "__nv_name_map"  # where NVRTC says it looks up name expressions
+_BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+_KERNEL = re.compile(rf"__global__\s+(?:static\s+)?{_BOUNDS}void\s+{_BOUNDS}(\w+)")
+_TOO_MUCH_SHARED = re.compile(
+    r"Entry function '([^']+)' uses too much shared data \((\w+) bytes, (\w+) max\)"
+)
+
+_REMEDIES = {
+    "without execution space annotations": "write __device__ before the function (a constexpr helper too), "
+    "and leave host code such as main() out of the file",
+    "without memory space annotations": "write constexpr for a number, __constant__ for a table",
+    "open source file": "device code has CUDA's headers and small ones of C, such as <cmath>, <cstdint>, "
+    "<cstdio>, <cassert>, <limits>; CUDA's C++ library is under <cuda/std/…>",
+    "explicitly marked as a __host__ function": "a header that is included here is for host code as well; include the "
+    "part of it that is for device code, such as <cub/block/block_reduce.cuh> in place of <cub/cub.cuh>",
+    "invalid value for --gpu-architecture": "NVRTC 13 compiles for sm_75 and later, such as sm_80 or sm_90a",
+}
+
+_HEADERS = {
+    "cuda_fp16.h": (
+        "half",
+        "__half",
+        "half2",
+        "__half2",
+        "__half2float",
+        "__float2half",
+        "__hadd",
+        "__hfma2",
+    ),
+    "cuda_bf16.h": ("nv_bfloat16", "__nv_bfloat16", "nv_bfloat162", "__nv_bfloat162"),
+    "cuda_pipeline.h": ("__pipeline_memcpy_async", "__pipeline_commit", "__pipeline_wait_prior"),
+    "mma.h": ("nvcuda", "wmma"),
+    "cooperative_groups.h": ("cooperative_groups", "cg"),
+}
+_HOSTS = re.compile(r"cuda(Malloc|Memcpy|Memset|Free|DeviceSynchronize|GetLastError|Stream|Event)\w*")
+
+
+class CompileFailed(WarpladderError):
+    """The compiler refused a file. `log` is its whole text, `diagnostics` the same taken apart."""
+
+    def __init__(self, error: compilation.CompileError, source: str, file: Path) -> None:
+        errors = _worth_showing(error.diagnostics)
+        message, remedy = _explain(errors[0], source) if errors else (error.log.strip(), None)
+        if errors and "/" in errors[0].file:
+            message = f"{_where(errors[0], file)}: {message}"
+        further = [f"{_where(item, file)}: {_with_excerpt(item)}" for item in errors[1:_SHOWN]]
+        if len(errors) > _SHOWN:
+            further.append(f"{len(errors)} errors in all")
+        super().__init__(
+            "\n".join([message, *further]), file=file, line=_place(errors, source, file), remedy=remedy
+        )
+        self.log = error.log
+        self.diagnostics = error.diagnostics
+
+
+def compile_source(
+    source: str,
+    *,
+    file: Path,
+    kernels: Sequence[str],
+    arch: str = DEFAULT_ARCH,
+    options: Sequence[str] = (),
+    cuda: int = compilation.PINNED,
+) -> Build:
+    """Compile a kernel file's text; `kernels` are the name expressions to look up.
+
+    `file` names the file in messages, `cuda` is the major version of CUDA whose NVRTC compiles. Raises
+    CompileFailed, or WarpladderError where NVRTC is missing.
+    """
+    try:
+        return compilation.build(
+            source, name=file.name, arch=arch, name_expressions=kernels, options=options, cuda=cuda
+        )
+    except compilation.CompileError as error:
+        raise CompileFailed(error, source, file) from None
+    except compilation.NvrtcNotFound as error:
+        message, _, remedy = str(error).partition(": ")
+        raise WarpladderError(message, remedy=remedy) from None
+
+
+def constants(source: str, names: Sequence[str], *, file: Path, arch: str = DEFAULT_ARCH) -> dict[str, int]:
+    """The values of the integer constants `names` (constexpr, const, enum, macro) at the end of `source`.
+
+    The compiler resolves them: the source is compiled again, to unoptimised PTX alone, with a variable for
+    each name, and the variables' initialisers are read. Raises CompileFailed for an error in the source, and
+    WarpladderError for a name that is no integer constant.
+    """
+    if not names:
+        return {}
+    first = source.count("\n") + 3  # the line of the first variable
+    probe = "\n".join(
+        [
+            source,
+            "template <long long value> struct ladder_integer { static constexpr long long v = value; };",
+            *(
+                f'extern "C" __constant__ long long ladder_constant_{n} = ladder_integer<({n})>::v;'
+                for n in names
+            ),
+        ]
+    )
+    try:
+        built = compile_source(
+            probe, file=file, kernels=(), arch=arch.replace("sm_", "compute_"), options=("-G",)
+        )
+    except CompileFailed as error:
+        lines = [item.line for item in error.diagnostics if item.severity == "error"]
+        if not lines or not first <= min(lines) < first + len(names):
+            raise
+        name = names[min(lines) - first]
+        raise WarpladderError(
+            f"the launch block uses `{name}`, neither a size of the problem nor an integer constant here",
+            file=file,
+            line=_block_line(source, name),
+            remedy=f"write `constexpr int {name} = …;` outside of any function or namespace",
+        ) from None
+    found = re.findall(r"^\.const .*\bladder_constant_(\w+)(?: = (-?\d+))?;", built.ptx, re.M)
+    return {name: int(value or 0) for name, value in found}
+
+
+_TYPES = """
+struct __half;
+struct __nv_bfloat16;
+template <class T> struct ladder_name { static constexpr int v = 0; };
+template <class T> struct ladder_name<const T> : ladder_name<T> {};
+#define LADDER_NAME(type, code) template <> struct ladder_name<type> { static constexpr int v = code; };
+%s
+template <class T> struct ladder_kind { static constexpr int v = 100 * ladder_name<T>::v; };
+template <class T> struct ladder_kind<T*> { static constexpr int v = 100 * ladder_name<T>::v + 1; };
+template <class T> struct ladder_kind<const T*> { static constexpr int v = 100 * ladder_name<T>::v + 2; };
+template <class... P> struct ladder_kinds {
+    template <int i> static constexpr int at() { constexpr int all[] = {ladder_kind<P>::v..., 0}; return all[i]; }
+};
+template <class... P> ladder_kinds<P...> ladder_of(void (*)(P...));
+"""
+_NAMES = ("float", "double", "__half", "__nv_bfloat16", "char", "signed char", "unsigned char", "short",
+          "unsigned short", "int", "unsigned", "long", "unsigned long", "long long", "unsigned long long")  # fmt: skip
+_FORMS = ("{}", "{}*", "const {}*")
+
+
+def parameter_types(
+    source: str, kernel: str, count: int, *, file: Path, arch: str = DEFAULT_ARCH
+) -> tuple[str | None, ...]:
+    """The C++ types of a kernel's `count` parameters: "float", "float*", "const float*", and None for pointers to
+    anything but numbers. Raises CompileFailed where they cannot be told.
+
+    The compiler says them, as it says constants: PTX has no types of pointers.
+    """
+    names = "\n".join(f"LADDER_NAME({name}, {code})" for code, name in enumerate(_NAMES, 1))
+    probe = [
+        source,
+        _TYPES % names,
+        *(
+            f'extern "C" __constant__ int ladder_type_{n} = decltype(ladder_of({kernel}))::at<{n}>();'
+            for n in range(count)
+        ),
+    ]
+    arch = arch.replace("sm_", "compute_")
+    built = compile_source(
+        "\n".join(probe), file=file, kernels=(), arch=arch, options=("-G", "-default-device")
+    )
+    found = dict(re.findall(r"^\.const .*\bladder_type_(\d+)(?: = (\d+))?;", built.ptx, re.M))
+    return tuple(_type_name(int(found[str(n)] or 0)) for n in range(count))
+
+
+def _type_name(kind: int) -> str | None:
+    name, form = divmod(kind, 100)
+    return _FORMS[form].format(_NAMES[name - 1].removeprefix("__")) if name else None
+
+
+def architecture(capability: tuple[int, int]) -> str:
+    """What to compile for on a device of that compute capability; (9, 0) gives "sm_90a"."""
+    major, minor = capability
+    # From 9.0 on, "a" admits what is specific to the architecture: wgmma, setmaxnreg.
+    return f"sm_{major}{minor}{'a' if major >= 9 else ''}"
+
+
+def capability(arch: str) -> tuple[int, int]:
+    """The compute capability of "sm_90a" is (9, 0); raises WarpladderError."""
+    digits = re.fullmatch(r"(?:sm|compute)_(\d+)(\d)[af]?", arch)
+    if not digits:
+        raise WarpladderError(f"`{arch}` is no architecture", remedy="such as sm_80 or sm_90a")
+    return int(digits[1]), int(digits[2])
+
+
+def parameter_bytes(ptx: str, symbol: str) -> tuple[int, ...]:
+    """The size in bytes of each parameter of a kernel, from its PTX; raises KeyError without that kernel."""
+    entry = re.search(rf"\.entry {re.escape(symbol)}\s*\((.*?)\)", ptx, re.S)
+    if not entry:
+        raise KeyError(symbol)
+    sizes = []
+    for parameter in re.findall(r"\.param [^,]*", entry[1]):
+        bits = re.search(r"\.[bfsu](\d+)", parameter)
+        count = re.search(r"\[(\d+)\]", parameter)
+        sizes.append(int(bits[1] if bits else 0) // 8 * int(count[1] if count else 1))
+    return tuple(sizes)
+
+
+def variables(ptx: str) -> tuple[str, ...]:
+    """The names of a module's `__constant__` and `__device__` variables, from its PTX."""
+    declared = r"^(?:\.\w+ )?\.(?:const|global) (?:\.align \d+ )?\.\w+ ([\w$]+)"
+    return tuple(re.findall(declared, ptx, re.M))
+
+
+def zero_constants(ptx: str) -> tuple[str, ...]:
+    """The `__constant__` variables that a module's code uses and that hold zeros unless they are copied to."""
+    names = re.findall(r"^(?:\.visible )?\.const (?:\.align \d+ )?\.\w+ ([\w$]+)(?:\[\d+\])?;", ptx, re.M)
+    return tuple(name for name in names if len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", ptx)) > 1)
+
+
+def declared_kernels(source: str) -> tuple[str, ...]:
+    """The names of the `__global__` functions of a source, as far as plain text shows them; for messages."""
+    return tuple(dict.fromkeys(_KERNEL.findall(re.sub(r"//.*", "", source))))
+
+
+def _worth_showing(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
+    """The errors; those about looking up kernels follow from the others, so they count only alone."""
+    errors = [item for item in diagnostics if item.severity == "error"]
+    return [item for item in errors if item.file != _NAME_MAP] or errors[:1]
+
+
+def _where(item: Diagnostic, file: Path) -> str:
+    """The line of an error, and the header that it is in."""
+    inside = "" if item.file == file.name else f"{'/'.join(Path(item.file).parts[-2:])}, "
+    return f"{inside}line {item.line}"
+
+
+def _place(errors: Sequence[Diagnostic], source: str, file: Path) -> int | None:
+    """The line of the file that the first error is about."""
+    if errors and errors[0].file == file.name:
+        return errors[0].line
+    if errors and errors[0].file == _NAME_MAP:
+        return _block_line(source, f'"{_looked_up(errors[0])}"')
+    return None
+
+
+def _block_line(source: str, text: str) -> int | None:
+    """The first line of the launch block in which `text` stands alone."""
+    inside = False
+    for number, line in enumerate(source.splitlines(), 1):
+        if inside and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", line):
+            return number
+        inside = inside or "/// launch" in line
+    return None
+
+
+def _looked_up(item: Diagnostic) -> str:
+    """The name expression that NVRTC could not look up."""
+    return item.excerpt.partition("\n")[0].removeprefix("#pragma nv_mangled_name ").strip()
+
+
+def _with_excerpt(item: Diagnostic) -> str:
+    excerpt = "".join(f"\n      {line}" for line in item.excerpt.splitlines())
+    return item.message + excerpt
+
+
+def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
+    """A message and a remedy."""
+    if item.file == _NAME_MAP:
+        return _explain_lookup(item, source)
+    if shared := _TOO_MUCH_SHARED.search(item.message):
+        used, most = int(shared[2], 16), int(shared[3], 16)
+        message = f"{shared[1]} declares {used:,} bytes of static shared memory; the most is {most:,}"
+        return message, "use smaller tiles"
+    remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
+    return _with_excerpt(item), remedy or _missing(item.message)
+
+
+def _missing(message: str) -> str | None:
+    """What brings a name that the compiler does not know."""
+    unknown = re.search(r'(?:identifier|name) "(\w+)" is undefined', message)
+    if not unknown:
+        return None
+    if _HOSTS.fullmatch(unknown[1]):
+        return "that is host code: memory, copies and launches are what the launch block is for"
+    header = next((header for header, names in _HEADERS.items() if unknown[1] in names), None)
+    return None if header is None else f"#include <{header}>"
+
+
+def _explain_lookup(item: Diagnostic, source: str) -> tuple[str, str]:
+    kernel = (
+        item.excerpt.splitlines()[0].removeprefix("#pragma nv_mangled_name ").strip() if item.excerpt else ""
+    )
+    kernels = ", ".join(declared_kernels(source)) or "none"
+    if "undefined" in item.message:
+        return (
+            f"the launch block names the kernel `{kernel}`, which the file does not have",
+            f"its kernels: {kernels}",
+        )
+    if "which instance" in item.message:
+        return f"`{kernel}` is a template", f'name an instance in the launch block: kernel = "{kernel}<…>"'
+    if "non-__global__" in item.message:
+        return (
+            f"`{kernel}` is not a kernel",
+            f"declare it with __global__ void; the file's kernels: {kernels}",
+        )
+    return f"the launch block's kernel `{kernel}`: {item.message}", f"the file's kernels: {kernels}"

@@ -1,0 +1,18 @@
+"""Where lessons and kernels lie: beside the package in a clone, inside it when installed from a wheel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def content_root() -> Path:
+    """The folder that holds `lessons/` and `kernels/`."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "_content"
+    return installed if installed.is_dir() else package.parent
+
+
+def name_of(path: Path) -> str:
+    """A path below the content root, which is the same on every machine; others by their name alone."""
+    root = content_root()
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name

@@ -1,0 +1,118 @@
+"""A ladder: rungs from the naive one upwards, and the claims by which they are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from grader.errors import WarpladderError
+from grader.results import ClaimResult
+from grader.workbook.expressions import Expression, nearest
+from grader.workbook.source_file import SourceFile
+
+File = TypeVar("File", bound=SourceFile, covariant=True)
+
+
+@dataclass(frozen=True)
+class Rung(Generic[File]):
+    """A file with a place in a ladder."""
+
+    id: str  # "00_naive", "01_coalesced"
+    file: File
+
+    @property
+    def path(self) -> Path:
+        return self.file.path
+
+    @property
+    def idea(self) -> str:
+        return self.file.idea
+
+    @property
+    def source(self) -> str:
+        return self.file.source
+
+    @property
+    def side_step(self) -> bool:
+        return self.file.side_step
+
+
+@dataclass(frozen=True)
+class ClaimSpec:
+    """What a rung has to show at the sizes that claims are for, and the points it is worth."""
+
+    rung: str
+    text: str
+    expect: Expression  # over sizes, counters and the facts that the topic's kind has
+    points: int
+    line: int  # of topic.toml
+
+
+@dataclass(frozen=True)
+class Ladder(Generic[File]):
+    """The rungs of a topic from rung 0 upwards, and what each claims. A rung has to keep the claims of those below."""
+
+    topic: str
+    rungs: tuple[Rung[File], ...]
+    claims: tuple[ClaimSpec, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The rungs by name, from rung 0 upwards."""
+        return tuple(rung.id for rung in self.rungs)
+
+    @property
+    def max_points(self) -> int:
+        """The points of all claims."""
+        return sum(claim.points for claim in self.claims)
+
+    def __getitem__(self, rung: str) -> Rung[File]:
+        """The rung with that id; raises WarpladderError."""
+        return self.rungs[self.place(rung)]
+
+    def place(self, rung: str) -> int:
+        """How many rungs are below that one; raises WarpladderError."""
+        if rung in self.ids:
+            return self.ids.index(rung)
+        message = f"{self.topic} has no rung `{rung}`{nearest(rung, self.ids)}"
+        raise WarpladderError(message, remedy=f"its rungs are {', '.join(self.ids)}")
+
+    def up_to(self, rung: str | None) -> tuple[str, ...]:
+        """A rung and those below it, by id; none for None."""
+        return () if rung is None else self.ids[: self.place(rung) + 1]
+
+    def above(self, rung: str) -> Rung[File] | None:
+        """The next rung; None above the top."""
+        return next(iter(self.rungs[self.place(rung) + 1 :]), None)
+
+    def reaches(self, reached: str | None, rung: str) -> bool:
+        """Whether who has reached one rung (None: none) has reached another."""
+        return rung in self.up_to(reached)
+
+    def claims_up_to(self, rung: str) -> tuple[ClaimSpec, ...]:
+        """A rung's own claims and those of every rung below, in the ladder's order."""
+        return tuple(claim for name in self.up_to(rung) for claim in self.claims if claim.rung == name)
+
+    def reached(self, claims: Iterable[ClaimResult]) -> str:
+        """The highest rung such that its claims and those of every rung below hold.
+
+        Rung 0 is reached by every correct kernel: there is nothing below it.
+        """
+        missing = {claim.rung for claim in claims if claim.held is not True}
+        held = 0
+        while held < len(self.ids) and self.ids[held] not in missing:
+            held += 1
+        return self.ids[max(0, held - 1)]
+
+    def wanting(self, reached: str, claims: Iterable[ClaimResult]) -> str | None:
+        """The rung to go for: the reached one where it is rung 0 and its own claims do not hold, else the next."""
+        missing = {claim.rung for claim in claims if claim.held is not True}
+        following = self.above(reached)
+        return reached if reached in missing else None if following is None else following.id
+
+    def paid(self, rung: str, claims: Iterable[ClaimResult]) -> int:
+        """What the claims of the reached rungs are worth: a rung above a missing one earns nothing."""
+        earned = self.up_to(rung)
+        return sum(claim.points for claim in claims if claim.rung in earned and claim.held)

@@ -1,0 +1,123 @@
+"""What a topic's reference.py defines, and how far from it a kernel may be."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grader.errors import WarpladderError
+from grader.workbook.expressions import Expression
+
+Problem = Mapping[str, int]
+Arrays = dict[str, NDArray[np.generic]]
+Bounds = Iterable[tuple[str, float, dict[str, NDArray[np.float64]]]]
+"""Of each algorithm its name, and terms and magnitude of its error bound, see Tolerance."""
+
+_FUNCTIONS = ("make_inputs", "reference", "magnitude", "min_flop", "min_bytes")
+
+
+class Reference(Protocol):
+    """What a topic's reference.py defines."""
+
+    def make_inputs(
+        self, problem: Problem, rng: np.random.Generator, kind: Literal["exact", "real"]
+    ) -> Arrays:
+        """Inputs by parameter name, in the parameter's dtype. "exact": small integers, all sums exact."""
+
+    def reference(self, inputs: Arrays, problem: Problem) -> dict[str, NDArray[np.float64]]:
+        """Outputs by parameter name, in float64 and the output's shape."""
+
+    def magnitude(self, inputs: Arrays, problem: Problem) -> dict[str, NDArray[np.float64]]:
+        """Σ|a·b| for each output element, in float64: what rounding errors are relative to."""
+
+    def min_flop(self, problem: Problem) -> int:
+        """Floating-point operations that no algorithm can do without."""
+
+    def min_bytes(self, problem: Problem) -> int:
+        """Bytes that have to cross DRAM whatever the algorithm."""
+
+
+class _Accurate(Protocol):
+    """What reference.py defines as well where topic.toml names a yardstick of accuracy."""
+
+    def yardstick(self, inputs: Arrays, problem: Problem) -> Arrays:
+        """Outputs as a careful method computes them in the precision that kernels have."""
+
+
+class _ReadsMore(Protocol):
+    """What reference.py defines as well where fewer bytes are written than read."""
+
+    def written_bytes(self, problem: Problem) -> int:
+        """How many of min_bytes are written."""
+
+
+class _Transforms(Protocol):
+    """What reference.py defines as well where algorithms that compute with transforms of the inputs are honest."""
+
+    def transformed_bounds(self, inputs: Arrays, problem: Problem) -> Bounds:
+        """Of each such algorithm its name, and terms and magnitude of its error bound, see Tolerance."""
+
+
+class _OnCpu(Protocol):
+    """What reference.py defines as well where the CPU is worth comparing with."""
+
+    def on_cpu(self, inputs: Arrays, problem: Problem) -> Arrays:
+        """Outputs as NumPy computes them, in the precision that kernels have."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """|error| <= lambda_ · √terms · u(unit) · magnitude; lambda_ = 0 asks for equality."""
+
+    lambda_: float
+    terms: Mapping[str, Expression]  # by output, of the problem's sizes: how many roundings follow each other
+    unit: str  # the type whose rounding counts, such as "float32"
+    yardstick: str | None = (
+        None  # the careful method that reference.yardstick() is, such as "pairwise summation"
+    )
+
+
+def load_reference(path: Path, topic: str, yardstick: bool) -> Reference:
+    """The module at `path`; with `yardstick`, that function has to be there as well. Raises WarpladderError."""
+    spec = importlib.util.spec_from_file_location(f"reference_of_{topic}", path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise WarpladderError("the topic has no reference.py", file=path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise WarpladderError(f"it does not load: {type(error).__name__}: {error}", file=path) from error
+    for function in (*_FUNCTIONS, *(["yardstick"] if yardstick else [])):
+        if not callable(getattr(module, function, None)):
+            raise WarpladderError(f"`{function}` is missing", file=path, remedy=f"define {function}(…)")
+    return cast(Reference, module)
+
+
+def yardstick(reference: Reference, inputs: Arrays, problem: Problem) -> Arrays:
+    """Outputs as the topic's yardstick of accuracy computes them."""
+    return cast(_Accurate, reference).yardstick(inputs, problem)
+
+
+def on_cpu(reference: Reference) -> Callable[[Arrays, Problem], Arrays] | None:
+    """NumPy's way of doing the job on the CPU; None where reference.py has none."""
+    return cast(_OnCpu, reference).on_cpu if hasattr(reference, "on_cpu") else None
+
+
+def written_bytes(reference: Reference, problem: Problem) -> int:
+    """How many of the bytes that have to cross DRAM are written: half, if reference.py does not say."""
+    if hasattr(reference, "written_bytes"):
+        return cast(_ReadsMore, reference).written_bytes(problem)
+    return reference.min_bytes(problem) // 2
+
+
+def transformed_bounds(reference: Reference, inputs: Arrays, problem: Problem) -> Bounds:
+    """Error bounds beside the tolerance's own; none where reference.py does not define any."""
+    if not hasattr(reference, "transformed_bounds"):
+        return ()
+    return cast(_Transforms, reference).transformed_bounds(inputs, problem)

@@ -1,0 +1,132 @@
+"""A topic's kernel signature, as topic.toml writes it: `scale(const float* in, float* out, int N)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from grader.workbook.expressions import Expression, ExpressionError
+
+_DTYPES = {
+    "float": "float32",
+    "double": "float64",
+    "half": "float16",
+    "__half": "float16",
+    "char": "int8",
+    "signed char": "int8",
+    "unsigned char": "uint8",
+    "short": "int16",
+    "unsigned short": "uint16",
+    "int": "int32",
+    "unsigned": "uint32",
+    "unsigned int": "uint32",
+    "long long": "int64",
+    "unsigned long long": "uint64",
+    "size_t": "uint64",
+    **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of the kernel."""
+
+    name: str
+    ctype: str  # as written: "const float*", "int"
+    kind: Literal["input", "output", "size"]  # const pointer, pointer, integer by value
+    dtype: np.dtype[np.generic]  # of the elements pointed to, or of the value itself
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes the argument takes in the kernel's parameter list."""
+        return self.dtype.itemsize if self.kind == "size" else 8
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What every kernel of a topic takes, in order."""
+
+    name: str
+    params: tuple[Parameter, ...]
+    derived: tuple[tuple[str, Expression], ...] = ()  # sizes that follow from the others, by name
+
+    def with_derived(self, problem: Mapping[str, int]) -> dict[str, int]:
+        """The sizes and those that follow from them. Raises ExpressionError where one has no value."""
+        return {**problem, **{name: expression.whole(problem) for name, expression in self.derived}}
+
+    @property
+    def inputs(self) -> tuple[Parameter, ...]:
+        """The arrays read."""
+        return tuple(item for item in self.params if item.kind == "input")
+
+    @property
+    def outputs(self) -> tuple[Parameter, ...]:
+        """The arrays written."""
+        return tuple(item for item in self.params if item.kind == "output")
+
+    @property
+    def sizes(self) -> tuple[Parameter, ...]:
+        """The integers by value: the problem's sizes."""
+        return tuple(item for item in self.params if item.kind == "size")
+
+    def __getitem__(self, name: str) -> Parameter:
+        """The parameter called `name`; raises KeyError."""
+        for item in self.params:
+            if item.name == name:
+                return item
+        raise KeyError(name)
+
+    def __str__(self) -> str:
+        return f"{self.name}({', '.join(f'{item.ctype} {item.name}' for item in self.params)})"
+
+
+def dtype_of(ctype: str) -> str | None:
+    """NumPy's name of a C++ type; None where it has none."""
+    return _DTYPES.get(ctype)
+
+
+def parse_signature(text: str) -> Signature:
+    """Read a signature; raises ValueError, whose text says what to write."""
+    whole = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*", text, re.S)
+    if not whole:
+        raise ValueError(f"`{text}` is not a signature: write name(const float* in, float* out, int N)")
+    params = tuple(_parameter(part) for part in whole[2].split(","))
+    names = [item.name for item in params]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two parameters are called `{name}`")
+    signature = Signature(whole[1], params)
+    if not signature.outputs:
+        raise ValueError("no parameter is an output: one has to be a pointer without `const`")
+    return signature
+
+
+def _parameter(text: str) -> Parameter:
+    words = re.fullmatch(r"\s*(const\s+)?([\w ]+?)\s*(\*)?\s*(?:__restrict__\s+)?(\w+)\s*", text)
+    if not words or words[2] not in _DTYPES:
+        raise ValueError(
+            f"`{text.strip()}` is not a parameter: write `const T* in`, `T* out` or `int N`, "
+            f"with T one of {', '.join(_DTYPES)}"
+        )
+    const, base, pointer, name = words.groups()
+    dtype = np.dtype(_DTYPES[base])
+    if not pointer and dtype.kind not in "iu":
+        raise ValueError(f"`{text.strip()}`: parameters by value are integers, the problem's sizes")
+    kind: Literal["input", "output", "size"] = "size" if not pointer else "input" if const else "output"
+    return Parameter(name, f"{'const ' if const else ''}{base}{pointer or ''}", kind, dtype)
+
+
+def impossible(problem: Mapping[str, int], signature: Signature) -> str | None:
+    """What is wrong where a size that follows from the others is below 1; None: nothing."""
+    try:
+        values = signature.with_derived(problem)
+    except ExpressionError as error:
+        return str(error)
+    for name, expression in signature.derived:
+        if values[name] < 1:
+            return f"{name} = {expression.text} is {values[name]}: these sizes make no problem"
+    return None

@@ -1,0 +1,244 @@
+"""A topic, of one of two kinds.
+
+Learners write kernels (KernelTopic), or host code that copies data and launches a kernel of the topic's own
+(ScheduleTopic). What differs between the kinds in what lies on disk stands here; how they are judged, in
+`grader.judge.kinds`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from grader.errors import WarpladderError
+from grader.workbook import reference
+from grader.workbook.expressions import Expression
+from grader.workbook.kernel_file import KernelFile, parse_kernel_file
+from grader.workbook.ladder import ClaimSpec, Ladder, Rung
+from grader.workbook.reference import Arrays, Bounds, Problem, Reference, Tolerance, load_reference
+from grader.workbook.schedule_file import ScheduleFile, parse_schedule
+from grader.workbook.signature import Signature, impossible
+from grader.workbook.source_file import SourceFile
+
+COUNTED_FACTS = ("registers", "shared_bytes", "occupancy", "grid_blocks", "block_threads", "launches")
+"""What claims on kernels may name besides sizes and Nsight Compute's metrics."""
+
+SIMULATED_FACTS = (
+    "htod_bytes",
+    "dtoh_bytes",
+    "pageable_bytes",
+    "device_bytes",
+    "calls",
+    "waits",
+    "launches",
+    "streams",
+    "enqueued_first",
+    "engines_busy",
+)
+"""What claims on schedules may name besides sizes: see `grader.judge.schedules.facts`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topic(ABC):
+    """One topic with its ladder."""
+
+    name: str
+    title: str
+    order: int  # of the topic among the others
+    signature: Signature
+    smallest_arch: str  # such as "sm_70"
+    library: str | None  # the baseline that users would call, such as "cupy.matmul"
+    sizes_main: dict[str, int]
+    sizes_count: dict[str, int]
+    judge_cases: tuple[dict[str, int], ...]
+    from_zero: tuple[str, ...]  # sizes that may be 0; all others start at 1
+    tolerance: Tolerance
+    ladder: Ladder[SourceFile]
+    folder: Path  # lessons/<name>
+
+    # -- what differs by kind -----------------------------------------------------------------------------------
+    writes: ClassVar[Literal["kernel", "schedule"]]  # what a learner writes
+    language: ClassVar[Literal["CUDA C++", "Python"]]
+    suffix: ClassVar[Literal[".cu", ".py"]]
+    claim_facts: ClassVar[tuple[str, ...]]  # what claims may name besides sizes (and metrics)
+    claims_name_metrics: ClassVar[bool]
+    has_timeline: ClassVar[bool]  # whether a profile shows engines over time
+
+    @abstractmethod
+    def parse(self, file: Path) -> SourceFile:
+        """Read a submission; raises WarpladderError naming file and line."""
+
+    @property
+    @abstractmethod
+    def kernel_files(self) -> tuple[KernelFile, ...]:
+        """The workbook's own CUDA C++: every rung, or the kernel that schedules launch."""
+
+    @abstractmethod
+    def kernel_file(self, name: str) -> KernelFile:
+        """The kernel file meant by a path, or by the name of a rung, such as "05_float4".
+
+        Raises WarpladderError for a file that is neither.
+        """
+
+    @property
+    @abstractmethod
+    def claim_sizes(self) -> dict[str, int]:
+        """The sizes that claims are for."""
+
+    # -- what all have --------------------------------------------------------------------------------------------
+    @property
+    def rungs(self) -> tuple[Rung[SourceFile], ...]:
+        """From rung 0 upwards."""
+        return self.ladder.rungs
+
+    @property
+    def claims(self) -> tuple[ClaimSpec, ...]:
+        """The claims of all rungs."""
+        return self.ladder.claims
+
+    def rung(self, rung: str) -> Rung[SourceFile]:
+        """The rung with that id; raises WarpladderError."""
+        return self.ladder[rung]
+
+    @property
+    def file(self) -> Path:
+        """topic.toml."""
+        return self.folder / "topic.toml"
+
+    @property
+    def deciding_files(self) -> tuple[Path, ...]:
+        """The files that decide what a submission is worth."""
+        return self.file, self.folder / "reference.py"
+
+    @property
+    def starter(self) -> Path:
+        """What a learner starts from."""
+        return self.folder / f"starter{self.suffix}"
+
+    @property
+    def max_points(self) -> int:
+        """The points of all claims."""
+        return self.ladder.max_points
+
+    @cached_property
+    def reference(self) -> Reference:
+        """The module reference.py; raises WarpladderError where a function is missing."""
+        needs_yardstick = self.tolerance.yardstick is not None
+        return load_reference(self.folder / "reference.py", self.name, needs_yardstick)
+
+    def yardstick(self, inputs: Arrays, problem: Problem) -> Arrays:
+        """Outputs as the topic's yardstick of accuracy computes them; {} for a topic without one."""
+        if self.tolerance.yardstick is None:
+            return {}
+        return reference.yardstick(self.reference, inputs, problem)
+
+    @property
+    def on_cpu(self) -> Callable[[Arrays, Problem], Arrays] | None:
+        """NumPy's way of doing the job on the CPU; None where reference.py has none."""
+        return reference.on_cpu(self.reference)
+
+    def written_bytes(self, problem: Problem) -> int:
+        """How many of the bytes that have to cross DRAM are written."""
+        return reference.written_bytes(self.reference, problem)
+
+    def transformed_bounds(self, inputs: Arrays, problem: Problem) -> Bounds:
+        """Error bounds beside the tolerance's own; none where reference.py does not define any."""
+        return reference.transformed_bounds(self.reference, inputs, problem)
+
+    def problem(self, sizes: Literal["main", "count"], overrides: Problem | None = None) -> dict[str, int]:
+        """The `main` or `count` sizes with some replaced; raises WarpladderError for what is not a size."""
+        problem = dict(self.sizes_main if sizes == "main" else self.sizes_count)
+        for name, value in (overrides or {}).items():
+            if name not in problem:
+                known = ", ".join(problem)
+                raise WarpladderError(f"{self.name} has no size `{name}`", remedy=f"its sizes are {known}")
+            least = 0 if name in self.from_zero else 1
+            if value < least:
+                raise WarpladderError(f"{name}={value}: sizes start at {least}")
+            problem[name] = value
+        if complaint := impossible(problem, self.signature):
+            raise WarpladderError(complaint, remedy="choose other sizes with --set")
+        return problem
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelTopic(Topic):
+    """Learners write kernels."""
+
+    writes = "kernel"
+    language = "CUDA C++"
+    suffix = ".cu"
+    claim_facts = COUNTED_FACTS
+    claims_name_metrics = True
+    has_timeline = False
+
+    ladder: Ladder[KernelFile]
+
+    def parse(self, file: Path) -> KernelFile:
+        return parse_kernel_file(file, self.signature)
+
+    @property
+    def kernel_files(self) -> tuple[KernelFile, ...]:
+        return tuple(rung.file for rung in self.ladder.rungs)
+
+    def kernel_file(self, name: str) -> KernelFile:
+        if name in self.ladder.ids:
+            return self.ladder[name].file
+        path = Path(name)
+        if not path.is_file():
+            rungs = ", ".join(self.ladder.ids)
+            raise WarpladderError("there is no such file", file=path, remedy=f"or name a rung: {rungs}")
+        return self.parse(path)
+
+    @property
+    def claim_sizes(self) -> dict[str, int]:
+        return self.sizes_count
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduledKernel:
+    """What the schedules of a topic launch: it is the topic's, not the learner's."""
+
+    file: KernelFile  # kernels/naive/<topic>.cu; its launch block launches it once over the whole problem
+    elements: Mapping[str, Expression]  # by pointer of the topic's signature: how many the host array has
+    check_sizes: tuple[dict[str, int], ...]  # at which schedules are checked and not replayed
+    launches: Expression  # how many launches over the whole problem make the job, of the job's sizes
+    reach: Mapping[str, Expression]  # by the kernel's pointers: how many elements a launch touches
+    in_place: bool = False  # a thread reads no more than the element it writes, so input may be output
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduleTopic(Topic):
+    """Learners write schedules: host code around a kernel that is given."""
+
+    writes = "schedule"
+    language = "Python"
+    suffix = ".py"
+    claim_facts = SIMULATED_FACTS
+    claims_name_metrics = False
+    has_timeline = True
+
+    ladder: Ladder[ScheduleFile]
+    kernel: ScheduledKernel
+
+    def parse(self, file: Path) -> ScheduleFile:
+        return parse_schedule(file, self.signature)
+
+    @property
+    def kernel_files(self) -> tuple[KernelFile, ...]:
+        return (self.kernel.file,)
+
+    def kernel_file(self, name: str) -> KernelFile:
+        return self.kernel.file
+
+    @property
+    def deciding_files(self) -> tuple[Path, ...]:
+        return *super().deciding_files, self.kernel.file.path
+
+    @property
+    def claim_sizes(self) -> dict[str, int]:
+        return self.sizes_main

@@ -1,0 +1,193 @@
+"""The topics: found by folder name, declared once in `lessons/<topic>/topic.toml`, and nowhere else."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from grader.errors import WarpladderError
+from grader.workbook.content import content_root
+from grader.workbook.expressions import Expression, nearest
+from grader.workbook.kernel_file import parse_kernel_file
+from grader.workbook.ladder import ClaimSpec, File, Ladder, Rung
+from grader.workbook.reference import Tolerance
+from grader.workbook.schedule_file import parse_schedule
+from grader.workbook.signature import Signature, impossible, parse_signature
+from grader.workbook.strict_toml import Table, read
+from grader.workbook.topic import KernelTopic, ScheduledKernel, ScheduleTopic, Topic
+
+_KEYS = ("title", "order", "signature", "kernel", "smallest_arch", "library", "sizes", "tolerance", "claim")
+_RUNG_FILE = re.compile(r"\d\d_\w+")
+
+
+def discover(root: Path | None = None) -> dict[str, Topic]:
+    """Every topic under `root` (default: this installation's content), by name, in the order of study.
+
+    Raises WarpladderError for a broken topic, naming file and line.
+    """
+    root = root or content_root()
+    folders = [path.parent for path in sorted((root / "lessons").glob("*/topic.toml"))]
+    topics = [_read_topic(folder, root) for folder in folders]
+    return {topic.name: topic for topic in sorted(topics, key=lambda topic: (topic.order, topic.name))}
+
+
+def load(name: str, root: Path | None = None) -> Topic:
+    """The topic called `name`; raises WarpladderError."""
+    root = root or content_root()
+    folder = root / "lessons" / name
+    if (folder / "topic.toml").is_file():
+        return _read_topic(folder, root)
+    names = sorted(path.parent.name for path in (root / "lessons").glob("*/topic.toml"))
+    message = f"there is no topic `{name}`{nearest(name, names)}"
+    raise WarpladderError(message, remedy=f"the topics are {', '.join(names)}")
+
+
+def _read_topic(folder: Path, root: Path) -> Topic:
+    path = folder / "topic.toml"
+    table = read(path.read_text(encoding="utf-8").splitlines(), path)
+    table.allow(*_KEYS)
+    try:
+        signature = parse_signature(table.get("signature", str))
+    except ValueError as error:
+        raise table.error(str(error), "signature") from None
+    sizes = table.table("sizes")
+    sizes.allow("main", "count", "judge", "from_zero", "derived")
+    derived = sizes.below("derived")
+    signature = dataclasses.replace(
+        signature, derived=tuple((name, derived.expression(name)) for name in derived.values)
+    )
+    if not sizes.get("judge", list):
+        raise sizes.error(
+            "`judge` has no cases", "judge", "list at least the sizes 1 and some around the tile"
+        )
+    common: dict[str, Any] = {
+        "name": folder.name,
+        "title": table.get("title", str),
+        "order": table.get("order", int),
+        "signature": signature,
+        "smallest_arch": table.get("smallest_arch", str),
+        "library": table.get("library", str, "") or None,
+        "sizes_main": _sizes(sizes, "main", sizes.get("main", dict), signature),
+        "sizes_count": _sizes(sizes, "count", sizes.get("count", dict), signature),
+        "judge_cases": tuple(_sizes(sizes, "judge", case, signature) for case in sizes.get("judge", list)),
+        "from_zero": sizes.names("from_zero"),
+        "tolerance": _tolerance(table.table("tolerance"), signature),
+        "folder": folder,
+    }
+    kernels = root / "kernels"
+    if "kernel" not in table.values:
+        return KernelTopic(ladder=_ladder(kernels, table, signature, ".cu", parse_kernel_file), **common)
+    return ScheduleTopic(
+        ladder=_ladder(kernels, table, signature, ".py", parse_schedule),
+        kernel=_kernel(table.table("kernel"), signature, kernels, folder.name),
+        **common,
+    )
+
+
+def _ladder(
+    kernels: Path, table: Table, signature: Signature, suffix: str, parse: Callable[[Path, Signature], File]
+) -> Ladder[File]:
+    """The rungs under `kernels`, and the topic's [[claim]]s on them."""
+    topic = table.file.parent.name
+    rungs = tuple(Rung(name, parse(file, signature)) for name, file in _rung_files(kernels, topic, suffix))
+    claims = tuple(_claim(claim, [rung.id for rung in rungs]) for claim in table.tables("claim"))
+    return Ladder(topic, rungs, claims)
+
+
+def _kernel(table: Table, job: Signature, kernels: Path, topic: str) -> ScheduledKernel:
+    """What schedules launch, from the table `[kernel]`."""
+    table.allow("signature", "launches", "elements", "reach", "check_sizes", "in_place")
+    try:
+        signature = parse_signature(table.get("signature", str))
+    except ValueError as error:
+        raise table.error(str(error), "signature") from None
+    file = parse_kernel_file(kernels / "naive" / f"{topic}.cu", signature)
+    elements = _by_pointer(table.table("elements"), job)
+    return ScheduledKernel(
+        file=file,
+        elements=elements,
+        check_sizes=tuple(
+            _sizes(table, "check_sizes", case, job) for case in table.get("check_sizes", list, [])
+        ),
+        launches=table.expression("launches", 1),
+        reach=_by_pointer(table.table("reach"), signature),
+        in_place=table.get("in_place", bool, False),
+    )
+
+
+def _by_pointer(table: Table, signature: Signature) -> dict[str, Expression]:
+    """An expression for each pointer of a signature, of its sizes."""
+    pointers = [item.name for item in (*signature.inputs, *signature.outputs)]
+    table.allow(*pointers)
+    found = {name: table.expression(name) for name in pointers}
+    sizes = {size.name for size in signature.sizes}
+    for name, expression in found.items():
+        if unknown := expression.names - sizes:
+            raise table.error(f"`{name}` names {', '.join(sorted(unknown))}, not a size", name)
+    return found
+
+
+def _rung_files(kernels: Path, topic: str, suffix: str) -> Iterator[tuple[str, Path]]:
+    """Id and file of each rung, from rung 0 upwards."""
+    yield "00_naive", kernels / "naive" / f"{topic}{suffix}"
+    for path in sorted((kernels / "optimized" / topic).glob(f"*{suffix}")):
+        if not _RUNG_FILE.fullmatch(path.stem):
+            raise WarpladderError(
+                "this is not the name of a rung",
+                file=path,
+                remedy=f"two digits and a word: 01_coalesced{suffix}",
+            )
+        yield path.stem, path
+
+
+def _sizes(table: Table, key: str, given: object, signature: Signature) -> dict[str, int]:
+    names = [size.name for size in signature.sizes]
+    remedy = "write { " + ", ".join(f"{name} = 32" for name in names) + " }"
+    if not isinstance(given, dict) or sorted(given) != sorted(names):
+        raise table.error(f"`{key}`: {given!r} does not give the sizes {', '.join(names)}", key, remedy)
+    least = {name: 0 if name in table.names("from_zero") else 1 for name in names}
+    if not all(type(value) is int and value >= least[name] for name, value in given.items()):
+        raise table.error(f"`{key}`: {given!r} holds something else than integers from 1", key, remedy)
+    if complaint := impossible(given, signature):
+        raise table.error(f"`{key}`: {given!r}: {complaint}", key)
+    return {name: given[name] for name in names}
+
+
+def _tolerance(table: Table, signature: Signature) -> Tolerance:
+    table.allow("lambda", "terms", "unit", "yardstick")
+    terms = _terms(table, [item.name for item in signature.outputs])
+    unknown = {name for item in terms.values() for name in item.names} - {
+        size.name for size in signature.sizes
+    }
+    if unknown:
+        raise table.error(f"`terms` names {', '.join(sorted(unknown))}, not a size", "terms")
+    return Tolerance(
+        table.get("lambda", float),
+        terms,
+        table.get("unit", str, "float32"),
+        table.get("yardstick", str, "") or None,
+    )
+
+
+def _terms(table: Table, outputs: list[str]) -> dict[str, Expression]:
+    """`terms` by output: one expression for all of them, or a table of an expression each."""
+    if not isinstance(table.values.get("terms"), dict):
+        return dict.fromkeys(outputs, table.expression("terms", 1))
+    each = table.table("terms")
+    each.allow(*outputs)
+    return {name: each.expression(name) for name in outputs}
+
+
+def _claim(table: Table, rungs: list[str]) -> ClaimSpec:
+    table.allow("rung", "text", "expect", "points")
+    rung = table.get("rung", str)
+    if rung not in rungs:
+        message = f"there is no rung `{rung}`{nearest(rung, rungs)}"
+        raise table.error(message, "rung", f"the rungs are {', '.join(rungs)}")
+    expect = table.expression("expect")
+    if not expect.is_condition:
+        raise table.error(f"`expect`: `{expect.text}` is a number", "expect", "compare it: … <= …")
+    return ClaimSpec(rung, table.get("text", str), expect, table.get("points", int), table.line())

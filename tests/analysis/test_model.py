@@ -1,0 +1,142 @@
+"""The time model against what an H200 was measured to do, and its order of both ladders."""
+
+import itertools
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from grader.analysis.devices import board
+from grader.analysis.model import (
+    FP32,
+    REQUESTS,
+    SECTORS,
+    TENSOR_OPS,
+    LaunchStats,
+    launch_stats,
+    lines,
+    modelled_time,
+)
+from grader.judge.climb import climb
+from grader.workbook import topics
+
+H200 = board("NVIDIA H200", "sm_90a")
+
+
+def copy(nbytes: int, floats_a_thread: int) -> LaunchStats:
+    """A copy of `nbytes`, read once and written once, with blocks of 256 threads."""
+    warps = nbytes // (4 * 32 * floats_a_thread)
+    per_kind = {"ld": nbytes, "st": nbytes}
+    counters = {REQUESTS.format(kind): float(warps) for kind in per_kind}
+    counters |= {SECTORS.format(kind): total / 32 for kind, total in per_kind.items()}
+    return LaunchStats(
+        blocks=warps // 8,
+        block_threads=256,
+        registers=16,
+        shared_bytes=0,
+        counters=counters | {"smsp__inst_executed.sum": 12.0 * warps},
+        load_lines=nbytes / 128,
+        store_lines=nbytes / 128,
+        dram_read=nbytes,
+        dram_write=nbytes,
+        l2_read=nbytes,
+    )
+
+
+@pytest.mark.parametrize(("floats", "measured"), [(1, 2731e9), (4, 4262e9)])
+def test_copy_kernels_of_an_h200(floats: int, measured: float) -> None:
+    """A scalar copy kernel cannot keep enough bytes in flight; one of float4s comes close to the ceiling."""
+    nbytes = 4 << 30
+    rate = 2 * nbytes / modelled_time(H200, [copy(nbytes, floats)]).seconds
+    assert rate == pytest.approx(measured, rel=0.1)
+
+
+def test_arithmetic_from_registers_runs_at_the_measured_peak() -> None:
+    fma = 1e12
+    stats = replace(
+        copy(1 << 20, 1),
+        blocks=132 * 64,
+        counters={FP32[0]: fma, "smsp__inst_executed.sum": fma / 32},
+        load_lines=0,
+        store_lines=0,
+    )
+    assert modelled_time(H200, [stats]).terms["fma"] == pytest.approx(2 * fma / 64.9e12, rel=0.01)
+
+
+def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:
+    stats = replace(
+        copy(1 << 20, 1), blocks=132 * 64, counters={TENSOR_OPS: 1e12}, load_lines=0, store_lines=0
+    )
+    assert modelled_time(H200, [stats]).terms["tensor"] == pytest.approx(1e12 / 648e12)
+
+
+def test_a_grid_that_leaves_multiprocessors_idle_takes_as_long_as_one_that_does_not() -> None:
+    full, less = (
+        modelled_time(H200, [replace(copy(1 << 24, 1), blocks=blocks, counters={FP32[0]: blocks * 1e9})])
+        for blocks in (264, 133)
+    )
+    assert less.terms["fma"] == pytest.approx(full.terms["fma"])
+
+
+def test_launches_follow_each_other() -> None:
+    one, two = (modelled_time(H200, [copy(1 << 20, 1)] * count) for count in (1, 2))
+    assert two.seconds == pytest.approx(2 * one.seconds)
+    with pytest.raises(ValueError, match="no launches"):
+        modelled_time(H200, [])
+
+
+def test_a_block_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(ValueError, match="does not fit"):
+        modelled_time(H200, [replace(copy(1 << 20, 1), shared_bytes=1 << 20)])
+
+
+@pytest.mark.parametrize(
+    ("requests", "sectors", "expected"),
+    [
+        (10, 40, 10),  # a float a lane, neighbours
+        (10, 160, 40),  # a float4 a lane, neighbours
+        (10, 10, 10),  # one address for all lanes
+        (10, 320, 320),  # a column: every lane its own line
+        (0, 0, 0),
+    ],
+)
+def test_lines_that_are_looked_up(requests: int, sectors: int, expected: int) -> None:
+    assert lines({REQUESTS.format("ld"): requests, SECTORS.format("ld"): sectors}, "ld") == expected
+
+
+@dataclass(frozen=True)
+class Record:
+    """A launch of which a quarter was run."""
+
+    block: tuple[int, int, int] = (32, 8, 1)
+    registers: int = 32
+    shared_bytes: int = 0
+    blocks_run: int = 2
+    grid_blocks: int = 8
+    counters: Mapping[str, int] = field(default_factory=lambda: {SECTORS.format("ld"): 64})
+    line_counters: Mapping[int, Mapping[str, int]] = field(
+        default_factory=lambda: {7: {SECTORS.format("ld"): 64, REQUESTS.format("ld"): 2}}
+    )
+    dram_read_bytes: int = 1000
+    dram_write_bytes: int = 100
+    l2_read_bytes: int = 2048
+
+
+def test_blocks_that_were_run_stand_for_all() -> None:
+    stats = launch_stats(Record(), array_bytes=3000)
+    assert (stats.blocks, stats.block_threads, stats.warps) == (8, 256, 64)
+    assert (stats.counters[SECTORS.format("ld")], stats.load_lines) == (256, 256)
+    assert (stats.dram_read, stats.dram_write, stats.l2_read) == (3000, 400, 8192)
+    with pytest.raises(ValueError, match="no block"):
+        launch_stats(Record(blocks_run=0), 3000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["transpose", "gemm"])
+def test_every_rung_is_modelled_faster_than_the_one_before(name: str) -> None:
+    """Up to ties: a tile with bank conflicts against strided reads, padding against swizzling."""
+    times = [rung.time_s or math.inf for rung in climb(topics.load(name), "emulator").rungs]
+    for before, after in itertools.pairwise(times):
+        assert after < 1.05 * before
+    assert times[-1] == min(times)

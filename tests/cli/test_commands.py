@@ -1,0 +1,329 @@
+"""The command line: its exit codes, its JSON, its errors, and that it fits 80 columns."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+import grader
+from grader import cli
+from grader.workbook import topics
+from grader.workbook.content import content_root
+
+COMMANDS = (
+    "topics", "climb", "grade", "profile", "emulate", "new", "check", "doctor", "occupancy", "roofline", "model"
+)  # fmt: skip
+LD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+LD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+ST_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"
+CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Ladder = Callable[..., Done]
+
+
+@pytest.fixture
+def ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Ladder:
+    """Runs `ladder ARGUMENTS…` in an empty folder, 80 columns wide."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments: str) -> Done:
+        monkeypatch.setattr(sys, "argv", ["ladder", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return Done(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def fits(text: str) -> bool:
+    return all(len(line) <= 80 for line in text.splitlines())
+
+
+def test_the_version(ladder: Ladder) -> None:
+    assert ladder("--version") == (0, f"warpladder {grader.__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("topic", "given", "right"), [("streams", "my.cu", "my.py"), ("gemm", "my.py", "my.cu")]
+)
+def test_a_starter_gets_the_name_of_what_it_is(ladder: Ladder, topic: str, given: str, right: str) -> None:
+    code, _, err = ladder("new", topic, given)
+    assert (code, Path(given).exists()) == (2, False)
+    assert f"name it {right}" in err
+
+
+def test_a_schedule_that_cannot_be_run_has_no_timeline_to_draw(ladder: Ladder) -> None:
+    Path("mine.py").write_text(
+        "class Schedule:\n    def __init__(self, process, source, target, N, R): ...\n    def run(self): 1 / 0\n"
+    )
+    code, out, _ = ladder("profile", "streams", "mine.py", "--plot", "timeline.svg")
+    assert "timeline.svg is not written" in out
+    assert (code, Path("timeline.svg").exists()) == (2, False)
+
+
+def test_help_needs_none_of_the_machinery() -> None:
+    heavy = {"numpy", "numba", "llvmlite", "jinja2", "grader.judge.climb", "grader.workbook.topics"}
+    code = f"import sys, grader.cli; sys.exit(' '.join({heavy} & set(sys.modules)) or 0)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_teaches_by_an_example(ladder: Ladder, command: str) -> None:
+    done = ladder(command, "--help")
+    assert done.code == 0
+    assert f"ladder {command}" in done.out.partition("Example")[2]
+    assert fits(done.out)
+
+
+def test_no_summary_is_cut(ladder: Ladder) -> None:
+    done = ladder("--help")
+    assert fits(done.out)
+    assert "..." not in done.out.partition("Commands:")[2]
+
+
+def test_topics_names_every_rung(ladder: Ladder) -> None:
+    done = ladder("topics")
+    assert done.code == 0
+    assert fits(done.out)
+    for topic in topics.discover().values():
+        assert topic.name in done.out
+        for rung in topic.rungs:
+            assert rung.id in done.out
+
+
+@pytest.fixture(scope="module")
+def climbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Done, Path]:
+    """A climb of the transpose in a process of its own, with its record."""
+    folder = tmp_path_factory.mktemp("climb")
+    command = [sys.executable, "-m", "grader", "climb", "transpose", "--device", "emulator"]
+    command += [
+        "--set",
+        "M=1024",
+        "--set",
+        "N=1024",
+        "--json",
+        "-",
+        "--record",
+        "records",
+        "--plot",
+        "ladder.svg",
+        "--html",
+        "climb.html",
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    return Done(done.returncode, done.stdout, done.stderr), folder
+
+
+def test_climb_writes_nothing_but_json_to_standard_output(climbed: tuple[Done, Path]) -> None:
+    done, folder = climbed
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert found["topic"] == "transpose"
+    assert found["problem"] == {"M": 1024, "N": 1024}
+    assert "03_padded_tile" in done.err
+    (record,) = (folder / "records").rglob("*.json")
+    assert record.relative_to(folder).as_posix() == "records/emulated-h200/transpose.json"
+    assert json.loads(record.read_text()) == found
+    assert "03_padded_tile" in (folder / "ladder.svg").read_text()
+    assert (folder / "climb.html").read_text().count("<svg") == 2  # the ladder, and under the roofs
+
+
+def test_climb_labels_what_was_modelled_and_what_was_emulated(climbed: tuple[Done, Path]) -> None:
+    done, _ = climbed
+    for rung in json.loads(done.out)["rungs"]:
+        assert (rung["verdict"], rung["time_source"], rung["counter_source"]) == (
+            "pass",
+            "modelled",
+            "emulated",
+        )
+        assert rung["samples_s"] is None
+        assert all(claim["held"] for claim in rung["claims"])
+    assert "≈" in done.err
+
+
+def test_climb_counts_what_nsight_compute_counts(climbed: tuple[Done, Path]) -> None:
+    done, _ = climbed
+    counters: dict[str, dict[str, Any]] = {
+        rung["id"]: rung["counters"] for rung in json.loads(done.out)["rungs"]
+    }
+    naive, tile, padded = (counters[name] for name in ("00_naive", "02_shared_tile", "03_padded_tile"))
+    assert (naive[LD_SECTORS], naive[LD_REQUESTS], naive[ST_SECTORS]) == (131_072, 32_768, 1_048_576)
+    assert sorted(tile[CONFLICTS.format(kind)] for kind in ("ld", "st")) == [0, 1_015_808]
+    assert [padded[CONFLICTS.format(kind)] for kind in ("ld", "st")] == [0, 0]
+
+
+def test_grade_passes_a_rung_and_names_it(ladder: Ladder) -> None:
+    rung = content_root() / "kernels/optimized/transpose/03_padded_tile.cu"
+    done = ladder("grade", "transpose", str(rung), "--device", "emulator", "--json", "grade.json")
+    assert done.code == 0, done.out
+    assert "PASS" in done.out
+    found = json.loads(Path("grade.json").read_text())
+    assert (found["verdict"], found["rung_reached"]) == ("pass", "03_padded_tile")
+
+
+def test_grade_fails_the_starter(ladder: Ladder) -> None:
+    assert ladder("new", "transpose", "mine.cu").code == 0
+    done = ladder("grade", "transpose", "mine.cu", "--device", "emulator")
+    assert done.code == 1, done.out
+    assert "FAIL" in done.out
+    assert "again: ladder grade transpose mine.cu --set M=" in done.out
+
+
+def test_a_file_that_does_not_compile_is_unusable(ladder: Ladder) -> None:
+    ladder("new", "transpose", "mine.cu")
+    Path("mine.cu").write_text(Path("mine.cu").read_text() + "\nint x = y;\n")
+    done = ladder("grade", "transpose", "mine.cu", "--device", "emulator")
+    assert done.code == 2
+    assert 'identifier "y" is undefined' in " ".join(done.out.split())
+
+
+def test_profile_shows_lines(ladder: Ladder) -> None:
+    rung = content_root() / "kernels/optimized/transpose/02_shared_tile.cu"
+    sizes = ("--set", "M=64", "--set", "N=64")
+    done = ladder("profile", "transpose", str(rung), "--device", "emulator", *sizes, "--json", "profile.json")
+    assert done.code == 0, done.out
+    assert fits(done.out.partition("\n")[2])  # the first line has the file's name
+    assert "tile[y][x] = in[" in done.out
+    (launch,) = json.loads(Path("profile.json").read_text())["launches"]
+    assert launch["counters"][LD_SECTORS] == 64 * 64 // 8
+
+
+def test_new_never_overwrites_unless_told(ladder: Ladder) -> None:
+    starter = topics.load("gemm").starter.read_text()
+    assert ladder("new", "gemm").code == 0
+    assert Path("gemm.cu").read_text() == starter
+    Path("gemm.cu").write_text("my work")
+    done = ladder("new", "gemm")
+    assert (done.code, Path("gemm.cu").read_text()) == (2, "my work")
+    assert "--force" in done.err
+    assert ladder("new", "gemm", "--force").code == 0
+    assert Path("gemm.cu").read_text() == starter
+
+
+def test_emulate_hands_over_the_scripts_own_options(ladder: Ladder) -> None:
+    Path("script.py").write_text(
+        "import sys, pycuda.driver\nprint(sys.argv[1:])\nsys.exit(len(sys.argv) - 3)\n"
+    )
+    done = ladder("emulate", "script.py", "--json", "1")
+    assert (done.code, done.out) == (0, "['--json', '1']\n")
+    assert ladder("emulate", "script.py", "--json", "1", "2").code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("climb", "transposs"), "did you mean `transpose`?"),
+        (("climb", "transpose", "--set", "Q=3"), "no size `Q`"),
+        (("climb", "transpose", "--set", "M=many"), "write it as --set N=1024"),
+        (("climb", "transpose", "--set", "M=3", "--set", "M=4"), "gives M twice"),
+        (("climb", "transpose", "gemm", "--json", "-"), "take one topic"),
+        (("climb", "transpose", "--plot", "ladder.txt"), "end it in .svg"),
+        (("climb", "transpose", "--html", "no/such/page.html"), "there is no such folder"),
+        (("grade", "transpose", "mine.cu", "--json", "no/such/grade.json"), "there is no such folder"),
+        (("occupancy",), "either a block's --threads, or a TOPIC and a FILE"),
+        (("occupancy", "--threads", "256", "--shared", "much"), "write 8192 or 8K"),
+        (("occupancy", "--threads", "256", "--on", "V100"), "choose of Tesla T4"),
+        (("occupancy", "--threads", "256", "--plot", "x.svg"), "give --threads and --on"),
+        (("occupancy", "gemm", "absent.cu"), "or name a rung: 00_naive"),
+        (("roofline", "gemm", "--record", "h999"), "there are records of: h200"),
+        (("roofline", "gemm", "--record", "absent.json"), "it cannot be read"),
+        (("model", "gemm", "--record", "h999"), "there is no record of gemm"),
+        (("grade", "transpose", "absent.cu", "--seed", "-3"), "--seed"),
+        (("grade", "transpose", "absent.cu"), "`ladder new transpose` makes one"),
+        (("grade", "transpose", "."), "this is a folder"),
+        (("climb", "transpose", "--arch", "sm_1"), "give one of these to --arch"),
+        (("emulate", "absent.py"), "no such script"),
+        (("new", "transpose", "no/such/folder.cu"), "it cannot be written"),
+    ],
+)
+def test_an_unusable_call_says_what_to_do(ladder: Ladder, arguments: tuple[str, ...], said: str) -> None:
+    done = ladder(*arguments)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())
+    assert fits(done.err)
+    assert not done.out
+
+
+def test_a_command_to_run_again_stays_in_one_line(ladder: Ladder) -> None:
+    name = "a_long_name_for_a_kernel_that_needs_more_than_eighty_columns.cu"
+    ladder("new", "transpose", name)
+    done = ladder("grade", "transpose", name, "--device", "emulator", "--set", "M=33", "--set", "N=31")
+    assert f"again: ladder grade transpose {name} --set M=33 --set N=31 --seed 1\n" in done.out
+
+
+def test_occupancy_of_a_block_on_every_gpu_and_on_one(ladder: Ladder) -> None:
+    done = ladder("occupancy", "--threads", "256", "--registers", "42", "--shared", "16K")
+    assert done.code == 0
+    assert fits(done.out)
+    for name in ("T4", "A100", "L4", "RTX 4090", "H100", "H200", "B200"):
+        assert name in done.out
+    one = ladder("occupancy", "--threads", "256", "--registers", "42", "--on", "h200", "--plot", "one.svg")
+    assert "At 40 registers a thread or less a sixth block would fit: 75 % occupancy." in one.out
+    assert "limited by registers" in Path("one.svg").read_text()
+    assert one.err == "Wrote one.svg\n"
+
+
+def test_occupancy_of_a_kernel_file_is_that_of_each_gpu_s_own_code(ladder: Ladder) -> None:
+    done = ladder("occupancy", "transpose", "02_shared_tile")
+    assert done.code == 0
+    assert fits(done.out)
+    assert "transpose, blocks of 256 threads" in done.out
+    assert re.search(r"H200 +\d+ +4K +8 64/64 +100 warps", done.out), done.out
+
+
+def test_a_roofline_is_drawn_from_a_record(ladder: Ladder) -> None:
+    done = ladder("roofline", "gemm", "--record", "h200", "--plot", "roofs.svg")
+    assert done.code == 0
+    assert fits(done.out)
+    assert "Roofs: FMA 64.9 TFLOP/s" in done.out
+    assert re.search(r"05_float4 .* 32 +16 +FMA", done.out)
+    assert "05_float4" in Path("roofs.svg").read_text()
+    nothing = ladder("roofline", "transpose", "--record", "h200")
+    assert fits(nothing.out)
+    assert "05_float4_tile" in nothing.out
+    other = content_root() / "measurements" / "h200" / "gemm.json"
+    wrong = ladder("roofline", "transpose", "--record", str(other))
+    assert (wrong.code, "a record of gemm, not of transpose" in " ".join(wrong.err.split())) == (2, True)
+    Path("grade.json").write_text('{"topic": "gemm"}')
+    assert "no record of a climb" in ladder("roofline", "gemm", "--record", "grade.json").err
+
+
+def test_too_large_a_problem_is_refused(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 37.3 GiB")
+
+    monkeypatch.setattr("grader.workbook.topics.load", exhausted)
+    done = ladder("climb", "transpose", "--set", "M=100000", "--set", "N=100000")
+    assert done.code == 2
+    assert "not enough memory (Unable to allocate 37.3 GiB)" in done.err
+    assert "--set" in done.err
+
+
+def test_a_terminal_without_unicode_is_written_to(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "grader", "doctor"]
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, capture_output=True, check=False, cwd=tmp_path, env=environment)
+    assert b"Traceback" not in done.stderr
+    assert b"Kernels run on" in done.stdout
+
+
+def test_doctor_finds_the_emulator_usable(ladder: Ladder) -> None:
+    done = ladder("doctor")
+    assert done.code == 0
+    assert fits(done.out)
+    assert "Kernels run on" in done.out

@@ -1,0 +1,366 @@
+"""NVRTC in its own process: results, determinism, cache, headers, and errors that a learner can act on."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from grader.emulator.nvrtc import compilation
+from grader.errors import WarpladderError
+from grader.workbook import compiler
+from grader.workbook.compiler import CompileFailed
+
+HEADERS = sorted(
+    path.name for path in Path(compilation.__file__).with_name("include").iterdir() if path.suffix != ".md"
+)
+
+SOURCE = """\
+constexpr int TILE = 8 * 4;
+template <int N> __device__ float power(float x) { return x * power<N - 1>(x); }
+template <> __device__ float power<0>(float) { return 1.0f; }
+template <int N> __global__ void many(float* out)
+{
+    __shared__ float tile[TILE][TILE];
+    tile[threadIdx.y][threadIdx.x] = power<N>(out[threadIdx.x]) / sinf(out[threadIdx.y]);
+    __syncthreads();
+    out[threadIdx.x] = tile[threadIdx.x][threadIdx.y];
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("WARPLADDER_CACHE", str(folder))
+    return folder
+
+
+def test_build_has_ptx_cubin_names_and_resources() -> None:
+    built = compilation.build(SOURCE, name_expressions=["many<3>", "many<5>"])
+    assert ".target sm_90a" in built.ptx
+    assert built.cubin.startswith(b"\x7fELF")
+    assert set(built.lowered) == {"many<3>", "many<5>"}
+    used = built.resources[built.lowered["many<5>"]]
+    assert used.shared_bytes == 32 * 32 * 4
+    assert 8 <= used.registers <= 64
+    assert (used.spill_store_bytes, used.spill_load_bytes) == (0, 0)
+
+
+def test_spills_and_stack_are_read_from_ptxas() -> None:
+    source = """extern "C" __global__ void __launch_bounds__(1024, 2) greedy(float* a) {
+        float x[64];
+        for (int i = 0; i < 64; ++i) x[i] = a[i * 1024 + threadIdx.x];
+        for (int r = 0; r < 9; ++r)
+            for (int i = 0; i < 64; ++i) x[i] += x[(i * 7 + r) % 64] * x[(i * 5) % 64];
+        for (int i = 0; i < 64; ++i) a[i * 1024 + threadIdx.x] = x[i];
+    }"""
+    used = compilation.build(source).resources["greedy"]
+    assert used.registers <= 32
+    assert used.spill_store_bytes > 0
+    assert used.spill_load_bytes > 0
+    assert used.local_bytes > 0
+
+
+def test_images() -> None:
+    built = compilation.build(SOURCE, name_expressions=["many<3>"])
+    assert built.image("pycuda") == built.cubin
+    text = built.image("emulator").decode()
+    assert text.startswith(built.ptx.rstrip("\n"))
+    assert "// ptxas info    : Used" in text
+    with pytest.raises(ValueError, match="image kind"):
+        built.image("cubin")
+
+
+def test_ptx_is_the_same_in_every_process(tmp_path: Path) -> None:
+    """Whatever the caller's working directory, environment and hash seed."""
+    script = f"""if True:
+        import hashlib, sys
+        sys.path.insert(0, {str(Path(compilation.__file__).parents[3])!r})
+        from grader.emulator.nvrtc import compilation
+        built = compilation.build({SOURCE!r}, name_expressions=["many<3>"])
+        print(hashlib.sha256(built.image("emulator")).hexdigest())
+    """
+    digests = set()
+    for run in range(3):
+        folder = tmp_path / f"folder{run}"
+        folder.mkdir()
+        noise = {f"NOISE_{n}": "x" * 997 * run for n in range(run)}
+        environment = {**os.environ, **noise, "WARPLADDER_CACHE": str(folder), "PYTHONHASHSEED": str(run)}
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            cwd=folder,
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        digests.add(done.stdout)
+    assert len(digests) == 1
+
+
+def test_cache_answers_without_compiling(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = compilation.build(SOURCE, name_expressions=["many<3>"])
+    assert len(list(own_cache.iterdir())) == 1
+    monkeypatch.setattr(compilation, "_ask_child", lambda request: pytest.fail("it compiled again"))
+    assert compilation.build(SOURCE, name_expressions=["many<3>"]) == first
+
+
+@pytest.mark.parametrize("damage", [b"", b"not json\n", b"{}\n", b'{"ptx_bytes": 5, "cubin_bytes": 5}\nabc'])
+def test_damaged_cache_entries_are_replaced(own_cache: Path, damage: bytes) -> None:
+    first = compilation.build("")
+    (entry,) = own_cache.iterdir()
+    whole = entry.read_bytes()
+    entry.write_bytes(damage)
+    assert compilation.build("") == first
+    assert entry.read_bytes() == whole
+
+
+def test_concurrent_writers_leave_one_whole_entry(own_cache: Path) -> None:
+    with ThreadPoolExecutor(4) as pool:
+        builds = list(pool.map(lambda _: compilation.build("__device__ int x;"), range(4)))
+    assert all(built == builds[0] for built in builds)
+    assert [path.suffix for path in own_cache.iterdir()] == [".build"]
+
+
+def test_an_unwritable_cache_costs_time_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("WARPLADDER_CACHE", str(tmp_path / "file" / "below"))
+    assert compilation.build("").ptx
+
+
+def test_files_behind_an_include_path_are_read_each_time(tmp_path: Path) -> None:
+    header = tmp_path / "size.h"
+    source = '#include "size.h"\nextern "C" __constant__ int size = SIZE;'
+    for size in (3, 4):
+        header.write_text(f"#define SIZE {size}\n")
+        assert f"size = {size};" in compilation.build(source, options=[f"-I{tmp_path}"]).ptx
+
+
+@pytest.mark.parametrize("header", HEADERS)
+def test_header_stands_alone(header: str) -> None:
+    assert compilation.build(f"#include <{header}>\n#include <{header}>\n").ptx
+
+
+def test_headers_together_serve_ordinary_code() -> None:
+    source = "".join(
+        f"#include <{header}>\n" for header in (*HEADERS, "cuda_runtime.h", "cuda_fp16.h", "mma.h")
+    )
+    source += """
+    constexpr int LARGEST = std::max(3, 5);
+    constexpr float START = -INFINITY;
+    static_assert(std::is_same_v<std::conditional_t<LARGEST == 5, int, float>, int>);
+    static_assert(sizeof(std::size_t) == 8 && sizeof(uint) == 4 && sizeof(int64_t) == 8);
+    extern "C" __global__ void k(float* a, double* d, int n, int32_t* q, std::uint64_t* r) {
+        a[0] = std::sqrt(a[0]) + std::abs(a[1]) + fmaxf(START, NAN) + float(M_PI) + FLT_MAX;
+        d[0] = std::sin(d[0]) + std::numeric_limits<double>::infinity() + DBL_MAX;
+        q[0] = std::numeric_limits<int>::max() + INT_MIN + UINT8_MAX;
+        r[0] = UINT64_MAX + offsetof(float4, y);
+        std::swap(a[5], a[6]);
+        std::printf("%d", LARGEST);
+        std::memcpy(a, d, 8);
+        if (std::isnan(a[7])) assert(n);
+    }
+    """
+    assert compilation.build(source).resources["k"].registers > 8
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("constexpr int X = 8 * 16;", 128),
+        ("const unsigned X = 7;", 7),
+        ("enum { W = 31, X };", 32),
+        ("#define X (-3)", -3),
+        ("#define X 0", 0),
+        ("constexpr bool X = true;", 1),
+        ("constexpr long long X = 1ll << 40;", 1 << 40),
+        ("template <int N> struct Two { enum { value = 2 * N }; };\nconstexpr auto X = Two<21>::value;", 42),
+    ],
+)
+def test_constants(expression: str, value: int) -> None:
+    source = f"constexpr int FIRST = 1;\n{expression}\n"
+    assert compiler.constants(source, ["FIRST", "X"], file=Path("k.cu")) == {"FIRST": 1, "X": value}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["", "constexpr float X = 2.5f;", "__device__ int X;", "namespace inner { constexpr int X = 3; }"],
+)
+def test_not_a_constant(expression: str) -> None:
+    source = f'// /// launch\n// grid = ["cdiv(N, X)"]\n// ///\nconstexpr int FIRST = 1;\n{expression}'
+    with pytest.raises(WarpladderError, match="uses `X`") as caught:
+        compiler.constants(source, ["FIRST", "X"], file=Path("k.cu"))
+    assert (caught.value.file, caught.value.line) == ("k.cu", 2)
+    assert "constexpr int X" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("declared", "types"),
+    [
+        ("void k(const float* __restrict__ in, float* out, int N)", ("const float*", "float*", "int")),
+        ("void k(double* out, unsigned long long N, float x)", ("double*", "unsigned long long", "float")),
+        ("void k(const float4* in, void* out, const Pair* pairs)", (None, None, None)),
+        (
+            "void k(const half* A, half2* B, const __nv_bfloat16* C)",
+            ("const half*", None, "const nv_bfloat16*"),
+        ),
+        ("void k()", (None,)),
+    ],
+)
+@pytest.mark.parametrize("linkage", ["", 'extern "C" '])
+def test_types_of_parameters(linkage: str, declared: str, types: tuple[str | None, ...]) -> None:
+    head = "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\nstruct Pair { int a, b; };\n"
+    source = f"{head}{linkage}__global__ __launch_bounds__(64) {declared} {{}}"
+    assert compiler.parameter_types(source, "k", len(types), file=Path("k.cu")) == types
+
+
+def test_types_of_an_instances_parameters() -> None:
+    source = "namespace my { template <class T, int N> __global__ void k(T* out, int) {} }"
+    found = compiler.parameter_types(source, "my::k<double, 3>", 2, file=Path("k.cu"))
+    assert found == ("double*", "int")
+
+
+def test_constants_that_hold_zeros() -> None:
+    source = (
+        "__constant__ float a[4]; __constant__ float b[2] = {1, 2}; __constant__ float unused[3]; __device__ int d;\n"
+        'extern "C" __global__ void k(float* out, int i) { *out = a[i] + b[i] + d; }'
+    )
+    built = compiler.compile_source(source, file=Path("k.cu"), kernels=["k"])
+    assert compiler.zero_constants(built.ptx) == ("a",)
+
+
+HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "said"),
+    [
+        (
+            "__global__ void gemm(float* C) {\n  *C = b;\n}",
+            6,
+            ['identifier "b" is undefined', "*C = b;", "^"],
+        ),
+        ("__global__ void gem(float*) {}", 3, ["the kernel `gemm`", "its kernels: gem"]),
+        ("template <int N> __global__ void gemm(float*) {}", 3, ["is a template", "gemm<…>"]),
+        ("__device__ void gemm(float*) {}", 3, ["is not a kernel", "__global__"]),
+        ("__global__ void gemm(float*) {}\nint main() { return 0; }", 6, ["host function", "main()"]),
+        ("#include <vector>\n__global__ void gemm() {}", 5, ["vector", "<cmath>"]),
+        ("__global__ void gemm(const half* A) {}", 5, ['"half" is undefined', "#include <cuda_fp16.h>"]),
+        (
+            "__global__ void gemm() { cudaMalloc(0, 4); }",
+            5,
+            ['"cudaMalloc" is undefined', "that is host code"],
+        ),
+        (
+            "#include <cub/cub.cuh>\n__global__ void gemm() {}",
+            None,
+            ["line ", ".cuh, line ", "block_reduce.cuh> in place of <cub/cub.cuh>"],
+        ),
+        (
+            "__global__ void gemm(float* C, int i) { __shared__ float x[99999]; x[i] = i; *C = x[*C > 0]; }",
+            None,
+            ["399,996 bytes of static shared memory", "232,448"],
+        ),
+        ('__global__ void gemm() { asm("foo.bar;"); }', None, ["Unknown modifier '.bar'"]),
+    ],
+)
+def test_compile_error(source: str, line: int | None, said: list[str]) -> None:
+    with pytest.raises(CompileFailed) as caught:
+        compiler.compile_source(HEAD + source, file=Path("mine/gemm.cu"), kernels=["gemm"])
+    assert (caught.value.file, caught.value.line) == ("mine/gemm.cu", line)
+    for words in said:
+        assert words in str(caught.value)
+
+
+def test_many_errors_are_counted_and_kept_in_the_log() -> None:
+    source = "".join(f"__device__ int f{n}() {{ return missing{n}; }}\n" for n in range(6))
+    with pytest.raises(CompileFailed, match="6 errors in all") as caught:
+        compiler.compile_source(source, file=Path("k.cu"), kernels=[])
+    assert "missing5" not in str(caught.value)
+    assert "missing5" in caught.value.log
+
+
+def test_file_names_may_hold_parentheses() -> None:
+    with pytest.raises(CompileFailed, match=r"mine \(2\)\.cu:2: identifier") as caught:
+        compiler.compile_source("\n__device__ int x = y;", file=Path("mine (2).cu"), kernels=[])
+    assert caught.value.line == 2
+
+
+def test_a_nul_character_is_refused() -> None:
+    with pytest.raises(CompileFailed, match="NUL character"):
+        compiler.compile_source("__device__ int x;\0oops", file=Path("k.cu"), kernels=[])
+
+
+def test_unknown_architecture() -> None:
+    with pytest.raises(CompileFailed, match="sm_75 and later"):
+        compiler.compile_source("", file=Path("k.cu"), kernels=[], arch="sm_11")
+
+
+def test_a_crash_of_the_compiler_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    child = tmp_path / "child.py"
+    child.write_text("import os; os.abort()")
+    monkeypatch.setattr(compilation, "_CHILD", child)
+    with pytest.raises(CompileFailed, match="ended with status"):
+        compiler.compile_source("", file=Path("k.cu"), kernels=[])
+
+
+@pytest.fixture
+def fresh_search() -> Iterator[None]:
+    compilation.find_toolkit.cache_clear()
+    yield
+    compilation.find_toolkit.cache_clear()
+
+
+@pytest.mark.usefixtures("fresh_search")
+def test_missing_wheels_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilation.sys, "path", [])
+    with pytest.raises(WarpladderError, match="pip install"):
+        compiler.compile_source("", file=Path("k.cu"), kernels=[])
+
+
+@pytest.mark.usefixtures("fresh_search")
+def test_wheels_may_lie_in_several_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where one of them has made a regular package of `nvidia`."""
+    installed = compilation.find_toolkit().library.parents[1]
+    near, far = (tmp_path / folder / "nvidia" / "cu13" / "include" for folder in ("near", "far"))
+    for folder in (near, far):
+        folder.mkdir(parents=True)
+    (near.parent / "lib").symlink_to(installed / "lib")
+    (near.parents[1] / "__init__.py").touch()
+    for header in (installed / "include").iterdir():
+        (far if header.name == "crt" else near).joinpath(header.name).symlink_to(header)
+    monkeypatch.setattr(compilation.sys, "path", [str(tmp_path / "near"), str(tmp_path / "far")])
+    compilation.find_toolkit.cache_clear()
+    assert compilation.build("#include <mma.h>").ptx
+
+
+def test_parameter_sizes() -> None:
+    source = """
+    struct Map { alignas(64) char bytes[128]; };
+    extern "C" __global__ void k(const __grid_constant__ Map m, float* a, double d, int n, short s, bool b) {}
+    extern "C" __global__ void none() {}
+    """
+    ptx = compilation.build(source).ptx
+    assert compiler.parameter_bytes(ptx, "k") == (128, 8, 8, 4, 2, 1)
+    assert compiler.parameter_bytes(ptx, "none") == ()
+    with pytest.raises(KeyError):
+        compiler.parameter_bytes(ptx, "other")
+
+
+@pytest.mark.parametrize(("of", "arch"), [((8, 0), "sm_80"), ((9, 0), "sm_90a"), ((12, 0), "sm_120a")])
+def test_architecture(of: tuple[int, int], arch: str) -> None:
+    assert compiler.architecture(of) == arch
+    assert compiler.capability(arch) == of
+
+
+def test_cache_entry_is_json_then_ptx_then_cubin(own_cache: Path) -> None:
+    built = compilation.build(SOURCE, name_expressions=["many<3>"])
+    (entry,) = own_cache.iterdir()
+    head, _, body = entry.read_bytes().partition(b"\n")
+    assert json.loads(head)["arch"] == "sm_90a"
+    assert body == built.ptx.encode() + built.cubin

@@ -1,0 +1,76 @@
+"""The twins in PyCUDA's place."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import pytest
+
+from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.driver.emulation import reset
+from grader.emulator.pycuda_api.shim import MODULES, emulated_pycuda
+
+
+@pytest.fixture(autouse=True)
+def _fresh() -> None:
+    reset()
+
+
+def test_imports_give_the_twins() -> None:
+    before = {name: module for name, module in sys.modules.items() if name.startswith("pycuda")}
+    with emulated_pycuda():
+        import pycuda.autoinit
+        import pycuda.compiler
+        import pycuda.driver
+
+        assert pycuda.driver is driver
+        assert pycuda.VERSION == (2026, 1)
+        assert pycuda.compiler.SourceModule.__module__ == "grader.emulator.pycuda_api.compiler"
+        assert driver.Context.get_current() is pycuda.autoinit.context
+        assert pycuda.autoinit.device == driver.Device(0)
+    assert {name: module for name, module in sys.modules.items() if name.startswith("pycuda")} == before
+
+
+def test_autoinit_makes_a_context_each_time() -> None:
+    for name in ("pycuda.autoinit", "pycuda.autoprimaryctx"):
+        for _ in range(2):
+            reset()
+            with emulated_pycuda():
+                importlib.import_module(name)
+                assert driver.Context.get_current() is not None
+
+
+def test_every_twin_imports() -> None:
+    with emulated_pycuda():
+        for name in MODULES:
+            importlib.import_module(name)
+
+
+def test_what_has_no_twin_is_refused_by_name() -> None:
+    with (
+        emulated_pycuda(),
+        pytest.raises(
+            ModuleNotFoundError, match=r"pycuda\.scan is not emulated; emulated are .*pycuda\.driver"
+        ),
+    ):
+        importlib.import_module("pycuda.scan")
+
+
+def test_tools() -> None:
+    with emulated_pycuda():
+        import pycuda.autoinit  # noqa: F401
+        from pycuda.tools import context_dependent_memoize, dtype_to_ctype
+
+        calls = []
+
+        @context_dependent_memoize
+        def remembered(x: int) -> int:
+            calls.append(x)
+            return 2 * x
+
+        assert remembered(2) == remembered(2) == 4
+        assert calls == [2]
+        assert dtype_to_ctype("float32") == "float"
+        with pytest.raises(ValueError, match="float16"):
+            dtype_to_ctype("float16")

@@ -1,0 +1,180 @@
+"""The bank and the interviews: the repository's own are complete, and each kind of damage is named with its line."""
+
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import little_interview
+import little_topic
+import pytest
+
+from grader.check import check_questions, dead_links
+from grader.interview import bank, checks, rounds
+from grader.workbook import topics
+from grader.workbook.content import content_root
+
+QUESTION, INTERVIEW = "lessons/questions/hpc-01.toml", "lessons/copy/interview.toml"
+FUNCTIONS, LESSON = "lessons/questions/hpc-01.py", "lessons/copy/lesson.md"
+
+NUMBERS = "01 02 05 07 08 11 13 14 15 16 20 21 23 24 25 26"
+KERNELS = "04 13 14 16 17 23 25"
+INTERVIEWS = {
+    "gemm": "code-01",
+    "transpose": "code-02",
+    "reduce": "code-03",
+    "reduce2d": "code-04",
+    "conv2d": "code-05",
+    "streams": "code-06",
+    "hgemm": "code-07",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return little_interview.write(tmp_path)
+
+
+def test_points_are_lines_however_they_are_broken_in_the_file() -> None:
+    assert all("\n" not in point.text for item in bank.discover().values() for point in item.points)
+
+
+def test_the_bank_has_every_question() -> None:
+    found = bank.discover()
+    assert sorted(found) == [f"hpc-{number:02}" for number in range(1, 28)]
+    assert all(found[f"hpc-{number}"].numbers for number in NUMBERS.split())
+    assert all(found[f"hpc-{number}"].kernels for number in KERNELS.split())
+
+
+def test_every_coding_round_has_an_interview() -> None:
+    found = rounds.discover(topics.discover())
+    assert {name: item.id for name, item in found.items()} == INTERVIEWS
+
+
+def test_the_repository_has_no_problems() -> None:
+    assert [str(problem) for problem in check_questions(content_root())] == []
+
+
+def test_the_little_interview_has_no_problems(root: Path) -> None:
+    assert [str(problem) for problem in check_questions(root)] == []
+
+
+# What is damaged, and by what; what is said of it, and the text of the line that is named, if one is.
+DAMAGE = [
+    (QUESTION, 'looks_for = "That', 'look_for = "That', "unknown key `look_for`, did you mean", "look_for"),
+    (QUESTION, 'id = "hpc-01"', 'id = "hpc-02"', "`id` is 'hpc-02'", "id ="),
+    (QUESTION, 'id = "hpc-01"', 'id = "first"', "`id` is 'first'", "id ="),
+    (QUESTION, '"That you think in bytes."', '"TODO"', "`looks_for` is not written yet", "looks_for"),
+    (QUESTION, "weight = 30", "weight = 40", "sum to 110", "weight = 60"),
+    (QUESTION, "weight = 30", "weight = 0", "`weight` is below 1", "weight = 0"),
+    (QUESTION, "weight = 30", 'weight = "30"', "not an integer", 'weight = "30"'),
+    (QUESTION, 'all = [["read"], ["writ"]]', "", "either `any` or `all`", "[[point]]"),
+    (QUESTION, 'all = [["read"], ["writ"]]', 'all = ["read"]', "`all` is", "all ="),
+    (QUESTION, '["8 ?N"', '["(8"', "no regular expression", 'any = ["(8"'),
+    (QUESTION, '["8 ?N", "eight bytes"]', '["8 ?N"]\nunless = "not"', "`unless` is", "unless"),
+    (QUESTION, '["8 ?N", "eight bytes"]', '["8 ?N"]\nunless = []', "`unless` is", "unless"),
+    (QUESTION, '["8 ?N", "eight bytes"]', '["8 ?N"]\nunless = ["(n"]', "`unless` holds no regular", "unless"),
+    (QUESTION, '["8 ?N", "eight bytes"]', '["8 ?N"]\nunless = ["memory"]', "`answer` does not say", "[[point]]"),
+    (QUESTION, '["8 ?N", "eight bytes"]', '["in all"]', "`answer` does not say: It takes 8 N", "[[point]]"),
+    (QUESTION, "It takes 8 N bytes in all", "So many bytes", "the point's own text is not heard", "[[point]]"),
+    (QUESTION, 'answer = "Twice the bytes."', 'answer = " "', "`answer` is not written", 'answer = " "'),
+    (QUESTION, "https://example.org/guide#copies", "ftp://example.org", "`url` is", "url"),
+    (QUESTION, "https://example.org/guide#copies", "../nowhere.md", "leads nowhere", "url"),
+    (QUESTION, 'topics = ["copy"]', 'topics = ["paste"]', "names paste", None),
+    (QUESTION, "of {floats} floats", "of {halves} floats", "names {halves}", "text ="),
+    (QUESTION, "of {floats} floats", "of some floats", "does not tell the candidate {floats}", "text ="),
+    (QUESTION, "= {answer}", "= what?", "does not show {answer}", "explain"),
+    (QUESTION, "tolerance = 0", "tolerance = 5", "`tolerance` is 5", "tolerance"),
+    (QUESTION, "[1024, 2048]", "[]", "`floats` is []", "floats = []"),
+    (QUESTION, "[1024, 2048]", "[1024, 1024]", "a value twice", "floats ="),
+    (QUESTION, 'rung = "01_wide"', 'rung = "01_wild"', "no rung `01_wild`, did you mean", "[[kernel]]"),
+    (QUESTION, 'topic = "copy"', 'topic = "paste"', "no topic `paste`", "[[kernel]]"),
+    (QUESTION, 'id = "bytes_moved"', 'id = "moved"', "`moved` is missing", None),
+    (FUNCTIONS, "8 * floats", "8 // (floats - 2048)", "floats = 2048 fails with ZeroDivisionError", None),
+    (FUNCTIONS, "8 * floats", "floats / 3", "nobody types 341.3", "[[number]]"),
+    (FUNCTIONS, "8 * floats", "8", "the same answer however it is drawn", "[[number]]"),
+    (FUNCTIONS, "return", "retrun", "it does not load: SyntaxError", None),
+    (INTERVIEW, 'rung = "01_wide"', 'rung = "02_wide"', "no rung `02_wide`", "rung ="),
+    (INTERVIEW, 'rung = "01_wide"', 'rung = "00_naive"', "00_naive is not above", 'rung = "00_naive"'),
+    (INTERVIEW, "minutes = 30", "minutes = 3", "`minutes` is 3", "minutes"),
+    (INTERVIEW, "by the requests, one", "by it, one", "`answer` does not say: It makes many", "[[round.limit]]"),
+    (INTERVIEW, "tolerance = 0.05", "tolerance = 0", "`tolerance` is 0", "tolerance"),
+    (INTERVIEW, '"N / l1tex', '"N > l1tex', "not a number", "value"),
+    (INTERVIEW, '"N / l1tex', '"n / l1tex', "the ratio names `n`", "[round.ratio]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("file", "old", "new", "said", "line"), DAMAGE)
+def test_damage_is_named(root: Path, file: str, old: str, new: str, said: str, line: str | None) -> None:
+    text = (root / file).read_text()
+    assert old in text
+    (root / file).write_text(text.replace(old, new, 1))
+    problems = check_questions(root)
+    assert len(problems) == 1, [str(problem) for problem in problems]
+    assert said in problems[0].message
+    if line is not None:
+        lines = Path(problems[0].file or "").read_text().splitlines()
+        assert line in lines[(problems[0].line or 0) - 1]
+
+
+@pytest.mark.parametrize("name", ["follow_up", "common_error", "source", "round"])
+def test_lists_have_enough_in_them(root: Path, name: str) -> None:
+    text = (root / INTERVIEW).read_text()
+    first = text.index(f"[[{name}]]")
+    end = text.find("\n[[", first + 1) if name != "round" else text.index("[[round]]", first + 1) - 1
+    (root / INTERVIEW).write_text(text[:first] + text[end + 1 :])
+    (problem,) = check_questions(root)
+    assert re.search(rf"there are \d (of `)?{name}", problem.message)
+
+
+def test_links_in_lessons_are_followed(root: Path) -> None:
+    (root / LESSON).write_text(
+        "See [it](../../kernels/naive/copy.cu#L3),\n[that](nowhere.md) and [the web](https://a.b).\n"
+    )
+    (problem,) = check_questions(root)
+    assert problem.line == 2
+    assert "nowhere.md" in problem.message
+
+
+def test_links_to_the_web_are_listed_with_their_lines(root: Path) -> None:
+    path = root / QUESTION
+    ((url, line),) = checks.external_links(path, path.read_text())
+    assert url == "https://example.org/guide#copies"
+    assert "url" in path.read_text().splitlines()[line - 1]
+
+
+def test_links_that_do_not_answer_are_named(root: Path) -> None:
+    class Pages(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/guide" else 404)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Pages)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    here = f"http://127.0.0.1:{server.server_port}"
+    for file, address in ((QUESTION, f"{here}/guide#copies"), (INTERVIEW, f"{here}/gone")):
+        little_topic.edit(root / file, "https://example.org/guide#copies", address)
+    try:
+        (problem,) = dead_links(root)
+    finally:
+        server.shutdown()
+        server.server_close()
+    assert problem.file == str(root / INTERVIEW)
+    assert "/gone does not answer" in problem.message
+    assert "404" in (problem.remedy or "")
+
+
+def test_files_that_nothing_reads_are_named(root: Path) -> None:
+    (root / "lessons/questions/hpc-02.py").write_text("")
+    (root / "lessons/questions/notes.txt").write_text("")
+    assert [problem.message for problem in check_questions(root)] == ["this file belongs to no question"] * 2
+
+
+def test_ratios_of_multiply_adds_say_whether_a_lane_or_a_warp_is_counted() -> None:
+    for topic in ("gemm", "conv2d"):
+        for item in rounds.read_interview(topics.load(topic)).rounds:
+            if item.ratio is not None and item.ratio.unit.startswith("multiply-adds a"):
+                assert "32 lanes at once count as one" in " ".join(item.ratio.text.split()), item.rung

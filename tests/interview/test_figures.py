@@ -1,0 +1,105 @@
+"""Figures that questions from hpc-16 on and the coding rounds quote are those of the records and of the boards."""
+
+import json
+import re
+from functools import cache
+from typing import Any
+
+import pytest
+
+from grader.analysis.devices import board
+from grader.interview import rounds
+from grader.interview.bank import load
+from grader.workbook.content import content_root
+from grader.workbook.topics import load as load_topic
+
+TOPICS = ("gemm", "reduce", "reduce2d", "conv2d", "streams", "hgemm")
+H200 = board("NVIDIA H200", "sm_90a")
+IN_FLIGHT = H200.peak_dram * H200.dram_latency / H200.clock_hz  # bytes, on an idle board
+
+
+@cache
+def record(topic: str) -> dict[str, Any]:
+    """The record of a topic on the H200."""
+    return json.loads((content_root() / "measurements" / "h200" / f"{topic}.json").read_text("utf-8"))
+
+
+def ms(topic: str, rung: str) -> float:
+    """The time of a rung."""
+    return 1e3 * next(item["time_s"] for item in record(topic)["rungs"] if item["id"] == rung)
+
+
+def library_ms(topic: str) -> float:
+    """The time of the library."""
+    return 1e3 * record(topic)["baselines"][0]["time_s"]
+
+
+def tflops(topic: str, rung: str) -> float:
+    """The rate of a product of 4096³."""
+    return 2 * 4096**3 / ms(topic, rung) / 1e9
+
+
+def product_us(rung: str) -> float:
+    """The time of one of the hundred products of `transfer`."""
+    return 10 * ms("transfer", rung)
+
+
+QUOTED = [
+    ("hpc-16", r"([\d.]+) of 66.9 TFLOP/s", lambda: tflops("gemm", "02_shared_tile")),
+    ("hpc-16", r", (\d+) for 8 × 8 outputs,", lambda: tflops("gemm", "04_register_tile_2d")),
+    ("hpc-16", r"(\d+) with float4s", lambda: tflops("gemm", "05_float4")),
+    ("hpc-17", r"went from ([\d.]+) to [\d.]+ ms with a double", lambda: ms("gemm", "06_warp_tile")),
+    ("hpc-17", r"([\d.]+) ms with a double buffer", lambda: ms("gemm", "07_double_buffer")),
+    ("hpc-17", r"from ([\d.]+) to [\d.]+ ms with three", lambda: ms("hgemm", "05_padded_tile")),
+    ("hpc-17", r"([\d.]+) ms with three stages", lambda: ms("hgemm", "06_cp_async")),
+    ("hpc-21", r"TB/s, (\d+) FLOP a byte; on an A100", lambda: H200.peak_flop / H200.peak_dram),
+    ("hpc-21", r"on an A100 ([\d.]+);", lambda: ridge("NVIDIA A100")),
+    ("hpc-21", r"on an RTX 4090 (\d+), as", lambda: ridge("NVIDIA GeForce RTX 4090")),
+    ("hpc-21", r"it is (\d+) on an H200", lambda: H200.peak_tensor / H200.peak_dram),
+    ("hpc-21", r"it would be (\d+), more", lambda: 4 * ridge("NVIDIA GeForce RTX 4090")),
+    ("hpc-23", r"that is ([\d.]+) TFLOP/s at best", lambda: H200.peak_dram / 4e12),
+    ("hpc-24", r"that is ([\d.]+) MB in flight", lambda: IN_FLIGHT / 1e6),
+    ("hpc-24", r"(\d+) KB for each of 132", lambda: IN_FLIGHT / H200.sms / 1e3),
+    ("hpc-25", r"some (\d+) GB/s of PCIe 5.0", lambda: H200.link.copy_in / 1e9),
+    ("hpc-25", r"(\d+) µs with NumPy", lambda: 10 * 1e3 * record("transfer")["baselines"][2]["time_s"]),
+    ("hpc-25", r"(\d+) µs on the GPU with copies", lambda: product_us("00_naive")),
+    ("hpc-25", r"(\d+) µs when A and X stay", lambda: product_us("01_stay_on_device")),
+    ("hpc-25", r"(\d+) µs when the hundred launches", lambda: product_us("03_graph")),
+    ("hpc-15", r"reaches (\d+) % of cuBLAS", lambda: 100 * library_ms("gemm") / ms("gemm", "09_wide_tile")),
+    ("hpc-27", r"reaches (\d+) % of cuBLAS", lambda: 100 * library_ms("gemm") / ms("gemm", "09_wide_tile")),
+    (
+        "hpc-27",
+        r"factor of ([\d.]+) at one",
+        lambda: library_ms("conv2d") / ms("conv2d", "07_winograd_fused"),
+    ),
+]
+
+
+def ridge(name: str) -> float:
+    """FLOP a byte at which FP32 and DRAM are both busy."""
+    spec = board(name, "")
+    return spec.peak_flop / spec.peak_dram
+
+
+@pytest.mark.parametrize(("question", "pattern", "computed"), QUOTED)
+def test_a_quoted_figure_is_the_computed_one(question, pattern, computed):
+    answer = re.sub(r"\s+", " ", load(question).answer)
+    (quoted,) = re.findall(pattern, answer)
+    assert float(quoted) == pytest.approx(computed(), rel=0.05)
+
+
+@pytest.mark.parametrize("topic", [*TOPICS, "transpose"])
+def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
+    for item in rounds.read_interview(load_topic(topic)).rounds:
+        answer = re.sub(r"\s+", " ", item.answer)
+        for share, whose in re.findall(r"([\d.]+) % of (?:the |a )?(bound|plain copy|cuBLAS|cuDNN)", answer):
+            best = library_ms(topic) if whose.startswith("cu") else 1e3 * record(topic)["bound"]["time_s"]
+            assert float(share) == pytest.approx(100 * best / ms(topic, item.rung), abs=1), item.rung
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_rounds_answer_gives_the_time_of_its_rung(topic):
+    for item in rounds.read_interview(load_topic(topic)).rounds:
+        quoted = re.search(r"([\d.]+)\s+ms\b", item.answer)
+        assert quoted is not None, item.rung
+        assert float(quoted[1]) == pytest.approx(ms(topic, item.rung), rel=0.05), item.rung

@@ -1,0 +1,277 @@
+"""`ladder interview` and `ladder quiz` in a terminal of 80 columns, and the pages that they write."""
+
+import contextlib
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from markdown_it import MarkdownIt
+
+from grader import cli
+from grader.interview import bank, card, session
+from grader.interview.rounds import read_interview
+from grader.interview.session import Code, Figure, Rated, Said, Session, Talk
+from grader.report import sheets
+from grader.results import Climb, load
+from grader.workbook import topics
+from grader.workbook.content import content_root
+from grader.workbook.topic import Topic
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+Ladder = Callable[..., Done]
+
+
+@pytest.fixture
+def ladder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Ladder:
+    """Runs `ladder ARGUMENTS…` in an empty folder, 80 columns wide, with lines that are typed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*arguments: str, typed: str = "") -> Done:
+        monkeypatch.setattr(sys, "argv", ["ladder", *arguments])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return Done(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def fits(text: str) -> bool:
+    return all(len(line) <= 80 for line in text.splitlines())
+
+
+@pytest.mark.parametrize("command", ["interview", "quiz"])
+def test_the_commands_teach_by_an_example(ladder: Ladder, command: str) -> None:
+    done = ladder(command, "--help")
+    assert done.code == 0
+    assert f"ladder {command}" in done.out.partition("Example")[2]
+    assert fits(done.out)
+
+
+TYPED = """\
+Occupancy is the number of resident warps over the most that an SM can hold.
+registers, shared memory
+
+~2 -1
+many
+2
+
+
+64
+17 KiB
+The grid is too small, or the last wave leaves SMs empty.
+
+maybe
+y
+"""
+
+
+def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Path) -> None:
+    command = ["quiz", "hpc-15", "--seed", "3", "--card", "card.json", "--card", "card.html"]
+    done = ladder(*command, typed=TYPED)
+    assert done.code == 0, done.err
+    assert fits(done.out)
+    assert "“many” is no number" in done.out
+    assert "A senior engineer would say" in done.out
+    assert "y, p or n." in done.out
+    assert done.out.count("Enter once more goes on without") == 1
+    assert "Drawn with --seed 3." in " ".join(done.out.split())
+    assert done.err.endswith("Wrote card.json\nWrote card.html\n")
+    found = json.loads((tmp_path / "card.json").read_text())
+    (section,) = found["sections"]
+    talk = section["lines"][0]
+    assert [point["self_scored"] for point in talk["points"]][:3] == [0, 0.5, None]
+    assert found["self_scored"] < 0
+    assert [line["text"] for line in section["lines"][1:3]] == ["2", ""]
+    assert found["follow_ups"][0]["self_scored"] == 1
+    page = (tmp_path / "card.html").read_text()
+    assert "resident warps over the most" in page
+    assert "http" not in page.replace('<a href="https://', "").partition("<main>")[0]  # nothing is loaded
+
+
+def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
+    """At a terminal, where what is pasted arrives at once."""
+    master, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grader", "quiz", "hpc-06"], stdin=terminal, stdout=terminal, stderr=terminal,
+        cwd=tmp_path, start_new_session=True,
+    )  # fmt: skip
+    with os.fdopen(master, "r+b", buffering=0) as keyboard:
+        shown = b""
+        for until, typed in (
+            (b"> ", b"It is\n\npasted.\n"),
+            (b"pasted.\r\n> ", b"\n"),
+            (b"agree > ", b"\x04"),
+        ):
+            while until not in shown:
+                shown += keyboard.read(1 << 16)
+            keyboard.write(typed)
+        os.close(terminal)
+        with contextlib.suppress(OSError):  # the other side is closed
+            while keyboard.read(1 << 16):
+                pass
+    process.wait(60)
+    kept = session.load(tmp_path / "quiz-1.json")
+    assert [item.text for item in kept.answers if isinstance(item, Talk)] == ["It is\n\npasted."]
+
+
+def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:
+    done = ladder("quiz", "hpc-15", "--seed", "3", typed="\n\n")
+    assert done.code == 1
+    assert "--resume quiz-1.json" in done.out
+    assert "of 25 points" not in done.out  # the card would tell what is still to be asked
+    again = ladder("quiz", "--resume", "quiz-1.json", typed=TYPED.partition("-1\n")[2])
+    assert again.code == 0, again.out
+    assert "What is occupancy" not in again.out
+    assert "of 25 points" in again.out
+    shown = ladder("quiz", "--resume", "quiz-1.json")
+    assert shown.code == 0
+    assert "of 25 points" in shown.out
+
+
+def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
+    (tmp_path / "interview-transpose-1.cu").write_text("mine")
+    done = ladder("interview", "transpose", "--device", "emulator")
+    assert done.code == 1
+    assert (tmp_path / "interview-transpose-1.cu").read_text() == "mine"
+    assert (tmp_path / "interview-transpose-2.json").is_file()
+    assert (tmp_path / "interview-transpose-2.cu").is_file()
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["interview", "transposed"], "did you mean `transpose`"),
+        (["interview", "transpose", "--card", "card.pdf"], "no kind of card"),
+        (["interview", "transpose", "--sheet", "sheet.txt"], "no kind of sheet"),
+        (["quiz", "hpc-15", "--sheet", "sheet.json"], "no kind of sheet"),
+        (["interview", "transpose", "--sheet", "nowhere/sheet.html"], "there is no such folder"),
+        (["interview", "transpose", "--card", "nowhere/card.html"], "there is no such folder"),
+        (["interview", "transpose", "--resume", "nothing.json"], "cannot be read"),
+        (["quiz", "hpc-99"], "no question `hpc-99`"),
+        (["quiz", "--topic", "knitting"], "no question belongs to knitting"),
+        (["quiz", "--resume", "nothing.json"], "cannot be read"),
+    ],
+)
+def test_unusable_calls_say_what_helps(ladder: Ladder, command: list[str], said: str) -> None:
+    done = ladder(*command)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())
+
+
+def test_an_enter_too_many_gives_no_question_away(ladder: Ladder, tmp_path: Path) -> None:
+    ladder("interview", "transpose", "--device", "emulator", typed="\nIt is limited by memory.\n\n")
+    (talk,) = session.load(tmp_path / "interview-transpose-1.json").answers
+    assert isinstance(talk, Talk)
+    assert talk.text == "It is limited by memory."
+
+
+def test_waiting_for_code_repeats_the_keys_and_not_the_question(ladder: Ladder) -> None:
+    done = ladder("interview", "transpose", "--device", "emulator", typed="\n\n" + "\n" * 2)
+    assert done.out.count("has not changed") == 2
+    assert done.out.count("Write the straightforward version first") == 1
+
+
+def test_a_file_that_is_gone_is_said_in_words(ladder: Ladder, tmp_path: Path) -> None:
+    ladder("interview", "transpose", "--device", "emulator", typed="\n\n")
+    (tmp_path / "interview-transpose-1.cu").unlink()
+    (tmp_path / "interview-transpose-1.cu").mkdir()
+    done = ladder("interview", "transpose", "--resume", "interview-transpose-1.json", typed="\n")
+    assert "cannot be read: Is a directory" in " ".join(done.out.split())
+
+
+def test_an_interview_is_not_resumed_as_another(ladder: Ladder, tmp_path: Path) -> None:
+    ladder("interview", "transpose", "--device", "emulator")
+    for command in (["interview", "gemm"], ["quiz"]):
+        done = ladder(*command, "--resume", "interview-transpose-1.json")
+        assert done.code == 2
+
+
+def test_the_list_names_every_question(ladder: Ladder) -> None:
+    done = ladder("quiz", "--list")
+    assert done.code == 0
+    assert fits(done.out)
+    assert all(question_id in done.out for question_id in bank.discover())
+
+
+def test_the_sheet_of_a_quiz_holds_what_the_interviewer_needs(ladder: Ladder, tmp_path: Path) -> None:
+    done = ladder("quiz", "hpc-15", "--seed", "3", "--sheet", "sheet.html")
+    assert done.code == 0
+    page = (tmp_path / "sheet.html").read_text()
+    question = bank.load("hpc-15")
+    for text in [point.text for point in question.points] + [item.ask for item in question.follow_ups]:
+        assert _shown(text) in page
+    assert "seed 3" in page
+
+
+def test_the_sheet_of_an_interview_has_the_ratios_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counters are those of the committed record; tests/verify counts anew."""
+    topic = topics.load("transpose")
+    record = load(content_root() / "measurements/h200/transpose.json", Climb)
+    counters = {rung.id: rung.counters or {} for rung in record.rungs}
+
+    def of_file(topic: Topic, file: Path, arch: str | None) -> dict[str, float]:
+        rung = next((rung for rung in counters if rung == file.stem), "00_naive")
+        return {**counters[rung], **topic.sizes_count}
+
+    monkeypatch.setattr(sheets, "of_file", of_file)
+    page = sheets.of_interview(read_interview(topic), topic)
+    for item in read_interview(topic).rounds:
+        assert item.rung in page
+        assert all(_shown(point.text) in page for point in (*item.limits, *item.next))
+    assert "Before: <strong>0.2222</strong>, after: <strong>1</strong>" in page  # of sectors, what is used
+    assert "Before: <strong>32</strong>, after: <strong>1</strong>" in page  # wavefronts a request
+
+
+def test_a_card_shows_what_was_late_unasked_and_self_scored(tmp_path: Path) -> None:
+    topic = topics.load("transpose")
+    interview = read_interview(topic)
+    points = [Said(60, "It is <bound>.", "missing", 1.0), Said(40, "It copies.", "named")]
+    kept = Session("interview", "T", "transpose", ["code-02"], 45, "2026-01-02T03:04:05+00:00", 0, "mine.cu")
+    kept.elapsed_s = 125
+    kept.answers = [
+        Talk("opening", "How fast?", "As a copy.\nI think.", points, 60),
+        Code("00_naive.code", "Write it.", "transpose", "00_naive", "// <code>\n", "pass", None, "00_naive",
+             1.0, 2, True, {}, {}, 30),
+        Figure("00_naive.now", "Which?", "bytes", "3", 3.0, 4.0, False, "Because.", "own", 5),
+        Talk("00_naive.limits", "What?", "late", points, 5, late=True),
+        Rated("follow_up.0", "And then?", "So.", "Thus.", 0.5, 5),
+    ]  # fmt: skip
+    result = card.of_interview(interview, topic, kept)
+    assert result.earned == pytest.approx(20 * 0.8 + 15)
+    page = sheets.card(result)
+    assert "&lt;bound&gt;" in page
+    assert "&lt;code&gt;" in page
+    assert "too late to count:" in page
+    assert "(self-scored)" in page
+    assert "(named, not explained)" in page
+    assert "broken off" in page
+    assert "2:05 of 45 min" in page
+    session.save(kept, tmp_path / "s.json")
+    assert session.load(tmp_path / "s.json") == kept
+
+
+def test_what_is_at_fault_with_a_session_file_is_said(ladder: Ladder, tmp_path: Path) -> None:
+    (tmp_path / "card.json").write_text('{"schema": "warpladder/card/1"}')
+    done = ladder("quiz", "--resume", "card.json")
+    assert done.code == 2
+    assert "this is no session" in " ".join(done.err.split())
+
+
+def _shown(text: str) -> str:
+    """A line of Markdown as pages show it."""
+    return MarkdownIt("commonmark").renderInline(text)

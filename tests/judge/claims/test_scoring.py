@@ -1,0 +1,138 @@
+"""Claims, the rung they reach, points and hints, on counters that no kernel made."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.analysis.devices import boards
+from grader.analysis.occupancy import occupancy
+from grader.emulator.streams.commands import Recording
+from grader.emulator.streams.timeline import Timeline
+from grader.errors import WarpladderError
+from grader.judge.claims import hints, scoring
+from grader.judge.kernels import counting
+from grader.judge.kernels.counting import Resources, flop
+from grader.judge.schedules.facts import facts
+from grader.results import ClaimResult
+from grader.workbook import topics
+from grader.workbook.expressions import ExpressionError, parse
+from grader.workbook.ladder import ClaimSpec, Ladder, Rung
+from grader.workbook.topic import COUNTED_FACTS, SIMULATED_FACTS
+
+TOPIC = topics.load("transpose")
+LADDER = Ladder("some", tuple(Rung(name, TOPIC.rungs[0].file) for name in "abcd"), ())
+
+
+def spec(expect: str) -> ClaimSpec:
+    return ClaimSpec("a", "text", parse(expect), 5, 1)
+
+
+def claims(**held: bool | None) -> list[ClaimResult]:
+    return [ClaimResult("text", value, None, rung, 10) for rung, value in held.items()]
+
+
+@pytest.mark.parametrize(
+    ("expect", "held", "value", "limit"),
+    [
+        ("x.sum <= 2 * N", True, 6.0, 8.0),
+        ("x.sum + 3 <= 2 * N", False, 9.0, 8.0),
+        ("x.sum / N > 1.5", False, 1.5, 1.5),
+        ("x.sum == 6 and N == 5", False, 6.0, None),
+        ("x.sum * N % 5 == 0", False, 4.0, None),
+    ],
+)
+def test_a_claim_shows_both_sides(expect: str, held: bool, value: float, limit: float | None) -> None:
+    result = scoring.check(spec(expect), {"x.sum": 6, "N": 4})
+    assert (result.held, result.value, result.limit) == (held, value, limit)
+    assert (result.points, result.rung, result.expect) == (5, "a", expect)
+
+
+def test_without_counters_a_claim_is_neither_held_nor_broken() -> None:
+    assert scoring.check(spec("x <= 1"), None).held is None
+
+
+def test_a_claim_on_what_is_not_counted_is_an_error() -> None:
+    with pytest.raises(ExpressionError, match="no value"):
+        scoring.check(spec("y <= 1"), {"x": 1})
+
+
+@pytest.mark.parametrize(
+    ("given", "rung", "points"),
+    [
+        (claims(), "d", 0),
+        (claims(a=True, b=True, c=True, d=True), "d", 40),
+        (claims(a=True, b=False, c=True, d=True), "a", 10),
+        (claims(b=True, c=None, d=True), "b", 10),
+        (claims(d=False), "c", 0),
+        (claims(a=False, b=True), "a", 0),
+        ([*claims(b=True), *claims(b=False)], "a", 0),
+    ],
+)
+def test_the_reached_rung_is_the_last_below_a_broken_claim(
+    given: list[ClaimResult], rung: str, points: int
+) -> None:
+    assert LADDER.reached(given) == rung
+    assert LADDER.paid(rung, given) == points
+
+
+def test_a_rung_answers_for_the_claims_of_those_before_it() -> None:
+    first, second, *_ = [rung.id for rung in TOPIC.rungs]
+    assert {claim.rung for claim in TOPIC.ladder.claims_up_to(first)} == {first}
+    assert {claim.rung for claim in TOPIC.ladder.claims_up_to(second)} == {first, second}
+    assert TOPIC.ladder.claims_up_to(TOPIC.rungs[-1].id) == tuple(
+        claim for rung in TOPIC.rungs for claim in TOPIC.claims if claim.rung == rung.id
+    )
+
+
+def test_a_hint_names_the_next_rungs_claim_and_idea() -> None:
+    first, second, *_ = [rung.id for rung in TOPIC.rungs]
+    missing = ClaimResult("writes are coalesced", False, 1_048_576.0, second, 15, "x <= y", 144_179.2)
+    other = ClaimResult("there are many of them", False, 7.0, second, 15, "x == 8", 8.0)
+    hint, further = hints.next_rung(TOPIC.ladder, first, [missing, other])
+    assert hint.rung == second
+    assert "writes are coalesced. Found 1,048,576, asked ≤ 144,179." in hint.text
+    assert hints.first_sentence(TOPIC.rung(second).idea) in hint.text
+    assert further.text == f"{second} needs as well: there are many of them. Found 7, asked 8."
+
+
+def test_rung_0s_own_claims_come_before_the_next_rungs() -> None:
+    first, second, *_ = [rung.id for rung in TOPIC.rungs]
+    wasteful = ClaimResult("every element is read once", False, 65_536.0, first, 5, "x <= y", 36_045.0)
+    above = ClaimResult("writes are coalesced", False, 1.0, second, 15, "x <= y", 0.0)
+    (hint,) = hints.next_rung(TOPIC.ladder, first, [wasteful, above])
+    assert hint.rung == first
+    assert "every element is read once. Found 65,536, asked ≤ 36,045. The idea: " in hint.text
+
+
+def test_a_claim_that_does_not_hold_at_other_sizes_says_nothing() -> None:
+    assert [claim.held for claim in scoring.elsewhere(claims(a=True, b=False, c=None))] == [True, None, None]
+
+
+def test_there_is_nothing_above_the_last_rung() -> None:
+    assert hints.next_rung(TOPIC.ladder, TOPIC.rungs[-1].id, []) == []
+
+
+def test_a_fused_multiply_add_is_two_operations() -> None:
+    metric = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
+    executed = {metric.format(name): count for name, count in (("ffma", 10), ("dadd", 1), ("hmul", 1))}
+    assert flop(executed | {"other": 9}) == 22
+
+
+def test_what_claims_may_name_is_what_they_are_given() -> None:
+    resources = Resources(32, 0, 0, occupancy(boards()[0], 32, 32, 0), 1, 32, 1)
+    assert tuple(counting.facts(resources)) == COUNTED_FACTS
+    recording = Recording((), (True, False, False), 0, (), ())
+    assert tuple(facts(recording, Timeline(1.0, ()))) == SIMULATED_FACTS
+
+
+def test_a_ladder_knows_its_places() -> None:
+    assert LADDER.up_to("b") == ("a", "b")
+    assert LADDER.up_to(None) == ()
+    above = LADDER.above("c")
+    assert above is not None
+    assert (above.id, LADDER.above("d")) == ("d", None)
+    assert LADDER.reaches("c", "b")
+    assert not LADDER.reaches("a", "b")
+    assert not LADDER.reaches(None, "a")
+    with pytest.raises(WarpladderError, match="some has no rung `e`"):
+        LADDER.place("e")

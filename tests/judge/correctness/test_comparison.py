@@ -1,0 +1,220 @@
+"""Comparison, poison and guard zones, on arrays that no kernel made."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grader.judge.correctness import comparison
+from grader.judge.correctness.comparison import compare, compare_within, error_bound
+from grader.judge.correctness.guards import (
+    GUARD_BYTES,
+    POISON,
+    Damage,
+    added_to,
+    damage,
+    frame,
+    paint,
+    paint_output,
+    unwritten,
+)
+
+
+def ones(*shape: int) -> np.ndarray:
+    return np.ones(shape, dtype=np.float32)
+
+
+def test_equal_arrays_pass_without_error() -> None:
+    result = compare("C", ones(3, 4), np.ones((3, 4)), None)
+    assert result.right
+    assert result.error == 0.0
+
+
+def test_first_mismatch_is_the_first_in_memory_order() -> None:
+    actual = ones(3, 4)
+    actual[2, 1] = 5
+    actual[1, 3] = 7
+    mismatch = compare("C", actual, np.ones((3, 4)), None).mismatch
+    assert mismatch is not None
+    assert (mismatch.array, mismatch.index, mismatch.expected, mismatch.actual) == ("C", [1, 3], 1.0, 7.0)
+    assert (mismatch.wrong, mismatch.elements, mismatch.allowed) == (2, 12, 0.0)
+
+
+def test_box_holds_every_wrong_element() -> None:
+    actual = ones(5, 6)
+    actual[4, 1:3] = 0
+    actual[2, 5] = 0
+    assert compare("C", actual, np.ones((5, 6)), None).box == ((2, 4), (1, 5))
+
+
+def test_equality_is_after_rounding_to_the_outputs_type() -> None:
+    assert compare("C", np.float32([0.1]), np.array([0.1]), None).right
+
+
+def test_a_wider_bound_is_asked_for_where_it_is_needed() -> None:
+    def wider() -> dict[str, dict[str, np.ndarray]]:
+        return {"A": {"C": np.array([1.0, 3.0])}, "B": {"C": np.array([4.0, 4.0])}}
+
+    def never() -> dict[str, dict[str, np.ndarray]]:
+        raise AssertionError
+
+    expected, allowed = np.zeros(2), np.ones(2)
+    assert compare_within("C", np.float32([1, 1]), expected, allowed, never).bound is None
+    assert compare_within("C", np.float32([0, 2]), expected, allowed, wider).bound == "A"
+    assert compare_within("C", np.float32([2, 2]), expected, allowed, wider).bound == "B"
+    # One bound has to hold for all elements: the first is within A's alone, the second within none.
+    wrong = compare_within("C", np.float32([0, 5]), expected, allowed, wider)
+    assert (wrong.right, wrong.bound, wrong.error) == (False, None, 1.25)
+    assert not compare_within("C", ones(2), expected, None, never).right
+
+
+def test_error_is_relative_to_what_is_allowed() -> None:
+    result = compare("C", np.float32([1.5, 1.0]), np.array([1.0, 1.0]), np.array([1.0, 1.0]))
+    assert result.right
+    assert result.error == 0.5
+
+
+def test_an_error_above_the_bound_fails_and_says_by_how_much() -> None:
+    result = compare("C", np.float32([4.0]), np.array([1.0]), np.array([1.0]))
+    assert not result.right
+    assert result.error == 3.0
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("allowed", [None, np.array([1e30])])
+def test_what_is_not_finite_never_passes_for_a_number(wrong: float, allowed: np.ndarray | None) -> None:
+    result = compare("C", np.float32([wrong]), np.array([1.0]), allowed)
+    assert not result.right
+    assert result.error is None
+    assert result.mismatch is not None
+    assert result.mismatch.actual == str(wrong)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("allowed", [None, np.array([1.0])])
+def test_what_is_not_finite_passes_where_the_reference_is(value: float, allowed: np.ndarray | None) -> None:
+    assert compare("C", np.float32([value]), np.array([value]), allowed).right
+    assert not compare("C", np.float32([-1.0]), np.array([value]), allowed).right
+
+
+def test_opposite_infinities_differ() -> None:
+    assert not compare("C", np.float32([-np.inf]), np.array([np.inf]), np.array([1.0])).right
+
+
+def test_a_bound_of_zero_still_lets_equal_values_pass() -> None:
+    assert compare("C", np.float32([0.0]), np.array([0.0]), np.array([0.0])).right
+
+
+def test_the_bound_is_lambda_root_n_u_magnitude() -> None:
+    bound = error_bound(6, 100, "float32", np.array([2.0]))
+    assert bound[0] == 6 * 10 * 2.0**-24 * 2
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int16"])
+def test_poison_left_in_an_output_is_counted(dtype: str) -> None:
+    output = np.ones(6, dtype=dtype)
+    paint(output[2:4].view(np.uint8), POISON)
+    assert list(np.flatnonzero(unwritten(output))) == [2, 3]
+    result = compare("C", output, np.ones(6), None)
+    assert (result.unwritten, result.first_unwritten) == (2, (2,))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+def test_what_outputs_hold_at_the_start_counts_as_unwritten(dtype: str) -> None:
+    output = np.ones(6, dtype=dtype)
+    paint_output(output[2:4].view(np.uint8), output.dtype)
+    assert list(np.flatnonzero(unwritten(output))) == [2, 3]
+    assert not added_to(output).any()
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_a_sum_with_what_an_output_held_at_the_start_can_be_told(dtype: str) -> None:
+    output = np.zeros(6, dtype=dtype)
+    paint_output(output[2:4].view(np.uint8), output.dtype)
+    with np.errstate(invalid="ignore"):
+        output += np.ones(6, dtype=dtype)
+        output += np.ones(6, dtype=dtype)
+    if dtype != "float16":  # NumPy adds halves as floats, and the way there and back loses payloads
+        assert list(np.flatnonzero(added_to(output))) == [2, 3]
+    assert not unwritten(output).any()
+    assert compare("C", output, np.full(6, 2), None).first_unwritten is None
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_poison_is_not_a_number(dtype: str) -> None:
+    output = np.ones(4, dtype=dtype)
+    paint(output.view(np.uint8), POISON)
+    assert np.isnan(output).all()
+
+
+def test_chunks_see_the_whole_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(comparison, "CHUNK", 5)
+    actual = ones(23)
+    actual[22] = 3
+    mismatch = compare("C", actual, np.ones(23), np.full(23, 0.1)).mismatch
+    assert mismatch is not None
+    assert mismatch.index == [22]
+
+
+@given(st.integers(0, 22), st.floats(0.1, 1e6))
+def test_one_changed_element_anywhere_is_found(position: int, change: float) -> None:
+    actual = ones(23)
+    actual[position] += np.float32(change)
+    mismatch = compare("C", actual, np.ones(23), np.full(23, 1e-3)).mismatch
+    assert mismatch is not None
+    assert mismatch.index == [position]
+
+
+def test_guards_are_whole_when_nothing_wrote_there() -> None:
+    region = np.zeros(2 * GUARD_BYTES + 10, dtype=np.uint8)
+    payload = frame(region, GUARD_BYTES)
+    assert len(payload) == 10
+    payload[:] = 255
+    assert damage(region, GUARD_BYTES) is None
+
+
+@pytest.mark.parametrize(
+    ("position", "expected"),
+    [
+        (110, Damage("after", 0, 1)),
+        (114, Damage("after", 4, 1)),
+        (99, Damage("before", 0, 1)),
+        (0, Damage("before", 99, 1)),
+    ],
+)
+def test_one_byte_of_damage_is_found_and_placed(position: int, expected: Damage) -> None:
+    region = np.zeros(210, dtype=np.uint8)
+    frame(region, 100)
+    region[position] ^= 1
+    assert damage(region, 100) == expected
+
+
+def test_no_guards_no_damage() -> None:
+    region = np.zeros(8, dtype=np.uint8)
+    assert len(frame(region, 0)) == 8
+    assert damage(region, 0) is None
+
+
+def test_sums_kept_in_half_are_named() -> None:
+    expected = np.array([4097.0, 4099.0, -5001.0, 64.0])
+    kept = expected.astype(np.float16).astype(np.float32)
+    assert compare("C", kept, expected, None).in_half
+    overflown = np.where(np.arange(4) == 2, np.float32(-np.inf), kept)
+    assert compare("C", overflown, expected, None).in_half
+    assert compare(
+        "C", np.float32([0.1]).astype(np.float16).astype(np.float32), np.array([0.1]), None
+    ).in_half
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        ([0.0, 0.0, 0.0, 0.0], [4097.0, 4099.0, 5001.0, 64.0]),  # nothing was computed
+        ([10.0, 12.0, 13.0, 14.0], [11.0, 12.0, 13.0, 14.0]),  # a term is missing, and all are halves anyway
+        ([4097.0, 4099.0, 5001.0, 63.0], [4097.0, 4099.0, 5001.0, 64.0]),  # all but one are right
+    ],
+)
+def test_other_mistakes_are_not_taken_for_half_precision(actual: list[float], expected: list[float]) -> None:
+    assert not compare("C", np.float32(actual), np.array(expected), None).in_half

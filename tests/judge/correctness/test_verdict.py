@@ -1,0 +1,183 @@
+"""Reasons: each kind of evidence alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.emulator.devices import find
+from grader.judge.child.protocol import Failure, FindingRecord, Launch, Record
+from grader.judge.correctness import verdict
+from grader.judge.correctness.comparison import compare
+from grader.judge.correctness.guards import POISON, Damage, paint, paint_output
+from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, SUMS_ARE_EXACT
+from grader.judge.refused import Refused
+
+LIMITS = dict(find("sm_90a").attributes)
+PROBLEM = {"M": 2, "N": 3}
+
+
+def launch(**changes: Any) -> Launch:
+    values: dict[str, Any] = {"grid": (1, 1, 1), "block": (32, 8, 1), "shared_bytes": 0}
+    return Launch(symbol="k", args=(), **(values | changes))
+
+
+def record(status: str = "completed", findings: tuple[FindingRecord, ...] = ()) -> Record:
+    return Record("k", (1, 1, 1), (32, 1, 1), 0, 16, status, {}, {}, findings, 1, 1, 0, 0, 0, 0)
+
+
+def reason(refusal: Refused | None, expected: str = "fail") -> str:
+    assert refusal is not None
+    assert refusal.verdict == expected
+    return refusal.reason
+
+
+def test_an_ordinary_launch_is_not_refused() -> None:
+    assert verdict.of_limits(launch(), 0, 32, LIMITS) is None
+    assert verdict.of_limits(launch(block=(1024, 1, 1), shared_bytes=232_448), 0, 64, LIMITS) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "static", "registers", "says"),
+    [
+        ({"block": (64, 32, 1)}, 0, 32, "64 × 32 × 1 = 2048 threads"),
+        ({"block": (1, 1, 65)}, 0, 32, "65 threads in z"),
+        ({"grid": (1, 65_536, 1)}, 0, 32, "65536 blocks in y"),
+        ({"shared_bytes": 232_448}, 1024, 32, "233,472 bytes of shared memory"),
+        ({"block": (1024, 1, 1)}, 0, 65, "__launch_bounds__"),
+    ],
+)
+def test_what_a_device_cannot_launch_is_refused_by_its_limit(
+    changes: dict[str, Any], static: int, registers: int, says: str
+) -> None:
+    assert says in reason(verdict.of_limits(launch(**changes), static, registers, LIMITS), "error")
+
+
+def test_records() -> None:
+    assert verdict.of_records([record()], 10) is None
+    assert "10,000" in reason(verdict.of_records([record("budget exhausted")], 10_000), "timeout")
+    assert "barrier" in reason(verdict.of_records([record("deadlock")], None), "timeout")
+    assert "trap" in reason(verdict.of_records([record("trap")], None))
+
+
+def test_findings_name_line_message_and_remedy() -> None:
+    message = "thread (0, 0, 0) reads what thread (1, 0, 0) writes"
+    race = FindingRecord("race", 7, message, 3, (0, 0, 0), (0, 0, 0))
+    text = reason(verdict.of_findings(verdict.findings([record(findings=(race, race))])))
+    assert text.startswith("Line 7: race: thread (0, 0, 0)")
+    assert "1 more finding)" in text
+    assert "__syncthreads()" in text
+    assert verdict.of_findings([]) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "says"),
+    [
+        (
+            "out_of_bounds",
+            "writes 4 bytes of shared memory at byte 0, where the block has no bytes",
+            "`shared`",
+        ),
+        ("out_of_bounds", "writes 4 bytes of global memory 0 bytes behind the end", "last row or column"),
+        ("race", "with no __syncwarp() or __syncthreads() in between", "put a __syncwarp() between"),
+        ("race", "reads what block (0, 0, 0) has stored: blocks of a launch run", "second [[launch]]"),
+        (
+            "race",
+            "reads what the warp of thread (0, 0, 0) has stored, with no __syncthreads()",
+            "use atomicAdd",
+        ),
+        ("race", "with no __syncthreads() in between", "Put a __syncthreads() between"),
+    ],
+)
+def test_remedies_suit_where_it_happened(kind: str, message: str, says: str) -> None:
+    found = FindingRecord(kind, 7, message, 1, (0, 0, 0), (0, 0, 0))
+    assert says in reason(verdict.of_findings(verdict.findings([record(findings=(found,))])))
+
+
+def test_every_kind_of_finding_has_a_remedy() -> None:
+    kinds = {"out_of_bounds", "misaligned", "uninitialised_shared", "race", "trap", "assert", "barrier"}
+    assert set(verdict.REMEDIES) == kinds
+
+
+def test_guards() -> None:
+    assert verdict.of_guards("C", None, 4) is None
+    assert "after `C`" in reason(verdict.of_guards("C", Damage("after", 0, 4), 4))
+    assert "1 element beyond its end" in reason(verdict.of_guards("C", Damage("after", 3, 1), 4))
+    assert "2 elements beyond its start" in reason(verdict.of_guards("C", Damage("before", 7, 1), 4))
+
+
+def test_inputs() -> None:
+    assert verdict.of_input("A", None, ["C"]) is None
+    assert "`A`, first at [1, 2]" in reason(verdict.of_input("A", (1, 2), ["C"]))
+
+
+def test_a_wrong_element_is_shown_with_what_to_look_for() -> None:
+    actual = np.float32([[1, 2, 3], [4, 9, 6]])
+    comparison = compare("C", actual, np.float64([[1, 2, 3], [4, 5, 6]]), None)
+    text = reason(verdict.of_comparison(comparison, SUMS_ARE_EXACT, PROBLEM))
+    assert "`C`[1, 1] is 9, expected 5, where M=2, N=3" in text
+    assert "only wrong one of 6" in text
+    assert text.endswith(SUMS_ARE_EXACT)
+
+
+def test_several_wrong_elements_are_shown_with_where_they_lie() -> None:
+    actual = np.float32([[1, 0, 0], [4, 5, 0]])
+    comparison = compare("C", actual, np.float64([[1, 2, 3], [4, 5, 6]]), np.full((2, 3), 0.5))
+    text = reason(verdict.of_comparison(comparison, MORE_THAN_ROUNDING, PROBLEM))
+    assert "3 of 6 elements are wrong, all within [0–1 × 1–2]" in text
+    assert "within 0.5" in text
+
+
+def test_nan_and_unwritten_elements_have_reasons_of_their_own() -> None:
+    actual = np.ones((2, 3), np.float32)
+    actual[1, 0] = np.nan
+    comparison = compare("C", actual, np.ones((2, 3)), None)
+    assert "NaN" in reason(verdict.of_comparison(comparison, SUMS_ARE_EXACT, PROBLEM))
+    paint(actual[1, :2].view(np.uint8), POISON)
+    comparison = compare("C", actual, np.ones((2, 3)), None)
+    text = reason(verdict.of_comparison(comparison, SUMS_ARE_EXACT, PROBLEM))
+    assert "2 of 6 elements of `C` were never written, the first at [1, 0]" in text
+
+
+def test_an_output_without_any_writer_and_one_that_is_only_added_to() -> None:
+    output = np.ones((2, 3), np.float32)
+    paint_output(output.view(np.uint8).reshape(-1), output.dtype)
+    text = reason(verdict.of_comparison(compare("C", output, np.ones((2, 3)), None), "", PROBLEM))
+    assert "`C` was never written, where M=2, N=3" in text
+    with np.errstate(invalid="ignore"):
+        output[0, 1:] += 1
+    text = reason(verdict.of_comparison(compare("C", output, np.ones((2, 3)), None), "", PROBLEM))
+    assert "adds to `C` without setting it first, at 2 of its 6 elements, where M=2, N=3" in text
+    assert 'zero = ["C"]' in text
+
+
+def test_a_single_number_is_not_called_the_only_wrong_one() -> None:
+    comparison = compare("out", np.float32([3]), np.float64([4]), None)
+    text = reason(verdict.of_comparison(comparison, SUMS_ARE_EXACT, {"N": 2}))
+    assert text == f"`out`[0] is 3, expected 4, where N=2. {SUMS_ARE_EXACT}"
+
+
+def test_what_the_emulator_does_not_know_is_named() -> None:
+    text = reason(
+        verdict.of_failure(Failure(0, "NotEmulated", "the emulator does not support wgmma")), "error"
+    )
+    assert "wgmma. " in text
+    assert "GPU" in text
+
+
+def test_memory_that_is_not_there_asks_for_smaller_sizes() -> None:
+    assert "--set" in reason(verdict.of_failure(Failure(0, "MemoryError", "cuMemAlloc failed")), "error")
+
+
+def test_a_fault_that_a_gpu_reports_is_the_kernels() -> None:
+    failure = Failure(3, "LogicError", "cuCtxSynchronize failed: an illegal memory access was encountered")
+    text = reason(verdict.of_failure(failure))
+    assert "Guard the access" in text
+    assert "--device emulator" in text
+
+
+def test_clock_and_death() -> None:
+    assert "8 s" in reason(verdict.of_clock(8.0), "timeout")
+    assert "SIGSEGV" in reason(verdict.of_death("ended with signal SIGSEGV"), "error")

@@ -1,0 +1,37 @@
+"""Every wrong submission of tests/submissions is refused, with the reason that expected.toml asks for.
+
+A new mistake is a new file and an entry there; this module does not change.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from grader.judge.grade import grade
+from grader.workbook import topics
+
+FOLDER = Path(__file__).parents[1] / "submissions"
+EXPECTED = tomllib.loads((FOLDER / "expected.toml").read_text("utf-8"))
+
+
+def test_every_submission_has_an_entry_and_every_entry_a_submission() -> None:
+    assert {
+        path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.*") if path.suffix in (".cu", ".py")
+    } == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_a_wrong_submission_is_refused_with_a_reason_that_helps(name: str) -> None:
+    expected = EXPECTED[name]
+    result = grade(topics.load(name.split("/")[0]), FOLDER / name, "emulator")
+    assert result.verdict == expected["verdict"], result.reason
+    assert result.reason is not None
+    assert re.search(expected["reason"], result.reason), result.reason
+    assert result.rung_reached is None
+    assert result.points == 0
+    for case in result.cases[:-1]:
+        assert case.verdict == "pass"

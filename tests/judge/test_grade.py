@@ -1,0 +1,192 @@
+"""Grading what is right: every rung as a submission, and the ways a grade can be asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.errors import WarpladderError
+from grader.judge.correctness.cases import CaseStore, make
+from grader.judge.grade import grade
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.submission import KernelSubmission, compile_it, explain
+from grader.judge.profile import profile
+from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
+from grader.results import CaseResult, Grade, Mismatch, Profile, from_json, to_json
+from grader.workbook import topics
+from grader.workbook.compiler import DEFAULT_ARCH
+from grader.workbook.content import content_root
+
+TOPICS = topics.discover()
+RUNGS = [(name, rung.id) for name, topic in TOPICS.items() for rung in topic.rungs]
+SUBMISSIONS = Path(__file__).parents[1] / "submissions"
+
+
+@pytest.mark.parametrize(("name", "rung"), RUNGS)
+def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
+    topic = TOPICS[name]
+    result = grade(topic, topic.rung(rung).path, "emulator")
+    assert (result.verdict, result.rung_reached) == ("pass", rung), result.reason
+    top = rung == topic.rungs[-1].id
+    assert (result.points == result.max_points) == top
+    assert bool(result.hints) != top
+    assert {case.kind for case in result.cases} == {"exact", "real"}
+    assert all(case.verdict == "pass" for case in result.cases)
+    assert any(case.seed is None for case in result.cases), (
+        "a secret seed stays secret where nothing is wrong"
+    )
+
+
+def test_every_starter_runs_and_fails() -> None:
+    for name, topic in TOPICS.items():
+        assert grade(topic, topic.starter, "emulator").verdict == "fail", name
+
+
+def test_a_failing_case_is_reproduced_by_its_command() -> None:
+    topic = TOPICS["gemm"]
+    file = SUBMISSIONS / "gemm" / "drops_one_term.cu"
+    failed = grade(topic, file, "emulator").cases[-1]
+    assert failed.reproduce is not None
+    words = failed.reproduce.split()
+    assert words[:4] == ["ladder", "grade", "gemm", str(file)]
+    sizes = dict(word.split("=") for word in words if "=" in word)
+    again = grade(topic, file, "emulator", failed.seed, {name: int(value) for name, value in sizes.items()})
+    assert again.cases[-1] == failed
+
+
+@pytest.mark.parametrize(
+    ("submission", "begins", "ends"),
+    [
+        ("missing_syncthreads", "Line 22: race", "On the GPU, `out`[0, 7] was 3, expected 4."),
+        ("wrong_index_that_squares_hide", "`out` is wrong", "`out` is wrong"),
+    ],
+)
+def test_what_is_behind_a_case_that_failed_on_a_gpu(submission: str, begins: str, ends: str) -> None:
+    """An emulator looks; where it finds nothing, what the GPU's result showed remains."""
+    topic = topics.load("transpose")
+    file = Path(__file__).parents[1] / "submissions" / "transpose" / f"{submission}.cu"
+    failed = KernelSubmission(name=str(file), file=topic.parse(file))
+    compile_it(failed, DEFAULT_ARCH)
+    failed.refusal = Refused("fail", "`out` is wrong")
+    seen = Mismatch("out", [0, 7], 4.0, 3.0, allowed=0.0, wrong=1, elements=1023)
+    failed.cases = [CaseResult({"M": 33, "N": 31}, 1, "fail", None, seen)]
+    runner = Runner("emulator", DEFAULT_ARCH)
+    explain(failed, CaseRunner(topic, CaseStore(topic), runner), make({"M": 33, "N": 31}, "exact"))
+    runner.close()
+    assert failed.refusal.reason.startswith(begins)
+    assert failed.refusal.reason.endswith(ends)
+
+
+def test_atomics_do_not_hide_scattered_writes(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    store = "out[size_t(column) * M + row] = in[size_t(row) * N + column];"
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    assert store in source
+    file = tmp_path / "mine.cu"
+    file.write_text(
+        source.replace(store, "atomicExch(&out[size_t(column) * M + row], in[size_t(row) * N + column]);")
+    )
+    result = grade(topic, file, "emulator")
+    assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
+
+
+def test_parameters_of_another_type_of_the_same_size_are_honest(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    for declared in ("const float* __restrict__ in", "float* __restrict__ out"):
+        assert declared in source
+        source = source.replace(declared, declared.replace("float", "unsigned"))
+    file = tmp_path / "mine.cu"
+    file.write_text(source)
+    result = grade(topic, file, "emulator")
+    assert (result.verdict, result.rung_reached) == ("pass", "00_naive"), result.reason
+
+
+def test_what_a_kernel_prints_is_shown(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    opening = source.index("{", source.index("void transpose"))
+    greeting = ' if (blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0) printf("M = %d\\n", M);'
+    file = tmp_path / "mine.cu"
+    file.write_text(source[: opening + 1] + greeting + source[opening + 1 :])
+    result = grade(topic, file, "emulator", problem_overrides={"M": 5, "N": 3})
+    assert (result.verdict, result.printed) == ("pass", "M = 5\n"), result.reason
+    assert profile(topic, file, problem_overrides={"M": 7, "N": 3}).printed == "M = 7\n"
+    silent = grade(topic, topic.rung("00_naive").path, "emulator", problem_overrides={"M": 5, "N": 3})
+    assert silent.printed == ""
+
+
+def test_what_a_schedule_prints_is_shown(tmp_path: Path) -> None:
+    topic = TOPICS["streams"]
+    file = tmp_path / "mine.py"
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    file.write_text(source.replace("def run(self):\n", "def run(self):\n        print('N =', self.N)\n"))
+    result = grade(topic, file, "emulator", problem_overrides={"N": 5, "R": 3})
+    assert (result.verdict, result.printed) == ("pass", "N = 5\n"), result.reason
+
+
+def test_a_grid_that_no_emulator_comes_to_the_end_of_is_refused(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    file = tmp_path / "mine.cu"
+    file.write_text(
+        '// /// launch\n// [[launch]]\n// kernel = "transpose"\n// grid = [1000000, 65535]\n'
+        '// block = [1]\n// ///\nextern "C" __global__ void transpose(const float* in, float* out, int M, int N) {}\n'
+    )
+    result = grade(topic, file, "emulator")
+    assert result.verdict == "error"
+    assert "65,535,000,000 blocks" in (result.reason or "")
+
+
+def test_chosen_sizes_alone_give_neither_rung_nor_points() -> None:
+    topic = TOPICS["transpose"]
+    result = grade(topic, topic.rungs[0].path, "emulator", None, {"M": 33, "N": 31})
+    assert result.verdict == "pass"
+    assert [case.problem for case in result.cases] == [{"M": 33, "N": 31}] * 2
+    assert (result.rung_reached, result.points, result.counters) == (None, 0, None)
+    assert "--set" in result.hints[0].text
+
+
+def test_a_file_that_is_not_there_is_an_unusable_call(tmp_path: Path) -> None:
+    with pytest.raises(WarpladderError, match="no such file"):
+        grade(TOPICS["gemm"], tmp_path / "mine.cu", "emulator")
+
+
+def test_a_size_that_the_topic_does_not_have_is_an_unusable_call() -> None:
+    topic = TOPICS["transpose"]
+    with pytest.raises(WarpladderError, match="no size `K`"):
+        grade(topic, topic.rungs[0].path, "emulator", None, {"K": 3})
+
+
+def test_a_grade_survives_json() -> None:
+    topic = TOPICS["gemm"]
+    result = grade(topic, SUBMISSIONS / "gemm" / "returns_nan.cu", "emulator")
+    assert result.cases[-1].first_mismatch is not None
+    assert result.cases[-1].first_mismatch.actual == "nan"
+    assert from_json(to_json(result), Grade) == result
+
+
+def test_a_profile_tells_lines_apart() -> None:
+    topic = TOPICS["transpose"]
+    result = profile(topic, topic.rung("02_shared_tile").path, problem_overrides={"M": 64, "N": 64})
+    assert (result.verdict, result.problem) == ("pass", {"M": 64, "N": 64})
+    (launch,) = result.launches
+    assert launch.counters is not None
+    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
+    guilty = [line for line in launch.lines if line.counters.get(conflicts)]
+    assert [line.counters[conflicts] for line in guilty] == [launch.counters[conflicts]]
+    source = topic.rung("02_shared_tile").source.splitlines()
+    assert guilty[0].source == source[guilty[0].line - 1].strip()
+    assert from_json(to_json(result), Profile) == result
+
+
+def test_a_profile_of_a_wrong_kernel_has_its_findings() -> None:
+    result = profile(TOPICS["gemm"], SUBMISSIONS / "gemm" / "out_of_bounds_by_one.cu")
+    assert result.verdict == "fail"
+    assert result.launches[0].findings[0].kind == "out_of_bounds"
+
+
+def test_profiles_come_from_the_emulator() -> None:
+    with pytest.raises(WarpladderError, match="a GPU keeps no counters"):
+        profile(TOPICS["gemm"], content_root() / "kernels" / "naive" / "gemm.cu", "pycuda")

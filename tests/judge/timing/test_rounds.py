@@ -1,0 +1,185 @@
+"""The rounds of a measurement, run on the emulator.
+
+Its times mean nothing here, but who takes part, on which data, and what is checked is the same as on a GPU.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from grader.analysis.devices import board
+from grader.judge.child.protocol import Run
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels import track as tracks
+from grader.judge.kernels.compiled import Kernel, prepare
+from grader.judge.kernels.track import KernelCandidate, KernelTrack
+from grader.judge.runners.runner import Runner
+from grader.judge.timing import rounds
+from grader.judge.timing.bounds import bound, too_fast
+from grader.judge.timing.nvml import Watch
+from grader.judge.timing.rounds import Candidate, measure
+from grader.workbook import topics
+
+ROUNDS = 6
+PROBLEM = {"M": 40, "N": 72}
+TOPIC = topics.load("transpose")
+
+
+class GuardedRunner(Runner):
+    """An emulator that lays guard zones as a GPU's runner does."""
+
+    guard = 4096
+
+
+@pytest.fixture
+def runner() -> Iterator[Runner]:
+    found = GuardedRunner("emulator", threads=1)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def track(runner: Runner, monkeypatch: pytest.MonkeyPatch) -> KernelTrack:
+    monkeypatch.setattr(rounds, "ROUNDS", ROUNDS)
+    monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
+    monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
+    runner.hello().limits["l2_cache_size"] = 1024
+    return KernelTrack(runner, TOPIC, CaseStore(TOPIC), PROBLEM)
+
+
+def kernel(rung: str, old: str = "", new: str = "") -> Kernel:
+    found = TOPIC.rung(rung)
+    assert old in found.source
+    return prepare(dataclasses.replace(found.file, source=found.source.replace(old, new)), "sm_90a")
+
+
+def candidate(track: KernelTrack, made: Kernel) -> KernelCandidate:
+    return track.rung("some", made)
+
+
+def test_rungs_and_the_copy_are_timed_in_every_round(track: KernelTrack) -> None:
+    everyone = [
+        candidate(track, kernel("00_naive")),
+        candidate(track, kernel("03_padded_tile")),
+        track.ceiling(),
+    ]
+    measure(track, everyone, Watch(None), random.Random(1))
+    for item in everyone:
+        assert item.refusal is None
+        assert len(item.samples) == ROUNDS + 1  # one more pass is the one that is checked
+        assert all(seconds > 0 for seconds in item.samples)
+
+
+def test_a_problem_that_only_reads_is_held_against_a_read(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rounds, "ROUNDS", 2)
+    monkeypatch.setattr(rounds, "FEWEST_ROUNDS", 2)
+    monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
+    topic, problem = topics.load("reduce"), {"N": 5003}
+    track = KernelTrack(runner, topic, CaseStore(topic), problem)
+    ceiling = track.ceiling()
+    assert ceiling.name == "device read"
+    measure(track, [ceiling], Watch(None), random.Random(1))
+    assert ceiling.refusal is None
+    floor = bound(topic, problem, H200, moved_s=1.0)
+    assert floor is not None
+    assert (floor.by, floor.source) == ("read", "measured")
+
+
+def test_a_library_that_is_not_there_drops_out(track: KernelTrack) -> None:
+    library = track.library("cupy.transpose")
+    measure(track, [library], Watch(None), random.Random(1))
+    assert library.refusal is not None
+    assert library.samples == []
+
+
+def test_input_sets_take_turns(track: KernelTrack) -> None:
+    item = candidate(track, kernel("00_naive"))
+    first, second = item.actions
+    assert isinstance(first, Run)
+    assert isinstance(second, Run)
+    assert first.launches[0].args[0] != second.launches[0].args[0]
+    assert first.launches[0].args[1] == second.launches[0].args[1]
+
+
+def test_a_wrong_result_is_found_in_the_warm_up(track: KernelTrack) -> None:
+    item = candidate(track, kernel("00_naive", "row < M", "row < M - 1"))
+    measure(track, [item], Watch(None), random.Random(1))
+    assert item.refusal is not None
+    assert "never written" in item.refusal.reason
+
+
+def test_a_result_that_goes_wrong_later_is_found_too(track: KernelTrack) -> None:
+    """A kernel that does its work in the first launches only, so that the warm-up finds nothing."""
+    source = TOPIC.rungs[0].source
+    for old, new in (
+        ('extern "C" __global__ void', '__device__ int launches = 0;\nextern "C" __global__ void'),
+        ("if (row < M", "if (launches < 4 && row < M"),
+    ):
+        assert old in source
+        source = source.replace(old, new)
+    count = "if (blockIdx.x == 0 && threadIdx.x == 0 && threadIdx.y == 0) atomicAdd(&launches, 1);"
+    source = f"{source.rstrip().removesuffix('}')}    {count}\n}}\n"
+    item = candidate(track, prepare(dataclasses.replace(TOPIC.rungs[0].file, source=source), "sm_90a"))
+    measure(track, [item], Watch(None), random.Random(1))
+    assert item.refusal is not None
+    assert "never written" in item.refusal.reason
+    assert len(item.samples) > 2
+
+
+def test_damage_around_an_output_is_found(track: KernelTrack) -> None:
+    reaches = "out[size_t(M) * N] = 1.0f; out["
+    item = candidate(track, kernel("00_naive", "out[", reaches))
+    measure(track, [item], Watch(None), random.Random(1))
+    assert item.refusal is not None
+    assert "out of bounds" in item.refusal.reason
+
+
+def test_slow_candidates_take_part_in_fewer_rounds_spread_over_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "ROUNDS", 30)
+    slow = Candidate("slow", checked=False, rounds=5)
+    assert [number for number in range(30) if slow.takes_part(number)] == [0, 6, 12, 18, 24]
+
+
+H200 = board("NVIDIA H200", "sm_90a")
+
+
+def test_the_bound_is_the_slower_of_arithmetic_and_memory() -> None:
+    gemm = topics.load("gemm")
+    cube = {"M": 4096, "N": 4096, "K": 4096}
+    floor = bound(gemm, cube, H200)
+    assert floor is not None
+    assert floor.by == "arithmetic"
+    assert floor.time_s == pytest.approx(2 * 4096**3 / 64.9e12, rel=0.01)
+    thin = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200)
+    assert thin is not None
+    reads, moves = topics.load("reduce"), topics.load("transpose")
+    floors = [bound(reads, {"N": 2**28}, H200), bound(moves, {"M": 2**13, "N": 2**14}, H200)]
+    rates = [floor.min_bytes / floor.time_s for floor in floors if floor is not None]
+    assert rates == pytest.approx([H200.dram_read, H200.dram_copy], rel=1e-6)
+    assert (thin.by, thin.source) == ("memory", "modelled")
+    copied = bound(gemm, {"M": 4096, "N": 4096, "K": 1}, H200, moved_s=1.0)
+    assert copied is not None
+    assert (copied.by, copied.source, copied.time_s) == ("copy", "measured", 1.0)
+
+
+def test_halves_are_bound_by_tensor_cores() -> None:
+    floor = bound(topics.load("hgemm"), {"M": 4096, "N": 4096, "K": 4096}, H200)
+    assert floor is not None
+    assert floor.by == "arithmetic"
+    assert floor.time_s == pytest.approx(2 * 4096**3 / 989.4e12, rel=0.01)
+
+
+def test_a_time_below_what_the_hardware_can_do_is_refused() -> None:
+    large, small = {"M": 16384, "N": 16384}, {"M": 1024, "N": 1024}
+    nbytes = TOPIC.reference.min_bytes(large)
+    assert too_fast(TOPIC, large, H200, nbytes / 4.5e12) is None
+    refusal = too_fast(TOPIC, large, H200, nbytes / 5e12)
+    assert refusal is not None
+    assert "cannot" in refusal.reason
+    assert too_fast(TOPIC, small, H200, 1e-9) is None, "what fits into L2 need not come from memory"

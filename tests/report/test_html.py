@@ -1,0 +1,170 @@
+"""Results as pages: complete, well-formed, and saying what the result says."""
+
+from dataclasses import replace
+from html import unescape
+from html.parser import HTMLParser
+
+import pytest
+
+from grader.report import pages
+from grader.results import (
+    CaseResult,
+    ClaimResult,
+    Climb,
+    Device,
+    FindingResult,
+    Grade,
+    Hint,
+    LaunchProfile,
+    LineProfile,
+    Profile,
+    Provenance,
+    load,
+)
+from grader.workbook import topics
+from grader.workbook.content import content_root
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Checker(HTMLParser):
+    """Follows tags, which have to close in order, and notes addresses and identifiers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in ("src", "href")]
+        self.ids += [value or "" for name, value in attrs if name == "id"]
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Shapes of pictures close themselves."""
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def checked(page: str) -> str:
+    """The page, once it is known to be well-formed and to load nothing."""
+    checker = Checker()
+    checker.feed(page)
+    checker.close()
+    assert not checker.open
+    assert checker.addresses == ["data:,"]
+    assert len(set(checker.ids)) == len(checker.ids)
+    assert "url(" not in page
+    assert "<script" not in page
+    return page
+
+
+def record(topic: str) -> Climb:
+    return load(content_root() / "measurements" / "h200" / f"{topic}.json", Climb)
+
+
+def test_a_climb_has_its_ladder_its_roofs_and_every_claim() -> None:
+    climb = record("gemm")
+    page = checked(pages.climb(climb, "Matrix <product>"))
+    assert "<h1>Matrix &lt;product&gt;</h1>" in page
+    assert page.count("<svg") == 2
+    for rung in climb.rungs:
+        assert rung.id in page
+        for claim in rung.claims:
+            assert claim.text in unescape(page)
+    assert "† a side step" not in page
+    assert "compute to memory" in page
+    assert "NVRTC 13.0" in page
+    assert "not measured" not in page
+
+
+def test_a_ladder_of_schedules_has_its_timelines() -> None:
+    climb = record("streams")
+    page = checked(pages.climb(climb, "Overlap"))
+    assert page.count("<svg") == 1 + sum(bool(rung.timeline) for rung in climb.rungs)
+    assert "Under the roofs" not in page
+
+
+def test_a_rung_that_failed_says_why() -> None:
+    climb = record("transpose")
+    broken = replace(climb.rungs[1], verdict="fail", reason="`B`[3, 4] is 12", time_s=None, time_source=None)
+    modelled = replace(climb.rungs[0], time_source="modelled")
+    page = checked(pages.climb(replace(climb, rungs=[modelled, broken]), "Transpose"))
+    assert "`B`[3, 4] is 12" in page
+    assert "modelled from what the emulator counted, not measured" in page
+
+
+def test_a_ladder_that_computes_nothing_explains_its_signs_and_has_no_ratios() -> None:
+    page = checked(pages.climb(record("transpose"), "Transpose"))
+    assert "† a side step: an idea worth knowing" in page
+    assert "Under the roofs" in page
+    assert "compute to memory" not in page
+
+
+@pytest.mark.parametrize("reached", ["01_coalesced_writes", None])
+def test_a_grade_shows_points_claims_and_the_next_step(reached: str | None) -> None:
+    topic = topics.load("transpose")
+    claims = [
+        ClaimResult("every element is read once", True, 1.0, "00_naive", 10, "x <= 1", 1.0),
+        ClaimResult("no conflicts", False, 31.0, "03_padded_tile", 20, "y <= 0", 0.0),
+    ]
+    finding = FindingResult("race", 2, "thread 1 reads what thread 0 writes <now>", 126)
+    cases = [
+        CaseResult({"M": 1, "N": 1}, 1, "pass", 0.0, None),
+        CaseResult(
+            {"M": 33, "N": 31}, 1, "fail", None, None, "exact", "wrong", "ladder grade transpose mine.cu"
+        ),
+    ]
+    result = Grade(
+        "transpose", "mine.cu", "pass" if reached else "fail", None if reached else "Line 2: a race.", reached,
+        10, 100, cases, [finding], claims, [Hint("02_shared_tile", "Use a tile.")],
+        counters={"smsp__inst_executed.sum": 1234, "zero": 0}, counter_source="emulated",
+    )  # fmt: skip
+    page = checked(pages.grade(result, topic.title, topic.rungs, ["first", "  total += tile[x];"]))
+    assert "10 of 100 points" in page
+    assert "total += tile[x];" in page
+    assert "&lt;now&gt;" in page
+    assert "Use a tile." in page
+    assert "1,234" in page
+    assert "zero<" not in page
+    assert ('aria-current="step">01_coalesced_writes' in page) == (reached is not None)
+    assert ("No rung is reached yet." in page) == (reached is None)
+    assert "(found 31, asked ≤ 0)" in page
+    assert (">10/10<" in page) == (reached is not None)
+
+
+def test_a_profile_shows_each_source_line_s_share_and_the_occupancy() -> None:
+    counters = {"smsp__inst_executed.sum": 300}
+    lines = [
+        LineProfile(0, "", {"smsp__inst_executed.sum": 100}),
+        LineProfile(2, "C[i] = A[i] < 0;", counters),
+    ]
+    launch = LaunchProfile(
+        "copy<4>", [8, 1, 1], [256, 1, 1], 4096, 42, 0, 0, 0.625, "registers", 1024, counters, "emulated", lines, []
+    )  # fmt: skip
+    result = Profile(
+        "transpose", "mine.cu", Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"), {"M": 8, "N": 8}, "pass",
+        None, [launch], Provenance("0.1.0", "3.12", "2.4"),
+    )  # fmt: skip
+    page = checked(pages.profile(result, ["// head", "C[i] = A[i] < 0;"]))
+    assert "copy&lt;4&gt;" in page
+    assert "--share: 75.0%" in page
+    assert "--share: 25.0%" in page
+    assert "code without a line" in page
+    assert page.count("C[i] = A[i] &lt; 0;") == 1
+    assert "5 blocks of 40 warps in all on an SM" in page
+    assert "At 40 registers a thread or less a sixth block would fit" in page
+    unknown = replace(result, device=Device("gpu", "NVIDIA V100", "sm_70"))
+    assert "<svg" not in checked(pages.profile(unknown, []))
+
+
+def test_a_schedule_s_profile_is_its_timeline() -> None:
+    rung = record("streams").rungs[3]
+    result = Profile(
+        "streams", "mine.py", Device("gpu", "NVIDIA H200", "sm_90a"), {"N": 8}, "pass", None, [],
+        Provenance("0.1.0", "3.12", "2.4"), rung.timeline, "measured",
+    )  # fmt: skip
+    assert checked(pages.profile(result, [])).count("<svg") == 1

@@ -1,0 +1,212 @@
+"""Pictures: well-formed, the same each time, complete in themselves, readable, and right."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from grader.analysis.devices import named
+from grader.report import pictures
+from grader.report.pictures.svg import COLOURS, LogScale
+from grader.results import Climb, Interval, RungResult, load
+from grader.workbook import units
+from grader.workbook.content import content_root
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def record(topic: str) -> Climb:
+    return load(content_root() / "measurements" / "h200" / f"{topic}.json", Climb)
+
+
+DRAWN: dict[str, Callable[[], str]] = {
+    "ladder": lambda: pictures.ladder(record("gemm")),
+    "ladder on a phone": lambda: pictures.ladder(record("hgemm"), 360),
+    "ladder with many sizes on a phone": lambda: pictures.ladder(record("conv2d"), 360),
+    "ladder of schedules": lambda: pictures.ladder(record("streams")),
+    "roofline": lambda: pictures.roofline(record("hgemm")),
+    "roofline without arithmetic": lambda: pictures.roofline(record("transpose")),
+    "roofline without counters": lambda: pictures.roofline(record("streams")),
+    "occupancy by threads": lambda: pictures.occupancy(named("T4"), "threads", registers=40),
+    "occupancy by registers": lambda: pictures.occupancy(named("A100"), "registers", threads=512),
+    "occupancy by shared memory": lambda: pictures.occupancy(named("H200"), "shared", shared_bytes=9000),
+    "banks": lambda: pictures.banks([128 * lane for lane in range(32)]),
+    "sectors": lambda: pictures.sectors([12 * lane for lane in range(32)]),
+    "timeline": lambda: pictures.intervals(
+        record("streams").rungs[3].timeline, "measured", "<two> & streams"
+    ),
+    "no timeline": lambda: pictures.intervals([], None, "nothing"),
+}
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_picture_is_complete_and_always_the_same(name: str) -> None:
+    text = DRAWN[name]()
+    assert text == DRAWN[name]()
+    root = ElementTree.fromstring(text)
+    assert root.tag == f"{SVG}svg"
+    assert [child.tag for child in root[:2]] == [f"{SVG}title", f"{SVG}desc"]
+    assert all(child.text for child in root[:2])
+    assert root.get("role") == "img"
+    # No identifiers, which would clash in a page, and nothing from elsewhere.
+    assert not [element for element in root.iter() if element.get("id") or element.get("href")]
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_nothing_stands_outside_of_a_picture(name: str) -> None:
+    root = ElementTree.fromstring(DRAWN[name]())
+    width, height = float(root.get("width", 0)), float(root.get("height", 0))
+    for text in root.iter(f"{SVG}text"):
+        size, length = float(text.get("font-size", 0)), len(text.text or "")
+        x, y = float(text.get("x", 0)), float(text.get("y", 0))
+        wide = 0 if text.get("transform") else 0.5 * size * length
+        left = x - wide * {"start": 0, "middle": 0.5, "end": 1}[text.get("text-anchor", "start")]
+        assert left >= 0, text.text
+        assert left + wide <= width, text.text
+        assert size <= y <= height, text.text
+    for box in root.iter(f"{SVG}rect"):
+        if box.get("width") != "100%":
+            assert float(box.get("x", 0)) + float(box.get("width", 0)) <= width + 0.1
+            assert float(box.get("y", 0)) + float(box.get("height", 0)) <= height + 0.1
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2 defines it."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(first: str, second: str) -> float:
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("tone", [0, 1], ids=["light", "dark"])
+def test_text_can_be_read_on_its_ground(tone: int) -> None:
+    for name in ("ink", "dim", "blue", "orange", "green", "red", "purple", "teal"):
+        assert contrast(COLOURS[name][tone], COLOURS["ground"][tone]) >= 4.5, name
+    for name in ("blue", "red"):
+        assert contrast(COLOURS[name][tone], COLOURS["onto"][tone]) >= 4.5, name
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_colour_used_has_its_dark_value(name: str) -> None:
+    text = DRAWN[name]()
+    style = text.split("<style>")[1].split("</style>")[0]
+    dark = style.split("@media (prefers-color-scheme:dark){")[1].split("}}")[0]
+    for kind, colour in set(re.findall(r'class="([fs])-(\w+)"', text)):
+        assert f".{kind}-{colour}{{" in dark + "}", colour
+    for page in ("[data-theme=light]", "[data-theme=dark]", "[data-jp-theme-light=false]"):
+        assert page in style
+
+
+def shapes(text: str, kind: str, colour: str) -> list[ElementTree.Element]:
+    root = ElementTree.fromstring(text)
+    return [item for item in root.iter(f"{SVG}{kind}") if item.get("class", "")[2:] == colour]
+
+
+def texts(text: str) -> list[str]:
+    return [item.text or "" for item in ElementTree.fromstring(text).iter(f"{SVG}text")]
+
+
+def test_a_ladder_shows_every_rung_s_time_and_every_line() -> None:
+    climb = record("gemm")
+    shown = texts(pictures.ladder(climb))
+    for rung in climb.rungs:
+        assert rung.id in shown
+    assert any(line.startswith("cuBLAS") for line in shown)
+    assert any(line.startswith("arithmetic bound: ≈") for line in shown)
+
+
+@pytest.mark.parametrize("topic", ["gemm", "hgemm", "conv2d", "transfer"])
+def test_on_a_phone_every_rung_s_name_and_time_stand_above_its_point(topic: str) -> None:
+    climb = record(topic)
+    text = pictures.ladder(climb, 360)
+    root = ElementTree.fromstring(text)
+    assert root.get("width") == "360"
+    words = [(item.text or "", float(item.get("y", 0))) for item in root.iter(f"{SVG}text")]
+    places = [(float(item.get("cx", 0)), float(item.get("cy", 0))) for item in shapes(text, "circle", "blue")]
+    assert len(places) == len(climb.rungs)
+    for rung, (x, y) in zip(climb.rungs, places, strict=True):
+        assert 5.5 <= x <= 360 - 5.5
+        name = f"{rung.id} †" if rung.side_step else rung.id
+        (above,) = [height for text, height in words if text == name]
+        (time,) = [text for text, height in words if height == above and text.startswith(f"{_time(rung)}  ×")]
+        assert 0 < y - above <= 20
+        assert (len(name) * 13 + len(time) * 12) * 0.56 <= 360 - 32
+
+
+def _time(rung: RungResult) -> str:
+    return units.seconds(rung.time_s, rung.time_source)
+
+
+def test_labels_of_ticks_leave_each_other_room() -> None:
+    for width in (360, 760):
+        for topic in ("gemm", "hgemm", "transpose", "transfer"):
+            root = ElementTree.fromstring(pictures.ladder(record(topic), width))
+            ticks = [item for item in root.iter(f"{SVG}text") if item.get("text-anchor") == "middle"]
+            ends = [(float(tick.get("x", 0)), 0.5 * 12 * len(tick.text or "") / 2) for tick in ticks]
+            assert len(ends) > 1
+            assert all(a + wide <= b - other for (a, wide), (b, other) in pairwise(ends)), topic
+
+
+def test_a_page_has_a_ladder_for_either_width() -> None:
+    climb = record("gemm")
+    text = pictures.ladder_for_pages(climb)
+    assert f'<div class="picture-wide">{pictures.ladder(climb)}</div>' in text
+    assert f'<div class="picture-narrow">{pictures.ladder(climb, 360)}</div>' in text
+
+
+def test_a_modelled_rung_is_a_ring_and_one_that_failed_says_so() -> None:
+    climb = record("transpose")
+    first, second, *_ = climb.rungs
+    rungs = [replace(first, time_source="modelled"), replace(second, time_s=None, verdict="fail")]
+    text = pictures.ladder(replace(climb, rungs=rungs))
+    (ring,) = [item for item in shapes(text, "circle", "blue") if item.get("fill") == "none"]
+    assert "≈" in (ring[0].text or "")
+    assert "fail" in texts(text)
+    assert "fail" in texts(pictures.ladder(replace(climb, rungs=rungs), 360))
+    assert "Nothing was timed." in texts(pictures.ladder(replace(climb, rungs=[], baselines=[], bound=None)))
+
+
+def test_banks_that_collide_are_red_and_lanes_are_named() -> None:
+    text = pictures.banks([4 * 8 * lane for lane in range(32)])
+    assert len(shapes(text, "rect", "red")) == 32
+    assert not shapes(text, "rect", "blue")
+    assert "wavefront 8" in texts(text)
+    assert "8 wavefronts where 1 would do: 7 bank conflicts." in text
+    free = pictures.banks([4 * lane for lane in range(32)])
+    assert (len(shapes(free, "rect", "red")), len(shapes(free, "rect", "blue"))) == (0, 32)
+    assert "×32" in texts(pictures.banks([0] * 32))
+
+
+def test_sectors_show_what_is_moved_for_nothing() -> None:
+    text = pictures.sectors([8 * lane for lane in range(32)])
+    assert "8 sectors: 256 bytes are moved, 128 of them asked for (50 %)." in text
+    moved = [item for item in shapes(text, "rect", "dim") if item.find(f"{SVG}title") is not None]
+    assert (len(shapes(text, "rect", "blue")) - 1, len(moved)) == (32, 32)  # and the legend
+
+
+def test_occupancy_marks_the_block_and_names_what_limits() -> None:
+    text = pictures.occupancy(named("H200"), "registers", threads=256, registers=42)
+    assert "5 blocks of 40 warps in all on an SM, 62 % of 64, limited by registers" in text
+    assert {"limited by warps", "limited by registers"} <= set(texts(text))
+
+
+def test_a_timeline_has_a_row_only_for_what_was_at_work() -> None:
+    text = pictures.intervals([Interval("compute", 1, 0.0, 1e-3, 7)], "modelled", "one")
+    assert {"compute", "stream 1", "≈1 ms"} <= set(texts(text))
+    assert "copy in" not in texts(text)
+    assert "line 7" in text
+
+
+def test_axes_have_a_few_ticks_however_wide() -> None:
+    for high in (1.5, 12, 3e3, 2e7, 1e12):
+        assert 1 <= len(LogScale(1, high, 0, 100).ticks()) <= 15
+    with pytest.raises(ValueError, match="logarithmic"):
+        LogScale(0, 1, 0, 100)

@@ -1,0 +1,217 @@
+"""Views of results, from results made up here: everything fits 80 columns and says how it is known."""
+
+from dataclasses import replace
+
+import pytest
+from rich.console import Console, RenderableType
+
+from grader.report import console, records
+from grader.results import (
+    Baseline,
+    Bound,
+    CaseResult,
+    ClaimResult,
+    Climb,
+    Device,
+    FindingResult,
+    Grade,
+    Hint,
+    Provenance,
+    RungResult,
+)
+from grader.workbook import units
+
+NAIVE = RungResult(
+    "00_naive",
+    "kernels/naive/gemm.cu",
+    "pass",
+    time_s=0.2843,
+    time_source="measured",
+    time_low_s=0.28,
+    time_high_s=0.29,
+    vs_naive=1.0,
+    vs_library=0.0087,
+    vs_bound=0.0075,
+    registers=128,
+    shared_bytes=227 * 1024,
+    occupancy=0.125,
+    counters={
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 16_500_000,
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 1_000_000,
+        "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 1_015_808,
+    },
+    counter_source="emulated",
+    claims=[ClaimResult("loads are coalesced", False, 16.5e6, "00_naive", 10, "ld <= 4", 4e6)],
+)
+BROKEN = RungResult(
+    "03_register_tile_one_dimension", "x.cu", "fail", "`C`[3, 4] is 12, expected 13. " + "Look again. " * 20
+)
+LIBRARY = Baseline("cupy.matmul (cuBLAS)", 0.0027)
+BOUND = Bound(0.00212, "arithmetic", source="modelled")
+CLIMB = Climb(
+    "gemm",
+    Device("gpu", "NVIDIA H200", "sm_90a"),
+    {"M": 4096, "N": 4096, "K": 4096},
+    {"M": 512, "N": 512, "K": 512},
+    Provenance("0.1.0", "3.12.1", "2.4.0"),
+    [NAIVE, BROKEN],
+    [LIBRARY],
+    BOUND,
+)
+
+
+def shown(view: RenderableType) -> str:
+    """What a terminal of 80 columns without colour would show."""
+    terminal = Console(width=80, color_system=None, highlight=False)
+    with terminal.capture() as capture:
+        terminal.print(view)
+    text = capture.get()
+    assert all(len(line) <= 80 for line in text.splitlines()), text
+    return " ".join(text.split())
+
+
+def test_a_measured_climb() -> None:
+    text = shown(console.climb(CLIMB, "Matrix product, FP32"))
+    for part in ("284 ms", "%lib", "0.87", "227K", "1.02M", "16.5", "fail", "expected 13", "cuBLAS): 2.7 ms"):
+        assert part in text
+    assert "✗ loads are coalesced (found 16.5M, asked ≤ 4M)" in text
+    assert "≈284" not in text
+    assert "No version can take less than ≈2.12 ms" in text
+
+
+def test_a_modelled_climb_says_so() -> None:
+    modelled = replace(NAIVE, time_source="modelled", vs_library=None)
+    text = shown(console.climb(replace(CLIMB, rungs=[modelled], baselines=[]), "Matrix product"))
+    assert "≈284 ms" in text
+    assert "%bound" in text
+    assert "Not measured." in text
+
+
+def test_beside_what_was_modelled_stands_what_was_measured() -> None:
+    emulated = replace(CLIMB, device=Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"))
+    record = records.measured(emulated)
+    assert record is not None
+    text = shown(console.climb(emulated, "Matrix product", record))
+    assert f"Measured on a real NVIDIA H200, rung by rung: {units.seconds(record.rungs[0].time_s)}," in text
+    assert records.measured(replace(emulated, problem={"M": 8, "N": 8, "K": 8})) is None
+    assert records.measured(CLIMB) is None
+
+
+def test_a_claim_says_on_which_side_of_its_limit_it_asks_to_be() -> None:
+    claims = [ClaimResult(sign, False, 3.0, "a", 10, f"x {sign} 2", 2.0) for sign in ("<=", ">=", "==")]
+    text = shown(console.claims(claims))
+    assert ["≤ 2)" in text, "≥ 2)" in text, "asked 2)" in text] == [True, True, True]
+
+
+def test_claims_at_sizes_that_they_are_not_for_are_explained() -> None:
+    away = replace(NAIVE, claims=[replace(NAIVE.claims[0], held=None)])
+    assert "it says nothing" in shown(console.climb(replace(CLIMB, rungs=[away]), "Matrix product"))
+    assert "it says nothing" not in shown(console.climb(CLIMB, "Matrix product"))
+
+
+def test_the_first_lines_of_what_was_printed() -> None:
+    grade = Grade("gemm", "mine.cu", "fail", "Wrong.", None, 0, 100, [], [], [], [], printed="[a]\n" * 30)
+    text = shown(console.grade(grade, ["00_naive"], []))
+    assert "It printed, in its first 12 lines: [a] [a]" in text
+    assert text.count("[a]") == 12
+    assert "printed" not in shown(console.grade(replace(grade, printed=""), ["00_naive"], []))
+
+
+def test_a_grade_that_failed_quotes_the_line_once() -> None:
+    finding = FindingResult("race", 2, "thread (0, 1, 0) reads what thread (1, 0, 0) writes", 126)
+    again = "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1"
+    cases = [
+        CaseResult({"M": 1, "N": 1, "K": 1}, 1, "pass", 0.0, None),
+        CaseResult({"M": 33, "N": 31, "K": 7}, 1, "fail", None, None, "exact", "wrong", again),
+    ]
+    grade = Grade("gemm", "mine.cu", "fail", "Line 2: race.", None, 0, 100, cases, [finding], [], [])
+    text = shown(console.grade(grade, ["00_naive"], ["a", "  total += tile[x];", "b"]))
+    assert "FAIL mine.cu 0 of 100 points 1 of 2 cases right" in text
+    assert again in text
+    assert text.count("total += tile[x];") == 1
+    assert "Ladder" not in text
+
+
+def test_a_grade_that_passed_shows_the_ladder() -> None:
+    hint = Hint("01_tile", "Every float is read from global memory 32 times.")
+    grade = Grade("gemm", "mine.cu", "pass", None, "00_naive", 5, 20, [], [], NAIVE.claims, [hint])
+    text = shown(console.grade(grade, ["00_naive", "01_tile"], []))
+    assert "Ladder: 00_naive → 01_tile" in text
+    assert "0/10" in text
+    assert "Next: Every float" in text
+
+
+def test_points_in_the_table_add_up_to_the_total() -> None:
+    held = [ClaimResult(name, name != "b", 1.0, name, 10, "x <= 1", 1.0) for name in "abc"]
+    grade = Grade("gemm", "mine.cu", "pass", None, "a", 10, 30, [], [], held, [])
+    text = shown(console.grade(grade, ["a", "b", "c"], []))
+    assert "10 of 30 points" in text
+    assert text.count("10/10") == 1
+    assert text.count("0/10") == 3  # the end of "10/10" as well
+    assert "rung by rung" in text
+
+
+@pytest.mark.parametrize(
+    ("shared_bytes", "reached", "sign"), [(0, "a", "–"), (4096, "a", "✓"), (0, "b", "✓")]
+)
+def test_a_claim_on_shared_memory_says_nothing_of_a_kernel_without(
+    shared_bytes: int, reached: str, sign: str
+) -> None:
+    """Unless the rung is reached: there it earns its points."""
+    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
+    claims = [
+        ClaimResult("rows are read", True, 1.0, "a", 10, "x <= 1", 1.0),
+        ClaimResult("no conflicts", True, 0.0, "b", 10, f"{conflicts} == 0", 0.0),
+    ]
+    grade = Grade("gemm", "mine.cu", "pass", None, reached, 10, 30, [], [], claims, [])
+    grade = replace(grade, counters={conflicts: 0}, facts={"shared_bytes": shared_bytes})
+    text = shown(console.grade(grade, ["a", "b", "c"], []))
+    assert f"{sign} no conflicts" in text
+    assert (console.UNUSED_SHARED in text) == (sign == "–")
+
+
+def test_what_passed_without_being_counted_shows_no_points() -> None:
+    cases = [CaseResult({"M": 1}, 1, "pass", 0.0, None)]
+    grade = Grade("gemm", "mine.cu", "pass", None, None, 0, 30, cases, [], [], [])
+    text = shown(console.grade(grade, ["a"], []))
+    assert text.startswith("PASS mine.cu 1 of 1 case right, of 1 size")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.2843, "284 ms"),
+        (1.5e-6, "1.5 µs"),
+        (2.0, "2 s"),
+        (999.7e-6, "1000 µs"),
+        (None, "–"),
+        (3e-10, "0.3 ns"),
+    ],
+)
+def test_seconds(value: float | None, text: str) -> None:
+    assert units.seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0, "0"), (31, "31"), (1_015_808, "1.02M"), (32_768, "32.8k"), (None, "–")]
+)
+def test_counts(value: int | None, text: str) -> None:
+    assert units.count(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(1.0, "100"), (0.0075, "0.75"), (0.0999, "10"), (1.23, "123")])
+def test_percent(value: float, text: str) -> None:
+    assert units.percent(value) == text
+
+
+@pytest.mark.parametrize(
+    ("device", "folder"),
+    [
+        (Device("gpu", "NVIDIA H200", "sm_90a"), "h200"),
+        (Device("gpu", "NVIDIA GeForce RTX 4090", "sm_89"), "rtx-4090"),
+        (Device("gpu", "Tesla T4", "sm_75"), "t4"),
+        (Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"), "emulated-h200"),
+    ],
+)
+def test_records_of_each_gpu_lie_in_a_folder_of_their_own(device: Device, folder: str) -> None:
+    assert records.gpu_folder(device) == folder

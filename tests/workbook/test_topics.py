@@ -1,0 +1,142 @@
+"""Topics are found by folder name; a broken one says which file and line."""
+
+from pathlib import Path
+
+import little_topic
+import numpy as np
+import pytest
+
+from grader.errors import WarpladderError
+from grader.workbook import topics
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return little_topic.write(tmp_path)
+
+
+def test_a_topic_is_read_whole(root: Path) -> None:
+    topic = topics.discover(root)["copy"]
+    assert (topic.title, topic.order, topic.library) == ("Copy", 3, "cupy.copy")
+    assert [rung.id for rung in topic.rungs] == ["00_naive", "01_wide"]
+    assert topic.judge_cases == ({"N": 1}, {"N": 33})
+    assert (topic.tolerance.lambda_, topic.tolerance.terms["out"].evaluate({"N": 9})) == (6.0, 9)
+    assert topic.max_points == 10
+    assert topic.claims[0].line == 17
+    assert topic.rung("01_wide").path == root / "kernels/optimized/copy/01_wide.cu"
+    assert topic.starter.is_file()
+    inputs = topic.reference.make_inputs({"N": 5}, np.random.default_rng(0), "exact")
+    assert topic.reference.reference(inputs, {"N": 5})["out"].shape == (5,)
+
+
+def test_topics_come_in_the_order_of_study(root: Path) -> None:
+    for name, order in (("alpha", 9), ("beta", 1)):
+        folder = root / "lessons" / name
+        folder.mkdir()
+        (folder / "topic.toml").write_text(little_topic.TOPIC.replace("order = 3", f"order = {order}"))
+        (root / "kernels/naive" / f"{name}.cu").write_text(little_topic.NAIVE)
+        (root / "kernels/optimized" / name).mkdir()
+        (root / "kernels/optimized" / name / "01_wide.cu").write_text(little_topic.NAIVE)
+    assert list(topics.discover(root)) == ["beta", "copy", "alpha"]
+
+
+def test_folders_without_topic_are_not_topics(root: Path) -> None:
+    (root / "lessons" / "notes").mkdir()
+    assert list(topics.discover(root)) == ["copy"]
+
+
+def test_problem_replaces_sizes(root: Path) -> None:
+    topic = topics.load("copy", root)
+    assert topic.problem("count") == {"N": 4096}
+    assert topic.problem("main", {"N": 7}) == {"N": 7}
+    with pytest.raises(WarpladderError, match="no size `K`"):
+        topic.problem("count", {"K": 7})
+    with pytest.raises(WarpladderError, match="sizes start at 1"):
+        topic.problem("count", {"N": 0})
+
+
+def test_sizes_that_follow_from_others(root: Path) -> None:
+    path = root / "lessons/copy/topic.toml"
+    text = little_topic.TOPIC.replace("int N)", "int N, int edge)").replace("{ N =", "{ edge = 0, N =")
+    text = text.replace("[sizes]\n", '[sizes]\nfrom_zero = ["edge"]\nderived = { inner = "N - 2 * edge" }\n')
+    path.write_text(text)
+    topic = topics.load("copy", root)
+    assert topic.signature.with_derived({"N": 9, "edge": 2}) == {"N": 9, "edge": 2, "inner": 5}
+    assert topic.problem("count", {"edge": 3})["edge"] == 3
+    with pytest.raises(WarpladderError, match=r"inner = N - 2 \* edge is -2"):
+        topic.problem("main", {"N": 4, "edge": 3})
+    with pytest.raises(WarpladderError, match="sizes start at 0"):
+        topic.problem("main", {"edge": -1})
+    with pytest.raises(WarpladderError, match="sizes start at 1"):
+        topic.problem("main", {"N": 0})
+    path.write_text(text.replace("{ edge = 0, N = 33 }", "{ edge = 17, N = 33 }"))
+    with pytest.raises(WarpladderError, match="these sizes make no problem"):
+        topics.load("copy", root)
+
+
+@pytest.mark.parametrize("name", ["cpy", "nothing", "../copy/../nothing"])
+def test_unknown_topic(root: Path, name: str) -> None:
+    with pytest.raises(WarpladderError, match="there is no topic") as caught:
+        topics.load(name, root)
+    assert caught.value.remedy == "the topics are copy"
+
+
+def test_unknown_rung(root: Path) -> None:
+    with pytest.raises(WarpladderError, match="did you mean `01_wide`"):
+        topics.load("copy", root).rung("01_wid")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "said"),
+    [
+        ("order = 3", "order = three", 2, "not TOML"),
+        ("order = 3", 'order = "3"', 2, "not an integer"),
+        ("order = 3\n", "", 1, "`order` is missing"),
+        ("library =", "libary =", 5, "did you mean `library`"),
+        ("float* out", "flot* out", 3, "is not a parameter"),
+        ("count = { N = 4096 }", "count = { M = 4096 }", 9, "does not give the sizes N"),
+        ("count = { N = 4096 }", "count = { N = 0 }", 9, "integers from 1"),
+        ("{ N = 33 }", "{ N = 33, K = 1 }", 10, "does not give the sizes N"),
+        ('terms = "N"', 'terms = "K"', 14, "names K, not a size"),
+        ('rung = "01_wide"', 'rung = "01_wade"', 18, "did you mean `01_wide`"),
+        ("<= cdiv(N, 128)", "/ cdiv(N, 128)", 21, "is a number"),
+        ("<= cdiv(N, 128)", "<= ceil(N, 128)", 21, "no function `ceil`"),
+    ],
+)
+def test_broken_topic(root: Path, old: str, new: str, line: int, said: str) -> None:
+    little_topic.edit(root / "lessons/copy/topic.toml", old, new)
+    with pytest.raises(WarpladderError) as caught:
+        topics.discover(root)
+    assert said in str(caught.value)
+    assert (caught.value.file, caught.value.line) == (str(root / "lessons/copy/topic.toml"), line)
+
+
+def test_a_rung_with_another_name_is_refused(root: Path) -> None:
+    (root / "kernels/optimized/copy/wider.cu").write_text(little_topic.NAIVE)
+    with pytest.raises(WarpladderError, match="two digits and a word") as caught:
+        topics.discover(root)
+    assert caught.value.file == str(root / "kernels/optimized/copy/wider.cu")
+
+
+def test_a_missing_naive_rung_is_named(root: Path) -> None:
+    (root / "kernels/naive/copy.cu").unlink()
+    with pytest.raises(WarpladderError, match="cannot read the file") as caught:
+        topics.discover(root)
+    assert caught.value.file == str(root / "kernels/naive/copy.cu")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "has no reference.py"),
+        ("x = 1 / 0", "ZeroDivisionError"),
+        (little_topic.REFERENCE.replace("min_bytes", "bytes_min"), "`min_bytes` is missing"),
+    ],
+)
+def test_broken_reference(root: Path, text: str | None, said: str) -> None:
+    path = root / "lessons/copy/reference.py"
+    path.unlink()
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(WarpladderError, match=said):
+        _ = topics.load("copy", root).reference
