@@ -7,7 +7,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 
-from grader.emulator.nvrtc import PINNED
+from grader.emulator.nvrtc.compilation import PINNED
 from grader.errors import WarpladderError
 
 OLDEST_CUDA = (12, 0)

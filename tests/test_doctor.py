@@ -96,7 +96,7 @@ def test_a_missing_header_is_found_before_a_rung_needs_it(
         if header.name != "crt":
             (tmp_path / header.name).symlink_to(header)
     toolkit = dataclasses.replace(whole, includes=(whole.includes[0], tmp_path, *whole.includes[2:]))
-    monkeypatch.setattr(nvrtc, "find_toolkit", lambda version=compilation.PINNED: toolkit)
+    monkeypatch.setattr(compilation, "find_toolkit", lambda version=compilation.PINNED: toolkit)
     diagnosis = doctor.examine()
     check = by_name(diagnosis)["NVRTC"]
     assert not diagnosis.usable
