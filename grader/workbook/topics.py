@@ -112,7 +112,7 @@ class ScheduledKernel:
 
     file: Rung  # kernels/naive/<topic>.cu; its launch block launches it once over the whole problem
     elements: Mapping[str, Expression]  # by pointer of the topic's signature: how many the host array has
-    rehearsals: tuple[dict[str, int], ...]  # sizes at which schedules are checked and not replayed
+    check_sizes: tuple[dict[str, int], ...]  # sizes at which schedules are checked and not replayed
     launches: Expression  # how many launches over the whole problem make the job, of the job's sizes
     reach: Mapping[str, Expression]  # by the kernel's pointers: how many elements a launch touches
     in_place: bool = False  # a thread reads no more than the element it writes, so input may be output
@@ -279,7 +279,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
 
 def _kernel(table: Table, job: Signature, root: Path, topic: str) -> ScheduledKernel:
     """What schedules launch, from the table `[kernel]`."""
-    table.allow("signature", "launches", "elements", "reach", "rehearsals", "in_place")
+    table.allow("signature", "launches", "elements", "reach", "check_sizes", "in_place")
     try:
         signature = parse_signature(table.get("signature", str))
     except ValueError as error:
@@ -289,8 +289,8 @@ def _kernel(table: Table, job: Signature, root: Path, topic: str) -> ScheduledKe
     return ScheduledKernel(
         file=file,
         elements=elements,
-        rehearsals=tuple(
-            _sizes(table, "rehearsals", case, job) for case in table.get("rehearsals", list, [])
+        check_sizes=tuple(
+            _sizes(table, "check_sizes", case, job) for case in table.get("check_sizes", list, [])
         ),
         launches=table.expression("launches", 1),
         reach=_by_pointer(table.table("reach"), signature),

@@ -367,7 +367,7 @@ def examine(
     current = ScheduleSubmission(rung, file)
     problems: list[Problem] = [case.problem for case in cases]
     if claims is not None:
-        problems += [*scheduled(shared.topic).rehearsals, shared.problem]
+        problems += [*scheduled(shared.topic).check_sizes, shared.problem]
     check_all(current, shared, problems)
     with shared.session.judge() as runner:
         try_cases(current, shared, CaseRunner(shared.topic, store, runner), cases)
