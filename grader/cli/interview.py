@@ -61,7 +61,7 @@ def interview(
     """Be interviewed on a topic, from its naive version up.
 
     You write each version in a file, with your own editor, the judge grades it, and you say what limits it.
-    What you say is held against key points, and ratios against the counters of your own kernels. Each answer is
+    What you say is compared with key points, and ratios with the counters of your own kernels. Each answer is
     saved; Ctrl-C breaks off.
 
     \b
@@ -94,10 +94,10 @@ def interview(
         path, kept = resume, sessions.load(resume)
         if kept.kind != "interview" or kept.topic != topic:
             raise WarpladderError(f"this is not an interview on {topic}", file=resume)
-    room = Terminal(console_for(), {topic: loaded})
-    room.welcome(kept, path)
-    _run(Conversation(loaded, kept, path, room, WorkbookJudge(device, arch)).run, room)
-    _show(room, cards.of_interview(entry, loaded, kept), card)
+    terminal = Terminal(console_for(), {topic: loaded})
+    terminal.welcome(kept, path)
+    _run(Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
+    _show(terminal, cards.of_interview(entry, loaded, kept), card)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
@@ -163,21 +163,21 @@ def quiz(
             return
         path, kept = _free("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
     topics = discover()
-    room = Terminal(console_for(), topics)
-    room.welcome(kept, path)
-    _run(quiz.Quiz(found, topics, kept, path, room, WorkbookJudge(device, arch)).run, room)
-    _show(room, cards.of_quiz(found, kept), card)
+    terminal = Terminal(console_for(), topics)
+    terminal.welcome(kept, path)
+    _run(quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
+    _show(terminal, cards.of_quiz(found, kept), card)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
-def _run(ask: Callable[[], Session], room: Terminal) -> None:
+def _run(ask: Callable[[], Session], terminal: Terminal) -> None:
     """Ask until the end, or until the candidate leaves."""
     from grader.interview.interviewer import BrokenOff
 
     try:
         ask()
     except BrokenOff as left:
-        room.left(left.path)
+        terminal.left(left.path)
 
 
 def _free(name: str) -> Path:
@@ -202,13 +202,13 @@ def _check(cards: Sequence[Path] | None, sheet: Path | None) -> None:
             )
 
 
-def _show(room: Terminal, card: Card, files: Sequence[Path] | None) -> None:
+def _show(terminal: Terminal, card: Card, files: Sequence[Path] | None) -> None:
     """The card, in the terminal and in files."""
     from grader.interview.card import to_json
     from grader.report import interviews, sheets
 
     if card.over:  # else it would tell what is still to be asked
-        room.console.print(interviews.card(card))
+        terminal.console.print(interviews.card(card))
     for path in files or ():
         if path.suffix.lower() == ".json":
             write_json(str(path), to_json(card))

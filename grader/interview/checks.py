@@ -117,9 +117,7 @@ def _entry(entry: Entry) -> Iterator[WarpladderError]:
 def _unsaid(text: str, points: Sequence[Point]) -> list[Point]:
     """The points that a text does not explain."""
     return [
-        point
-        for point, heard in zip(points, key_points.hear(text, points), strict=True)
-        if heard != "explained"
+        point for point, how in zip(points, key_points.find(text, points), strict=True) if how != "explained"
     ]
 
 
@@ -129,8 +127,8 @@ def _not_said(file: Path, point: Point, where: str) -> WarpladderError:
 
 
 def _own_text(file: Path, point: Point) -> Iterator[WarpladderError]:
-    if key_points.hear(point.text, [point]) == ["missing"]:
-        message = "whoever says the point's own text is not heard"
+    if key_points.find(point.text, [point]) == ["missing"]:
+        message = "the point is not found in its own text"
         yield WarpladderError(message, file=file, line=point.line, remedy="add its words to the terms")
 
 

@@ -1,4 +1,4 @@
-"""Interviews and quizzes in a terminal of 80 columns: questions, what was heard, and the scorecard."""
+"""Interviews and quizzes in a terminal of 80 columns: questions, the key points found in answers, and the scorecard."""
 
 from __future__ import annotations
 
@@ -68,9 +68,10 @@ def inline(text: str) -> Text:
     return found
 
 
-def heard(talk: Talk) -> RenderableType:
-    """Which points were heard, each with its number, to be corrected by."""
-    found = "This came too late to count. Heard:" if talk.late else f"Heard: {100 * talk.share:.0f} of 100"
+def key_points(talk: Talk) -> RenderableType:
+    """Which key points were found in an answer, each with its number, to be corrected by."""
+    late = "This came too late to count. Found:"
+    found = late if talk.late else f"Found: {100 * talk.share:.0f} of 100"
     return Group("", Text(found, "bold"), points(talk.points, numbered=True))
 
 
@@ -86,7 +87,7 @@ def points(items: Sequence[Said], numbered: bool = False) -> Padding:
         text = inline(point.text)
         if point.self_scored is not None:
             text.append("  (self-scored)", "magenta")
-        elif point.heard == "named":
+        elif point.found == "named":
             text.append("  (named, not explained)", "yellow")
         row: list[RenderableType] = [_share(point.share), text, str(point.weight)]
         table.add_row(*([row[0], str(number), *row[1:]] if numbered else row))
@@ -160,7 +161,7 @@ def welcome(kept: Session, path: Path) -> RenderableType:
     if kept.kind == "quiz":
         text.append(f"Drawn with --seed {kept.seed}. ")
     text.append("Answer in sentences: a keyword by itself earns half. ")
-    text.append("The clock stands still while your code is graded, and while you read what was heard. ")
+    text.append("The clock stands still while your code is graded, and while you read what was found. ")
     text.append(f"Each answer is kept in {path}; Ctrl-C breaks off.")
     return text
 

@@ -265,7 +265,7 @@ def test_a_card_shows_what_was_late_unasked_and_self_scored(tmp_path: Path) -> N
 
 
 def test_what_is_at_fault_with_a_session_file_is_said(ladder: Ladder, tmp_path: Path) -> None:
-    (tmp_path / "card.json").write_text('{"schema": "warpladder/card/1"}')
+    (tmp_path / "card.json").write_text('{"schema": "warpladder/card/2"}')
     done = ladder("quiz", "--resume", "card.json")
     assert done.code == 2
     assert "this is no session" in " ".join(done.err.split())
