@@ -108,7 +108,7 @@ def quiz(
         str | None, typer.Option("--topic", metavar="TOPIC", help="Only questions that belong to a topic.")
     ] = None,
     count: Annotated[
-        int | None, typer.Option("--count", min=1, help="So many, drawn at random; 5 if no ID is given.")
+        int | None, typer.Option("--count", min=1, help="Number of questions to draw (default 5).")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Draw the same questions and numbers again.")
@@ -122,9 +122,9 @@ def quiz(
     device: DeviceOption = "auto",
     arch: ArchOption = None,
 ) -> None:
-    """Be asked from the bank of questions, in words and in numbers.
+    """Answer questions from the bank.
 
-    Numbers are drawn anew each time; the seed that is shown draws them again.
+    They ask for words and for numbers. Numbers are drawn anew each time; the seed that is shown draws them again.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Predictions: a number the reader writes down before he sees it, and what became of it.
+"""Predictions: a number that the reader writes down before it is shown, and what became of it.
 
     lab.predict("stores", None, lambda: lab.counters("transpose/00_naive", M=64, N=64).store_sectors,
                 hint="In how many rows of `out` does a warp write?")

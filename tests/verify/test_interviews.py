@@ -121,7 +121,7 @@ def test_a_weak_candidate_gets_a_fair_card(name: str, tmp_path: Path) -> None:
 
 
 def test_a_wrong_prediction_is_held_against_the_candidates_own_kernel(tmp_path: Path) -> None:
-    """Who writes a tile with bank conflicts again has 32 wavefronts a request, whatever was asked of him."""
+    """A tile with bank conflicts written again has 32 wavefronts a request, whatever was asked for."""
     topic = topics.load("transpose")
     tile = topic.rung("02_shared_tile").path.read_text()
     writes = {"02_shared_tile.code": [tile], "03_padded_tile.code": [f"{tile}// again\n", "skip"]}
