@@ -83,9 +83,10 @@ def interview(
     entry = read_interview(loaded)
     _check(card, sheet)
     if sheet is not None:
+        from grader.interview.sheet import of_interview
         from grader.report import sheets
 
-        write_file(sheet, sheets.of_interview(entry, loaded, arch))
+        write_file(sheet, sheets.of_interview(of_interview(entry, loaded, arch)))
         return
     if resume is None:
         path = _free(f"interview-{topic}")

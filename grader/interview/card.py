@@ -14,9 +14,9 @@ from grader.interview.bank import Entry, Question
 from grader.interview.conversation import Step, all_steps, known, overtaken
 from grader.interview.interviewer import HINT_COSTS
 from grader.interview.key_points import SHARES
-from grader.interview.numbers import with_unit
 from grader.interview.rounds import Interview
 from grader.interview.session import Answer, Code, Figure, Rated, Said, Session, Talk
+from grader.workbook import units
 from grader.workbook.content import content_root, name_of
 from grader.workbook.topics import Topic
 
@@ -289,7 +289,7 @@ def _of_figure(figure: Figure) -> str:
     if figure.answer is None:
         return f"{said}; never counted"
     whose = {"own": ", counted on the candidate's kernel", "workbook": ", counted on the workbook's kernel"}
-    return f"{said}; it is {with_unit(figure.answer, figure.unit)}{whose.get(figure.counted_on, '')}"
+    return f"{said}; it is {units.quantity(figure.answer, figure.unit)}{whose.get(figure.counted_on, '')}"
 
 
 def _of_code(code: Code) -> str:

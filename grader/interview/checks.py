@@ -15,6 +15,7 @@ from grader.errors import WarpladderError
 from grader.interview import bank, key_points, numbers, rounds
 from grader.interview.bank import Entry, NumberQuestion, Question
 from grader.interview.key_points import Point
+from grader.workbook import units
 from grader.workbook.topics import Topic
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
@@ -159,5 +160,5 @@ def _computable(question: Question, number: NumberQuestion) -> Iterator[Warpladd
 
 def _can_be_typed(answer: float, tolerance: float) -> bool:
     """Whether an answer that is rounded as people round is right, or is a power of two, typed as 2^-24."""
-    shown = numbers.read_number(numbers.pretty(answer))
+    shown = numbers.read_number(units.compact(answer))
     return numbers.right(shown, answer, tolerance) or math.frexp(abs(answer))[0] == 0.5

@@ -14,10 +14,10 @@ from typing import Literal
 
 from grader.errors import WarpladderError
 from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, reaches, write_starter
-from grader.interview.numbers import pretty
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
 from grader.interview.session import Clock, Code, Figure, Session
 from grader.judge.values import named
+from grader.workbook import units
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.topics import Topic
 
@@ -289,4 +289,4 @@ class Conversation:
 
     def _sizes(self) -> str:
         sizes = self.topic.sizes_count if self.topic.kernel is None else self.topic.sizes_main
-        return ", ".join(f"{name} = {pretty(value)}" for name, value in sizes.items())
+        return ", ".join(f"{name} = {units.compact(value)}" for name, value in sizes.items())

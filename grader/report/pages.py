@@ -170,7 +170,7 @@ def _environment() -> jinja2.Environment:
             "count": units.count,
             "kib": units.kib,
             "problem": units.problem,
-            "by": lambda extents: " × ".join(map(str, extents)),
+            "extents": units.extents,
             "loads": lambda counters: console.sectors_a_request(counters, "ld"),
             "stores": lambda counters: console.sectors_a_request(counters, "st"),
             "conflicts": console.bank_conflicts,

@@ -67,7 +67,7 @@ def _by(extents: Sequence[int]) -> str:
     shown = list(extents)
     while len(shown) > 1 and shown[-1] == 1:
         shown.pop()
-    return " × ".join(str(extent) for extent in shown)
+    return units.extents(shown)
 
 
 def _counters(launch: LaunchProfile) -> RenderableType:

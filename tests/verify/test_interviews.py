@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from scripted_candidate import Candidate
 
-from grader.interview import card
+from grader.interview import card, sheet
 from grader.interview.conversation import Conversation, begin
 from grader.interview.interviewer import Asked, WorkbookJudge
 from grader.interview.rounds import Interview, read_interview
@@ -140,7 +140,7 @@ def test_a_wrong_prediction_is_held_against_the_candidates_own_kernel(tmp_path: 
 def test_the_sheet_for_two_has_every_ratio(name: str) -> None:
     topic = topics.load(name)
     interview = read_interview(topic)
-    page = sheets.of_interview(interview, topic)
+    page = sheets.of_interview(sheet.of_interview(interview, topic))
     assert page.count("counted on the workbook") == sum(item.ratio is not None for item in interview.rounds)
     assert "<strong>None</strong>" not in page
 
