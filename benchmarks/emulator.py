@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from grader.emulator import metrics
 from grader.emulator.machine.machine import Machine
 from grader.emulator.machine.records import LaunchRecord
 from grader.workbook import compiler, topics
@@ -28,7 +29,6 @@ from grader.workbook.ladder import Rung
 
 RUNS = 7
 WARM_UP = 12  # launches that are not timed: enough for the emulator to have compiled a large kernel with care
-THREAD_INSTRUCTIONS = "smsp__thread_inst_executed.sum"
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def rate(record: LaunchRecord, seconds: float) -> str:
-    return f"{record.counters[THREAD_INSTRUCTIONS] / seconds:.3g} thread instructions a second"
+    return f"{record.counters[metrics.THREAD_INSTRUCTIONS] / seconds:.3g} thread instructions a second"
 
 
 def launch(machine: Machine, rung: Rung[KernelFile], n: int) -> tuple[float, float, LaunchRecord]:

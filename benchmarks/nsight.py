@@ -31,6 +31,7 @@ import numpy as np
 from grader import cuda
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
+from grader.emulator.metrics import TENSOR_INSTRUCTIONS
 from grader.emulator.nvrtc import compilation
 from grader.judge.child.executor import Executor, Memory
 from grader.judge.child.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
@@ -44,7 +45,6 @@ PROBE_GRID, PROBE_BLOCK, PROBE_SIZE = (8, 1, 1), (256, 1, 1), 65536
 EXACT = re.compile(r"l1tex__t_(requests|sectors)_pipe_lsu_mem_global_op_(ld|st)|_op_[fd]fma_pred_on")
 """Metrics in which a difference is an error: what the kernel asks of global memory, and its multiply-adds."""
 LIMITS = cuda.select("emulator").ext.device_limits()
-TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.sum"
 TENSOR_MOVES = "sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum"
 """ptxas loads constants with HFMA2, which runs on the same pipe: no Tensor Core product."""
 OCCUPANCY_LIMITS = [
@@ -125,8 +125,8 @@ def compare(name: str, launch: Launch, record: Any, row: dict[str, str], arch: s
     """One kernel's figures side by side."""
     ours = {k: v for k, v in record.counters.items() if k in row and row[k] not in ("", "n/a")}
     theirs = {k: float(row[k].replace(",", "")) for k in ours}
-    if TENSOR in theirs:
-        theirs[TENSOR] -= float(row[TENSOR_MOVES].replace(",", ""))
+    if TENSOR_INSTRUCTIONS in theirs:
+        theirs[TENSOR_INSTRUCTIONS] -= float(row[TENSOR_MOVES].replace(",", ""))
     threads = math.prod(launch.block)
     full = occupancy(capability(arch), threads, record.registers, record.shared_bytes)
     limit = min(int(float(row[name])) for name in OCCUPANCY_LIMITS)

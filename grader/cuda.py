@@ -1,4 +1,4 @@
-"""Picks what kernels run on: a GPU through PyCUDA, or the emulator through PyCUDA's twin."""
+"""Picks what kernels run on: a GPU through PyCUDA, or the emulator through its own PyCUDA."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Cuda:
     name: str  # as the driver names it
     arch: str  # what to compile for, such as "sm_90a"
     cubins: int  # the major version of CUDA that cubins are compiled with: 13, or 12 where the driver knows no other
-    driver: ModuleType  # pycuda.driver or its twin
-    compiler: ModuleType  # pycuda.compiler or its twin
-    ext: ModuleType  # grader.driver_ext or its twin
+    driver: ModuleType  # pycuda.driver or the emulator's
+    compiler: ModuleType  # pycuda.compiler or the emulator's
+    ext: ModuleType  # grader.driver_ext or the emulator's
     _context: Any
 
     def release(self) -> None:

@@ -1,7 +1,7 @@
 """What the workbook needs of a GPU and PyCUDA does not bind, through cuda-bindings.
 
-Both work on CUDA's current context, which PyCUDA's calls made current. The emulator's twin is
-`grader.emulator.pycuda_api.driver_ext`.
+Both work on CUDA's current context, which PyCUDA's calls made current. For the emulator,
+`grader.emulator.pycuda_api.driver_ext` has the same.
 """
 
 from __future__ import annotations

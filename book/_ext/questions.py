@@ -25,7 +25,7 @@ from grader.interview import bank, numbers, rounds
 from grader.interview.bank import Entry, KernelQuestion, NumberQuestion, Question
 from grader.interview.key_points import Point
 from grader.interview.rounds import Interview, Round
-from grader.workbook import topics
+from grader.workbook import topics, units
 
 LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,7 +98,7 @@ def _number(question: Question, number: NumberQuestion) -> Iterator[str]:
     """One draw of a number question: always the same one on this page, another at every `ladder quiz`."""
     drawn = numbers.draw(question, number, random.Random(number.id))
     yield drawn.text
-    yield folded(f"{numbers.pretty(drawn.answer)} {number.unit}", drawn.explain, "The number")
+    yield folded(f"{units.compact(drawn.answer)} {number.unit}", drawn.explain, "The number")
 
 
 def _kernel(item: KernelQuestion) -> str:

@@ -12,18 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from grader.emulator import metrics
+
 WARP = 32
 SECTOR = 32
 
-ARITHMETIC = tuple(
-    f"smsp__sass_thread_inst_executed_op_{letter}{name}_pred_on.sum"
-    for letter in "fdh"
-    for name in ("fma", "add", "mul")
-)
-TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.sum"
-GLOBAL_LOADS = "smsp__sass_inst_executed_op_global_ld.sum"
-SHARED_LOADS = ("smsp__sass_inst_executed_op_shared_ld.sum", "smsp__sass_inst_executed_op_ldsm.sum")
-LOAD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
+SHARED_LOADS = (metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS)
 
 
 @dataclass(frozen=True)
@@ -37,7 +31,7 @@ class Ratio:
 
 def ratio(counters: Mapping[str, int], flop: int, dram_bytes: int | None) -> Ratio:
     """The ratio from the counters of a kernel's launches together, its operations and its bytes of DRAM."""
-    loaded = SECTOR * counters.get(LOAD_SECTORS, 0)
+    loaded = SECTOR * counters.get(metrics.GLOBAL_SECTORS["ld"], 0)
     return Ratio(_over(flop, dram_bytes or 0), _over(flop, loaded), instruction_ratio(counters))
 
 
@@ -47,9 +41,10 @@ def instruction_ratio(counters: Mapping[str, int]) -> float | None:
     Operands come from shared memory where a kernel uses it, and what fills shared memory is loaded once for many
     uses; so of loads from shared and from global memory the more numerous are those that feed the arithmetic.
     """
-    computed = sum(counters.get(name, 0) for name in ARITHMETIC) / WARP + counters.get(TENSOR, 0)
+    computed = sum(counters.get(name, 0) for name in metrics.ARITHMETIC.values()) / WARP
+    computed += counters.get(metrics.TENSOR_INSTRUCTIONS, 0)
     shared = sum(counters.get(name, 0) for name in SHARED_LOADS)
-    return _over(computed, max(shared, counters.get(GLOBAL_LOADS, 0)))
+    return _over(computed, max(shared, counters.get(metrics.GLOBAL_INSTRUCTIONS["ld"], 0)))
 
 
 def _over(amount: float, per: float) -> float | None:

@@ -25,6 +25,7 @@ from typing import Protocol
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.occupancy import WARP, occupancy
+from grader.emulator import metrics
 
 SECTOR = 32  # bytes
 SECTORS_A_LINE = 4
@@ -33,14 +34,7 @@ ISSUE_A_CLOCK = 4  # warp instructions a SM
 LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
 OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
 
-SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
-REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
-SHARED_WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
-SHARED_INSTRUCTIONS = "smsp__sass_inst_executed_op_shared_{}.sum"
-LOCAL_INSTRUCTIONS = "smsp__sass_inst_executed_op_local_{}.sum"
-WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
-TENSOR_OPS = "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum"
-FP32 = tuple(f"smsp__sass_thread_inst_executed_op_{op}_pred_on.sum" for op in ("ffma", "fadd", "fmul"))
+FP32 = tuple(metrics.ARITHMETIC[name] for name in ("ffma", "fadd", "fmul"))
 
 
 class CountedLaunch(Protocol):
@@ -128,8 +122,8 @@ def lines(counters: Mapping[str, int], kind: str) -> float:
     there is); more are scattered, and each has its own line. A source line is the finest that is counted; one
     that mixes kinds of access counts as their average.
     """
-    requests = counters.get(REQUESTS.format(kind), 0)
-    sectors = counters.get(SECTORS.format(kind), 0)
+    requests = counters.get(metrics.GLOBAL_REQUESTS[kind], 0)
+    sectors = counters.get(metrics.GLOBAL_SECTORS[kind], 0)
     return sectors if sectors > 16 * requests else max(requests, sectors / SECTORS_A_LINE)
 
 
@@ -159,9 +153,9 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "dram": _dram(device, launch),
         "l2": _l2(device, launch),
         "l1": _l1_clocks(device, launch) * busiest,
-        "issue": launch.counters.get(WARP_INSTRUCTIONS, 0) / ISSUE_A_CLOCK * busiest,
+        "issue": launch.counters.get(metrics.WARP_INSTRUCTIONS, 0) / ISSUE_A_CLOCK * busiest,
         "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
-        "tensor": launch.counters.get(TENSOR_OPS, 0)
+        "tensor": launch.counters.get(metrics.TENSOR_OPS["fp16", "fp32"], 0)
         * device.sms
         * device.clock_hz
         / device.mma_flop
@@ -180,8 +174,8 @@ def _dram(device: DeviceSpec, launch: LaunchStats) -> float:
 def _l2(device: DeviceSpec, launch: LaunchStats) -> float:
     """Seconds of L2: loads that miss L1; stores and atomics in whole sectors, however little is written."""
     reads = launch.l2_read / SECTOR
-    stores = launch.counters.get(SECTORS.format("st"), 0)
-    atomics = sum(launch.counters.get(SECTORS.format(kind), 0) for kind in ("red", "atom"))
+    stores = launch.counters.get(metrics.GLOBAL_SECTORS["st"], 0)
+    atomics = sum(launch.counters.get(metrics.GLOBAL_SECTORS[kind], 0) for kind in ("red", "atom"))
     alone = reads / _neighbours(launch, "ld") + stores / _neighbours(launch, "st") + atomics
     # One sector of a whole line costs 1 / l2_rate a byte, one alone in its line 1 / l2_scattered.
     share = SECTOR / (1 - 1 / SECTORS_A_LINE) * (1 / device.l2_scattered - 1 / device.l2_rate)
@@ -191,7 +185,7 @@ def _l2(device: DeviceSpec, launch: LaunchStats) -> float:
 def _neighbours(launch: LaunchStats, kind: str) -> float:
     """Sectors that an access touches in one line: 1 where it is scattered, 4 where it is coalesced."""
     touched = launch.load_lines if kind == "ld" else launch.store_lines
-    sectors = launch.counters.get(SECTORS.format(kind), 0)
+    sectors = launch.counters.get(metrics.GLOBAL_SECTORS[kind], 0)
     return min(SECTORS_A_LINE, max(1.0, sectors / touched)) if touched else SECTORS_A_LINE
 
 
@@ -199,13 +193,13 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
     """Clocks of L1 and shared memory, of all SMs together; an instruction takes at least its lanes' time."""
     counters = launch.counters
     instruction = WARP / device.capability.ldst_lanes
-    accesses = sum(counters.get(REQUESTS.format(kind), 0) for kind in ("ld", "st"))
+    accesses = sum(counters.get(metrics.GLOBAL_REQUESTS[kind], 0) for kind in ("ld", "st"))
     clocks = max(launch.load_lines + launch.store_lines, accesses * instruction)
     clocks += launch.l2_read / SECTOR / min(SECTORS_A_FILL, _neighbours(launch, "ld"))
     for kind in ("ld", "st"):
-        shared = counters.get(SHARED_INSTRUCTIONS.format(kind), 0) * instruction
-        clocks += max(counters.get(SHARED_WAVEFRONTS.format(kind), 0), shared)
-        clocks += counters.get(LOCAL_INSTRUCTIONS.format(kind), 0) * instruction
+        shared = counters.get(metrics.SHARED_INSTRUCTIONS[kind], 0) * instruction
+        clocks += max(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0), shared)
+        clocks += counters.get(metrics.LOCAL_INSTRUCTIONS[kind], 0) * instruction
     return clocks
 
 
@@ -215,11 +209,11 @@ def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
     A warp keeps some loads in flight. A load waits for the level of memory that its data came from; the share
     of loads that go to a level is what that level had to supply. Writing is not waited for.
     """
-    requests = launch.counters.get(REQUESTS.format("ld"), 0)
+    requests = launch.counters.get(metrics.GLOBAL_REQUESTS["ld"], 0)
     waves = max(1.0, launch.blocks / (resident * device.sms))
     clocks = device.block_clocks
     if requests:
-        sectors = min(SECTORS_A_LINE, launch.counters.get(SECTORS.format("ld"), 0) / requests)
+        sectors = min(SECTORS_A_LINE, launch.counters.get(metrics.GLOBAL_SECTORS["ld"], 0) / requests)
         to_l2 = min(1.0, launch.l2_read / SECTOR / (requests * sectors))
         to_dram = min(to_l2, launch.dram_read / SECTOR / (requests * sectors))
         a_load = (

@@ -19,6 +19,7 @@ from typing import Literal
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.model import lines
+from grader.emulator import metrics
 from grader.results import RungResult
 
 Level = Literal["dram", "l2", "shared"]
@@ -32,16 +33,8 @@ NAMES = {"dram": "DRAM", "l2": "L2", "shared": "shared/L1", "fma": "FMA", "tenso
 SECTOR = 32  # bytes
 WAVEFRONT = 128  # bytes: one word of 4 bytes from each of 32 banks
 
-FP32 = tuple(
-    f"smsp__sass_thread_inst_executed_op_{letter}{name}_pred_on.sum"
-    for letter in "fh"
-    for name in ("fma", "add", "mul")
-)
+FP32 = tuple(metrics.ARITHMETIC[letter + name] for letter in "fh" for name in ("fma", "add", "mul"))
 """Arithmetic that takes a lane of the FP32 units for a clock; two halves at once count as one."""
-
-TENSOR = "sm__ops_path_tensor_op_"
-SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
-WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum"
 
 
 @dataclass(frozen=True)
@@ -139,13 +132,15 @@ def work(rung: RungResult, growth: Growth) -> Work | None:
     if rung.counters is None or rung.flop is None or rung.dram_bytes is None:
         return None
     counters = rung.counters
-    stored = SECTOR * sum(counters.get(SECTORS.format(kind), 0) for kind in ("st", "red", "atom"))
+    stored = SECTOR * sum(counters.get(metrics.GLOBAL_SECTORS[kind], 0) for kind in ("st", "red", "atom"))
     loaded = (
-        SECTOR * counters.get(SECTORS.format("ld"), 0) if rung.l2_bytes is None else rung.l2_bytes - stored
+        SECTOR * counters.get(metrics.GLOBAL_SECTORS["ld"], 0)
+        if rung.l2_bytes is None
+        else rung.l2_bytes - stored
     )
-    turns: float = sum(counters.get(WAVEFRONTS.format(kind), 0) for kind in ("ld", "st", "atom"))
+    turns: float = sum(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0) for kind in ("ld", "st", "atom"))
     turns += sum(lines(counters, kind) for kind in ("ld", "st"))
-    tensor = sum(number for name, number in counters.items() if name.startswith(TENSOR))
+    tensor = sum(counters.get(name, 0) for name in metrics.TENSOR_OPS.values())
     return Work(
         flop=rung.flop * growth.flop,
         fma_lanes=sum(counters.get(name, 0) for name in FP32) * growth.flop,

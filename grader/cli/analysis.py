@@ -48,10 +48,10 @@ def occupancy(
         Literal["threads", "registers", "shared"], typer.Option("--by", help="What the drawing varies.")
     ] = "threads",
 ) -> None:
-    """Tell how many blocks fit on an SM, and what limits them.
+    """Compute occupancy and its limiter for a block or a kernel file.
 
-    Of a block you describe, or of a kernel file, compiled for each GPU. It also tells the next step up. Without --on,
-    for every GPU that is known.
+    A kernel file is compiled for each GPU. What the next step up needs is shown as well. Without --on, every GPU that
+    is known is taken.
 
     \b
     Examples:
@@ -198,7 +198,7 @@ def model(
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rungs emulated at a time.")] = 2,
 ) -> None:
-    """Hold the time model against records, or ask it for another GPU.
+    """Compare modelled with measured times, or predict another GPU.
 
     The model is what times come from on a machine without a GPU. Its error is printed rung by rung: each rung is
     emulated in part, some seconds a ladder. With --on it says what another GPU would take: extrapolated, never

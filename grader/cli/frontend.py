@@ -1,4 +1,4 @@
-"""The terminal as an interviewer's room: shows questions, reads answers."""
+"""The terminal as an interviewer's frontend: shows questions, reads answers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Terminal:
         self.console.print(interviews.left(path))
 
     def say(self, text: str, title: str = "") -> None:
-        """See Room."""
+        """See Frontend."""
         self.console.print(interviews.said(text, title))
 
     def talk(self, asked: Asked) -> str:
@@ -59,9 +59,9 @@ class Terminal:
             lines.append(line)
         return "\n".join(lines)
 
-    def heard(self, talk: Talk) -> Mapping[int, float]:
+    def found(self, talk: Talk) -> Mapping[int, float]:
         """The points; numbers that are typed correct them."""
-        self.console.print(interviews.heard(talk))
+        self.console.print(interviews.key_points(talk))
         if not talk.text.strip():
             return {}
         self._print("Said it in other words? Numbers correct this: 2 said, ~2 half, -2 not really.")
@@ -87,15 +87,15 @@ class Terminal:
         return self._answer()
 
     def unreadable(self, complaint: str) -> None:
-        """See Room."""
+        """See Frontend."""
         self._print(complaint, "red")
 
     def figured(self, figure: Figure) -> None:
-        """See Room."""
+        """See Frontend."""
         self.console.print(interviews.figure(figure))
 
     def code(self, asked: Asked, file: Path, draft: Code) -> Action:
-        """A key, when the candidate comes back from his editor."""
+        """A key, once the candidate has left the editor."""
         if not draft.attempts and not draft.hint and asked.step != self._shown:
             self.console.print(interviews.question(asked))
             self._shown = asked.step
@@ -105,11 +105,11 @@ class Terminal:
         return action
 
     def grading(self, file: Path) -> AbstractContextManager[Progress]:
-        """See Room."""
+        """See Frontend."""
         return progress.of_stages(file.name)
 
     def graded(self, result: Grade, rung: str) -> None:
-        """See Room."""
+        """See Frontend."""
         source = lines_of(Path(result.file))
         self.console.print(interviews.graded(result, rung, self.topics[result.topic], source), crop=False)
 
@@ -122,7 +122,7 @@ class Terminal:
         return rating
 
     def time_is_up(self) -> None:
-        """See Room."""
+        """See Frontend."""
         self.console.print(interviews.said("**Time is up.**", ""))
 
     def _answer(self) -> str:

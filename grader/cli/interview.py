@@ -61,7 +61,7 @@ def interview(
     """Be interviewed on a topic, from its naive version up.
 
     You write each version in a file, with your own editor, the judge grades it, and you say what limits it.
-    What you say is held against key points, and ratios against the counters of your own kernels. Each answer is
+    What you say is compared with key points, and ratios with the counters of your own kernels. Each answer is
     saved; Ctrl-C breaks off.
 
     \b
@@ -83,9 +83,10 @@ def interview(
     entry = read_interview(loaded)
     _check(card, sheet)
     if sheet is not None:
+        from grader.interview.sheet import of_interview
         from grader.report import sheets
 
-        write_file(sheet, sheets.of_interview(entry, loaded, arch))
+        write_file(sheet, sheets.of_interview(of_interview(entry, loaded, arch)))
         return
     if resume is None:
         path = _free(f"interview-{topic}")
@@ -94,10 +95,10 @@ def interview(
         path, kept = resume, sessions.load(resume)
         if kept.kind != "interview" or kept.topic != topic:
             raise WarpladderError(f"this is not an interview on {topic}", file=resume)
-    room = Terminal(console_for(), {topic: loaded})
-    room.welcome(kept, path)
-    _run(Conversation(loaded, kept, path, room, WorkbookJudge(device, arch)).run, room)
-    _show(room, cards.of_interview(entry, loaded, kept), card)
+    terminal = Terminal(console_for(), {topic: loaded})
+    terminal.welcome(kept, path)
+    _run(Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
+    _show(terminal, cards.of_interview(entry, loaded, kept), card)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
@@ -108,7 +109,7 @@ def quiz(
         str | None, typer.Option("--topic", metavar="TOPIC", help="Only questions that belong to a topic.")
     ] = None,
     count: Annotated[
-        int | None, typer.Option("--count", min=1, help="So many, drawn at random; 5 if no ID is given.")
+        int | None, typer.Option("--count", min=1, help="Number of questions to draw (default 5).")
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Draw the same questions and numbers again.")
@@ -122,9 +123,9 @@ def quiz(
     device: DeviceOption = "auto",
     arch: ArchOption = None,
 ) -> None:
-    """Be asked from the bank of questions, in words and in numbers.
+    """Answer questions from the bank.
 
-    Numbers are drawn anew each time; the seed that is shown draws them again.
+    They ask for words and for numbers. Numbers are drawn anew each time; the seed that is shown draws them again.
 
     \b
     Examples:
@@ -163,21 +164,21 @@ def quiz(
             return
         path, kept = _free("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
     topics = discover()
-    room = Terminal(console_for(), topics)
-    room.welcome(kept, path)
-    _run(quiz.Quiz(found, topics, kept, path, room, WorkbookJudge(device, arch)).run, room)
-    _show(room, cards.of_quiz(found, kept), card)
+    terminal = Terminal(console_for(), topics)
+    terminal.welcome(kept, path)
+    _run(quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
+    _show(terminal, cards.of_quiz(found, kept), card)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
-def _run(ask: Callable[[], Session], room: Terminal) -> None:
+def _run(ask: Callable[[], Session], terminal: Terminal) -> None:
     """Ask until the end, or until the candidate leaves."""
     from grader.interview.interviewer import BrokenOff
 
     try:
         ask()
     except BrokenOff as left:
-        room.left(left.path)
+        terminal.left(left.path)
 
 
 def _free(name: str) -> Path:
@@ -202,13 +203,13 @@ def _check(cards: Sequence[Path] | None, sheet: Path | None) -> None:
             )
 
 
-def _show(room: Terminal, card: Card, files: Sequence[Path] | None) -> None:
+def _show(terminal: Terminal, card: Card, files: Sequence[Path] | None) -> None:
     """The card, in the terminal and in files."""
     from grader.interview.card import to_json
     from grader.report import interviews, sheets
 
     if card.over:  # else it would tell what is still to be asked
-        room.console.print(interviews.card(card))
+        terminal.console.print(interviews.card(card))
     for path in files or ():
         if path.suffix.lower() == ".json":
             write_json(str(path), to_json(card))

@@ -10,7 +10,7 @@ import typer
 from grader.cli.options import NOT_PASSED, PASSED, ArchOption, app, console_for
 
 
-def _say_version(wanted: bool) -> None:
+def _show_version(wanted: bool) -> None:
     if wanted:
         import grader
 
@@ -22,7 +22,7 @@ def _say_version(wanted: bool) -> None:
 def ladder(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version and exit."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
     """A CUDA workbook: climb ladders of kernels, and have your own graded, with or without a GPU."""
@@ -56,7 +56,7 @@ def emulate(
 
 @app.command()
 def doctor() -> None:
-    """Say what is missing on this machine, and what mends it.
+    """Check this machine and show how to fix what is missing.
 
     Example: ladder doctor
     """

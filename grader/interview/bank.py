@@ -97,7 +97,7 @@ class Entry:
     title: str
     question: str  # what the interviewer says
     answer: str  # what a senior engineer says in three minutes
-    looks_for: str  # what the interviewer wants to hear it for
+    looks_for: str  # what the interviewer looks for in the answer
     follow_ups: tuple[FollowUp, ...]
     common_errors: tuple[CommonError, ...]
     sources: tuple[Source, ...]

@@ -14,13 +14,13 @@ from grader.interview.bank import Entry, Question
 from grader.interview.conversation import Step, all_steps, known, overtaken
 from grader.interview.interviewer import HINT_COSTS
 from grader.interview.key_points import SHARES
-from grader.interview.numbers import with_unit
 from grader.interview.rounds import Interview
 from grader.interview.session import Answer, Code, Figure, Rated, Said, Session, Talk
+from grader.workbook import units
 from grader.workbook.content import content_root, name_of
 from grader.workbook.topic import Topic
 
-SCHEMA = "warpladder/card/1"
+SCHEMA = "warpladder/card/2"
 
 WORTH: dict[str, float] = {
     "opening": 20, "code": 20, "limits": 10, "next": 10, "before": 5, "after": 5, "now": 10,
@@ -52,7 +52,7 @@ class Line:
     state: State  # unasked: there was no time, or the candidate left
     worth: float  # points to be had; 0 for what is not scored
     earned: float
-    self_scored: float  # of these points, those that the candidate gave himself, or took
+    self_scored: float  # of these points, those that the candidate added, or took off
     detail: str  # in a line: what was found
     points: list[Said] = field(default_factory=list)  # of free text
     text: str = ""  # what the candidate said or typed; code is its source
@@ -272,16 +272,16 @@ def _answered(answer: Answer, title: str, worth: float) -> Line:
 def _self_scored(talk: Talk) -> float:
     """The share that corrections added, or took away."""
     whole = sum(point.weight for point in talk.points)
-    return sum((point.share - SHARES[point.heard]) * point.weight for point in talk.points) / whole
+    return sum((point.share - SHARES[point.found]) * point.weight for point in talk.points) / whole
 
 
 def _of_talk(talk: Talk) -> str:
     if not talk.text.strip():
         return "no answer"
-    heard = sum(point.share == 1 for point in talk.points)
+    said = sum(point.share == 1 for point in talk.points)
     half = sum(0 < point.share < 1 for point in talk.points)
     named = f", {half} only named" if half else ""
-    return f"{heard} of {len(talk.points)} points said{named}"
+    return f"{said} of {len(talk.points)} points said{named}"
 
 
 def _of_figure(figure: Figure) -> str:
@@ -289,7 +289,7 @@ def _of_figure(figure: Figure) -> str:
     if figure.answer is None:
         return f"{said}; never counted"
     whose = {"own": ", counted on the candidate's kernel", "workbook": ", counted on the workbook's kernel"}
-    return f"{said}; it is {with_unit(figure.answer, figure.unit)}{whose.get(figure.counted_on, '')}"
+    return f"{said}; it is {units.quantity(figure.answer, figure.unit)}{whose.get(figure.counted_on, '')}"
 
 
 def _of_code(code: Code) -> str:

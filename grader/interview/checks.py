@@ -15,6 +15,7 @@ from grader.errors import WarpladderError
 from grader.interview import bank, key_points, numbers, rounds
 from grader.interview.bank import Entry, NumberQuestion, Question
 from grader.interview.key_points import Point
+from grader.workbook import units
 from grader.workbook.topic import Topic
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
@@ -117,9 +118,7 @@ def _entry(entry: Entry) -> Iterator[WarpladderError]:
 def _unsaid(text: str, points: Sequence[Point]) -> list[Point]:
     """The points that a text does not explain."""
     return [
-        point
-        for point, heard in zip(points, key_points.hear(text, points), strict=True)
-        if heard != "explained"
+        point for point, how in zip(points, key_points.find(text, points), strict=True) if how != "explained"
     ]
 
 
@@ -129,8 +128,8 @@ def _not_said(file: Path, point: Point, where: str) -> WarpladderError:
 
 
 def _own_text(file: Path, point: Point) -> Iterator[WarpladderError]:
-    if key_points.hear(point.text, [point]) == ["missing"]:
-        message = "whoever says the point's own text is not heard"
+    if key_points.find(point.text, [point]) == ["missing"]:
+        message = "the point is not found in its own text"
         yield WarpladderError(message, file=file, line=point.line, remedy="add its words to the terms")
 
 
@@ -161,5 +160,5 @@ def _computable(question: Question, number: NumberQuestion) -> Iterator[Warpladd
 
 def _can_be_typed(answer: float, tolerance: float) -> bool:
     """Whether an answer that is rounded as people round is right, or is a power of two, typed as 2^-24."""
-    shown = numbers.read_number(numbers.pretty(answer))
+    shown = numbers.read_number(units.compact(answer))
     return numbers.right(shown, answer, tolerance) or math.frexp(abs(answer))[0] == 0.5

@@ -14,10 +14,10 @@ from typing import Literal
 
 from grader.errors import WarpladderError
 from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, reaches, write_starter
-from grader.interview.numbers import pretty
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
 from grader.interview.session import Clock, Code, Figure, Session
 from grader.judge.values import named
+from grader.workbook import units
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.topic import Topic
 
@@ -137,13 +137,13 @@ class Conversation:
         topic: Topic,
         kept: Session,
         path: Path,
-        room: Frontend,
+        frontend: Frontend,
         judge: Judge | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.topic = topic
         self.interview = read_interview(topic)
-        self.desk = Interviewer(kept, path, room, judge, clock)
+        self.interviewer = Interviewer(kept, path, frontend, judge, clock)
         self.kept = kept
         self._counted: dict[str, Mapping[str, Number]] = {}
 
@@ -151,21 +151,21 @@ class Conversation:
         """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
         try:
             write_starter(self.topic, Path(self.kept.kernel_file))
-            self.desk.save()
+            self.interviewer.save()
             while not self.kept.over and (step := self._following()) is not None:
                 self._ask(step)
             if not self.kept.over:
-                if self.desk.clock.up:
-                    self.desk.room.time_is_up()
+                if self.interviewer.clock.up:
+                    self.interviewer.frontend.time_is_up()
                 self._close()
         except (KeyboardInterrupt, EOFError):
-            self.desk.save()
-            raise BrokenOff(self.desk.path) from None
+            self.interviewer.save()
+            raise BrokenOff(self.interviewer.path) from None
         return self.kept
 
     def _following(self) -> Step | None:
         """The first question that is not answered; None: there is none, or no time for it."""
-        if self.desk.clock.up:
+        if self.interviewer.clock.up:
             return None
         skipped = {*overtaken(self.interview, self.topic, self.kept), *known(self.interview, self.kept)}
         for step in all_steps(self.interview):
@@ -174,22 +174,26 @@ class Conversation:
         return None
 
     def _close(self) -> None:
-        """What was kept back, because it would have told too much: how the opening was heard."""
+        """Show what would have told too much before: which key points were found in the opening."""
         if self.kept.answer("opening") is not None:
-            self.desk.room.say(self.interview.question, "How you began: what was heard of it")
-            self.desk.review("opening")
-            self.desk.room.say(self.interview.answer, "The whole ladder, as a senior engineer would tell it")
+            self.interviewer.frontend.say(
+                self.interview.question, "How you began: the key points found in it"
+            )
+            self.interviewer.review("opening")
+            self.interviewer.frontend.say(
+                self.interview.answer, "The whole ladder, as a senior engineer would tell it"
+            )
         self._settle_rest()
         self.kept.over = True
-        self.desk.save()
+        self.interviewer.save()
 
     def _ask(self, step: Step) -> None:
         if step.kind == "opening":
             text = f"{self.interview.question}\n\nSay it in a few sentences; the code comes after."
-            self.desk.talk(step.id, "To begin with", text, self.interview.points, review=False)
+            self.interviewer.talk(step.id, "To begin with", text, self.interview.points, review=False)
         elif step.kind == "follow_up":
             heading = f"A further question, {step.number + 1} of {len(self.interview.follow_ups)}"
-            self.desk.follow_up(step.id, heading, self.interview.follow_ups[step.number])
+            self.interviewer.follow_up(step.id, heading, self.interview.follow_ups[step.number])
         else:
             self._ask_of_round(step, self.interview.rounds[step.number])
 
@@ -198,17 +202,19 @@ class Conversation:
         if step.kind == "code":
             self._code(step, heading, item)
         elif step.kind == "limits":
-            self.desk.talk(step.id, f"{heading}: what limits it", LIMITS, item.limits)
+            self.interviewer.talk(step.id, f"{heading}: what limits it", LIMITS, item.limits)
         elif step.kind == "next":
-            self.desk.talk(step.id, f"{heading}: what next", NEXT, item.next)
-            self.desk.room.say(item.answer, "A senior engineer would say")
+            self.interviewer.talk(step.id, f"{heading}: what next", NEXT, item.next)
+            self.interviewer.frontend.say(item.answer, "A senior engineer would say")
         elif item.ratio is not None:
             self._ratio(step, heading, item, item.ratio)
 
     def _code(self, step: Step, heading: str, item: Round) -> None:
-        """A version; then what was predicted of it is held against its counters."""
+        """A version; then what was predicted of it is compared with its counters."""
         file = Path(self.kept.kernel_file)
-        self.desk.code(step.id, f"{heading}: write it", item.ask, self.topic, item.rung, item.hint, file)
+        self.interviewer.code(
+            step.id, f"{heading}: write it", item.ask, self.topic, item.rung, item.hint, file
+        )
         if item.ratio is not None:
             self._settle(step.number, item.ratio)
 
@@ -220,7 +226,7 @@ class Conversation:
             text = f"And of the version that you are about to write? {question}"
             if f"{item.rung}.before" in known(self.interview, self.kept):
                 text = f"{item.ask}\n\nBefore you write it, of **the version that you are about to write**: {question}"
-            self.desk.figure(
+            self.interviewer.figure(
                 step.id, f"{heading}: afterwards", text, ratio.unit, None, ratio.tolerance, ratio.explain
             )
             return
@@ -233,16 +239,16 @@ class Conversation:
             which = "the version that you have just written" if own == "own" else "the naive version"
             text, explain = f"Of {which}: {question}", ratio.explain
         name = f"{heading}: {'before' if step.kind == 'before' else 'in numbers'}"
-        self.desk.figure(step.id, name, text, ratio.unit, answer, ratio.tolerance, explain, own)
+        self.interviewer.figure(step.id, name, text, ratio.unit, answer, ratio.tolerance, explain, own)
 
     def _settle(self, number: int, ratio: Ratio) -> None:
         step = f"{self.interview.rounds[number].rung}.after"
         if self.kept.answer(step) is not None:
             answer, own = self._value(ratio, number)
-            self.desk.settle(step, answer, ratio.tolerance, own)
+            self.interviewer.settle(step, answer, ratio.tolerance, own)
 
     def _settle_rest(self) -> None:
-        """Predictions of a version for which there was no time, held against the workbook's own."""
+        """Predictions of a version for which there was no time, compared with the workbook's own."""
         for number, item in enumerate(self.interview.rounds):
             if item.ratio is not None and self.kept.answer(f"{item.rung}.code") is None:
                 self._settle(number, item.ratio)
@@ -250,7 +256,7 @@ class Conversation:
     def _value(
         self, ratio: Ratio, number: int, latest: bool = False
     ) -> tuple[float, Literal["own", "workbook"]]:
-        """A ratio of the candidate's version of a round, or of his latest; where there is none, the workbook's."""
+        """A ratio of the candidate's version of a round, or of the latest; where there is none, the workbook's."""
         rung = self.interview.rounds[number].rung
         own = self._own(None if latest else number)
         if own is not None:
@@ -259,8 +265,8 @@ class Conversation:
             except ExpressionError:
                 pass  # such as wavefronts a request, of a version without shared memory
         if rung not in self._counted:
-            with self.desk.clock.paused():
-                self._counted[rung] = self.desk.judge.values(self.topic, self.topic.rung(rung).path)
+            with self.interviewer.clock.paused():
+                self._counted[rung] = self.interviewer.judge.values(self.topic, self.topic.rung(rung).path)
         try:
             return float(ratio.value.evaluate(self._counted[rung])), "workbook"
         except ExpressionError as error:
@@ -282,4 +288,4 @@ class Conversation:
         return named(self.topic, codes[-1].counters, codes[-1].facts or {})
 
     def _sizes(self) -> str:
-        return ", ".join(f"{name} = {pretty(value)}" for name, value in self.topic.claim_sizes.items())
+        return ", ".join(f"{name} = {units.compact(value)}" for name, value in self.topic.claim_sizes.items())

@@ -1,7 +1,7 @@
-"""The interviewer's desk: asks one thing at a time, holds the answer against what was to be said, keeps it.
+"""The interviewer: asks one question at a time, compares the answer with what was to be said, and keeps it.
 
-Whoever sits opposite is a `Room`: a terminal, or a scripted candidate in a test. Time runs while a question is
-open, and stands still while the judge works and while the candidate reads what was heard of his answer.
+The candidate answers through a `Frontend`: a terminal, or a script in a test. Time runs while a question is open, and
+stops while the judge works and while the candidate reads which key points were found in an answer.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Asked:
 
 
 class Frontend(Protocol):
-    """Where the candidate sits. KeyboardInterrupt and EOFError break the session off."""
+    """What shows questions to the candidate and reads answers. KeyboardInterrupt and EOFError break the session off."""
 
     def say(self, text: str, title: str = "") -> None:
         """Something to read, in Markdown, that asks nothing."""
@@ -52,8 +52,8 @@ class Frontend(Protocol):
     def talk(self, asked: Asked) -> str:
         """Free text; "" for no answer."""
 
-    def heard(self, talk: Talk) -> Mapping[int, float]:
-        """Show which points were heard; what the candidate gives himself instead, by the point's index."""
+    def found(self, talk: Talk) -> Mapping[int, float]:
+        """Show which key points were found; the shares that the candidate claims instead, by the point's index."""
 
     def number(self, asked: Asked) -> str:
         """A number as typed; "" for no answer."""
@@ -74,14 +74,14 @@ class Frontend(Protocol):
         """Show what the judge says; `rung` was asked for."""
 
     def rate(self, follow_up: FollowUp) -> float:
-        """Show the model answer; how much of it the candidate says he gave: 0, 0.5 or 1."""
+        """Show the model answer; how much of it the candidate claims to have said: 0, 0.5 or 1."""
 
     def time_is_up(self) -> None:
         """Say so."""
 
 
 class Judge(Protocol):
-    """What a desk needs of the judge."""
+    """What an interviewer needs of the judge."""
 
     def grade(self, topic: Topic, file: Path, progress: Progress) -> Grade:
         """Grade a version."""
@@ -121,13 +121,13 @@ class Interviewer:
         self,
         kept: Session,
         path: Path,
-        room: Frontend,
+        frontend: Frontend,
         judge: Judge | None = None,
         clock: Clock | None = None,
     ) -> None:
         self.kept = kept
         self.path = path
-        self.room = room
+        self.frontend = frontend
         self.judge = judge or WorkbookJudge()
         self.clock = clock or Clock(kept.minutes, kept.elapsed_s)
 
@@ -142,17 +142,15 @@ class Interviewer:
         self.save()
 
     def talk(self, step: str, heading: str, text: str, points: Sequence[Point], review: bool = True) -> None:
-        """Ask for free text. Without `review` what was heard is shown later: it would tell too much now."""
+        """Ask for free text. Without `review` the key points found are shown later: they would tell too much now."""
         began = self.clock.elapsed_s
-        said = self.room.talk(self._asked(step, heading, text))
-        found = key_points.hear(said, points)
+        said = self.frontend.talk(self._asked(step, heading, text))
+        found = key_points.find(said, points)
         talk = Talk(
             step=step,
             asked=text,
             text=said,
-            points=[
-                Said(point.weight, point.text, heard) for point, heard in zip(points, found, strict=True)
-            ],
+            points=[Said(point.weight, point.text, how) for point, how in zip(points, found, strict=True)],
             seconds=self.clock.elapsed_s - began,
             late=self.clock.late,
         )
@@ -161,12 +159,12 @@ class Interviewer:
             self.review(step)
 
     def review(self, step: str) -> None:
-        """Show what was heard of an answer, and let the candidate correct it."""
+        """Show which key points were found in an answer, and let the candidate correct that."""
         talk = self.kept.answer(step)
         if not isinstance(talk, Talk):
             return
         with self.clock.paused():
-            corrected = self.room.heard(talk)
+            corrected = self.frontend.found(talk)
         if corrected:
             points = [
                 msgspec.structs.replace(point, self_scored=corrected.get(i, point.self_scored))
@@ -210,7 +208,7 @@ class Interviewer:
     def settle(
         self, step: str, answer: float, tolerance: float, counted_on: Literal["own", "workbook", ""]
     ) -> None:
-        """Hold a number that was given against the answer, and show it."""
+        """Compare a number that was given with the answer, and show both."""
         figure = self.kept.answer(step)
         if not isinstance(figure, Figure):
             return
@@ -219,26 +217,26 @@ class Interviewer:
         self.kept.replace(settled)
         self.save()
         with self.clock.paused():
-            self.room.figured(settled)
+            self.frontend.figured(settled)
 
     def _number(self, asked: Asked) -> tuple[str, float | None]:
         """What was typed, asked again until it is a number or nothing."""
-        while given := self.room.number(asked).strip():
+        while given := self.frontend.number(asked).strip():
             try:
                 return given, numbers.read_number(given, asked.unit)
             except ValueError as error:
-                self.room.unreadable(str(error))
+                self.frontend.unreadable(str(error))
         return "", None
 
     def follow_up(self, step: str, heading: str, item: FollowUp) -> None:
-        """Ask something whose answer the candidate rates himself."""
+        """Ask something whose answer the candidate rates."""
         began = self.clock.elapsed_s
-        text = self.room.talk(self._asked(step, heading, item.ask))
+        text = self.frontend.talk(self._asked(step, heading, item.ask))
         seconds, late = self.clock.elapsed_s - began, self.clock.late
         with self.clock.paused():
-            own = self.room.rate(item) if text.strip() else 0.0
+            own = self.frontend.rate(item) if text.strip() else 0.0
             if not text.strip():
-                self.room.say(item.answer, "A good answer")
+                self.frontend.say(item.answer, "A good answer")
         self.keep(Rated(step, item.ask, text, item.answer, own, seconds, late))
 
     def code(
@@ -251,7 +249,7 @@ class Interviewer:
             draft = Code(step, text, topic.name, rung, "", None, None, None, 0.0, 0, False, None, None, 0.0)
         before = draft.seconds
         while True:
-            action = self.room.code(asked, file, draft)
+            action = self.frontend.code(asked, file, draft)
             draft = msgspec.structs.replace(
                 draft, seconds=before + self.clock.elapsed_s - began, late=self.clock.late
             )
@@ -259,7 +257,7 @@ class Interviewer:
                 break
             if action == "hint":
                 draft = msgspec.structs.replace(draft, hint=True)
-                self.room.say(hint, "Hint")
+                self.frontend.say(hint, "Hint")
             else:
                 draft = self._grade(draft, topic, file)
             self.kept.draft = draft
@@ -277,12 +275,14 @@ class Interviewer:
         if source is None:
             return draft
         if source in (draft.source, topic.starter.read_text(encoding="utf-8")):
-            self.room.say(f"`{file}` has not changed since it was last looked at: save it in your editor.")
+            self.frontend.say(
+                f"`{file}` has not changed since it was last looked at: save it in your editor."
+            )
             return draft
         with self.clock.paused():
-            with self.room.grading(file) as progress:
+            with self.frontend.grading(file) as progress:
                 result = self.judge.grade(topic, file, progress)
-            self.room.graded(result, draft.rung)
+            self.frontend.graded(result, draft.rung)
         return msgspec.structs.replace(
             draft,
             source=source,
@@ -299,10 +299,10 @@ class Interviewer:
         try:
             return file.read_text(encoding="utf-8")
         except OSError as error:
-            self.room.say(f"`{file}` cannot be read: {error.strerror}")
+            self.frontend.say(f"`{file}` cannot be read: {error.strerror}")
             return None
         except UnicodeDecodeError:
-            self.room.say(f"`{file}` cannot be read: it is no UTF-8 text")
+            self.frontend.say(f"`{file}` cannot be read: it is no UTF-8 text")
             return None
 
     def _asked(self, step: str, heading: str, text: str, unit: str = "") -> Asked:

@@ -1,8 +1,8 @@
-"""Free text held against key points: which were explained, which were only named, which were not heard.
+"""Key points in free text: which were explained, which were only named, which are missing.
 
 A point has groups of terms; it is said where, of each group, one term is found in what the candidate wrote.
 That is fair to paraphrases as far as the terms foresee them, and it understands nothing: so the candidate is
-shown what was heard, and may correct it. A list of keywords is not an answer: terms count in full where they
+shown what was found, and may correct it. A list of keywords is not an answer: terms count in full where they
 stand in sentences, and by half where they are only dropped.
 
 Words that fit the point fit its reversal as well: “left of the ridge it is compute-bound”. So a point may have
@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Heard = Literal["explained", "named", "missing"]
+Found = Literal["explained", "named", "missing"]
 
-SHARES: dict[Heard, float] = {"explained": 1.0, "named": 0.5, "missing": 0.0}
+SHARES: dict[Found, float] = {"explained": 1.0, "named": 0.5, "missing": 0.0}
 """What of a point's weight each earns."""
 
 WORDS_A_POINT = 4
@@ -67,29 +67,29 @@ def compile_term(term: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W_])(?:{loose})", re.IGNORECASE)
 
 
-def hear(text: str, points: Sequence[Point]) -> list[Heard]:
-    """What was heard of each point in a candidate's answer."""
+def find(text: str, points: Sequence[Point]) -> list[Found]:
+    """How a candidate's answer says each point."""
     sentences = [_plain(part) for part in _SENTENCE_END.split(text) if part.strip()]
     own = [[sentence if _meant(point, sentence) else "" for sentence in sentences] for point in points]
-    found: list[Heard] = [
+    found: list[Found] = [
         "named" if _said(point, " ".join(left)) else "missing"
         for point, left in zip(points, own, strict=True)
     ]
-    room = [_room(sentence) for sentence in sentences]
-    # A point whose terms stand in few sentences is placed first, so that it does not lose its place to others.
-    wanted = {i: _places(points[i], own[i]) for i, heard in enumerate(found) if heard == "named"}
+    capacity = [_capacity(sentence) for sentence in sentences]
+    # A point whose terms occur in few sentences is placed first, so that it does not lose its place to others.
+    wanted = {i: _places(points[i], own[i]) for i, how in enumerate(found) if how == "named"}
     for i in sorted(wanted, key=lambda i: len(wanted[i])):
         for place in wanted[i]:
-            if room[place] > 0:
-                room[place] -= 1
+            if capacity[place] > 0:
+                capacity[place] -= 1
                 found[i] = "explained"
                 break
     return found
 
 
-def score(found: Sequence[Heard], points: Sequence[Point]) -> float:
+def score(found: Sequence[Found], points: Sequence[Point]) -> float:
     """The share of the points' weight that was earned, from 0 to 1."""
-    earned = sum(SHARES[heard] * point.weight for heard, point in zip(found, points, strict=True))
+    earned = sum(SHARES[how] * point.weight for how, point in zip(found, points, strict=True))
     return earned / sum(point.weight for point in points)
 
 
@@ -115,7 +115,7 @@ def _places(point: Point, sentences: Sequence[str]) -> list[int]:
     return [i for i, sentence in enumerate(sentences) if any(_said(part, sentence) for part in alone)]
 
 
-def _room(sentence: str) -> int:
+def _capacity(sentence: str) -> int:
     """How many points a sentence can explain; 0: it is none."""
     words = [word.lower() for word in _WORD.findall(sentence)]
     connecting = [word for word in words if word in CONNECTING]

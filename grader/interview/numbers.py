@@ -17,6 +17,7 @@ from typing import Any
 
 from grader.errors import WarpladderError
 from grader.interview.bank import NumberQuestion, Parameter, Parameters, Question
+from grader.workbook import units
 from grader.workbook.expressions import ExpressionError, parse
 
 MOST_DRAWS = 20_000
@@ -196,24 +197,8 @@ def _measure(unit: str) -> str:
     return f"{plain}it" if bits else plain
 
 
-def pretty(value: float) -> str:
-    """A number for people: whole ones in groups of three digits, others to four digits."""
-    if float(value).is_integer() and abs(value) < 1e15:
-        return f"{int(value):,}"
-    return f"{value:.4g}"
-
-
-def with_unit(value: float, unit: str) -> str:
-    """A number and its unit: 4 blocks, 1 block, 0.5 FLOP/byte."""
-    first, space, rest = unit.partition(" ")
-    word = first.replace("-", "")
-    if value == 1 and len(word) > 2 and word.isalpha() and word.islower() and word.endswith("s"):
-        unit = f"{first[:-1]}{space}{rest}"
-    return f"{pretty(value)} {unit}".strip()
-
-
 class _Formatter(string.Formatter):
-    """Formats numbers that have no format of their own as `pretty` does.
+    """Formats numbers that have no format of their own as `units.compact` does.
 
     `{n:loads}` is 1 load or 2 loads, and `{device:a}` is a Tesla T4 or an NVIDIA A100.
     """
@@ -222,9 +207,9 @@ class _Formatter(string.Formatter):
         if format_spec == "a" and isinstance(value, str):
             return f"{'an' if value.startswith(_AN) else 'a'} {value}"
         if _PLURAL.fullmatch(format_spec) and isinstance(value, int | float):
-            return with_unit(value, format_spec)
+            return units.quantity(value, format_spec)
         if not format_spec and isinstance(value, int | float) and not isinstance(value, bool):
-            return pretty(value)
+            return units.compact(value)
         return super().format_field(value, format_spec)
 
 

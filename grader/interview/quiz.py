@@ -77,7 +77,7 @@ class Quiz:
         topics: Mapping[str, Topic],
         kept: Session,
         path: Path,
-        room: Frontend,
+        frontend: Frontend,
         judge: Judge | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -86,31 +86,31 @@ class Quiz:
             raise WarpladderError(f"the bank has no {', '.join(missing)} any more", file=path)
         self.questions = [bank[question_id] for question_id in kept.questions]
         self.topics = topics
-        self.desk = Interviewer(kept, path, room, judge, clock)
+        self.interviewer = Interviewer(kept, path, frontend, judge, clock)
         self.kept = kept
 
     def run(self) -> Session:
         """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
         try:
-            self.desk.save()
+            self.interviewer.save()
             for number, question in enumerate(self.questions):
                 self._question(question, f"Question {number + 1} of {len(self.questions)}: {question.title}")
-            if self.desk.clock.up:
-                self.desk.room.time_is_up()
+            if self.interviewer.clock.up:
+                self.interviewer.frontend.time_is_up()
             self.kept.over = True
-            self.desk.save()
+            self.interviewer.save()
         except (KeyboardInterrupt, EOFError):
-            self.desk.save()
-            raise BrokenOff(self.desk.path) from None
+            self.interviewer.save()
+            raise BrokenOff(self.interviewer.path) from None
         return self.kept
 
     def _open(self, step: str) -> bool:
         """Whether a step is still to be asked."""
-        return self.kept.answer(step) is None and not self.desk.clock.up
+        return self.kept.answer(step) is None and not self.interviewer.clock.up
 
     def _question(self, question: Question, heading: str) -> None:
         if self._open(question.id):
-            self.desk.talk(question.id, heading, question.question, question.points)
+            self.interviewer.talk(question.id, heading, question.question, question.points)
         for number in question.numbers:
             if self._open(f"{question.id}.{number.id}"):
                 self._number(question, number, heading)
@@ -119,22 +119,24 @@ class Quiz:
                 self._kernel(question, kernel, heading)
         follow_up = f"{question.id}.follow_up"
         if self._open(follow_up):
-            self.desk.room.say(model_answer(question), "A senior engineer would say")
-            self.desk.follow_up(follow_up, f"{question.title}: a further question", self._drawn(question))
+            self.interviewer.frontend.say(model_answer(question), "A senior engineer would say")
+            self.interviewer.follow_up(
+                follow_up, f"{question.title}: a further question", self._drawn(question)
+            )
 
     def _number(self, question: Question, number: NumberQuestion, heading: str) -> None:
         drawn = draw(question, number, self.kept.seed)
         step = f"{question.id}.{number.id}"
-        self.desk.figure(
+        self.interviewer.figure(
             step, heading, drawn.text, number.unit, drawn.answer, number.tolerance, drawn.explain
         )
 
     def _kernel(self, question: Question, kernel: KernelQuestion, heading: str) -> None:
         topic = self.topics[kernel.topic]
-        file = self.desk.path.with_name(f"{question.id}-{kernel.topic}{topic.suffix}")
+        file = self.interviewer.path.with_name(f"{question.id}-{kernel.topic}{topic.suffix}")
         write_starter(topic, file)
         step = f"{question.id}.{kernel.topic}.{kernel.rung}"
-        self.desk.code(step, heading, kernel.ask, topic, kernel.rung, HINT, file)
+        self.interviewer.code(step, heading, kernel.ask, topic, kernel.rung, HINT, file)
 
     def _drawn(self, question: Question) -> FollowUp:
         """One of the question's follow-ups."""

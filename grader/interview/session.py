@@ -12,29 +12,29 @@ from typing import Literal
 import msgspec
 
 from grader.errors import WarpladderError
-from grader.interview.key_points import SHARES, Heard
+from grader.interview.key_points import SHARES, Found
 
-SCHEMA = "warpladder/session/1"
+SCHEMA = "warpladder/session/2"
 GRACE_S = 60.0
 """What is finished so soon after the time still counts: nobody is cut off in a sentence."""
 
 
 class Said(msgspec.Struct, frozen=True):
-    """A key point, and whether it was heard."""
+    """A key point, and how an answer says it."""
 
     weight: int
     text: str
-    heard: Heard
-    self_scored: float | None = None  # the share that the candidate gave himself, where he corrected it
+    found: Found
+    self_scored: float | None = None  # the share that the candidate claims instead, where it was corrected
 
     @property
     def share(self) -> float:
         """What of its weight is earned."""
-        return SHARES[self.heard] if self.self_scored is None else self.self_scored
+        return SHARES[self.found] if self.self_scored is None else self.self_scored
 
 
 class Talk(msgspec.Struct, frozen=True, tag="talk"):
-    """Free text, held against key points."""
+    """Free text, and the key points found in it."""
 
     step: str
     asked: str
@@ -54,7 +54,7 @@ class Talk(msgspec.Struct, frozen=True, tag="talk"):
 
 
 class Figure(msgspec.Struct, frozen=True, tag="number"):
-    """A number, held against one that was computed or counted."""
+    """A number, and the one that was computed or counted."""
 
     step: str
     asked: str

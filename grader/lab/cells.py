@@ -35,7 +35,7 @@ class Cell:
     def load_topic(self) -> Topic:
         """The topic it is a submission to; raises WarpladderError where it is none."""
         if self.topic is None:
-            message = f"`{self.name}` belongs to no topic, so nobody knows what it should compute"
+            message = f"`{self.name}` belongs to no topic, so it is not known what it should compute"
             raise WarpladderError(
                 message, remedy=f"write {MAGIC} {self.name} --topic TOPIC, or use lab.count"
             )

@@ -77,7 +77,7 @@ def table(runs: Mapping[str, Run], rows: list[str]) -> RenderableType:
         factor = []
         if len(runs) == 2:
             factor = [units.ratio(values[1] / values[0]) if values[0] else units.NOTHING]
-        view.add_row(name, *map(_written, values), *factor)
+        view.add_row(name, *(units.number(value, 3) for value in values), *factor)
     widest = max(len(name) for name in rows)
     one = next(iter(runs.values()))
     meaning = [f"{name:{widest}}  {one.meaning(name)}" for name in rows]
@@ -87,7 +87,3 @@ def table(runs: Mapping[str, Run], rows: list[str]) -> RenderableType:
 def complaints(run: Run) -> list[Text]:
     """What is wrong with a run, if anything is."""
     return [Text(fault, "red") for fault in run.faults]
-
-
-def _written(value: float) -> str:
-    return f"{value:,.0f}" if float(value).is_integer() else units.digits(value)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from rich.console import RenderableType
 from rich.text import Text
 
+from grader.emulator import metrics
 from grader.judge.kernels import counting
 from grader.lab import show
 from grader.lab.comparison import complaints, table
@@ -15,21 +16,21 @@ from grader.results import FindingResult, LineProfile
 from grader.workbook import units
 
 SHORT = {
-    "load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
-    "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-    "store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_loads": "smsp__sass_inst_executed_op_shared_ld.sum",
-    "shared_load_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
-    "shared_load_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum",
-    "shared_stores": "smsp__sass_inst_executed_op_shared_st.sum",
-    "shared_store_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
-    "shared_store_conflicts": "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum",
-    "local_loads": "smsp__sass_inst_executed_op_local_ld.sum",
-    "local_stores": "smsp__sass_inst_executed_op_local_st.sum",
-    "multiply_adds": "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
-    "tensor_ops": "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum",
-    "instructions": "smsp__inst_executed.sum",
+    "load_requests": metrics.GLOBAL_REQUESTS["ld"],
+    "load_sectors": metrics.GLOBAL_SECTORS["ld"],
+    "store_requests": metrics.GLOBAL_REQUESTS["st"],
+    "store_sectors": metrics.GLOBAL_SECTORS["st"],
+    "shared_loads": metrics.SHARED_INSTRUCTIONS["ld"],
+    "shared_load_wavefronts": metrics.SHARED_WAVEFRONTS["ld"],
+    "shared_load_conflicts": metrics.SHARED_CONFLICTS["ld"],
+    "shared_stores": metrics.SHARED_INSTRUCTIONS["st"],
+    "shared_store_wavefronts": metrics.SHARED_WAVEFRONTS["st"],
+    "shared_store_conflicts": metrics.SHARED_CONFLICTS["st"],
+    "local_loads": metrics.LOCAL_INSTRUCTIONS["ld"],
+    "local_stores": metrics.LOCAL_INSTRUCTIONS["st"],
+    "multiply_adds": metrics.ARITHMETIC["ffma"],
+    "tensor_ops": metrics.TENSOR_OPS["fp16", "fp32"],
+    "instructions": metrics.WARP_INSTRUCTIONS,
 }
 """Short name → Nsight Compute's. Sectors, requests, wavefronts and instructions are of warps; multiply_adds of threads,
 tensor_ops are operations, two for a multiply-add."""

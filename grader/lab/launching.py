@@ -34,7 +34,7 @@ _modules: dict[tuple[str, str, str | None], Any] = {}  # kept, because a functio
 def device() -> Cuda:
     """The device of this notebook: a GPU where PyCUDA finds one, else the emulator; the same at every call.
 
-    `.driver` is `pycuda.driver` or its twin, `.kind` is "gpu" or "emulator".
+    `.driver` is `pycuda.driver` or the emulator's, `.kind` is "gpu" or "emulator".
     """
     return cuda.select()
 

@@ -1,4 +1,4 @@
-"""Predictions: a number the reader writes down before he sees it, and what became of it.
+"""Predictions: a number that the reader writes down before it is shown, and what became of it.
 
     lab.predict("stores", None, lambda: lab.counters("transpose/00_naive", M=64, N=64).store_sectors,
                 hint="In how many rows of `out` does a warp write?")
@@ -72,8 +72,7 @@ class Prediction:
         return f"{_written(self.value)} is {_off(self.value, self.answer)}."
 
     def _answer(self) -> str:
-        unit = re.sub(r"^([\w-]{2,})s\b", r"\1", self.unit) if self.answer == 1 else self.unit
-        return f"{_written(self.answer)} {unit}".rstrip()
+        return f"{_written(self.answer)} {units.unit_of(self.answer, self.unit)}".rstrip()
 
     @property
     def more(self) -> str:
@@ -267,6 +266,4 @@ def _written(value: Value | None) -> str:
         return value
     if value is None:
         return ""
-    if abs(value) >= 1e15:
-        return f"{float(value):.4g}"
-    return f"{int(value):,}" if float(value).is_integer() else units.digits(float(value), 4)
+    return units.number(value)

@@ -10,13 +10,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.emulator import metrics
 from grader.report import gantt
 from grader.results import Accuracy, CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
 from grader.workbook import units
-
-SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
-REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
-CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum"
 
 SIDE_STEP = "†"
 UNUSED_SHARED = "– is of shared memory, and this kernel uses none."
@@ -34,16 +31,18 @@ def mark(good: bool | None) -> Text:
 
 def sectors_a_request(counters: Mapping[str, int] | None, kind: str) -> str:
     """Sectors of 32 bytes that a request touches on average; `kind` is "ld" or "st"."""
-    if counters is None or not counters.get(REQUESTS.format(kind)):
+    if counters is None or not counters.get(metrics.GLOBAL_REQUESTS[kind]):
         return units.NOTHING
-    return units.digits(counters.get(SECTORS.format(kind), 0) / counters[REQUESTS.format(kind)])
+    return units.digits(
+        counters.get(metrics.GLOBAL_SECTORS[kind], 0) / counters[metrics.GLOBAL_REQUESTS[kind]]
+    )
 
 
 def bank_conflicts(counters: Mapping[str, int] | None) -> str:
     """Bank conflicts of shared loads and stores together."""
     if counters is None:
         return units.NOTHING
-    return units.count(sum(counters.get(CONFLICTS.format(kind), 0) for kind in ("ld", "st")))
+    return units.count(sum(counters.get(metrics.SHARED_CONFLICTS[kind], 0) for kind in metrics.LOAD_STORE))
 
 
 # ---- climb -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Interviews and quizzes in a terminal of 80 columns: questions, what was heard, and the scorecard."""
+"""Interviews and quizzes in a terminal of 80 columns: questions, the key points found in answers, and the scorecard."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from rich.theme import Theme
 from grader.interview.bank import Question
 from grader.interview.card import Advice, Card, Line
 from grader.interview.interviewer import Asked
-from grader.interview.numbers import with_unit
 from grader.interview.session import Code, Figure, Said, Session, Talk
 from grader.report import console as views
 from grader.results import Grade
@@ -28,29 +27,13 @@ THEME = Theme({"markdown.code": "cyan", "markdown.block_quote": "dim"})
 """Code in running text without the black ground that it has otherwise."""
 
 
-def clock(left_s: float | None) -> str:
-    """Time that is left, as people say it: 38 min left, 0:40 left, time is up."""
-    if left_s is None:
-        return "no limit"
-    if left_s <= 0:
-        return "time is up"
-    return (
-        f"{left_s / 60:.0f} min left" if left_s >= 90 else f"{int(left_s) // 60}:{int(left_s) % 60:02} left"
-    )
-
-
-def duration(seconds: float) -> str:
-    """Minutes and seconds: 12:05."""
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
-
-
 def question(asked: Asked) -> RenderableType:
     """A question under its heading, with the time that is left."""
     head = Table.grid(expand=True)
     head.add_column(ratio=1)
     head.add_column(justify="right", no_wrap=True)
     style = "bold red" if asked.left_s is not None and asked.left_s < 300 else "dim"
-    head.add_row(Text(asked.heading, "bold cyan"), Text(clock(asked.left_s), style))
+    head.add_row(Text(asked.heading, "bold cyan"), Text(units.time_left(asked.left_s), style))
     return Group("", Rule(style="dim"), head, "", Markdown(asked.text))
 
 
@@ -68,9 +51,10 @@ def inline(text: str) -> Text:
     return found
 
 
-def heard(talk: Talk) -> RenderableType:
-    """Which points were heard, each with its number, to be corrected by."""
-    found = "This came too late to count. Heard:" if talk.late else f"Heard: {100 * talk.share:.0f} of 100"
+def key_points(talk: Talk) -> RenderableType:
+    """Which key points were found in an answer, each with its number, to be corrected by."""
+    late = "This came too late to count. Found:"
+    found = late if talk.late else f"Found: {100 * talk.share:.0f} of 100"
     return Group("", Text(found, "bold"), points(talk.points, numbered=True))
 
 
@@ -86,7 +70,7 @@ def points(items: Sequence[Said], numbered: bool = False) -> Padding:
         text = inline(point.text)
         if point.self_scored is not None:
             text.append("  (self-scored)", "magenta")
-        elif point.heard == "named":
+        elif point.found == "named":
             text.append("  (named, not explained)", "yellow")
         row: list[RenderableType] = [_share(point.share), text, str(point.weight)]
         table.add_row(*([row[0], str(number), *row[1:]] if numbered else row))
@@ -102,7 +86,7 @@ def _share(share: float) -> Text:
 def figure(item: Figure) -> RenderableType:
     """Whether a number is right, and how it comes about."""
     assert item.answer is not None
-    value = with_unit(item.answer, item.unit)
+    value = units.quantity(item.answer, item.unit)
     whose = {"own": "as counted on your kernel", "workbook": "as counted on the workbook's kernel", "": ""}
     text = Text.assemble(views.mark(item.right), " ")
     if item.right:
@@ -148,19 +132,21 @@ def code_prompt(file: str, draft: Code, left_s: float | None) -> RenderableType:
     if not draft.hint:
         table.add_row("", Text("h", "bold"), Text("a hint, for a quarter of this version's points"))
     table.add_row("", Text("s", "bold"), Text("go on without; what was graded last counts"))
-    head = Text.assemble("Write it in ", (file, "bold"), f" with your own editor. ({clock(left_s)})")
+    head = Text.assemble(
+        "Write it in ", (file, "bold"), f" with your own editor. ({units.time_left(left_s)})"
+    )
     return Group("", head, table)
 
 
 def welcome(kept: Session, path: Path) -> RenderableType:
     """How it goes, before the first question."""
     time = f"{kept.minutes:g} minutes" if kept.minutes else "No limit of time"
-    again = f", {duration(kept.elapsed_s)} used" if kept.elapsed_s else ""
+    again = f", {units.minutes(kept.elapsed_s)} used" if kept.elapsed_s else ""
     text = Text.assemble((kept.title, "bold"), f"\n{time}{again}. ")
     if kept.kind == "quiz":
         text.append(f"Drawn with --seed {kept.seed}. ")
     text.append("Answer in sentences: a keyword by itself earns half. ")
-    text.append("The clock stands still while your code is graded, and while you read what was heard. ")
+    text.append("The clock stands still while your code is graded, and while you read what was found. ")
     text.append(f"Each answer is kept in {path}; Ctrl-C breaks off.")
     return text
 
@@ -187,7 +173,7 @@ def card(result: Card) -> RenderableType:
 
 
 def _heading(result: Card) -> Text:
-    used = duration(result.used_s)
+    used = units.minutes(result.used_s)
     time = f"{used} of {result.minutes:g} min" if result.minutes else f"{used} min"
     text = Text.assemble((result.title, "bold"), ("\n", ""), (f"{result.date[:10]}   {time}", "dim"))
     if not result.over:
@@ -224,7 +210,7 @@ def _line(line: Line) -> tuple[Text, Text, Text]:
 
 
 def _of(earned: float, worth: float) -> str:
-    return f"{units.digits(round(earned, 1))}/{units.digits(worth)}"
+    return f"{units.points(earned)}/{units.digits(worth)}"
 
 
 def _score(result: Card) -> Text:

@@ -135,7 +135,7 @@ def emulation(
             times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
             kind = finding.kind.replace("_", " ")
             console.print(Text.assemble((f"{where}: ", "bold"), (kind, "red"), f": {finding.message}{times}"))
-    emulated = f"{len(launches)} launch{'' if len(launches) == 1 else 'es'}"
+    emulated = units.number_of(len(launches), "launch", "launches")
     faults = sum(len(launch.findings) for launch in launches)
     said = f"{emulated} emulated, {units.number_of(faults, 'finding')}"
     if times_read:

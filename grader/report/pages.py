@@ -11,6 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from grader.analysis.intensity import Ratio
+from grader.emulator import metrics
 from grader.errors import WarpladderError
 from grader.report import console, occupancies, pictures, rooflines
 from grader.report.occupancies import Block
@@ -20,8 +21,6 @@ from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Pro
 from grader.workbook import units
 from grader.workbook.ladder import Rung
 from grader.workbook.source_file import SourceFile
-
-INSTRUCTIONS = "smsp__inst_executed.sum"
 
 
 @dataclass(frozen=True)
@@ -116,7 +115,7 @@ def _own_claims(rung: RungResult) -> list[ClaimResult]:
 
 def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> LaunchView:
     counted = {line.line: line.counters for line in launch.lines}
-    total = sum(counters.get(INSTRUCTIONS, 0) for counters in counted.values()) or 1
+    total = sum(counters.get(metrics.WARP_INSTRUCTIONS, 0) for counters in counted.values()) or 1
     text = {number: line.rstrip() for number, line in enumerate(source, 1)}
     text |= {
         line.line: line.source if line.line else NO_LINE for line in launch.lines if line.line not in text
@@ -129,7 +128,7 @@ def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Lau
 
 
 def _line(number: int, text: str, counters: Mapping[str, int], total: int) -> SourceLine:
-    executed = counters.get(INSTRUCTIONS, 0)
+    executed = counters.get(metrics.WARP_INSTRUCTIONS, 0)
     conflicts = console.bank_conflicts(counters) if counters else units.NOTHING
     return SourceLine(
         number,
@@ -172,7 +171,7 @@ def _environment() -> jinja2.Environment:
             "count": units.count,
             "kib": units.kib,
             "problem": units.problem,
-            "by": lambda extents: " × ".join(map(str, extents)),
+            "extents": units.extents,
             "loads": lambda counters: console.sectors_a_request(counters, "ld"),
             "stores": lambda counters: console.sectors_a_request(counters, "st"),
             "conflicts": console.bank_conflicts,

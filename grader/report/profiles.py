@@ -10,12 +10,12 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.emulator import metrics
 from grader.report import console as views
 from grader.report import gantt
 from grader.results import Interval, LaunchProfile, Profile
 from grader.workbook import units
 
-INSTRUCTIONS = "smsp__inst_executed.sum"
 LINES_SHOWN = 12
 NO_LINE = "code without a line, such as printf's"
 SOURCE_WIDTH = 48  # what 80 columns leave
@@ -67,7 +67,7 @@ def _by(extents: Sequence[int]) -> str:
     shown = list(extents)
     while len(shown) > 1 and shown[-1] == 1:
         shown.pop()
-    return " × ".join(str(extent) for extent in shown)
+    return units.extents(shown)
 
 
 def _counters(launch: LaunchProfile) -> RenderableType:
@@ -92,12 +92,14 @@ def _lines(launch: LaunchProfile) -> RenderableType:
     table.add_column("source", no_wrap=True, overflow="ellipsis", max_width=SOURCE_WIDTH)
     for column in ("instr", "ld", "st", "confl"):
         table.add_column(column, justify="right", no_wrap=True)
-    costly = sorted(launch.lines, key=lambda line: -line.counters.get(INSTRUCTIONS, 0))[:LINES_SHOWN]
+    costly = sorted(launch.lines, key=lambda line: -line.counters.get(metrics.WARP_INSTRUCTIONS, 0))[
+        :LINES_SHOWN
+    ]
     for line in sorted(costly, key=lambda line: line.line or math.inf):
         table.add_row(
             str(line.line or units.NOTHING),
             Text(line.source.strip(), "cyan") if line.line else Text(NO_LINE, "dim"),
-            units.count(line.counters.get(INSTRUCTIONS)),
+            units.count(line.counters.get(metrics.WARP_INSTRUCTIONS)),
             views.sectors_a_request(line.counters, "ld"),
             views.sectors_a_request(line.counters, "st"),
             views.bank_conflicts(line.counters),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 NOTHING = "–"
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+_LARGE = 1e15  # larger whole numbers are not shown in full: beyond 2^53 a float does not hold them all
 _THOUSANDS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -18,6 +21,49 @@ def digits(value: float, count: int = 3) -> str:
     return text
 
 
+def number(value: float, count: int = 4) -> str:
+    """Whole numbers in full, others with `count` significant digits, without an exponent: 1,048,576, 0.3333."""
+    if abs(value) >= _LARGE:
+        return f"{float(value):.{count}g}"
+    return f"{int(value):,}" if float(value).is_integer() else digits(value, count)
+
+
+def compact(value: float) -> str:
+    """Whole numbers in full, others to four digits, with an exponent if need be: 1,048,576, 0.3333, 5.96e-08."""
+    if abs(value) < _LARGE and float(value).is_integer():
+        return f"{int(value):,}"
+    return f"{value:.4g}"
+
+
+def rounded(value: float) -> str:
+    """Whole numbers and those from 1000 on without a fraction, others to four digits: 1,015,808, 33,554, 0.3333."""
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
+
+
+def element(value: float | str) -> str:
+    """An array's element with nine digits, which tell any two floats apart; a word such as nan as it is."""
+    return value if isinstance(value, str) else f"{value:.9g}"
+
+
+def points(value: float) -> str:
+    """Points that were earned, to a tenth at most: 10, 7.5."""
+    return digits(round(value, 1))
+
+
+def quantity(value: float, unit: str) -> str:
+    """A number and its unit: 4 blocks, 1 block, 0.5 FLOP/byte."""
+    return f"{compact(value)} {unit_of(value, unit)}".strip()
+
+
+def unit_of(value: float | str, unit: str) -> str:
+    """A unit as it follows a number: blocks, but block after 1."""
+    first, space, rest = unit.partition(" ")
+    word = first.replace("-", "")
+    if value == 1 and len(word) > 2 and word.isalpha() and word.islower() and word.endswith("s"):
+        return f"{first[:-1]}{space}{rest}"
+    return unit
+
+
 def seconds(value: float | None, source: str | None = "measured") -> str:
     """A time with its unit; a modelled one begins with ≈."""
     if value is None:
@@ -25,6 +71,20 @@ def seconds(value: float | None, source: str | None = "measured") -> str:
     scale, unit = next(((s, u) for s, u in _TIMES if value >= s), _TIMES[-1])
     mark = "≈" if source == "modelled" else ""
     return f"{mark}{digits(value / scale)} {unit}"
+
+
+def minutes(seconds: float) -> str:
+    """Minutes and seconds: 12:05."""
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02}"
+
+
+def time_left(left_s: float | None) -> str:
+    """Time that is left, as people say it: 38 min left, 0:40 left, time is up; None: no limit."""
+    if left_s is None:
+        return "no limit"
+    if left_s <= 0:
+        return "time is up"
+    return f"{left_s / 60:.0f} min left" if left_s >= 90 else f"{minutes(left_s)} left"
 
 
 def count(value: float | None) -> str:
@@ -62,9 +122,14 @@ def ratio(value: float | None) -> str:
     return NOTHING if value is None else digits(value)
 
 
-def number_of(count: int, thing: str) -> str:
-    """How many things: 1 case, 2 cases."""
-    return f"{count} {thing}" if count == 1 else f"{count} {thing}s"
+def number_of(count: int, thing: str, things: str = "") -> str:
+    """How many things: 1 case, 2 cases; `things` where the plural takes more than an s."""
+    return f"{count} {thing}" if count == 1 else f"{count} {things or f'{thing}s'}"
+
+
+def extents(sizes: Sequence[int]) -> str:
+    """A grid or a block: 256 × 4 × 1."""
+    return " × ".join(map(str, sizes))
 
 
 def problem(sizes: dict[str, int]) -> str:

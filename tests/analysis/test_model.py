@@ -10,14 +10,12 @@ import pytest
 from grader.analysis.devices import board
 from grader.analysis.model import (
     FP32,
-    REQUESTS,
-    SECTORS,
-    TENSOR_OPS,
     LaunchStats,
     launch_stats,
     lines,
     modelled_time,
 )
+from grader.emulator.metrics import GLOBAL_REQUESTS, GLOBAL_SECTORS, TENSOR_OPS
 from grader.judge.climb import climb
 from grader.workbook import topics
 
@@ -28,8 +26,8 @@ def copy(nbytes: int, floats_a_thread: int) -> LaunchStats:
     """A copy of `nbytes`, read once and written once, with blocks of 256 threads."""
     warps = nbytes // (4 * 32 * floats_a_thread)
     per_kind = {"ld": nbytes, "st": nbytes}
-    counters = {REQUESTS.format(kind): float(warps) for kind in per_kind}
-    counters |= {SECTORS.format(kind): total / 32 for kind, total in per_kind.items()}
+    counters = {GLOBAL_REQUESTS[kind]: float(warps) for kind in per_kind}
+    counters |= {GLOBAL_SECTORS[kind]: total / 32 for kind, total in per_kind.items()}
     return LaunchStats(
         blocks=warps // 8,
         block_threads=256,
@@ -66,7 +64,11 @@ def test_arithmetic_from_registers_runs_at_the_measured_peak() -> None:
 
 def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:
     stats = replace(
-        copy(1 << 20, 1), blocks=132 * 64, counters={TENSOR_OPS: 1e12}, load_lines=0, store_lines=0
+        copy(1 << 20, 1),
+        blocks=132 * 64,
+        counters={TENSOR_OPS["fp16", "fp32"]: 1e12},
+        load_lines=0,
+        store_lines=0,
     )
     assert modelled_time(H200, [stats]).terms["tensor"] == pytest.approx(1e12 / 648e12)
 
@@ -102,7 +104,7 @@ def test_a_block_that_does_not_fit_is_refused() -> None:
     ],
 )
 def test_lines_that_are_looked_up(requests: int, sectors: int, expected: int) -> None:
-    assert lines({REQUESTS.format("ld"): requests, SECTORS.format("ld"): sectors}, "ld") == expected
+    assert lines({GLOBAL_REQUESTS["ld"]: requests, GLOBAL_SECTORS["ld"]: sectors}, "ld") == expected
 
 
 @dataclass(frozen=True)
@@ -114,9 +116,9 @@ class Record:
     shared_bytes: int = 0
     blocks_run: int = 2
     grid_blocks: int = 8
-    counters: Mapping[str, int] = field(default_factory=lambda: {SECTORS.format("ld"): 64})
+    counters: Mapping[str, int] = field(default_factory=lambda: {GLOBAL_SECTORS["ld"]: 64})
     line_counters: Mapping[int, Mapping[str, int]] = field(
-        default_factory=lambda: {7: {SECTORS.format("ld"): 64, REQUESTS.format("ld"): 2}}
+        default_factory=lambda: {7: {GLOBAL_SECTORS["ld"]: 64, GLOBAL_REQUESTS["ld"]: 2}}
     )
     dram_read_bytes: int = 1000
     dram_write_bytes: int = 100
@@ -126,7 +128,7 @@ class Record:
 def test_blocks_that_were_run_stand_for_all() -> None:
     stats = launch_stats(Record(), array_bytes=3000)
     assert (stats.blocks, stats.block_threads, stats.warps) == (8, 256, 64)
-    assert (stats.counters[SECTORS.format("ld")], stats.load_lines) == (256, 256)
+    assert (stats.counters[GLOBAL_SECTORS["ld"]], stats.load_lines) == (256, 256)
     assert (stats.dram_read, stats.dram_write, stats.l2_read) == (3000, 400, 8192)
     with pytest.raises(ValueError, match="no block"):
         launch_stats(Record(blocks_run=0), 3000)

@@ -16,7 +16,7 @@ from grader.results import Grade
 class Candidate:
     """`says` are free texts and numbers by step; `writes`, by step, what is done where code is asked for: a source to
     be graded, "hint" or "skip". What is not in the script is not answered. `leaves_at` is the step at which Ctrl-C
-    is pressed; `corrects` the points that he gives himself, by step."""
+    is pressed; `corrects` the shares that the candidate claims instead, by step."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Candidate:
         self._waits = waits
         self.asked: list[str] = []  # steps, in order
         self.texts: dict[str, str] = {}  # what was asked, by step
-        self.read: list[str] = []  # what was said to him
+        self.read: list[str] = []  # what the candidate was told
         self.figures: list[Figure] = []
         self.complaints: list[str] = []
         self.grades: list[Grade] = []
@@ -48,7 +48,7 @@ class Candidate:
         self._ask(asked)
         return self._answer(asked)
 
-    def heard(self, talk: Talk) -> Mapping[int, float]:
+    def found(self, talk: Talk) -> Mapping[int, float]:
         return self._corrects.get(talk.step, {})
 
     def number(self, asked: Asked) -> str:

@@ -76,7 +76,7 @@ DAMAGE = [
     (QUESTION, '["8 ?N", "eight bytes"]', '["8 ?N"]\nunless = ["(n"]', "`unless` holds no regular", "unless"),
     (QUESTION, '["8 ?N", "eight bytes"]', '["8 ?N"]\nunless = ["memory"]', "`answer` does not say", "[[point]]"),
     (QUESTION, '["8 ?N", "eight bytes"]', '["in all"]', "`answer` does not say: It takes 8 N", "[[point]]"),
-    (QUESTION, "It takes 8 N bytes in all", "So many bytes", "the point's own text is not heard", "[[point]]"),
+    (QUESTION, "It takes 8 N bytes in all", "So many bytes", "the point is not found in its own text", "[[point]]"),
     (QUESTION, 'answer = "Twice the bytes."', 'answer = " "', "`answer` is not written", 'answer = " "'),
     (QUESTION, "https://example.org/guide#copies", "ftp://example.org", "`url` is", "url"),
     (QUESTION, "https://example.org/guide#copies", "../nowhere.md", "leads nowhere", "url"),

@@ -15,7 +15,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from grader import cli
-from grader.interview import bank, card, session
+from grader.interview import bank, card, session, sheet
 from grader.interview.rounds import read_interview
 from grader.interview.session import Code, Figure, Rated, Said, Session, Talk
 from grader.report import sheets
@@ -228,8 +228,8 @@ def test_the_sheet_of_an_interview_has_the_ratios_counted(monkeypatch: pytest.Mo
         rung = next((rung for rung in counters if rung == file.stem), "00_naive")
         return {**counters[rung], **topic.sizes_count}
 
-    monkeypatch.setattr(sheets, "of_file", of_file)
-    page = sheets.of_interview(read_interview(topic), topic)
+    monkeypatch.setattr(sheet, "of_file", of_file)
+    page = sheets.of_interview(sheet.of_interview(read_interview(topic), topic))
     for item in read_interview(topic).rounds:
         assert item.rung in page
         assert all(_shown(point.text) in page for point in (*item.limits, *item.next))
@@ -266,7 +266,7 @@ def test_a_card_shows_what_was_late_unasked_and_self_scored(tmp_path: Path) -> N
 
 
 def test_what_is_at_fault_with_a_session_file_is_said(ladder: Ladder, tmp_path: Path) -> None:
-    (tmp_path / "card.json").write_text('{"schema": "warpladder/card/1"}')
+    (tmp_path / "card.json").write_text('{"schema": "warpladder/card/2"}')
     done = ladder("quiz", "--resume", "card.json")
     assert done.code == 2
     assert "this is no session" in " ".join(done.err.split())

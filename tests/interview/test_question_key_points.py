@@ -1,4 +1,4 @@
-"""What candidates say in their own words is heard in the bank's questions, and what is confidently wrong is not."""
+"""What candidates say in their own words is found in the bank's questions, and what is confidently wrong is not."""
 
 import pytest
 from word_droppers import DROPPED
@@ -235,15 +235,15 @@ versions are compatible with each other in any case.
 
 
 @pytest.mark.parametrize("question", ANSWERS)
-def test_a_right_answer_in_other_words_is_heard(question: str) -> None:
+def test_a_right_answer_in_other_words_is_found(question: str) -> None:
     points = load(question).points
-    assert key_points.score(key_points.hear(ANSWERS[question][0], points), points) >= 0.9
+    assert key_points.score(key_points.find(ANSWERS[question][0], points), points) >= 0.9
 
 
 @pytest.mark.parametrize("question", ANSWERS)
 def test_a_wrong_answer_with_the_right_nouns_earns_next_to_nothing(question: str) -> None:
     points = load(question).points
-    assert key_points.score(key_points.hear(ANSWERS[question][1], points), points) <= 0.2
+    assert key_points.score(key_points.find(ANSWERS[question][1], points), points) <= 0.2
 
 
 @pytest.mark.parametrize("question", discover())
@@ -253,5 +253,5 @@ def test_words_that_fit_every_question_earn_little(question: str) -> None:
     Sentences are allowed 0.4: where a question is about occupancy or memory, some of them happen to be true.
     """
     points = load(question).points
-    assert key_points.score(key_points.hear(DROPPED["a list"], points), points) <= 1 / 3
-    assert key_points.score(key_points.hear(DROPPED["sentences"], points), points) <= 0.4
+    assert key_points.score(key_points.find(DROPPED["a list"], points), points) <= 1 / 3
+    assert key_points.score(key_points.find(DROPPED["sentences"], points), points) <= 0.4

@@ -110,7 +110,7 @@ truncate, and the tightest one decides. A low one is right if each thread has in
 registers may spill.
     """,
 }
-"""Right answers that were not heard whole."""
+"""Right answers that were not found whole."""
 
 
 BOTH_SIDES: list[tuple[str, str, str, str]] = [
@@ -338,37 +338,37 @@ def points_of(where: str, rung: str, part: str) -> tuple[Point, ...]:
     return interview.points if item is None else item.limits if part == "limits" else item.next
 
 
-def heard(text: str, points: tuple[Point, ...]) -> float:
-    return key_points.score(key_points.hear(text, points), points)
+def share(text: str, points: tuple[Point, ...]) -> float:
+    return key_points.score(key_points.find(text, points), points)
 
 
 @pytest.mark.parametrize(
     ("topic", "rung", "part", "text"), [(*key, text) for key, texts in OF_ROUNDS.items() for text in texts]
 )
 def test_a_reversed_answer_of_a_round_earns_little(topic: str, rung: str, part: str, text: str) -> None:
-    assert heard(text, points_of(topic, rung, part)) <= MOST
+    assert share(text, points_of(topic, rung, part)) <= MOST
 
 
 @pytest.mark.parametrize(("where", "rung", "part", "text"), IN_OTHER_WORDS)
 def test_a_reversal_in_other_words_earns_little(where: str, rung: str, part: str, text: str) -> None:
-    assert heard(text, points_of(where, rung, part)) <= MOST
+    assert share(text, points_of(where, rung, part)) <= MOST
 
 
 @pytest.mark.parametrize(("where", "rung", "part", "text"), BOTH_SIDES)
-def test_a_right_answer_that_names_both_sides_is_heard(where: str, rung: str, part: str, text: str) -> None:
-    assert heard(text, points_of(where, rung, part)) >= 0.85
+def test_a_right_answer_that_names_both_sides_is_found(where: str, rung: str, part: str, text: str) -> None:
+    assert share(text, points_of(where, rung, part)) >= 0.85
 
 
 @pytest.mark.parametrize(
     ("question", "text"), [(key, text) for key, texts in OF_QUESTIONS.items() for text in texts]
 )
 def test_a_reversed_answer_to_a_question_earns_little(question: str, text: str) -> None:
-    assert heard(text, load(question).points) <= MOST
+    assert share(text, load(question).points) <= MOST
 
 
 @pytest.mark.parametrize("question", IN_FURTHER_WORDS)
-def test_a_right_answer_in_further_words_is_heard(question: str) -> None:
-    assert heard(IN_FURTHER_WORDS[question], load(question).points) >= 0.9
+def test_a_right_answer_in_further_words_is_found(question: str) -> None:
+    assert share(IN_FURTHER_WORDS[question], load(question).points) >= 0.9
 
 
 @pytest.mark.parametrize(
@@ -390,9 +390,9 @@ def test_a_right_answer_in_further_words_is_heard(question: str) -> None:
          "It says what"),
     ],
 )  # fmt: skip
-def test_a_point_is_heard_in_further_words(question: str, text: str, said: str) -> None:
+def test_a_point_is_found_in_further_words(question: str, text: str, said: str) -> None:
     points = [point for point in load(question).points if point.text.startswith(said)]
-    assert key_points.hear(text, points) == ["explained"]
+    assert key_points.find(text, points) == ["explained"]
 
 
 @pytest.mark.parametrize(
@@ -408,10 +408,10 @@ def test_a_point_is_heard_in_further_words(question: str, text: str, said: str) 
          "The writes are strided"),
     ],
 )  # fmt: skip
-def test_a_point_of_a_round_is_heard_in_further_words(
+def test_a_point_of_a_round_is_found_in_further_words(
     topic: str, rung: str, part: str, text: str, said: str
 ) -> None:
     all_points = points_of(topic, rung, part)
-    assert key_points.hear(text, [point for point in all_points if point.text.startswith(said)]) == [
+    assert key_points.find(text, [point for point in all_points if point.text.startswith(said)]) == [
         "explained"
     ]

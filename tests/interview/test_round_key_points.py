@@ -1,4 +1,4 @@
-"""What candidates say of a round, in words of their own, is heard there, and hardly at any other step."""
+"""What candidates say of a round, in words of their own, is found there, and hardly at any other step."""
 
 import statistics
 
@@ -479,8 +479,8 @@ SPOKEN = {
 """What limits a version, and what comes next and why, by topic and rung."""
 
 
-def heard(text: str, points: tuple[Point, ...]) -> float:
-    return key_points.score(key_points.hear(text, points), points)
+def share(text: str, points: tuple[Point, ...]) -> float:
+    return key_points.score(key_points.find(text, points), points)
 
 
 def steps(topic: str) -> dict[tuple[str, int], tuple[Point, ...]]:
@@ -490,19 +490,19 @@ def steps(topic: str) -> dict[tuple[str, int], tuple[Point, ...]]:
 
 
 @pytest.mark.parametrize("topic", SPOKEN)
-def test_a_right_answer_in_other_words_is_heard(topic: str) -> None:
+def test_a_right_answer_in_other_words_is_found(topic: str) -> None:
     """At least 0.7 of a step: an answer as short as “Use float4.” is no sentence, and earns half of its point."""
-    assert heard(OPENINGS[topic], rounds.read_interview(topics.load(topic)).points) >= 0.7
+    assert share(OPENINGS[topic], rounds.read_interview(topics.load(topic)).points) >= 0.7
     for (rung, kind), points in steps(topic).items():
-        assert heard(SPOKEN[topic][rung][kind], points) >= 0.7, (rung, kind)
+        assert share(SPOKEN[topic][rung][kind], points) >= 0.7, (rung, kind)
 
 
 @pytest.mark.parametrize("topic", SPOKEN)
-def test_what_is_right_at_another_step_is_hardly_heard(topic: str) -> None:
+def test_what_is_right_at_another_step_is_hardly_found(topic: str) -> None:
     """Some versions share their limit, such as the link in three of `streams`: so this bounds the mean."""
     found = steps(topic)
     elsewhere = [
-        heard(SPOKEN[topic][rung][kind], points)
+        share(SPOKEN[topic][rung][kind], points)
         for rung, kind in found
         for (other, same), points in found.items()
         if other != rung and same == kind
@@ -517,5 +517,5 @@ def test_words_that_fit_every_step_earn_little(topic: str) -> None:
     Sentences are allowed 0.4 of a step, whose smaller point some of them may happen to say.
     """
     for points in (rounds.read_interview(topics.load(topic)).points, *steps(topic).values()):
-        assert heard(DROPPED["a list"], points) <= 1 / 3, points[0].text
-        assert heard(DROPPED["sentences"], points) <= 0.4, points[0].text
+        assert share(DROPPED["a list"], points) <= 1 / 3, points[0].text
+        assert share(DROPPED["sentences"], points) <= 0.4, points[0].text

@@ -227,7 +227,7 @@ def test_who_runs_ahead_is_not_held_up(topic: Topic, tmp_path: Path) -> None:
     assert candidate.asked == ["opening", "00_naive.code", "00_naive.now", "01_wide.limits", "01_wide.next",
                                "follow_up.0", "follow_up.1"]  # fmt: skip
     assert line(result, "01_wide.code").earned == 20
-    assert result.earned == result.asked - 10  # the ratio of his version is 128, and he said 32
+    assert result.earned == result.asked - 10  # the ratio of that version is 128, and 32 was said
     assert result.worth == result.asked
 
 
@@ -283,18 +283,18 @@ def test_corrections_are_marked_as_self_scored(topic: Topic, tmp_path: Path) -> 
     assert line(result, "00_naive.limits").points[0].self_scored == 1
 
 
-def test_how_the_opening_was_heard_is_told_at_the_end(topic: Topic, tmp_path: Path) -> None:
+def test_what_was_found_in_the_opening_is_told_at_the_end(topic: Topic, tmp_path: Path) -> None:
     """Its points would tell what the versions are."""
-    heard: list[tuple[str, int]] = []
+    reviewed: list[tuple[str, int]] = []
 
     class Listens(Candidate):
-        def heard(self, talk: session.Talk) -> Mapping[int, float]:
-            heard.append((talk.step, len(self.asked)))
+        def found(self, talk: session.Talk) -> Mapping[int, float]:
+            reviewed.append((talk.step, len(self.asked)))
             return {}
 
     play(topic, tmp_path / "s.json", Listens(GOOD, WRITES))
-    assert heard[-1] == ("opening", len(STEPS))
-    assert "opening" not in [step for step, _ in heard[:-1]]
+    assert reviewed[-1] == ("opening", len(STEPS))
+    assert "opening" not in [step for step, _ in reviewed[:-1]]
 
 
 def test_an_unchanged_file_is_not_graded(topic: Topic, tmp_path: Path) -> None:
@@ -327,7 +327,7 @@ def test_what_is_no_session_is_refused(tmp_path: Path, data: str) -> None:
 def test_cards_go_to_json(topic: Topic, tmp_path: Path) -> None:
     result = scored(topic, play(topic, tmp_path / "s.json", Candidate(GOOD, WRITES)))
     found = msgspec.json.decode(card.to_json(result))
-    assert found["schema"] == "warpladder/card/1"
+    assert found["schema"] == "warpladder/card/2"
     assert found["earned"] == found["worth"] == result.worth
     assert len(found["sections"]) == 3
     assert {field.name for field in dataclasses.fields(card.Card)} == set(found)

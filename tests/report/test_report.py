@@ -178,33 +178,6 @@ def test_what_passed_without_being_counted_shows_no_points() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (0.2843, "284 ms"),
-        (1.5e-6, "1.5 µs"),
-        (2.0, "2 s"),
-        (999.7e-6, "1000 µs"),
-        (None, "–"),
-        (3e-10, "0.3 ns"),
-    ],
-)
-def test_seconds(value: float | None, text: str) -> None:
-    assert units.seconds(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "text"), [(0, "0"), (31, "31"), (1_015_808, "1.02M"), (32_768, "32.8k"), (None, "–")]
-)
-def test_counts(value: int | None, text: str) -> None:
-    assert units.count(value) == text
-
-
-@pytest.mark.parametrize(("value", "text"), [(1.0, "100"), (0.0075, "0.75"), (0.0999, "10"), (1.23, "123")])
-def test_percent(value: float, text: str) -> None:
-    assert units.percent(value) == text
-
-
-@pytest.mark.parametrize(
     ("device", "folder"),
     [
         (Device("gpu", "NVIDIA H200", "sm_90a"), "h200"),

@@ -84,7 +84,7 @@ def test_no_page_fetches_anything_from_elsewhere() -> None:
 
 def test_the_reference_has_all_keys_of_topics_and_of_launch_blocks() -> None:
     text = page("book/reference/files.html").text
-    keys = {*topics._KEYS, *rungs._LAUNCH_KEYS, "side_step", "scratch", "dtype", "shape", "rehearsals"}
+    keys = {*topics._KEYS, *rungs._LAUNCH_KEYS, "side_step", "scratch", "dtype", "shape", "check_sizes"}
     assert not [key for key in sorted(keys) if not re.search(rf"\b{key}\b", text)]
 
 

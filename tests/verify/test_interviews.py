@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from scripted_candidate import Candidate
 
-from grader.interview import card
+from grader.interview import card, sheet
 from grader.interview.conversation import Conversation, begin
 from grader.interview.interviewer import Asked, WorkbookJudge
 from grader.interview.rounds import Interview, read_interview
@@ -121,7 +121,7 @@ def test_a_weak_candidate_gets_a_fair_card(name: str, tmp_path: Path) -> None:
 
 
 def test_a_wrong_prediction_is_held_against_the_candidates_own_kernel(tmp_path: Path) -> None:
-    """Who writes a tile with bank conflicts again has 32 wavefronts a request, whatever was asked of him."""
+    """A tile with bank conflicts written again has 32 wavefronts a request, whatever was asked for."""
     topic = topics.load("transpose")
     tile = topic.rung("02_shared_tile").path.read_text()
     writes = {"02_shared_tile.code": [tile], "03_padded_tile.code": [f"{tile}// again\n", "skip"]}
@@ -140,7 +140,7 @@ def test_a_wrong_prediction_is_held_against_the_candidates_own_kernel(tmp_path: 
 def test_the_sheet_for_two_has_every_ratio(name: str) -> None:
     topic = topics.load(name)
     interview = read_interview(topic)
-    page = sheets.of_interview(interview, topic)
+    page = sheets.of_interview(sheet.of_interview(interview, topic))
     assert page.count("counted on the workbook") == sum(item.ratio is not None for item in interview.rounds)
     assert "<strong>None</strong>" not in page
 

@@ -30,7 +30,7 @@ class Asked:
 
     kind: str
     id: str
-    written: ast.expr  # what the reader changes: the value, or the counts of his kernel
+    written: ast.expr  # what the reader changes: the value, or the counts of a kernel
     solution: ast.expr | None  # of a task
 
     def answered(self, source: str, text: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from grader.emulator import metrics
 from grader.emulator.ptx.parser import Instruction
 from grader.emulator.ptx.plan import KernelPlan, Site
 from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS
@@ -21,28 +22,31 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 _PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h"}
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
 _ALWAYS = (
-    *(f"l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "red", "atom")),
-    *(f"l1tex__t_sectors_pipe_lsu_mem_global_op_{op}.sum" for op in ("ld", "st", "red", "atom")),
-    *(
-        f"l1tex__t_{what}_pipe_lsu_mem_local_op_{op}.sum"
-        for what in ("requests", "sectors")
-        for op in ("ld", "st")
-    ),
-    *(f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum" for op in ("ld", "st")),
-    *(f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum" for op in ("ld", "st")),
-    *(
-        f"smsp__sass_inst_executed_op_{where}_{op}.sum"
-        for where in ("global", "local", "shared")
-        for op in ("ld", "st")
-    ),
-    *(f"smsp__sass_thread_inst_executed_op_{p}{a}_pred_on.sum" for p in "fdh" for a in ("fma", "add", "mul")),
-    *(f"smsp__sass_inst_executed_op_{name}.sum" for name in ("ldsm", "ldgsts")),
-    "sm__inst_executed_pipe_tensor_op_hmma.sum",
-    *(f"sm__ops_path_tensor_op_hmma_src_fp16_dst_{sums}.sum" for sums in ("fp32", "fp16")),
-    "smsp__inst_executed.sum",
-    "smsp__thread_inst_executed.sum",
+    *metrics.GLOBAL_REQUESTS.values(),
+    *metrics.GLOBAL_SECTORS.values(),
+    *metrics.LOCAL_REQUESTS.values(),
+    *metrics.LOCAL_SECTORS.values(),
+    *(metrics.SHARED_CONFLICTS[op] for op in metrics.LOAD_STORE),
+    *(metrics.SHARED_WAVEFRONTS[op] for op in metrics.LOAD_STORE),
+    *metrics.GLOBAL_INSTRUCTIONS.values(),
+    *metrics.LOCAL_INSTRUCTIONS.values(),
+    *metrics.SHARED_INSTRUCTIONS.values(),
+    *metrics.ARITHMETIC.values(),
+    metrics.MATRIX_LOADS,
+    metrics.ASYNC_COPIES,
+    metrics.TENSOR_INSTRUCTIONS,
+    *(metrics.TENSOR_OPS["fp16", sums] for sums in ("fp32", "fp16")),
+    metrics.WARP_INSTRUCTIONS,
+    metrics.THREAD_INSTRUCTIONS,
 )
 """Reported also where they are zero: that something does not happen is worth a claim."""
+
+_INSTRUCTIONS = {
+    "global": metrics.GLOBAL_INSTRUCTIONS,
+    "local": metrics.LOCAL_INSTRUCTIONS,
+    "shared": metrics.SHARED_INSTRUCTIONS,
+}
+"""Warp instructions by the memory space that they name."""
 
 
 def metric_of(inst: Instruction) -> str | None:
@@ -51,15 +55,8 @@ def metric_of(inst: Instruction) -> str | None:
     name, precision = _ARITHMETIC.get(parts[0]), _PRECISION.get(parts[-1])
     if name is None or precision is None:
         return None
-    return f"smsp__sass_thread_inst_executed_op_{precision}{name}_pred_on.sum"
+    return metrics.ARITHMETIC[precision + name]
 
-
-TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.sum"
-"""Warp instructions on Tensor Cores."""
-
-
-TENSOR_OPS = "sm__ops_path_tensor_op_hmma_src_{}_dst_{}.sum"
-"""Multiplications and additions on Tensor Cores, by the types of factors and sums."""
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _TYPE_NAMES = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "f32": "fp32"}
@@ -74,8 +71,8 @@ def _tensor_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
     m, n, k = map(int, shape.groups())
     kinds = [part for part in parts if part in _TYPE_NAMES]
     factors = kinds[1] if len(kinds) == 4 else "f16"  # wmma names the factors' type only where it is another
-    yield TENSOR, n // 8
-    yield TENSOR_OPS.format(_TYPE_NAMES[factors], _TYPE_NAMES[kinds[0]]), 2 * m * n * k
+    yield metrics.TENSOR_INSTRUCTIONS, n // 8
+    yield metrics.TENSOR_OPS[_TYPE_NAMES[factors], _TYPE_NAMES[kinds[0]]], 2 * m * n * k
 
 
 class Tally:
@@ -98,8 +95,8 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
         executions, threads = (int(n) for n in blocks[block.index])
         end = [block.terminator] if block.terminator else []
         for inst in [*block.instructions, *end]:
-            result.add("smsp__inst_executed.sum", inst.source_line, executions)
-            result.add("smsp__thread_inst_executed.sum", inst.source_line, threads)
+            result.add(metrics.WARP_INSTRUCTIONS, inst.source_line, executions)
+            result.add(metrics.THREAD_INSTRUCTIONS, inst.source_line, threads)
             for tensor_metric, amount in _tensor_metrics(inst):
                 result.add(tensor_metric, inst.source_line, executions * amount)
             metric = metric_of(inst)
@@ -119,22 +116,24 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     if operation == "sync":
         return
     if site.is_matrix:
-        yield "smsp__sass_inst_executed_op_ldsm.sum", executions
+        yield metrics.MATRIX_LOADS, executions
     elif site.inst.parts[0] == "cp":
         # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
-        yield "smsp__sass_inst_executed_op_ldgsts.sum", requests
-    elif operation in ("ld", "st") and not site.companion and site.space in ("global", "local", "shared"):
-        yield f"smsp__sass_inst_executed_op_{site.space}_{operation}.sum", executions * site.accesses
-    if site.space in ("global", "local", "generic"):
-        space = "local" if site.space == "local" else "global"
-        yield f"l1tex__t_requests_pipe_lsu_mem_{space}_op_{operation}.sum", requests
-        yield f"l1tex__t_sectors_pipe_lsu_mem_{space}_op_{operation}.sum", amount
+        yield metrics.ASYNC_COPIES, requests
+    elif operation in metrics.LOAD_STORE and not site.companion and site.space in _INSTRUCTIONS:
+        yield _INSTRUCTIONS[site.space][operation], executions * site.accesses
+    if site.space in ("global", "generic"):
+        yield metrics.GLOBAL_REQUESTS[operation], requests
+        yield metrics.GLOBAL_SECTORS[operation], amount
+    elif site.space == "local" and operation in metrics.LOAD_STORE:
+        yield metrics.LOCAL_REQUESTS[operation], requests
+        yield metrics.LOCAL_SECTORS[operation], amount
     elif site.space == "shared":
         side = "st" if operation == "st" else "ld"
         if operation in ("atom", "red"):
             side = "atom"
-        yield f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{side}.sum", amount
-        yield f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{side}.sum", amount - groups
+        yield metrics.SHARED_WAVEFRONTS[side], amount
+        yield metrics.SHARED_CONFLICTS[side], amount - groups
 
 
 def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""The twin of `pycuda.autoinit`: importing it makes a context current, which is popped when Python ends."""
+"""`pycuda.autoinit` on the emulator: importing it makes a context current, which is popped when Python ends."""
 
 from __future__ import annotations
 

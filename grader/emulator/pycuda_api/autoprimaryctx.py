@@ -1,4 +1,4 @@
-"""The twin of `pycuda.autoprimaryctx`: as autoinit, with the context that all libraries share."""
+"""`pycuda.autoprimaryctx` on the emulator: as autoinit, with the context that all libraries share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twin of `pycuda.compiler`: `SourceModule` and `compile`, through NVRTC instead of nvcc.
+"""`pycuda.compiler` on the emulator: `SourceModule` and `compile`, through NVRTC instead of nvcc.
 
 NVRTC compiles device code alone, so options for the host compiler are passed over. Results are cached by
 content (`$WARPLADDER_CACHE`), whatever `cache_dir` says. `DynamicModule` and the linker are missing.

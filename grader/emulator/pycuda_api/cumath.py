@@ -1,4 +1,4 @@
-"""The twin of `pycuda.cumath`: mathematical functions of arrays, element by element."""
+"""`pycuda.cumath` on the emulator: mathematical functions of arrays, element by element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twin of `pycuda.curandom`, of which `rand` is here; the numbers are not PyCUDA's."""
+"""`pycuda.curandom` on the emulator, of which `rand` is here; the numbers are not PyCUDA's."""
 
 from __future__ import annotations
 

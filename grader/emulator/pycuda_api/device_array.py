@@ -1,4 +1,4 @@
-"""The array class of the twin of `pycuda.gpuarray`, and its arithmetic."""
+"""The array class of the emulator's `pycuda.gpuarray`, and its arithmetic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the workbook needs of a device and PyCUDA does not have; the twin of `grader.driver_ext`."""
+"""What the workbook needs of a device and PyCUDA does not have; `grader.driver_ext` on the emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twin of `pycuda.elementwise`: kernels that do one thing to every element."""
+"""`pycuda.elementwise` on the emulator: kernels that do one thing to every element."""
 
 from __future__ import annotations
 

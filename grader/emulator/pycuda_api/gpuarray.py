@@ -1,4 +1,4 @@
-"""The twin of `pycuda.gpuarray`: arrays in device memory, computed with element by element.
+"""`pycuda.gpuarray` on the emulator: arrays in device memory, computed with element by element.
 
 Arithmetic launches kernels, as in PyCUDA, so it shows in profiles; the kernels are this emulator's own, and
 their counters are not those of PyCUDA's. Copies between host and device may have any strides. Complex

@@ -1,4 +1,4 @@
-"""The twin of the package `pycuda` itself."""
+"""The package `pycuda` itself, on the emulator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twin of `pycuda.reduction`: sums, maxima and the like over whole arrays."""
+"""`pycuda.reduction` on the emulator: sums, maxima and the like over whole arrays."""
 
 from __future__ import annotations
 

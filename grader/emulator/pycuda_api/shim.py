@@ -1,4 +1,4 @@
-"""Puts the twins where `import pycuda` finds them."""
+"""Puts the emulator's modules where `import pycuda` finds them."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MODULES = {
     "pycuda.autoinit": "grader.emulator.pycuda_api.autoinit",
     "pycuda.autoprimaryctx": "grader.emulator.pycuda_api.autoprimaryctx",
 }
-"""Name in a script → module that stands for it."""
+"""PyCUDA's modules by name, each with the emulator's that takes its place."""
 
 _RUN_ANEW = {"pycuda", "pycuda.autoinit", "pycuda.autoprimaryctx"}
-"""Modules that do something when imported, so that every installation of the twins imports them again."""
+"""Modules that do something when imported, so that every `emulated_pycuda` imports them again."""
 
 
-class _TwinFinder(MetaPathFinder):
+class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -40,17 +40,17 @@ class _TwinFinder(MetaPathFinder):
             emulated = ", ".join(name for name in MODULES if "." in name)
             raise ModuleNotFoundError(f"{fullname} is not emulated; emulated are {emulated}", name=fullname)
         if fullname in _RUN_ANEW:
-            twin_spec = importlib.util.find_spec(MODULES[fullname])
-            assert twin_spec is not None
-            spec = importlib.util.spec_from_file_location(fullname, twin_spec.origin)
+            found = importlib.util.find_spec(MODULES[fullname])
+            assert found is not None
+            spec = importlib.util.spec_from_file_location(fullname, found.origin)
             assert spec is not None
             spec.submodule_search_locations = [] if fullname == "pycuda" else None
             return spec
-        return ModuleSpec(fullname, _TwinLoader())
+        return ModuleSpec(fullname, _Loader())
 
 
-class _TwinLoader(Loader):
-    """Loads a name as the module that stands for it."""
+class _Loader(Loader):
+    """Loads a name as the emulator's module of it."""
 
     def exec_module(self, module: ModuleType) -> None:
         sys.modules[module.__name__] = importlib.import_module(MODULES[module.__name__])
@@ -59,7 +59,7 @@ class _TwinLoader(Loader):
 @contextmanager
 def emulated_pycuda() -> Iterator[None]:
     """Inside the block, `import pycuda` gives the emulator, also where PyCUDA is installed."""
-    finder = _TwinFinder()
+    finder = _Finder()
     hidden = _take_out_pycuda()
     sys.meta_path.insert(0, finder)
     try:

@@ -1,4 +1,4 @@
-"""The twin of `pycuda.tools`: the default context, caches per context, C type names."""
+"""`pycuda.tools` on the emulator: the default context, caches per context, C type names."""
 
 from __future__ import annotations
 

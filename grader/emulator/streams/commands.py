@@ -1,8 +1,8 @@
 """What host code asks of a GPU, as data: copies, launches, events and waits, in the order of the calls.
 
-`grader.emulator.streams.recorder` writes such a list down while host code runs against the driver's twin; others check
-it, replay it on a device, and simulate how long it takes. Nothing in it is an address: memory is named by a
-buffer's number and an offset in bytes, streams and events by their numbers. Stream 0 is the default stream.
+`grader.emulator.streams.recorder` writes such a list down while host code runs against the emulator's `pycuda.driver`;
+others check it, replay it on a device, and simulate how long it takes. Nothing in it is an address: memory is named by
+a buffer's number and an offset in bytes, streams and events by their numbers. Stream 0 is the default stream.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Writes down what host code asks of the driver's twin, instead of doing it.
+"""Writes down what host code asks of `pycuda.driver`, instead of doing it.
 
-While an emulation has a recorder, memory is allocated but nothing is copied or launched: the twin of
-pycuda.driver notes each call here. Host arrays that hold the job's data are `HostArray`s, so that reading them
+While an emulation has a recorder, memory is allocated but nothing is copied or launched: the emulator's
+`pycuda.driver` notes each call here. Host arrays that hold the job's data are `HostArray`s, so that reading them
 is noted too. What they hold is not the data: a schedule cannot depend on it.
 """
 

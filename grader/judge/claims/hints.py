@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.results import ClaimResult, Hint
+from grader.workbook import units
 from grader.workbook.ladder import Ladder
 from grader.workbook.source_file import SourceFile
 
@@ -34,12 +35,7 @@ def _found(claim: ClaimResult) -> str:
     """What was counted against what was asked for, where the claim is one comparison."""
     if claim.value is None or claim.limit is None:
         return ""
-    return f" Found {_number(claim.value)}, asked {claim.sign}{_number(claim.limit)}."
-
-
-def _number(value: float) -> str:
-    """Large and whole numbers without a fraction, others to four digits."""
-    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
+    return f" Found {units.rounded(claim.value)}, asked {claim.sign}{units.rounded(claim.limit)}."
 
 
 def first_sentence(prose: str) -> str:

@@ -13,6 +13,7 @@ from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
 from grader.judge.refused import Refused
 from grader.results import FindingResult, Mismatch
+from grader.workbook import units
 
 ENDLESS = (
     "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
@@ -266,8 +267,8 @@ def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str)
 def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
     within = f" within {mismatch.allowed:.3g}" if mismatch.allowed else ""
     text = (
-        f"`{mismatch.array}`[{_list(mismatch.index)}] is {_number(mismatch.actual)}, expected "
-        f"{_number(mismatch.expected)}{within}, where {sizes}."
+        f"`{mismatch.array}`[{_list(mismatch.index)}] is {units.element(mismatch.actual)}, expected "
+        f"{units.element(mismatch.expected)}{within}, where {sizes}."
     )
     if mismatch.elements == 1:
         return text
@@ -291,14 +292,8 @@ def beside(found: Refused, seen: Mismatch | None) -> Refused:
     """What an emulator found in a case, with the wrong element that a GPU left there, which is all that one sees."""
     if seen is None:
         return found
-    element = (
-        f"`{seen.array}`[{_list(seen.index)}] was {_number(seen.actual)}, expected {_number(seen.expected)}"
-    )
-    return Refused(found.verdict, f"{found.reason} On the GPU, {element}.")
-
-
-def _number(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.9g}"
+    values = f"was {units.element(seen.actual)}, expected {units.element(seen.expected)}"
+    return Refused(found.verdict, f"{found.reason} On the GPU, `{seen.array}`[{_list(seen.index)}] {values}.")
 
 
 def _list(index: Sequence[int]) -> str:

@@ -8,21 +8,15 @@ from dataclasses import dataclass
 
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import Occupancy, occupancy
+from grader.emulator import metrics
 from grader.judge.child.protocol import Launch, Record
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.workbook.expressions import Number
 
 _WORTH = {"add": 1, "mul": 1, "fma": 2}
 
-FLOP = {
-    f"smsp__sass_thread_inst_executed_op_{letter}{name}_pred_on.sum": flop
-    for letter in "fdh"
-    for name, flop in _WORTH.items()
-}
+FLOP = {metrics.ARITHMETIC[letter + name]: flop for letter in "fdh" for name, flop in _WORTH.items()}
 """Floating-point operations an instruction, by counter: ffma, dadd and so on; a multiply-add is two."""
-
-TENSOR_OPS = "sm__ops_path_tensor_op_"
-"""Counters that begin like this are floating-point operations of Tensor Cores."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +76,7 @@ def summed(records: Sequence[Record]) -> dict[str, int]:
 
 def flop(counters: dict[str, int]) -> int:
     """Floating-point operations that were executed."""
-    on_tensor_cores = sum(number for name, number in counters.items() if name.startswith(TENSOR_OPS))
+    on_tensor_cores = sum(counters.get(name, 0) for name in metrics.TENSOR_OPS.values())
     return on_tensor_cores + sum(counters.get(name, 0) * worth for name, worth in FLOP.items())
 
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.model import ModelledTime, launch_stats, modelled_time
+from grader.emulator import metrics
 from grader.judge.child.protocol import Allocate, Launch, Pointer, Record, Release, Run
 from grader.judge.correctness.verdict import of_failure, of_records
 from grader.judge.kernels.case_run import named, records_of
@@ -23,12 +24,10 @@ INSTRUCTIONS = 8_000_000
 """Blocks of each launch that are run: as many as take about so many warp instructions, within these limits.
 They are spread evenly over the grid, so that edges weigh no more than they do."""
 
-WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
-
 
 def blocks_to_run(counted: Sequence[Record], planned: Planned, growth: float) -> int:
     """How many blocks of each launch to run at a size with `growth` times the work of the counted one."""
-    executed = sum(record.counters[WARP_INSTRUCTIONS] for record in counted) * growth
+    executed = sum(record.counters[metrics.WARP_INSTRUCTIONS] for record in counted) * growth
     blocks = sum(product(launch.grid) for launch in planned.launches)
     affordable = INSTRUCTIONS * blocks / max(executed, 1.0)
     return int(max(FEWEST_BLOCKS, min(MOST_BLOCKS, affordable)))

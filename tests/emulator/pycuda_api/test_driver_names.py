@@ -1,4 +1,4 @@
-"""The twin has PyCUDA's names, methods and constants: nothing is spelled differently, nothing is made up.
+"""The emulator has PyCUDA's names, methods and constants: nothing is spelled differently, nothing is made up.
 
 pycuda_2026_1.json lists what `pycuda.driver` of PyCUDA 2026.1 has.
 """
@@ -24,22 +24,22 @@ def test_every_name_is_pycudas(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(driver.__all__) & set(PYCUDA["names"])))
 def test_classes_have_pycudas_methods(name: str) -> None:
-    twin = getattr(driver, name)
+    emulated = getattr(driver, name)
     missing = {
         "Context": {"attach", "enable_peer_access", "disable_peer_access", "set_shared_config"},
         "Event": {"ipc_handle", "from_ipc_handle"},
     }
-    if isinstance(twin, type):
-        methods = {method for method in dir(twin) if not method.startswith("_")}
+    if isinstance(emulated, type):
+        methods = {method for method in dir(emulated) if not method.startswith("_")}
         instance_attributes = {"state", "handle", "array", "dev_alloc"}
         assert set(PYCUDA["names"][name]) - methods - instance_attributes <= missing.get(name, set())
 
 
 @pytest.mark.parametrize("name", sorted(set(driver.__all__) & set(PYCUDA["enumerations"])))
 def test_constants_have_pycudas_values(name: str) -> None:
-    twin = getattr(driver, name)
-    values = {key: int(value) for key, value in vars(twin).items() if key.isupper()}
-    values |= {key: int(value) for key, value in getattr(twin, "names", {}).items()}
+    emulated = getattr(driver, name)
+    values = {key: int(value) for key, value in vars(emulated).items() if key.isupper()}
+    values |= {key: int(value) for key, value in getattr(emulated, "names", {}).items()}
     assert values
     assert values.items() <= PYCUDA["enumerations"][name].items()
 

@@ -1,4 +1,4 @@
-"""Where there is a GPU: the twin against PyCUDA itself."""
+"""Where there is a GPU: the emulator's PyCUDA against PyCUDA itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The twins in PyCUDA's place."""
+"""The emulator's modules in PyCUDA's place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _fresh() -> None:
     reset()
 
 
-def test_imports_give_the_twins() -> None:
+def test_imports_give_the_emulators_modules() -> None:
     before = {name: module for name, module in sys.modules.items() if name.startswith("pycuda")}
     with emulated_pycuda():
         import pycuda.autoinit
@@ -41,13 +41,13 @@ def test_autoinit_makes_a_context_each_time() -> None:
                 assert driver.Context.get_current() is not None
 
 
-def test_every_twin_imports() -> None:
+def test_every_module_imports() -> None:
     with emulated_pycuda():
         for name in MODULES:
             importlib.import_module(name)
 
 
-def test_what_has_no_twin_is_refused_by_name() -> None:
+def test_a_module_that_is_not_emulated_is_refused_by_name() -> None:
     with (
         emulated_pycuda(),
         pytest.raises(

@@ -1,4 +1,4 @@
-"""The twin of `pycuda.driver` (PyCUDA 2026.1) over the emulator: same names, same arguments, same errors.
+"""`pycuda.driver` (PyCUDA 2026.1) on the emulator: same names, same arguments, same errors.
 
 What PyCUDA refuses is refused here, in nearly the same words; what PyCUDA can do and the emulator cannot
 raises NotEmulated, or AttributeError for a name that is missing altogether. Differences:

@@ -201,7 +201,7 @@ class Function:
                 f"{self._kernel.name} takes {wanted} bytes of arguments ({sizes}), "
                 f"{len(parameters)} were given: check their number and types"
             )
-            # The driver takes too few bytes and lets the kernel read what lies behind; the twin does not.
+            # The driver takes too few bytes and lets the kernel read what lies behind; this one does not.
             too_many = len(parameters) > wanted
             status = Status.LAUNCH_OUT_OF_RESOURCES if too_many else Status.INVALID_VALUE
             raise failure("cuLaunchKernel", status, detail)

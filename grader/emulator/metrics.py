@@ -1,0 +1,93 @@
+"""Nsight Compute's metrics that the emulator counts, by its names.
+
+`ld`, `st`, `red` and `atom` are loads, stores, atomics without a used result and atomics with one. All are sums over a
+launch.
+"""
+
+from __future__ import annotations
+
+LOAD_STORE = ("ld", "st")
+ATOMICS = ("red", "atom")
+
+
+def _by_operation(name: str, operations: tuple[str, ...]) -> dict[str, str]:
+    return {operation: name.format(operation) for operation in operations}
+
+
+# Requests: warp instructions that access global memory.
+GLOBAL_REQUESTS = _by_operation("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum", (*LOAD_STORE, *ATOMICS))
+
+# Sectors: aligned 32 bytes that requests to global memory touch, each counted once a request.
+GLOBAL_SECTORS = _by_operation("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", (*LOAD_STORE, *ATOMICS))
+
+# Requests to local memory: spilled registers, and arrays with an index that is not known to the compiler.
+LOCAL_REQUESTS = _by_operation("l1tex__t_requests_pipe_lsu_mem_local_op_{}.sum", LOAD_STORE)
+
+# Sectors of local memory, 32 bytes each.
+LOCAL_SECTORS = _by_operation("l1tex__t_sectors_pipe_lsu_mem_local_op_{}.sum", LOAD_STORE)
+
+# Wavefronts: passes of requests through shared memory, each at most one word of 4 bytes a bank.
+SHARED_WAVEFRONTS = _by_operation(
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{}.sum", (*LOAD_STORE, "atom")
+)
+
+# Wavefronts beyond those that a request's width takes: what bank conflicts cost.
+SHARED_CONFLICTS = _by_operation(
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum", (*LOAD_STORE, "atom")
+)
+
+# Warp instructions that name the memory space they access.
+GLOBAL_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_global_{}.sum", LOAD_STORE)
+LOCAL_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_local_{}.sum", LOAD_STORE)
+SHARED_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_shared_{}.sum", LOAD_STORE)
+
+# Warp instructions that load matrices from shared memory: PTX's ldmatrix.
+MATRIX_LOADS = "smsp__sass_inst_executed_op_ldsm.sum"
+
+# Warp instructions that copy from global to shared memory: PTX's cp.async.
+ASYNC_COPIES = "smsp__sass_inst_executed_op_ldgsts.sum"
+
+# Thread instructions that were not predicated off, by precision (f: FP32, d: FP64, h: FP16, two of which packed in a
+# register count as one) and operation: ffma, dadd, hmul …
+ARITHMETIC = {
+    f"{precision}{operation}": f"smsp__sass_thread_inst_executed_op_{precision}{operation}_pred_on.sum"
+    for precision in "fdh"
+    for operation in ("fma", "add", "mul")
+}
+
+# Warp instructions on Tensor Cores, of a 16 × 8 result each.
+TENSOR_INSTRUCTIONS = "sm__inst_executed_pipe_tensor_op_hmma.sum"
+
+# Multiplications and additions on Tensor Cores, by the types of factors and sums.
+TENSOR_OPS = {
+    (factors, sums): f"sm__ops_path_tensor_op_hmma_src_{factors}_dst_{sums}.sum"
+    for factors, sums in (("fp16", "fp32"), ("fp16", "fp16"), ("bf16", "fp32"), ("tf32", "fp32"))
+}
+
+# Warp instructions of any kind.
+WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
+
+# Instructions of any kind, once for each thread that executes them.
+THREAD_INSTRUCTIONS = "smsp__thread_inst_executed.sum"
+
+NAMES = frozenset(
+    {
+        *GLOBAL_REQUESTS.values(),
+        *GLOBAL_SECTORS.values(),
+        *LOCAL_REQUESTS.values(),
+        *LOCAL_SECTORS.values(),
+        *SHARED_WAVEFRONTS.values(),
+        *SHARED_CONFLICTS.values(),
+        *GLOBAL_INSTRUCTIONS.values(),
+        *LOCAL_INSTRUCTIONS.values(),
+        *SHARED_INSTRUCTIONS.values(),
+        MATRIX_LOADS,
+        ASYNC_COPIES,
+        *ARITHMETIC.values(),
+        TENSOR_INSTRUCTIONS,
+        *TENSOR_OPS.values(),
+        WARP_INSTRUCTIONS,
+        THREAD_INSTRUCTIONS,
+    }
+)
+"""All of them."""

@@ -1,0 +1,51 @@
+"""Names of metrics: those that the workbook writes are those that the emulator counts."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.emulator import metrics
+from grader.emulator.machine.counters import Tally
+
+ROOT = Path(__file__).resolve().parents[2]
+TEXTS = [
+    *ROOT.glob("lessons/**/*.toml"),
+    *ROOT.glob("lessons/**/*.md"),
+    *ROOT.glob("notebooks/*.md"),
+    *ROOT.glob("book/**/*.md"),
+    *ROOT.glob("book/_ext/*.py"),
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+]
+NAME = re.compile(r"\b(?:l1tex|lts|smsp|sm|dram|gpu|gpc|sys)__\w+(?:\.\w+)?")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_texts_name_only_what_is_counted(path: Path) -> None:
+    """Prose may give a name's beginning: `l1tex__t_sectors…`."""
+    for found in NAME.findall(path.read_text(encoding="utf-8")):
+        known = found in metrics.NAMES if found.endswith(".sum") else _begins_one(found)
+        assert known, found
+
+
+def _begins_one(found: str) -> bool:
+    return any(name.startswith(found) for name in metrics.NAMES)
+
+
+def test_the_texts_do_name_metrics() -> None:
+    named = {found for path in TEXTS for found in NAME.findall(path.read_text(encoding="utf-8"))}
+    assert len(named & metrics.NAMES) > 15
+
+
+def test_what_every_launch_reports_is_named() -> None:
+    assert set(Tally().total) <= metrics.NAMES
+
+
+def test_no_other_module_spells_a_metric() -> None:
+    """A docstring may show one as an example."""
+    for path in ROOT.glob("grader/**/*.py"):
+        if path.name == "metrics.py":
+            continue
+        quoted = re.findall(rf'(?<!`)f?"({NAME.pattern}[^"]*)"(?!\]`)', path.read_text(encoding="utf-8"))
+        assert not quoted, (path, quoted)
