@@ -33,9 +33,10 @@ from grader.emulator.codegen.values import (
     width_of,
 )
 from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.ptx.cfg import EXIT, Block, destinations, is_special
-from grader.emulator.ptx.parser import Imm, Instruction, Mem, Not, Operand, Reg, Sym
+from grader.emulator.ptx.basic_blocks import EXIT, Block
+from grader.emulator.ptx.instructions import destinations, is_special
 from grader.emulator.ptx.plan import KernelPlan
+from grader.emulator.ptx.tree import Imm, Instruction, Mem, Not, Operand, Reg, Sym
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.build import PREFIX
 from grader.emulator.runtime.layout import LANES

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from grader.emulator.codegen.values import I64, constant, is_vector
-from grader.emulator.ptx.cfg import Block, membermask
+from grader.emulator.ptx.basic_blocks import Block
+from grader.emulator.ptx.instructions import membermask
 from grader.emulator.runtime import layout
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ class Reconvergence:
 
     def __init__(self, e: Emitter) -> None:
         self.e = e
-        self.limits = e.flow.meetings
+        self.limits = e.flow.reconvergence_points
         self.waiting = {block: self._variable(f"meeting{block}") for block in self.limits}
         self.released = self._variable("released")
         """Lanes that have waited in vain and pass the next meeting point."""

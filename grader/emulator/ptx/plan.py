@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.ptx.cfg import ControlFlow, analyse, destinations, sources
+from grader.emulator.ptx.cfg import ControlFlow, analyse
 from grader.emulator.ptx.inline import inline_calls
-from grader.emulator.ptx.parser import (
+from grader.emulator.ptx.instructions import destinations, sources
+from grader.emulator.ptx.tree import (
     TYPE_BYTES,
     Function,
     Instruction,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from grader.emulator.codegen.ops.memory import address
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I64
-from grader.emulator.ptx.parser import Imm
+from grader.emulator.ptx.tree import Imm
 
 if TYPE_CHECKING:
     from grader.emulator.codegen.emitter import Emitter

@@ -8,7 +8,7 @@ from grader.emulator.codegen.ops.floating import flushed
 from grader.emulator.codegen.ops.half import HALVES, halves, to_float
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import constant, is_vector, scalar_type, shaped
-from grader.emulator.ptx.parser import Pair
+from grader.emulator.ptx.tree import Pair
 
 if TYPE_CHECKING:
     from grader.emulator.codegen.emitter import Emitter

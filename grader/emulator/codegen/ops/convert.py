@@ -10,7 +10,7 @@ from grader.emulator.codegen.ops.floating import flushed
 from grader.emulator.codegen.ops.half import finished, from_float, pack, to_float, to_odd
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import F32, F64, constant, element_of, scalar_type, shaped
-from grader.emulator.ptx.parser import TYPE_BYTES, Vec
+from grader.emulator.ptx.tree import TYPE_BYTES, Vec
 from grader.emulator.runtime.layout import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from grader.emulator.codegen.ops.arithmetic import extend
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import constant, width_of
-from grader.emulator.ptx.parser import Imm
+from grader.emulator.ptx.tree import Imm
 
 if TYPE_CHECKING:
     from grader.emulator.codegen.emitter import Emitter

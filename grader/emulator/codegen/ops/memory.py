@@ -13,8 +13,8 @@ from llvmlite import ir
 from grader.emulator.codegen.ops.arithmetic import extend
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I64, scalar_type
-from grader.emulator.ptx.parser import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.ptx.plan import Site, access_shape
+from grader.emulator.ptx.tree import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import ATOMIC, COMPARED, LOAD, PARAM_HOST, STORE, STRONG
 

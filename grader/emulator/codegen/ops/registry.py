@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.emulator.ptx.parser import TYPE_BYTES, Instruction
+from grader.emulator.ptx.tree import TYPE_BYTES, Instruction
 
 if TYPE_CHECKING:
     from grader.emulator.codegen.emitter import Emitter

@@ -15,8 +15,8 @@ from llvmlite import ir
 from grader.emulator.codegen.ops.memory import address, allowed_lanes
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I32, I64, scalar_type
-from grader.emulator.ptx.parser import TYPE_BYTES, Operand, Vec
 from grader.emulator.ptx.plan import Site
+from grader.emulator.ptx.tree import TYPE_BYTES, Operand, Vec
 from grader.emulator.runtime.layout import LANES, LOAD, OPERAND_BF16, OPERAND_F16, OPERAND_TF32, STORE
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from llvmlite import ir
 from grader.emulator.codegen.ops.compare import comparison
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I32, I64, constant, is_vector
-from grader.emulator.ptx.parser import Pair
+from grader.emulator.ptx.tree import Pair
 from grader.emulator.runtime.layout import FULL, LANES
 
 if TYPE_CHECKING:
