@@ -137,7 +137,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
 
 
 def _check_registers(function: Function, instructions: list[Instruction]) -> None:
-    """Registers nobody declared are special ones that the emulator does not have."""
+    """Registers that are not declared are special ones that the emulator does not have."""
     for inst in instructions:
         for name in (*destinations(inst), *sources(inst)):
             if name not in function.registers:
@@ -196,7 +196,7 @@ def _in_loops(function: Function) -> list[Instruction]:
 
 
 def _sites(flow: ControlFlow) -> list[Site]:
-    """The memory instructions, numbered. An atom whose result nobody reads is a reduction, as in SASS."""
+    """The memory instructions, numbered. An atom whose result is not read is a reduction, as in SASS."""
     found: list[Site] = []
     used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
     for block in flow.blocks:
