@@ -19,9 +19,9 @@ from grader.emulator.codegen.builder import KERNEL_SYMBOL
 from grader.emulator.codegen.emitter import register_slots
 from grader.emulator.codegen.generator import generate
 from grader.emulator.errors import EmulatorError
+from grader.emulator.fingerprint import fingerprint
 from grader.emulator.ptx.plan import KernelPlan
-from grader.emulator.runtime import build
-from grader.emulator.runtime.target import PREFIX, engine, object_code, target_key
+from grader.emulator.runtime import build, target
 
 QUICK, CAREFUL = 0, 2
 """LLVM's levels of code generation."""
@@ -74,13 +74,9 @@ def _size(plan: KernelPlan) -> int:
 
 @cache
 def _generator_key() -> str:
-    """Changes with every source file that decides what code is generated."""
-    emulator = Path(__file__).parent.parent
-    layout = emulator / "runtime" / "layout.py"
-    digest = hashlib.sha256(target_key("llvmlite").encode())
-    for path in sorted([*emulator.glob("codegen/**/*.py"), *emulator.glob("ptx/*.py"), layout]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    """Changes with all that decides what a module's text becomes: our code, the compiler, the processor."""
+    code = fingerprint("grader.emulator.ptx.parser", "grader.emulator.codegen.generator")
+    return f"{target.target_key('llvmlite')}|{code}"
 
 
 def _entry(key: str, effort: int) -> Path:
@@ -96,15 +92,15 @@ def _object_code(plan: KernelPlan, key: str, effort: int) -> bytes:
         module = llvm.parse_assembly(generate(plan))
     except RuntimeError as error:
         raise EmulatorError(f"generated code of {plan.name} is not valid: {error}") from error
-    code = object_code(module, effort)
+    code = target.object_code(module, effort)
     write_atomically(entry, code)
     return code
 
 
 def _loaded(code: bytes) -> tuple[Any, int]:
-    linked = engine()
+    linked = target.engine()
     for name, address in build.load().addresses.items():
-        llvm.add_symbol(PREFIX + name, address)
+        llvm.add_symbol(target.PREFIX + name, address)
     linked.add_object_file(llvm.ObjectFileRef.from_data(code))
     linked.finalize_object()
     return linked, linked.get_function_address(KERNEL_SYMBOL)

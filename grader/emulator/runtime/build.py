@@ -15,16 +15,16 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from grader.emulator.cache import cache_folder, locked, write_atomically
-from grader.emulator.runtime.target import PREFIX, engine, object_code, target_key
-
-_SOURCES = Path(__file__).parent
+from grader.emulator.fingerprint import fingerprint
+from grader.emulator.runtime import target
+from grader.emulator.runtime.target import PREFIX
 
 
 class Runtime:
     """The loaded runtime: function name → address. Keeps the native code alive."""
 
     def __init__(self, object_code: bytes, names: tuple[str, ...]) -> None:
-        self._engine = engine()
+        self._engine = target.engine()
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
         self.addresses = {name: self._engine.get_function_address(PREFIX + name) for name in names}
@@ -66,10 +66,8 @@ NAMES = (
 
 def _entry() -> Path:
     """Where the cache keeps the object for these sources, compilers and processor."""
-    digest = hashlib.sha256(target_key("llvmlite", "numba").encode())
-    for path in sorted(_SOURCES.glob("*.py")):
-        digest.update(path.read_bytes())
-    return cache_folder() / f"runtime-{digest.hexdigest()[:32]}.o"
+    key = target.target_key("llvmlite", "numba") + fingerprint("grader.emulator.runtime.build")
+    return cache_folder() / f"runtime-{hashlib.sha256(key.encode()).hexdigest()[:32]}.o"
 
 
 @functools.cache
@@ -95,7 +93,7 @@ def compile_runtime() -> bytes:
             module = part
         else:
             module.link_in(part)
-    return object_code(module)
+    return target.object_code(module)
 
 
 def _functions() -> list[tuple[str, Any, int]]:
