@@ -52,7 +52,7 @@ def sources(*modules: str) -> dict[str, bytes]:
 
 def read(path: str) -> bytes:
     """The bytes of a file, by its path from the folder that holds the top-level package."""
-    with open(os.path.join(_ROOT, path), "rb") as file:
+    with open(f"{_ROOT}/{path}", "rb") as file:
         return file.read()
 
 
@@ -63,7 +63,7 @@ def _path(module: str) -> str | None:
 
 
 def _exists(path: str) -> bool:
-    return os.path.isfile(os.path.join(_ROOT, path))
+    return os.path.isfile(f"{_ROOT}/{path}")
 
 
 def _imported(source: str) -> Iterator[str]:
@@ -82,7 +82,7 @@ def _imported(source: str) -> Iterator[str]:
 
 def _data(folder: str) -> Iterator[str]:
     """The files below a package's folder that belong to no other package and are no modules."""
-    for entry in os.scandir(os.path.join(_ROOT, folder)):
+    for entry in os.scandir(f"{_ROOT}/{folder}"):
         path = f"{folder}/{entry.name}"
         if entry.is_dir():
             if entry.name != "__pycache__" and not _exists(f"{path}/__init__.py"):

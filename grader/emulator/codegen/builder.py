@@ -20,11 +20,11 @@ KERNEL_SYMBOL = "warp_kernel"
 class FunctionBuilder:
     """The function KERNEL_SYMBOL: int64 (int64 context, int64 warp), which runs one warp."""
 
-    def __init__(self, name: str, blocks: int) -> None:
+    def __init__(self, name: str, block_count: int) -> None:
         self.module = ir.Module(name=name)
         self.function = ir.Function(self.module, ir.FunctionType(I64, [I64, I64]), KERNEL_SYMBOL)
         self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
-        self.blocks = blocks
+        self.block_count = block_count
         """Basic blocks of the kernel."""
         self.context, self.warp = self.function.args
         self._open_frame()
@@ -36,7 +36,7 @@ class FunctionBuilder:
         """The function's variables on the stack."""
         self.mask_slot = self.b.alloca(I64, name="mask")
         """The lanes that run the current block."""
-        self.pending = [self.b.alloca(I64, name=f"pending{i}") for i in range((self.blocks + 63) // 64)]
+        self.pending = [self.b.alloca(I64, name=f"pending{i}") for i in range((self.block_count + 63) // 64)]
         """A bit a block: whether lanes are pending there."""
         self.address_buffer = self._buffer(LANES * 8)
         self.value_buffer = self._buffer(LANES * 64)

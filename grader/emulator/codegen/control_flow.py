@@ -228,7 +228,7 @@ class ControlFlowBuilder:
         turn, lowest = e.new_block(), e.new_block()
         b.cbranch(b.and_(due, b.icmp_unsigned("!=", some, I64(0))), turn, lowest)
         b.position_at_end(turn)
-        b.store(e.call("next_turn", e.warp, I64(e.blocks)), chosen)
+        b.store(e.call("next_turn", e.warp, I64(e.block_count)), chosen)
         b.branch(run)
         b.position_at_end(lowest)
 

@@ -95,7 +95,7 @@ class Emitter(FunctionBuilder):
 
     def mask_pointer(self, block: int, *, at_barrier: bool = False) -> Any:
         """Where the warp's state has the lanes pending in front of a block, or held there by a barrier."""
-        return self.warp_pointer(layout.W_MASKS + block + (self.blocks if at_barrier else 0))
+        return self.warp_pointer(layout.W_MASKS + block + (self.block_count if at_barrier else 0))
 
     def live(self) -> Any:
         """The lanes that have not exited."""

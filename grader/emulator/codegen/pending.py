@@ -19,7 +19,7 @@ class PendingMasks:
         b = e.b
         for number, word in enumerate(self.words):
             bits: Any = I64(0)
-            for index in range(number * 64, min(e.blocks, number * 64 + 64)):
+            for index in range(number * 64, min(e.block_count, number * 64 + 64)):
                 some = b.icmp_unsigned("!=", b.load(e.mask_pointer(index)), I64(0))
                 bits = b.or_(bits, b.shl(b.zext(some, I64), I64(index - number * 64)))
             b.store(bits, word)

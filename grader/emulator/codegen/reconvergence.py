@@ -34,7 +34,7 @@ class ReconvergencePoints:
         self.held = {block: self._variable(f"waiting{block}") for block in self.limits}
         self.released = self._variable("released")
         """Lanes that were held in vain and pass the next reconvergence point."""
-        self.nearest = self._variable("nearest", e.blocks)
+        self.nearest = self._variable("nearest", e.block_count)
         """The lowest block that must not run while the present lanes are held."""
         self.release = e.new_block("release") if self.limits else None
 
@@ -125,5 +125,5 @@ class ReconvergencePoints:
             b.store(I64(0), slot)
             released = b.or_(released, lanes)
         b.store(released, self.released)
-        b.store(I64(e.blocks), self.nearest)
+        b.store(I64(e.block_count), self.nearest)
         b.branch(dispatch)
