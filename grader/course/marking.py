@@ -37,6 +37,9 @@ from grader.workbook.topics import Topic
 SECONDS = 900.0
 """A submission that takes longer altogether is taken for one that does not end: honest ones take seconds."""
 
+LIBRARIES = ("numpy", "llvmlite", "numba", "msgspec")
+"""What computes numbers besides our own code and the compiler."""
+
 HIDDEN_REASON = (
     "All public cases are right, and a hidden case is not. Which one is not told; it is of no special kind. Try "
     "sizes that are no multiples of anything and differ from each other: lab.grade with sizes runs one case."
@@ -209,10 +212,6 @@ def _search_path() -> str:
     """Where this package was imported from comes first, whatever folder the process starts in."""
     here = str(Path(grader.__file__).resolve().parent.parent)
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
-
-
-LIBRARIES = ("numpy", "llvmlite", "numba", "msgspec")
-"""What computes numbers besides our own code and the compiler."""
 
 
 @cache
