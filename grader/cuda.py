@@ -80,6 +80,14 @@ def gpu_problem() -> str:
     return ""
 
 
+def describe(device: str, arch: str | None = None) -> str:
+    """What `select` would choose, in words, without a context on it: a GPU's name and driver, or what is emulated."""
+    if device == "emulator" or arch or gpu_problem():
+        return f"emulator {arch or DEFAULT_ARCH}"
+    driver = importlib.import_module("pycuda.driver")
+    return f"{driver.Device(0).name()}, driver {driver.get_driver_version()}"
+
+
 def _emulator(arch: str) -> Cuda:
     from grader.emulator.pycuda_api import compiler, driver, driver_ext
 

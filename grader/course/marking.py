@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.metadata
 import os
 import signal
 import subprocess
@@ -21,10 +22,13 @@ from pathlib import Path
 import msgspec
 
 import grader
+from grader import cuda
 from grader.course import sources
 from grader.course.assignment import NAME
 from grader.course.hidden import Hidden
 from grader.emulator.cache import write_atomically
+from grader.emulator.fingerprint import fingerprint
+from grader.emulator.nvrtc.compilation import find_toolkit
 from grader.errors import WarpladderError
 from grader.judge.grade import refused
 from grader.results import CaseResult, Grade, Verdict
@@ -33,7 +37,8 @@ from grader.workbook.topic import Topic
 SECONDS = 900.0
 """A submission that takes longer altogether is taken for one that does not end: honest ones take seconds."""
 
-FORMAT = 1
+LIBRARIES = ("numpy", "llvmlite", "numba", "msgspec")
+"""What computes numbers besides our own code and the compiler."""
 
 HIDDEN_REASON = (
     "All public cases are right, and a hidden case is not. Which one is not told; it is of no special kind. Try "
@@ -134,8 +139,13 @@ class Marker:
         return found
 
     def _entry(self, topic: Topic, source: str) -> Path:
-        order = msgspec.json.encode([FORMAT, _state(topic), self._order(topic, source)])
-        return self.cache / f"{hashlib.sha256(order).hexdigest()}.json"
+        decides = [
+            _state_of_judge(),
+            _device(self.device, self.arch),
+            _state(topic),
+            self._order(topic, source),
+        ]
+        return self.cache / f"{hashlib.sha256(msgspec.json.encode(decides)).hexdigest()}.json"
 
     def _order(self, topic: Topic, source: str) -> Order:
         return Order(topic.name, source, self.device, self.arch, self.hidden.seed, self.hidden.of(topic))
@@ -209,19 +219,21 @@ def _search_path() -> str:
 
 @cache
 def _state_of_judge() -> str:
-    """Changes with the code that decides marks."""
-    package = Path(grader.__file__).resolve().parent
-    digest = hashlib.sha256()
-    for folder in ("judge", "emulator", "analysis"):
-        for path in sorted((package / folder).rglob("*")):
-            if path.suffix in (".py", ".toml", ".cu", ".h"):
-                digest.update(path.read_bytes())
-    return digest.hexdigest()
+    """Changes with all that decides marks and is not the topic's: our code, the compiler, the libraries."""
+    code = fingerprint("grader.course.worker", "grader.emulator.nvrtc.child")
+    versions = [importlib.metadata.version(name) for name in LIBRARIES]
+    return "|".join([code, find_toolkit().fingerprint, *versions])
+
+
+@cache
+def _device(device: str, arch: str | None) -> str:
+    """What marks are made on: their times, of a GPU, are measured."""
+    return cuda.describe(device, arch)
 
 
 def _state(topic: Topic) -> str:
-    """Changes with the judge and with what the topic asks for."""
-    digest = hashlib.sha256(_state_of_judge().encode())
-    for path in topic.deciding_files:
-        digest.update(path.read_bytes())
+    """Changes with what the topic asks for, and with the ladder that a submission is compared with."""
+    digest = hashlib.sha256()
+    for path in (*topic.deciding_files, *(rung.path for rung in topic.rungs)):
+        digest.update(path.read_bytes() + b"\0")
     return digest.hexdigest()

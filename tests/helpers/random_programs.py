@@ -72,7 +72,7 @@ class Writer:
         self.nodes: list[Node] = []
         self.serial = 0
         self.counters: list[str] = []
-        self.meetings = self.rng.choice([0.0, 0.15])
+        self.warp_barriers = self.rng.choice([0.0, 0.15])
         """How often lanes are to wait for each other: this may change the order in which they run, nothing else."""
         entry = self.node()
         if structured:
@@ -111,7 +111,7 @@ class Writer:
     def line(self) -> Line:
         """A uniform register is computed from uniform ones alone, so that only control flow can spoil it."""
         pick = self.rng.choice
-        if self.rng.random() < self.meetings:
+        if self.rng.random() < self.warp_barriers:
             return Line("bar.warp.sync -1;", "nothing", (), ())
         uniform = self.rng.random() < 0.5
         to = UNIFORM if uniform else VARYING

@@ -15,10 +15,13 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from grader.emulator.cache import cache_folder, write_atomically
-from grader.emulator.codegen import emitter
+from grader.emulator.codegen.builder import KERNEL_SYMBOL
+from grader.emulator.codegen.emitter import register_slots
+from grader.emulator.codegen.generator import generate
 from grader.emulator.errors import EmulatorError
+from grader.emulator.fingerprint import fingerprint
 from grader.emulator.ptx.plan import KernelPlan
-from grader.emulator.runtime import build
+from grader.emulator.runtime import build, target
 
 QUICK, CAREFUL = 0, 2
 """LLVM's levels of code generation."""
@@ -61,7 +64,7 @@ def native_code(plan: KernelPlan, digest: str) -> NativeCode:
     key = f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}"
     effort = QUICK if _size(plan) > LARGE and not _entry(key, CAREFUL).exists() else CAREFUL
     engine, address = _loaded(_object_code(plan, key, effort))
-    return NativeCode(plan, key, emitter.register_slots(plan)[1], effort, address, engine)
+    return NativeCode(plan, key, register_slots(plan)[1], effort, address, engine)
 
 
 def _size(plan: KernelPlan) -> int:
@@ -71,13 +74,9 @@ def _size(plan: KernelPlan) -> int:
 
 @cache
 def _generator_key() -> str:
-    """Changes with every source file that decides what code is generated."""
-    emulator = Path(__file__).parent.parent
-    layout = emulator / "runtime" / "layout.py"
-    digest = hashlib.sha256(build.processor_key().encode())
-    for path in sorted([*emulator.glob("codegen/**/*.py"), *emulator.glob("ptx/*.py"), layout]):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    """Changes with all that decides what a module's text becomes: our code, the compiler, the processor."""
+    code = fingerprint("grader.emulator.ptx.parser", "grader.emulator.codegen.generator")
+    return f"{target.target_key('llvmlite')}|{code}"
 
 
 def _entry(key: str, effort: int) -> Path:
@@ -90,18 +89,18 @@ def _object_code(plan: KernelPlan, key: str, effort: int) -> bytes:
     if entry.exists():
         return entry.read_bytes()
     try:
-        module = llvm.parse_assembly(emitter.generate(plan))
+        module = llvm.parse_assembly(generate(plan))
     except RuntimeError as error:
         raise EmulatorError(f"generated code of {plan.name} is not valid: {error}") from error
-    code = bytes(build.target_machine(effort).emit_object(module))
+    code = target.object_code(module, effort)
     write_atomically(entry, code)
     return code
 
 
 def _loaded(code: bytes) -> tuple[Any, int]:
-    engine = build.engine()
+    linked = target.engine()
     for name, address in build.load().addresses.items():
-        llvm.add_symbol(build.PREFIX + name, address)
-    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-    engine.finalize_object()
-    return engine, engine.get_function_address(emitter.KERNEL_SYMBOL)
+        llvm.add_symbol(target.PREFIX + name, address)
+    linked.add_object_file(llvm.ObjectFileRef.from_data(code))
+    linked.finalize_object()
+    return linked, linked.get_function_address(KERNEL_SYMBOL)

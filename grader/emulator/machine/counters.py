@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from grader.emulator import metrics
-from grader.emulator.ptx.parser import Instruction
 from grader.emulator.ptx.plan import KernelPlan, Site
+from grader.emulator.ptx.tree import Instruction
 from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]

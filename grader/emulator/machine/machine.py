@@ -21,8 +21,9 @@ from grader.emulator.machine.memory import Memory, reserve
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.machine.worker import Worker
 from grader.emulator.nvrtc.compilation import Resources, resources_of
-from grader.emulator.ptx import parser
+from grader.emulator.ptx.parser import parse
 from grader.emulator.ptx.plan import plan_kernel
+from grader.emulator.ptx.tree import Function, Module, Param
 from grader.emulator.runtime import build, layout
 
 __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
@@ -40,7 +41,7 @@ class Kernel:
 
     name: str
     module: LoadedModule
-    params: tuple[parser.Param, ...]
+    params: tuple[Param, ...]
     registers: int
     """Per thread; 0 where the image does not tell."""
     reported_shared_bytes: int | None
@@ -69,7 +70,7 @@ class Kernel:
 class LoadedModule:
     """A module whose variables have their place in the machine's memory."""
 
-    tree: parser.Module
+    tree: Module
     digest: str
     kernels: dict[str, Kernel] = field(default_factory=dict)
     globals: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -100,7 +101,7 @@ class Machine:
         text = image.decode() if isinstance(image, bytes) else image
         text = text.rstrip("\0")
         resources = resources_of("\n".join(s[3:] for s in text.splitlines() if s.startswith("// ptxas")))
-        module = LoadedModule(parser.parse(text), hashlib.sha256(text.encode()).hexdigest())
+        module = LoadedModule(parse(text), hashlib.sha256(text.encode()).hexdigest())
         self._place_variables(module)
         for function in module.tree.functions.values():
             if function.is_entry:
@@ -193,7 +194,7 @@ class Machine:
         return self._workers[:count]
 
 
-def _kernel(module: LoadedModule, function: parser.Function, found: Resources | None) -> Kernel:
+def _kernel(module: LoadedModule, function: Function, found: Resources | None) -> Kernel:
     return Kernel(
         function.name, module, tuple(function.params), found.registers if found else 0,
         found.shared_bytes if found else None, found.local_bytes if found else 0, function.max_threads,

@@ -111,10 +111,6 @@ class Memory:
         """Bytes of the arena from its beginning to the end of the last allocation."""
         return self._starts[-1] + self._sizes[self._starts[-1]] - GLOBAL_BASE if self._starts else 0
 
-    def size_of(self, address: int) -> int:
-        """Bytes of the allocation that begins at `address`."""
-        return self._sizes[address]
-
     def table(self) -> np.ndarray[Any, np.dtype[np.int64]]:
         """Sorted (first, last + 1) addresses of the live allocations, flat."""
         return np.array([x for s in self._starts for x in (s, s + self._sizes[s])] or [0, 0], np.int64)

@@ -28,12 +28,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from grader.emulator.cache import cache_folder, write_atomically
+from grader.emulator.fingerprint import fingerprint
 
 _HERE = Path(__file__).parent
 _CHILD = _HERE / "child.py"
 _OWN_HEADERS = _HERE / "include"
 _COMPILE_SECONDS = 120.0
-_CACHE_FORMAT = 1
 
 PINNED = 13
 """The major version of CUDA whose NVRTC makes everybody's PTX and says everybody's registers."""
@@ -157,7 +157,7 @@ def build(
     # Files behind an include path of the caller's are not part of the key, so such builds are not cached.
     if any(option.startswith(("-I", "--include-path", "-include", "--pre-include")) for option in options):
         return _compile(request, name, arch)
-    key = hashlib.sha256(marshal.dumps((_CACHE_FORMAT, toolkit.fingerprint, sorted(request.items())), 2))
+    key = hashlib.sha256(marshal.dumps((_source_key(), toolkit.fingerprint, sorted(request.items())), 2))
     entry = cache_folder() / f"{key.hexdigest()}.build"
     found = _read_entry(entry)
     if found is None:
@@ -173,7 +173,7 @@ class Toolkit:
     library: Path  # libnvrtc
     builtins: Path  # libnvrtc-builtins
     includes: tuple[Path, ...]  # our small standard headers first, then CUDA's
-    fingerprint: str  # changes with NVRTC and with every header
+    fingerprint: str  # changes with NVRTC and with CUDA's headers
 
 
 @functools.cache
@@ -197,13 +197,16 @@ def requirements(cuda: int = PINNED) -> str:
     return _WHEELS[cuda].requirements
 
 
+@functools.cache
+def _source_key() -> str:
+    """Changes with the code that asks the compiler and reads its answer, and with our headers."""
+    return fingerprint("grader.emulator.nvrtc.compilation", "grader.emulator.nvrtc.child")
+
+
 def _fingerprint(library: Path, roots: Sequence[Path]) -> str:
     digest = hashlib.sha256(str(library.stat().st_size).encode())
     for wheel in sorted({wheel for root in roots for wheel in root.parent.glob("nvidia_cuda_*.dist-info")}):
         digest.update(wheel.name.encode())
-    for header in sorted(_OWN_HEADERS.rglob("*")):
-        if header.is_file():
-            digest.update(header.name.encode() + b"\0" + header.read_bytes())
     return digest.hexdigest()
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.ptx.parser import (
+from grader.emulator.ptx.tree import (
     TYPE_BYTES,
     Function,
     Instruction,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.ptx.cfg import ControlFlow, analyse, destinations, sources
+from grader.emulator.ptx.cfg import ControlFlow, analyse
 from grader.emulator.ptx.inline import inline_calls
-from grader.emulator.ptx.parser import (
+from grader.emulator.ptx.instructions import destinations, sources
+from grader.emulator.ptx.tree import (
     TYPE_BYTES,
     Function,
     Instruction,
@@ -136,7 +137,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
 
 
 def _check_registers(function: Function, instructions: list[Instruction]) -> None:
-    """Registers nobody declared are special ones that the emulator does not have."""
+    """Registers that are not declared are special ones that the emulator does not have."""
     for inst in instructions:
         for name in (*destinations(inst), *sources(inst)):
             if name not in function.registers:
@@ -195,7 +196,7 @@ def _in_loops(function: Function) -> list[Instruction]:
 
 
 def _sites(flow: ControlFlow) -> list[Site]:
-    """The memory instructions, numbered. An atom whose result nobody reads is a reduction, as in SASS."""
+    """The memory instructions, numbered. An atom whose result is not read is a reduction, as in SASS."""
     found: list[Site] = []
     used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
     for block in flow.blocks:

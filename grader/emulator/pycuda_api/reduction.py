@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from grader.emulator.pycuda_api import driver
 from grader.emulator.pycuda_api.compiler import SourceModule
+from grader.emulator.pycuda_api.device_array import GPUArray
 from grader.emulator.pycuda_api.elementwise import check_contiguous, parse_arguments
 from grader.emulator.pycuda_api.tools import context_dependent_memoize, dtype_to_ctype
 
@@ -88,8 +89,6 @@ class ReductionKernel:
         self, *args: Any, stream: driver.Stream | None = None, out: Any = None, allocator: Any = None
     ) -> Any:
         """The result, as an array of shape ()."""
-        from grader.emulator.pycuda_api.gpuarray import empty  # which needs this module for its sums
-
         vectors = [value for value, known in zip(args, self._arguments, strict=True) if known.is_vector]
         check_contiguous(*vectors)
         values = [value.gpudata if hasattr(value, "gpudata") else value for value in args]
@@ -98,7 +97,7 @@ class ReductionKernel:
             blocks = max(min(-(-size // (_BLOCK * _EACH)), _MOST_BLOCKS), 1)
             each = max(-(-size // (blocks * _BLOCK)), _EACH)
             last = blocks == 1
-            result = empty(() if last else blocks, self.dtype_out, allocator or driver.mem_alloc)
+            result = GPUArray(() if last else blocks, self.dtype_out, allocator or driver.mem_alloc)
             if last and out is not None:
                 result = out
             shared = _BLOCK * self.dtype_out.itemsize

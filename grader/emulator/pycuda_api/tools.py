@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.emulator.pycuda_api import driver
-from grader.emulator.pycuda_api.driver.context import ContextState, current_state
+from grader.emulator.pycuda_api.driver.context import current_state
+from grader.emulator.pycuda_api.driver.emulation import ContextState
 
 Result = TypeVar("Result")
 

@@ -8,31 +8,27 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib.metadata
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import llvmlite.binding as llvm
 
 from grader.emulator.cache import cache_folder, locked, write_atomically
-
-_SOURCES = Path(__file__).parent
+from grader.emulator.fingerprint import fingerprint
+from grader.emulator.runtime import target
+from grader.emulator.runtime.target import PREFIX
 
 
 class Runtime:
     """The loaded runtime: function name → address. Keeps the native code alive."""
 
     def __init__(self, object_code: bytes, names: tuple[str, ...]) -> None:
-        self._engine = engine()
+        self._engine = target.engine()
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
         self.addresses = {name: self._engine.get_function_address(PREFIX + name) for name in names}
 
-
-PREFIX = "warp_"
-"""Before each function's name in the object file."""
 
 NAMES = (
     "access_global",
@@ -68,39 +64,10 @@ NAMES = (
 )  # fmt: skip
 
 
-def target_machine(effort: int = 2) -> llvm.TargetMachine:
-    """LLVM's code generator for this processor; `effort` is 0 to 3."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=effort, reloc="pic",
-        codemodel="jitdefault",
-    )  # fmt: skip
-
-
-def engine() -> Any:
-    """An empty execution engine, into which object files are loaded."""
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
-
-
-def processor_key() -> str:
-    """What native code depends on besides its source."""
-    versions = [importlib.metadata.version(name) for name in ("llvmlite", "numba")]
-    features = llvm.get_host_cpu_features().flatten()
-    return "|".join([*versions, llvm.get_host_cpu_name(), features, sys.platform])
-
-
 def _entry() -> Path:
     """Where the cache keeps the object for these sources, compilers and processor."""
-    digest = hashlib.sha256(processor_key().encode())
-    for path in sorted(_SOURCES.glob("*.py")):
-        digest.update(path.read_bytes())
-    return cache_folder() / f"runtime-{digest.hexdigest()[:32]}.o"
-
-
-def is_built() -> bool:
-    """Whether `load` will find the object in the cache."""
-    return _entry().exists()
+    key = target.target_key("llvmlite", "numba") + fingerprint("grader.emulator.runtime.build")
+    return cache_folder() / f"runtime-{hashlib.sha256(key.encode()).hexdigest()[:32]}.o"
 
 
 @functools.cache
@@ -126,7 +93,7 @@ def compile_runtime() -> bytes:
             module = part
         else:
             module.link_in(part)
-    return bytes(target_machine().emit_object(module))
+    return target.object_code(module)
 
 
 def _functions() -> list[tuple[str, Any, int]]:

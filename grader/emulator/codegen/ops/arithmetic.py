@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I1, I8, I32, constant, element_of, shaped, width_of
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
 
 INTEGERS = ("u16", "s16", "u32", "s32", "u64", "s64", "b16", "b32", "b64")
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.memory import address
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I64
-from grader.emulator.ptx.parser import Imm
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.ptx.tree import Imm
 
 _HINTS = ("L2::64B", "L2::128B", "L2::256B")
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.floating import flushed
 from grader.emulator.codegen.ops.half import HALVES, halves, to_float
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import constant, is_vector, scalar_type, shaped
-from grader.emulator.ptx.parser import Pair
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.ptx.tree import Pair
 
 _INTEGER = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _UNSIGNED = {"lo": "<", "ls": "<=", "hi": ">", "hs": ">="}

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I64
 from grader.emulator.ptx.inline import SYSTEM_CALLS
-from grader.emulator.ptx.parser import Sym, Vec
+from grader.emulator.ptx.tree import Sym, Vec
 from grader.emulator.runtime import layout
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
 
 _SCOPES = ("cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "level")
 

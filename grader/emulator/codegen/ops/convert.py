@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.floating import flushed
 from grader.emulator.codegen.ops.half import finished, from_float, pack, to_float, to_odd
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import F32, F64, constant, element_of, scalar_type, shaped
-from grader.emulator.ptx.parser import TYPE_BYTES, Vec
+from grader.emulator.ptx.tree import TYPE_BYTES, Vec
 from grader.emulator.runtime.layout import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
 
 WINDOWS = {"global": 0, "const": 0, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 _TO_INTEGRAL = {"rni": "llvm.rint", "rzi": "llvm.trunc", "rmi": "llvm.floor", "rpi": "llvm.ceil"}

@@ -8,15 +8,11 @@ functions need them, and are refused elsewhere.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import F32, F64, I32, I64, constant, element_of, shaped
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
 
 FLOATS = ("f32", "f64")
 _OUT = ("rn", "ftz", "sat")
@@ -198,7 +194,3 @@ def testp(e: Emitter, o: Op) -> None:
 def as_bits(e: Emitter, value: Any) -> Any:
     """A float's bits as an integer of the same width."""
     return e.b.bitcast(value, shaped(I32 if element_of(value.type) == F32 else I64, value))
-
-
-def as_float(e: Emitter, value: Any, kind: ir.Type) -> Any:
-    return e.b.bitcast(value, shaped(kind, value))

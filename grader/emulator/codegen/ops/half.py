@@ -7,14 +7,12 @@ the same as rounding once; fma goes through double precision and a rounding to o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.floating import as_bits, two_sum
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import F16, F32, F64, I16, I32, constant, shaped
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
 
 HALVES = ("f16", "f16x2", "bf16", "bf16x2")
 

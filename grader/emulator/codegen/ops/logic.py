@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.arithmetic import extend
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import constant, width_of
-from grader.emulator.ptx.parser import Imm
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.ptx.tree import Imm
 
 
 @op("and", "or", "xor", types=("pred", "b16", "b32", "b64"), operands=3)

@@ -6,20 +6,18 @@ what may not be accessed is a finding, loads zero and stores nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.arithmetic import extend
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I64, scalar_type
-from grader.emulator.ptx.parser import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.ptx.plan import Site, access_shape
+from grader.emulator.ptx.tree import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import ATOMIC, COMPARED, LOAD, PARAM_HOST, STORE, STRONG
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
 
 _CACHE_HINTS = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::evict_normal", "L1::evict_unchanged",
                 "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B")  # fmt: skip

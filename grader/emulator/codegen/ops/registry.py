@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from grader.emulator.ptx.parser import TYPE_BYTES, Instruction
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.ptx.tree import TYPE_BYTES, Instruction
 
 
 @dataclass(frozen=True)
@@ -32,7 +29,7 @@ class Op:
         return modifier in self.modifiers
 
 
-Handler = Callable[["Emitter", Op], None]
+Handler = Callable[[Emitter, Op], None]
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,17 @@ memory in one ldmatrix; accumulators in pairs where a pair is contiguous, else o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.memory import address, allowed_lanes
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I32, I64, scalar_type
-from grader.emulator.ptx.parser import TYPE_BYTES, Operand, Vec
 from grader.emulator.ptx.plan import Site
+from grader.emulator.ptx.tree import TYPE_BYTES, Operand, Vec
 from grader.emulator.runtime.layout import LANES, LOAD, OPERAND_BF16, OPERAND_F16, OPERAND_TF32, STORE
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
 
 _KINDS = {"f16": OPERAND_F16, "bf16": OPERAND_BF16, "tf32": OPERAND_TF32}
 _SHAPES = {"m16n8k16": 16, "m16n8k8": 8, "m16n8k4": 4}

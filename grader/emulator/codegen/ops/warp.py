@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llvmlite import ir
 
+from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.compare import comparison
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I32, I64, constant, is_vector
-from grader.emulator.ptx.parser import Pair
+from grader.emulator.ptx.tree import Pair
 from grader.emulator.runtime.layout import FULL, LANES
-
-if TYPE_CHECKING:
-    from grader.emulator.codegen.emitter import Emitter
 
 _MODES = ("up", "down", "bfly", "idx")
 ABSENT_VALUE = 0xFFFFFFFF
-"""What a shuffle gives where its source takes no part: NaN in floats of every width, as in registers nobody wrote."""
+"""What a shuffle gives where its source takes no part: NaN in floats of every width, as in registers never written."""
 
 
 def _lane_numbers() -> Any:
@@ -77,7 +75,7 @@ def _permuted(e: Emitter, value: Any, source: Any) -> Any:
 
 
 def _members(e: Emitter, index: int) -> Any:
-    """The active lanes that the membership mask (operand `index`) names: 32 bits, for all lanes or for each."""
+    """The active lanes that the membermask (operand `index`) names: 32 bits, for all lanes or for each."""
     active = e.b.trunc(e.active_mask(), I32)
     operands = e.inst.operands
     if index >= len(operands):  # the form without .sync has no mask
@@ -99,9 +97,9 @@ def vote(e: Emitter, o: Op) -> None:
     if o.has("ballot"):
         e.write(0, for_it, "b32")
         return
-    everybody = e.b.icmp_unsigned("==", for_it, members)
-    nobody = e.b.icmp_unsigned("==", for_it, constant(for_it, 0))
-    result = {"all": everybody, "any": e.b.not_(nobody), "uni": e.b.or_(everybody, nobody)}[o.modifiers[-1]]
+    all_for = e.b.icmp_unsigned("==", for_it, members)
+    none_for = e.b.icmp_unsigned("==", for_it, constant(for_it, 0))
+    result = {"all": all_for, "any": e.b.not_(none_for), "uni": e.b.or_(all_for, none_for)}[o.modifiers[-1]]
     e.write(0, result, "pred")
 
 

@@ -2,49 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
-from dataclasses import dataclass, field
 from typing import Any
 
 from grader.emulator.pycuda_api.driver import constants
 from grader.emulator.pycuda_api.driver.conversion import unsigned
-from grader.emulator.pycuda_api.driver.emulation import Emulation, emulation, in_context, initialised
+from grader.emulator.pycuda_api.driver.emulation import (
+    ContextState,
+    emulation,
+    in_context,
+    initialised,
+)
 from grader.emulator.pycuda_api.driver.errors import Status, failure
 
 _PCI_BUS_ID = "0000:00:00.0"
-_handles = itertools.count(0x1000, 0x10)
-
-
-@dataclass(eq=False)
-class ContextState:
-    """What CUDA calls a context: it owns memory and dies with its last `Context`."""
-
-    owner: Emulation
-    primary: bool
-    handle: int = field(default_factory=lambda: next(_handles))
-    references: int = 1
-    alive: bool = True
-    allocations: dict[int, int] = field(default_factory=dict)  # address → bytes
-    limits: dict[int, int] = field(
-        default_factory=lambda: {0: 1024, 1: 1 << 20, 2: 8 << 20, 3: 2, 4: 2048}  # CUDA's, by `limit`
-    )
-    cache_config: constants.func_cache = constants.func_cache.PREFER_NONE
-
-    def release(self) -> None:
-        self.references -= 1
-        if self.references:
-            return
-        self.alive = False
-        if self.primary:
-            self.owner.primary = None
-        for address in self.allocations:
-            self.owner.machine.memory.free(address)
-        self.allocations.clear()
-
-    def free(self, address: int) -> None:
-        """Free one allocation; memory of a dead context went with it."""
-        if self.alive and self.allocations.pop(address, None) is not None:
-            self.owner.machine.memory.free(address)
 
 
 def init(flags: int = 0) -> None:
@@ -186,7 +156,11 @@ class Context:
     @staticmethod
     def get_current() -> Context | None:
         stack = emulation().stack
-        return stack[-1] if stack else None
+        if not stack:
+            return None
+        current = stack[-1]
+        assert isinstance(current, Context)
+        return current
 
     @staticmethod
     def get_device() -> Device:

@@ -2,18 +2,60 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from grader.emulator import devices
 from grader.emulator.machine.machine import LaunchRecord, Machine
+from grader.emulator.pycuda_api.driver import constants
 from grader.emulator.pycuda_api.driver.errors import Status, failure
 
 if TYPE_CHECKING:
-    from grader.emulator.pycuda_api.driver.context import Context, ContextState
     from grader.emulator.streams.recorder import Recorder
+
+_handles = itertools.count(0x1000, 0x10)
+
+
+@dataclass(eq=False)
+class ContextState:
+    """What CUDA calls a context: it owns memory and dies with its last `Context`."""
+
+    owner: Emulation
+    primary: bool
+    handle: int = field(default_factory=lambda: next(_handles))
+    references: int = 1
+    alive: bool = True
+    allocations: dict[int, int] = field(default_factory=dict)  # address → bytes
+    limits: dict[int, int] = field(
+        default_factory=lambda: {0: 1024, 1: 1 << 20, 2: 8 << 20, 3: 2, 4: 2048}  # CUDA's, by `limit`
+    )
+    cache_config: constants.func_cache = constants.func_cache.PREFER_NONE
+
+    def release(self) -> None:
+        self.references -= 1
+        if self.references:
+            return
+        self.alive = False
+        if self.primary:
+            self.owner.primary = None
+        for address in self.allocations:
+            self.owner.machine.memory.free(address)
+        self.allocations.clear()
+
+    def free(self, address: int) -> None:
+        """Free one allocation; memory of a dead context went with it."""
+        if self.alive and self.allocations.pop(address, None) is not None:
+            self.owner.machine.memory.free(address)
+
+
+class PushedContext(Protocol):
+    """What a thread pushes to make a context current: PyCUDA's `Context`."""
+
+    state: ContextState
 
 
 class Emulation:
@@ -38,11 +80,11 @@ class Emulation:
         return Machine(arch=self.arch, threads=self.threads)
 
     @property
-    def stack(self) -> list[Context]:
+    def stack(self) -> list[PushedContext]:
         """The contexts this thread has pushed, the current one last."""
         if not hasattr(self._local, "stack"):
             self._local.stack = []
-        found: list[Context] = self._local.stack
+        found: list[PushedContext] = self._local.stack
         return found
 
 

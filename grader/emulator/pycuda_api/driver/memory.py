@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from grader.emulator.errors import MemoryFault
 from grader.emulator.machine.memory import Memory
-from grader.emulator.pycuda_api.driver.context import ContextState, current_state
+from grader.emulator.pycuda_api.driver.context import current_state
 from grader.emulator.pycuda_api.driver.conversion import PointerHolderBase, address, host_bytes, unsigned
-from grader.emulator.pycuda_api.driver.emulation import in_context
+from grader.emulator.pycuda_api.driver.emulation import ContextState, in_context
 from grader.emulator.pycuda_api.driver.errors import Status, failure, faults_as_errors
 from grader.emulator.pycuda_api.driver.stream import Stream, in_order
 

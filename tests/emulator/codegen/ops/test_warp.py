@@ -1,6 +1,6 @@
 """What lanes of a warp tell each other: shfl, vote, match, redux, activemask, elect, __syncwarp.
 
-Instructions are tried with all lanes, with some, and with a membership mask that differs between halves of a warp (as
+Instructions are tried with all lanes, with some, and with a membermask that differs between halves of a warp (as
 tiles of cooperative groups use it); CUDA kernels show the usual idioms. Lanes named in a mask wait for each other.
 """
 

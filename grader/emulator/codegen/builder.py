@@ -1,0 +1,164 @@
+"""The LLVM function of a kernel under construction: its stack frame, the launch's state, memory, calls.
+
+Nothing here knows of PTX instructions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+
+from grader.emulator.codegen.values import F32, F64, I1, I8, I32, I64, element_of, is_vector, shaped, suffix
+from grader.emulator.runtime import layout
+from grader.emulator.runtime.layout import LANES
+from grader.emulator.runtime.target import PREFIX
+
+KERNEL_SYMBOL = "warp_kernel"
+
+
+class FunctionBuilder:
+    """The function KERNEL_SYMBOL: int64 (int64 context, int64 warp), which runs one warp."""
+
+    def __init__(self, name: str, block_count: int) -> None:
+        self.module = ir.Module(name=name)
+        self.function = ir.Function(self.module, ir.FunctionType(I64, [I64, I64]), KERNEL_SYMBOL)
+        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.block_count = block_count
+        """Basic blocks of the kernel."""
+        self.context, self.warp = self.function.args
+        self._open_frame()
+        self.sites_base = self.context_slot(layout.SITES)
+        self.counts_base = self.context_slot(layout.BLOCK_COUNTS)
+        self.lane_counts_base = self.context_slot(layout.LANE_COUNTS)
+
+    def _open_frame(self) -> None:
+        """The function's variables on the stack."""
+        self.mask_slot = self.b.alloca(I64, name="mask")
+        """The lanes that run the current block."""
+        self.pending = [self.b.alloca(I64, name=f"pending{i}") for i in range((self.block_count + 63) // 64)]
+        """A bit a block: whether lanes are pending there."""
+        self.address_buffer = self._buffer(LANES * 8)
+        self.value_buffer = self._buffer(LANES * 64)
+        self.second_buffer = self._buffer(LANES * 8)
+        self.scratch = self._buffer(32 + LANES * 8)
+        self.fragment_buffer = self._buffer(4 * 8 * LANES * 4)
+        self.tensor_scratch = self._buffer((256 + 128 + 8) * 8)
+        self.result_slot = self.b.alloca(I64, name="result")
+
+    def _buffer(self, nbytes: int) -> Any:
+        """The address of so many bytes."""
+        slot = self.b.alloca(ir.ArrayType(I8, nbytes))
+        slot.align = 128
+        return self.b.ptrtoint(slot, I64)
+
+    def entry_slot(self, kind: Any) -> Any:
+        """A variable on the stack, made once at the function's entry."""
+        with self.b.goto_entry_block():
+            return self.b.alloca(kind)
+
+    def new_block(self, name: str = "") -> Any:
+        """A further basic block of LLVM's."""
+        return self.function.append_basic_block(name)
+
+    # -- memory -----------------------------------------------------------------------------------------------
+    def at(self, address: Any, llvm_type: Any) -> Any:
+        """The int64 address as a pointer."""
+        return self.b.inttoptr(address, llvm_type.as_pointer())
+
+    def context_slot(self, slot: int) -> Any:
+        return self.b.load(self.context_pointer(slot))
+
+    def context_pointer(self, slot: int) -> Any:
+        return self.at(self.b.add(self.context, I64(slot * 8)), I64)
+
+    def warp_pointer(self, slot: int) -> Any:
+        return self.at(self.b.add(self.warp, I64(slot * 8)), I64)
+
+    def add_to(self, pointer: Any, amount: Any) -> None:
+        self.b.store(self.b.add(self.b.load(pointer), amount), pointer)
+
+    def load_vector(self, address: Any, element: Any) -> Any:
+        """32 elements at a 128-byte aligned address."""
+        value = self.b.load(self.at(address, ir.VectorType(element, LANES)))
+        value.align = 64
+        return value
+
+    def store_vector(self, value: Any, address: Any) -> None:
+        self.b.store(value, self.at(address, value.type)).align = 64
+
+    # -- values -----------------------------------------------------------------------------------------------
+    def splat(self, value: Any) -> Any:
+        """A scalar in all lanes."""
+        if is_vector(value):
+            return value
+        vector = ir.VectorType(value.type, LANES)
+        if isinstance(value, ir.Constant) and not isinstance(value, ir.FormattedConstant):
+            return ir.Constant(vector, [value] * LANES)
+        one = self.b.insert_element(ir.Constant(vector, ir.Undefined), value, I32(0))
+        return self.b.shuffle_vector(one, ir.Constant(vector, ir.Undefined),
+                                     ir.Constant(ir.VectorType(I32, LANES), None))  # fmt: skip
+
+    def convert_bits(self, value: Any, kind: Any) -> Any:
+        """The value reinterpreted as `kind`: same bits, cut off or zero-extended where the widths differ."""
+        have = element_of(value.type)
+        if have == kind:
+            return value
+        if have in (F32, F64):
+            have = I32 if have == F32 else I64
+            value = self.b.bitcast(value, shaped(have, value))
+        target = {F32: I32, F64: I64}.get(kind, kind)
+        if have.width > target.width:
+            value = self.b.trunc(value, shaped(target, value))
+        elif have.width < target.width:
+            value = self.b.zext(value, shaped(target, value))
+        return value if target == kind else self.b.bitcast(value, shaped(kind, value))
+
+    def lane_type(self, bits: int) -> Any:
+        """A vector of 32 integers of so many bits."""
+        return ir.VectorType(ir.IntType(bits), LANES)
+
+    def bits(self, predicate: Any) -> Any:
+        """A predicate as an int64 with one bit a lane."""
+        if is_vector(predicate):
+            return self.b.zext(self.b.bitcast(predicate, I32), I64)
+        return self.b.select(predicate, I64(layout.FULL), I64(0))
+
+    def lanes(self, mask: Any) -> Any:
+        """An int64 bit mask as a vector of 32 booleans."""
+        return self.b.bitcast(self.b.trunc(mask, I32), ir.VectorType(I1, LANES))
+
+    # -- calls ------------------------------------------------------------------------------------------------
+    def call(self, name: str, *arguments: Any) -> Any:
+        """Calls a function of the runtime (all int64); returns its int64 result."""
+        kind = ir.FunctionType(I32, [I64.as_pointer(), I8.as_pointer(), *[I64] * len(arguments)])
+        function = self._declared(PREFIX + name, kind)
+        self.b.call(function, [self.result_slot, ir.Constant(I8.as_pointer(), None), *arguments])
+        return self.b.load(self.result_slot)
+
+    def call_host(self, *arguments: Any) -> Any:
+        """Calls back into Python (all int64); returns its int64 result."""
+        kind = ir.FunctionType(I64, [I64] * len(arguments)).as_pointer()
+        return self.b.call(self.b.inttoptr(self.context_slot(layout.HOST_CALL), kind), arguments)
+
+    def intrinsic(self, name: str, *arguments: Any, result: Any = None) -> Any:
+        """An LLVM intrinsic, overloaded on the type of its first argument (and of the result, if given)."""
+        types = [result, arguments[0].type] if result is not None else [arguments[0].type]
+        full = name + "".join("." + suffix(t) for t in types)
+        return self.b.call(
+            self._declared(full, ir.FunctionType(types[0], [a.type for a in arguments])), arguments
+        )
+
+    def reduce(self, name: str, value: Any) -> Any:
+        """An LLVM reduction of a vector to a scalar."""
+        kind = ir.FunctionType(value.type.element, [value.type])
+        return self.b.call(self._declared(f"{name}.{suffix(value.type)}", kind), [value])
+
+    def leading_zeros(self, value: Any) -> Any:
+        """How many leading bits are zero; all of them for zero."""
+        kind = ir.FunctionType(value.type, [value.type, I1])
+        return self.b.call(self._declared("llvm.ctlz." + suffix(value.type), kind), [value, I1(0)])
+
+    def _declared(self, name: str, kind: Any) -> Any:
+        """An external function, declared once."""
+        return self.module.globals.get(name) or ir.Function(self.module, kind, name)

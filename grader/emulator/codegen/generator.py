@@ -1,0 +1,36 @@
+"""Generates the code of a kernel: one LLVM function that runs one warp until it ends or waits at a barrier."""
+
+from __future__ import annotations
+
+from grader.emulator.codegen.control_flow import ControlFlowBuilder
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.ops import handle
+from grader.emulator.codegen.values import I64
+from grader.emulator.ptx.plan import KernelPlan
+from grader.emulator.ptx.tree import Instruction
+
+
+def generate(plan: KernelPlan) -> str:
+    """The LLVM module, as text, with the function `builder.KERNEL_SYMBOL`.
+
+    Raises UnsupportedPtx for instructions the emulator does not know.
+    """
+    e = Emitter(plan)
+    control_flow = ControlFlowBuilder(e)
+    for block in plan.flow.blocks:
+        control_flow.begin(block)
+        for inst in block.instructions:
+            _instruction(e, inst)
+        e.store_registers(block)
+        control_flow.end(block)
+    control_flow.finish()
+    return str(e.module)
+
+
+def _instruction(e: Emitter, inst: Instruction) -> None:
+    """One instruction; under a guard, the lanes that execute it are counted."""
+    e.begin(inst)
+    if e.guard is not None:
+        counter = e.at(e.b.add(e.lane_counts_base, I64(e.plan.guarded[id(inst)] * 8)), I64)
+        e.add_to(counter, e.b.ctpop(e.active_mask()))
+    handle(e, inst)

@@ -1,0 +1,85 @@
+"""Basic blocks: the nodes of the control flow graph."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.ptx.instructions import is_warp_barrier
+from grader.emulator.ptx.tree import Function, Instruction, Label, Sym
+
+EXIT = -1
+"""The successor of a block that ends the threads."""
+
+
+@dataclass
+class Block:
+    index: int
+    instructions: list[Instruction] = field(default_factory=list)
+    terminator: Instruction | None = None
+    """The bra, brx.idx, bar or ret at the end; None where control falls through."""
+    successors: list[int] = field(default_factory=list)
+    """Block indices, the taken branch first; EXIT for the end of the threads."""
+
+
+def build_blocks(function: Function, cuts: Collection[int] = ()) -> list[Block]:
+    """The body cut at labels, behind instructions that transfer control or wait, and before those in `cuts` (by id)."""
+    blocks = [Block(0)]
+    labels: dict[str, int] = {}
+    for item in function.body:
+        current = blocks[-1]
+        if isinstance(item, Label):
+            if current.instructions or current.terminator:
+                blocks.append(Block(len(blocks)))
+            labels[item.name] = len(blocks) - 1
+        else:
+            if current.terminator or (current.instructions and id(item) in cuts):
+                blocks.append(Block(len(blocks)))
+                current = blocks[-1]
+            if _ends_block(item) and not is_warp_barrier(item):
+                current.terminator = item
+            else:
+                current.instructions.append(item)
+    for block in blocks:
+        block.successors = _successors(function, block, labels, len(blocks))
+    return blocks
+
+
+def _ends_block(inst: Instruction) -> bool:
+    return inst.parts[0] in ("bra", "brx", "ret", "exit", "bar", "barrier", "trap")
+
+
+def _successors(function: Function, block: Block, labels: dict[str, int], count: int) -> list[int]:
+    fall = block.index + 1 if block.index + 1 < count else EXIT
+    end = block.terminator
+    if end is None:
+        return [fall]
+    name = end.parts[0]
+    if name in ("ret", "exit", "trap"):
+        return [EXIT, fall] if end.predicate else [EXIT]
+    if name == "bra":
+        target = end.operands[0]
+        assert isinstance(target, Sym)
+        taken = labels[target.name]
+        return [taken, fall] if end.predicate else [taken]
+    if end.predicate:
+        raise UnsupportedPtx(f"a predicated {end.opcode}", end.ptx_line, end.source_line)
+    if name == "brx":
+        table = end.operands[1]
+        assert isinstance(table, Sym)
+        return [labels[label] for label in function.branch_targets[table.name]]
+    return [fall]
+
+
+def reachable(blocks: list[Block], start: int, stop: int) -> set[int]:
+    """The blocks on paths from `start` that end before `stop`."""
+    seen: set[int] = set()
+    stack = [start]
+    while stack:
+        index = stack.pop()
+        if index in (EXIT, stop) or index in seen:
+            continue
+        seen.add(index)
+        stack.extend(blocks[index].successors)
+    return seen

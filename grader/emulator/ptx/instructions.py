@@ -1,0 +1,82 @@
+"""What an instruction reads and writes, and the membermask of those at which the lanes of a warp synchronise."""
+
+from __future__ import annotations
+
+from grader.emulator.ptx.tree import Instruction, Mem, Not, Operand, Pair, Reg, Vec
+
+_NO_DESTINATION = frozenset(
+    ("st", "red", "bra", "brx", "bar", "barrier", "membar", "fence", "ret", "exit", "trap", "brkpt", "prefetch",
+     "prefetchu", "cp", "nanosleep", "discard", "stmatrix", "griddepcontrol", "pmevent", "applypriority")
+)  # fmt: skip
+_SPECIAL = frozenset(
+    ("laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock_hi", "clock64", "globaltimer",
+     "globaltimer_lo", "globaltimer_hi", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge",
+     "lanemask_gt", "dynamic_smem_size", "total_smem_size", "is_explicit_cluster", "cluster_ctarank",
+     "cluster_nctarank")
+)  # fmt: skip
+
+
+def is_special(name: str) -> bool:
+    """%tid.x, %laneid and the like: read-only registers that the machine supplies."""
+    return name.startswith("%") and ("." in name or name[1:] in _SPECIAL)
+
+
+def names_in(operand: Operand | None) -> list[str]:
+    """The registers in an operand, special ones included."""
+    match operand:
+        case Reg(name):
+            return [name]
+        case Mem(base, _):
+            return names_in(base)
+        case Vec(items):
+            return [name for item in items for name in names_in(item)]
+        case Pair(first, second):
+            return names_in(first) + names_in(second)
+        case Not(reg):
+            return names_in(reg)
+        case _:
+            return []
+
+
+def registers_of(operand: Operand | None) -> list[str]:
+    """The registers in an operand but for special ones."""
+    return [name for name in names_in(operand) if name != "_" and not is_special(name)]
+
+
+def destinations(inst: Instruction) -> list[str]:
+    """Registers the instruction writes."""
+    return registers_of(inst.operands[0]) if _has_destination(inst) else []
+
+
+def sources(inst: Instruction) -> list[str]:
+    """Registers the instruction reads, its guard included; a guarded write also reads the old value."""
+    start = 1 if _has_destination(inst) else 0
+    names = [name for operand in inst.operands[start:] for name in registers_of(operand)]
+    if inst.predicate:
+        names += [inst.predicate[0], *destinations(inst)]
+    return names
+
+
+def _has_destination(inst: Instruction) -> bool:
+    """Whether the first operand is what the instruction writes."""
+    stores = inst.parts[0] in _NO_DESTINATION or inst.opcode.startswith("wmma.store")
+    return bool(inst.operands) and not stores
+
+
+def is_warp_barrier(inst: Instruction) -> bool:
+    """Whether it is a bar.warp.sync, which CUDA C++ calls __syncwarp."""
+    return inst.opcode.startswith("bar.warp")
+
+
+_MEMBERMASKS = {"shfl": 4, "vote": 2, "match": 2, "redux": 2, "elect": 1}
+"""*.sync instruction → which of its operands is the membermask."""
+
+
+def membermask(inst: Instruction) -> Operand | None:
+    """The membermask of a bar.warp.sync or another *.sync instruction of the warp; None for all other instructions."""
+    name = inst.parts[0]
+    if is_warp_barrier(inst):
+        return inst.operands[0]
+    if "sync" not in inst.parts or name not in _MEMBERMASKS:
+        return None
+    return inst.operands[_MEMBERMASKS[name]]
