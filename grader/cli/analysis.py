@@ -168,7 +168,7 @@ def _climbed(topic: str, device: str, arch: str | None, sizes: list[str] | None)
     from grader.workbook.topics import load
 
     loaded = load(topic)
-    with progress.of_rungs(loaded.name, [rung.id for rung in loaded.rungs]) as report:
+    with progress.of_rungs(loaded.name, loaded.ladder.ids) as report:
         return climb(loaded, device, problem_of(sizes), report, arch=arch)
 
 
@@ -256,5 +256,5 @@ def _forecast(record: Climb, device: DeviceSpec, jobs: int) -> dict[str, Modelle
     from grader.workbook.topics import load
 
     loaded = load(record.topic)
-    with progress.of_rungs(f"{loaded.name} on {device.name}", [rung.id for rung in loaded.rungs]) as report:
+    with progress.of_rungs(f"{loaded.name} on {device.name}", loaded.ladder.ids) as report:
         return forecast(loaded, device, record.problem, report, jobs).rungs

@@ -93,7 +93,7 @@ def climb(
     passed = True
     for number, item in enumerate(loaded):
         console = console_for(json == "-")
-        with progress.of_rungs(item.name, [rung.id for rung in item.rungs]) as report:
+        with progress.of_rungs(item.name, item.ladder.ids) as report:
             result = run(item, device, problem, report, jobs, arch)
         if number:
             console.print()
@@ -155,13 +155,13 @@ def grade(
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, seed, problem_of(sizes), report, arch)
     # Uncropped: a command to copy stays in one line, however long.
-    console.print(views.grade(result, [rung.id for rung in loaded.rungs], lines_of(file)), crop=False)
+    console.print(views.grade(result, loaded.ladder.ids, lines_of(file)), crop=False)
     if json is not None:
         write_result(json, result)
     if html is not None:
         from grader.report import pages
 
-        write_file(html, pages.grade(result, loaded.title, loaded.rungs, lines_of(file)))
+        write_file(html, pages.grade(result, loaded, lines_of(file)))
     raise typer.Exit(exit_code(result.verdict))
 
 

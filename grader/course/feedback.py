@@ -28,7 +28,7 @@ def worth(topic: Topic, rung: str) -> int:
 
 def of_rung(topic: Topic, grade: Grade, rung: str, source: Sequence[str]) -> RenderableType:
     """What became of a rung; with the lowest one, of the kernel as a whole. `source` are the submission's lines."""
-    ids = [item.id for item in topic.rungs]
+    ids = topic.ladder.ids
     parts: list[RenderableType] = []
     if rung == ids[0]:
         parts += [views.grade(grade, ids, source), ""]
@@ -61,9 +61,6 @@ def _claims(topic: Topic, grade: Grade, rung: str) -> list[ClaimResult]:
     ]
 
 
-def _paid(topic: Topic, grade: Grade) -> list[str]:
+def _paid(topic: Topic, grade: Grade) -> Sequence[str]:
     """The rungs that earn points: those up to the one reached."""
-    if grade.verdict != "pass" or grade.rung_reached is None:
-        return []
-    ids = [item.id for item in topic.rungs]
-    return ids[: ids.index(grade.rung_reached) + 1]
+    return topic.ladder.up_to(grade.rung_reached) if grade.verdict == "pass" else ()

@@ -234,7 +234,7 @@ def _set(cell: NotebookNode, topic: Topic, grade: Grade, rung: str, source: list
 
     An instructor may have given the cell other points than the topic does: the mark is in proportion.
     """
-    if rung not in [item.id for item in topic.rungs]:
+    if rung not in topic.ladder.ids:
         remedy = "generate the assignment anew with this version of the workbook"
         raise WarpladderError(f"{topic.name} has no rung `{rung}` any more", remedy=remedy)
     mark = most * feedback.earned(topic, grade, rung) / feedback.worth(topic, rung)

@@ -138,9 +138,8 @@ def of_interview(interview: Interview, topic: Topic, kept: Session) -> Card:
     for number, item in enumerate(interview.rounds):
         own = [step for step in steps[1:] if step.number == number]
         sections.append(Section(item.rung, _lines(own, kept, skipped, told)))
-    order = [rung.id for rung in topic.rungs]
     reached = [
-        order.index(item.rung_reached)
+        item.rung_reached
         for item in kept.answers
         if isinstance(item, Code) and item.rung_reached is not None and not item.late
     ]
@@ -148,7 +147,7 @@ def of_interview(interview: Interview, topic: Topic, kept: Session) -> Card:
         kept,
         interview.id,
         sections,
-        rung_reached=order[max(reached)] if reached else None,
+        rung_reached=max(reached, key=topic.ladder.place, default=None),
         rungs_asked=[item.rung for item in interview.rounds],
         advice=_advice(sections, _reading(interview, topic)),
     )
@@ -299,7 +298,7 @@ def _of_code(code: Code) -> str:
     hint = ", with a hint" if code.hint else ""
     if code.verdict != "pass":
         return f"{code.verdict}, {tries}{hint}"
-    return f"right, reaches {code.rung_reached}, {tries}{hint}"
+    return f"right {code.rung_reached}, {tries}{hint}"
 
 
 def _advice(sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]]]) -> list[Advice]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from grader.errors import WarpladderError
-from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, reaches, write_starter
+from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, write_starter
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
 from grader.interview.session import Clock, Code, Figure, Session
 from grader.judge.values import named
@@ -74,7 +74,8 @@ def overtaken(interview: Interview, topic: Topic, kept: Session) -> dict[str, st
         if not isinstance(code, Code) or code.rung_reached is None:
             continue
         last = max(
-            (n for n, other in enumerate(rounds) if reaches(topic, code.rung_reached, other.rung)), default=0
+            (n for n, other in enumerate(rounds) if topic.ladder.reaches(code.rung_reached, other.rung)),
+            default=0,
         )
         if last > number:
             silent = [f"{item.rung}.{part}" for part in ("limits", "next")]
@@ -282,7 +283,9 @@ class Conversation:
             return None
         if number is not None:
             rungs = [item.rung for item in self.interview.rounds]
-            far = [reaches(self.topic, codes[-1].rung_reached, rung) for rung in rungs[number : number + 2]]
+            far = [
+                self.topic.ladder.reaches(codes[-1].rung_reached, rung) for rung in rungs[number : number + 2]
+            ]
             if not far[0] or any(far[1:]):
                 return None
         return named(self.topic, codes[-1].counters, codes[-1].facts or {})

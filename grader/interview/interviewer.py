@@ -263,7 +263,7 @@ class Interviewer:
             self.kept.draft = draft
             self.save()
             asked = self._asked(step, heading, text)
-            if reaches(topic, draft.rung_reached, rung) or self.clock.up:
+            if topic.ladder.reaches(draft.rung_reached, rung) or self.clock.up:
                 break
         self.kept.draft = None
         self.keep(draft)
@@ -309,21 +309,13 @@ class Interviewer:
         return Asked(step, heading, text, self.clock.left_s, unit)
 
 
-def reaches(topic: Topic, reached: str | None, rung: str) -> bool:
-    """Whether a version that reached a rung has come as far as another."""
-    order = [item.id for item in topic.rungs]
-    return reached is not None and order.index(reached) >= order.index(rung)
-
-
 def code_share(topic: Topic, result: Grade, rung: str) -> float:
     """What of the claims' points up to `rung` a grade has earned: 1 where the rung is reached."""
     if result.verdict != "pass" or result.rung_reached is None:
         return 0.0
-    if reaches(topic, result.rung_reached, rung):
+    if topic.ladder.reaches(result.rung_reached, rung):
         return 1.0
-    order = [item.id for item in topic.rungs]
-    asked = order[: order.index(rung) + 1]
-    earned = order[: order.index(result.rung_reached) + 1]
+    asked, earned = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
     worth = sum(claim.points for claim in result.claims if claim.rung in asked)
     return sum(claim.points for claim in result.claims if claim.rung in earned and claim.held) / worth
 

@@ -86,7 +86,7 @@ def read_interview(topic: Topic) -> Interview:
 
 def _round(table: Table, topic: Topic) -> Round:
     table.allow("rung", "ask", "hint", "answer", "limit", "next", "ratio")
-    rung, ids = table.get("rung", str), [item.id for item in topic.rungs]
+    rung, ids = table.get("rung", str), topic.ladder.ids
     if rung not in ids:
         message = f"{topic.name} has no rung `{rung}`{nearest(rung, ids)}"
         raise table.error(message, "rung", f"its rungs are {', '.join(ids)}")
@@ -117,8 +117,8 @@ def _ratio(table: Table) -> Ratio:
 
 def _climbing(table: Table, rounds: tuple[Round, ...], topic: Topic) -> None:
     """Raise where the rounds do not go up the ladder from rung 0 to its top, or no ratio is asked."""
-    ids = [item.id for item in topic.rungs]
-    places = [ids.index(item.rung) for item in rounds]
+    ids = topic.ladder.ids
+    places = [topic.ladder.place(item.rung) for item in rounds]
     headers = table.tables("round")
     for before, after, header in zip(places, places[1:], headers[1:], strict=False):
         if after <= before:

@@ -144,7 +144,7 @@ def register(shell: object) -> None:
 
 
 def _grade_view(result: Grade) -> RenderableType:
-    rungs = [rung.id for rung in topics.load(result.topic).rungs]
+    rungs = topics.load(result.topic).ladder.ids
     return views.grade(result, rungs, cells.lines_of(result.file))
 
 

@@ -105,9 +105,7 @@ def figure(item: Figure) -> RenderableType:
 
 def graded(result: Grade, rung: str, topic: Topic, source: Sequence[str]) -> RenderableType:
     """A grade of a version, without a word of what lies above the rung that was asked for."""
-    order = [item.id for item in topic.rungs]
-    asked = order[: order.index(rung) + 1]
-    reached = order[: order.index(result.rung_reached) + 1] if result.rung_reached else []
+    asked, reached = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
     claims = [claim for claim in result.claims if claim.rung in asked]
     bare = dataclasses.replace(
         result,

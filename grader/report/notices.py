@@ -48,7 +48,7 @@ def topics_json(found: Sequence[Topic]) -> bytes:
         {
             "name": topic.name,
             "title": topic.title,
-            "rungs": [rung.id for rung in topic.rungs],
+            "rungs": list(topic.ladder.ids),
             "sizes": {"main": topic.sizes_main, "count": topic.sizes_count},
             "library": topic.library,
         }

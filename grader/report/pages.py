@@ -19,8 +19,7 @@ from grader.report.profiles import NO_LINE
 from grader.report.rendering import environment
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
 from grader.workbook import units
-from grader.workbook.ladder import Rung
-from grader.workbook.source_file import SourceFile
+from grader.workbook.topic import Topic
 
 
 @dataclass(frozen=True)
@@ -72,20 +71,19 @@ def climb(result: Climb, title: str) -> str:
     )
 
 
-def grade(result: Grade, title: str, rungs: Sequence[Rung[SourceFile]], source: Sequence[str]) -> str:
-    """What a submission is worth and why; `rungs` are the ladder's, `source` the submission's lines."""
-    ids = [rung.id for rung in rungs]
-    reached = ids.index(result.rung_reached) if result.rung_reached in ids else -1
-    claims = console.told_claims(result, ids[: reached + 1])
+def grade(result: Grade, topic: Topic, source: Sequence[str]) -> str:
+    """What a submission is worth and why; `source` are the submission's lines."""
+    paid = topic.ladder.up_to(result.rung_reached)
+    claims = console.told_claims(result, paid)
     return _page(
         "grade.html.j2",
         result=result,
-        title=title,
-        rungs=ids,
-        reached=reached,
+        title=topic.title,
+        rungs=topic.ladder.ids,
+        reached=len(paid) - 1,
         claims=claims,
         unused=console.UNUSED_SHARED if claims != result.claims else "",
-        earned=lambda claim: claim.points if claim.held and claim.rung in ids[: reached + 1] else 0,
+        earned=lambda claim: claim.points if claim.held and claim.rung in paid else 0,
         line=lambda number: source[number - 1].strip() if number and number <= len(source) else "",
     )
 

@@ -123,7 +123,7 @@ def test_a_grade_shows_points_claims_and_the_next_step(reached: str | None) -> N
         10, 100, cases, [finding], claims, [Hint("02_shared_tile", "Use a tile.")],
         counters={"smsp__inst_executed.sum": 1234, "zero": 0}, counter_source="emulated",
     )  # fmt: skip
-    page = checked(pages.grade(result, topic.title, topic.rungs, ["first", "  total += tile[x];"]))
+    page = checked(pages.grade(result, topic, ["first", "  total += tile[x];"]))
     assert "10 of 100 points" in page
     assert "total += tile[x];" in page
     assert "&lt;now&gt;" in page
