@@ -8,7 +8,8 @@
 DIR is any checkout with a .venv, also one from before this file.
 
 What would differ from run to run is made equal: the seed that a grade draws in secret is always SECRET_SEED here, and
-the fields in VARYING are blanked. The checkout's own path is replaced by a word.
+the fields in VARYING are blanked. The judge's limits of time are PATIENCE times as long, so that nothing is a timeout
+because the machine is busy. The checkout's own path is replaced by a word.
 
 `compare` ends with 0 if nothing but commands and fields was added, and nothing but words has changed. Words are the
 texts in fields named in WORDS; those with other numbers in them are shown apart, for a reader to judge.
@@ -45,16 +46,19 @@ from rich.progress import track
 
 SEED = 7
 SECRET_SEED = 20_260_101
+PATIENCE = 10
 VARYING = ("date", "git_commit")  # of a result's provenance
 WORDS = ("reason", "message", "text", "claim", "stderr")
 PROCESSES = 2
 
-# `python -m grader`, whose grades draw what they are told to.
 LADDER = f"""
-import runpy, secrets
+import runpy, secrets, select
+wait = select.select
 secrets.randbelow = lambda below: {SECRET_SEED}
+select.select = lambda read, write, failed, seconds=None: wait(read, write, failed, seconds and {PATIENCE} * seconds)
 runpy.run_module("grader", run_name="__main__", alter_sys=True)
 """
+"""`python -m grader`, with a secret that is known, and a judge that waits longer for its children to answer."""
 
 app = typer.Typer(help="See the head of this file.", add_completion=False, pretty_exceptions_enable=False)
 console = Console(highlight=False, markup=False, soft_wrap=True)
