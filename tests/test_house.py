@@ -80,3 +80,17 @@ def test_a_package_can_be_listed_at_once(folder: str) -> None:
         f"{package} has {count} modules" for package, count in modules.items() if count > MODULES_A_PACKAGE
     ]
     assert not full, f"{', '.join(full)}; {MODULES_A_PACKAGE} are the most: part it by what belongs together"
+
+
+def test_only_the_judge_asks_which_kind_a_topic_is_of() -> None:
+    """What differs otherwise, a topic says itself: see grader/workbook/topic.py."""
+    kinds = {"KernelTopic", "ScheduleTopic"}
+    askers = {
+        name(path).split("/")[1]
+        for path in files(GRADER)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "isinstance")
+        or isinstance(node, ast.MatchClass)
+        if kinds & {item.id for item in ast.walk(node) if isinstance(item, ast.Name)}
+    }
+    assert askers == {"judge"}

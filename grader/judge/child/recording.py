@@ -40,7 +40,7 @@ def record(op: RecordSchedule) -> Recording:
     found.recorder = recorder = Recorder(op.file)
     try:
         parameters = [item if isinstance(item, int) else _given(recorder, item) for item in op.parameters]
-        with _twins():
+        with _emulated_pycuda():
             names: dict[str, Any] = {"__name__": "schedule", "__file__": op.file}
             exec(compile(op.source, op.file, "exec"), names)
             schedule = names[CLASS](function, *parameters)
@@ -61,7 +61,7 @@ def _given(recorder: Recorder, item: HostData) -> HostArray:
 
 
 @contextmanager
-def _twins() -> Iterator[None]:
+def _emulated_pycuda() -> Iterator[None]:
     """PyCUDA and the workbook's own extension of it are the emulator's."""
     hidden = sys.modules.get(EXT)
     sys.modules[EXT] = driver_ext
