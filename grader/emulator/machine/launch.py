@@ -34,8 +34,8 @@ class LaunchExecution:
     memory: Memory
     touched: Sequence[mmap]
     """A byte per 32-byte sector of the arena: loaded, and which words were stored."""
-    storers: mmap
-    """4 bytes per word, as far as anything is allocated: who stored there last."""
+    last_writers: mmap
+    """4 bytes per word, as far as anything is allocated: its last writer."""
     plan: KernelPlan
     code: int
     state_bytes: int
@@ -98,7 +98,7 @@ class LaunchExecution:
             "SYMBOLS": held["symbols"].ctypes.data,
             "TOUCHED_READ": host_address(self.touched[0]),
             "TOUCHED_WRITE": host_address(self.touched[1]),
-            "STORERS": host_address(self.storers),
+            "LAST_WRITERS": host_address(self.last_writers),
             "FENCES": held["fences"].ctypes.data if self.plan.blocks_wait else 0,
             "WARPS_WAIT": int(self.plan.warps_wait),
             "THREADS": math.prod(self.block),

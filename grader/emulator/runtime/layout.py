@@ -72,7 +72,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     BARRIER_SPLIT_OTHER,
     FAILED_BLOCK,  # the block that spent its budget or trapped
     FAILED_WARP,
-    STORERS,  # pointer to uint32 per word of the arena: who stored there last; holds where TOUCHED_WRITE says so
+    LAST_WRITERS,  # pointer to uint32 per word of the arena: its last writer; holds where TOUCHED_WRITE says so
     FENCES,  # pointer to int64 per block: its fences so far; 0 where blocks have no means to wait for each other
     WARPS_WAIT,  # 1 where warps of a block may wait for each other by other means than barriers
     DOUBTFUL,  # 1 where the last COMPARED store has to be looked at by `compare_stores`
@@ -132,13 +132,13 @@ ANY_WARP = 1023  # the warp field when several warps have read
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
 NEVER = 1 << 45  # plus the block's clock, its clock: later than any barrier
 
-# -- who stored a word of global memory --------------------------------------------------------------------------------
+# -- last writers of words of global memory ---------------------------------------------------------------------------
 # block << 14 | epoch << 5 | warp. The epoch is how many barriers the block had passed, or how many fences it had
 # executed where blocks may wait for each other.
-STORER_EPOCH, STORER_BLOCK = 5, 14
-BLOCK_NUMBERS = 1 << 32 - STORER_BLOCK  # block numbers are kept modulo this
-MOST_EPOCHS = (1 << STORER_BLOCK - STORER_EPOCH) - 1  # where they are not counted any further
-NOBODY = 0xFFFFFFFF  # stored by an atomic, a volatile store, or less than a word
+WRITER_EPOCH, WRITER_BLOCK = 5, 14
+BLOCK_NUMBERS = 1 << 32 - WRITER_BLOCK  # block numbers are kept modulo this
+MOST_EPOCHS = (1 << WRITER_BLOCK - WRITER_EPOCH) - 1  # where they are not counted any further
+NO_WRITER = 0xFFFFFFFF  # the last store was an atomic, volatile, or narrower than a word
 
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.
