@@ -113,7 +113,7 @@ class CaseResult:
     first_mismatch: Mismatch | None
     kind: CaseKind = "real"  # exact: small integers and equality; real: random data and a bound
     reason: str | None = None  # what is wrong, and what to do about it; null for a pass
-    reproduce: str | None = None  # the command that runs this one case again; null for a pass
+    reproduce: Reproduce | None = None  # what runs this one case again; null for a pass
     yardstick_error: float | None = None  # `error` of the topic's yardstick on the same data
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
@@ -137,6 +137,17 @@ class Interval:
     stream: int  # 0 is the default stream; of no meaning for the host
     start_s: float  # from the start of the run
     end_s: float
+@dataclass(frozen=True)
+class Reproduce:
+    """What it takes to run one case again."""
+
+    topic: str
+    file: str  # as the user gave it
+    problem: dict[str, int]  # sizes by name
+    seed: int  # what the inputs are drawn from
+    cell: str | None = None  # the name of a notebook's kernel, where it is run again there
+
+
     line: int | None  # of the schedule's file that asked for it
 
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.report import gantt
+from grader.report.reproducing import again
 from grader.results import Accuracy, CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
 from grader.workbook import units
 
@@ -297,7 +298,7 @@ def _failed_case(case: CaseResult) -> Iterable[RenderableType]:
     what = f"{units.problem(case.problem)}, {case.kind} data: {case.verdict}"
     yield Padding(Text.assemble(("✗ ", "red"), what), (0, 0, 0, 2))
     if case.reproduce is not None:  # in one line, to be copied: not padded, because padding crops
-        command = (case.reproduce, "cyan")
+        command = (again(case.reproduce), "cyan")
         yield Text.assemble("    again: ", command, no_wrap=True, overflow="ignore")
 
 
