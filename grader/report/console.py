@@ -319,6 +319,7 @@ def findings(items: Sequence[FindingResult], file: str, source: Sequence[str]) -
         times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
         text = Text.assemble((f"{where}: ", "bold"), (finding.kind.replace("_", " "), "red"), ": ")
         text.append(f"{finding.message}{times}")
+        text.append(f". {finding.remedy}" if finding.remedy else "")
         yield Padding(text, (1, 0, 0, 2))
         yield _quoted(finding, source)
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.emulator import devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
-from grader.emulator.errors import LaunchRefused
+from grader.emulator.errors import LaunchRefused, TooManyRegisters
 from grader.emulator.machine.launch import LaunchExecution, Shape
 from grader.emulator.machine.memory import Memory, reserve
 from grader.emulator.machine.records import Finding, LaunchRecord
@@ -183,7 +183,7 @@ class Machine:
         if shared_bytes > most:
             raise LaunchRefused(f"{shared_bytes} bytes of shared memory a block; the device has {most}")
         if kernel.registers * threads > limits["max_registers_per_block"]:
-            raise LaunchRefused(
+            raise TooManyRegisters(
                 f"{threads} threads of {kernel.registers} registers; a block has {limits['max_registers_per_block']}"
             )
 

@@ -1,10 +1,10 @@
 """Global and constant memory: bounds, alignment, requests, sectors, and reads of what others store meanwhile.
 
-The last writer of each word is kept for as long as the launch lasts. A thread that loads what another block has stored, or
-another warp of its block since the last barrier, races with it. Where a kernel has means to wait for that (atomics,
-fences, volatile accesses), warps of a block are not looked at, and what another block has stored may be loaded once
-that block has executed a fence behind the store. In all other kernels, a store of another value over what others
-have stored in the same way is a race as well.
+The last writer of each word is kept for as long as the launch lasts. A thread that loads what another block has
+stored, or another warp of its block since the last barrier, races with it. Where a kernel has means to wait for that
+(atomics, fences, volatile accesses), warps of a block are not looked at, and what another block has stored may be
+loaded once that block has executed a fence behind the store. In all other kernels, a store of another value over what
+others have stored in the same way is a race as well.
 """
 
 from __future__ import annotations

@@ -94,6 +94,8 @@ GLOBAL_BASE = 0x7000_0000_0000
 # kinds of finding, in the order of their slots
 OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT = range(6)
 FINDING_KINDS = 6
+# FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
+# (a last writer, or an accessor of shared memory), the cp.async that has not arrived, the width of an access.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
 FINDING_SLOTS = 5
 SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole cache lines
@@ -125,12 +127,19 @@ SEVERAL = 33  # more than one lane of the warp
 STORE_PHASE = 4  # shared: added to the phase of a store
 
 # -- shadow of shared memory ------------------------------------------------------------------------------------------
-# An int64 for the last write and one for the last read of a granule, each clock << 16 | warp << 6 | lane.
-ACCESSOR_BITS = 16
-ANY_WARP = 1023  # the warp field when several warps have read
+# An int64 for the last write and one for the last read of a granule, each clock << 24 | site << 12 | warp << 6 | lane.
+WARP_SHIFT, SITE_SHIFT, ACCESSOR_BITS = 6, 12, 24
+LANE_FIELD = (1 << WARP_SHIFT) - 1
+ANY_WARP = (1 << SITE_SHIFT - WARP_SHIFT) - 1  # the warp field when several warps have read
+NO_SITE = (
+    1 << ACCESSOR_BITS - SITE_SHIFT
+) - 1  # the site field of sites with higher numbers, and where none is known
 
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
-NEVER = 1 << 45  # plus the block's clock, its clock: later than any barrier
+NEVER = 1 << 38  # plus the block's clock, its clock: later than any barrier
+
+# What a finding keeps of the other access to shared memory: the fields above without the clock, and whether it read.
+OTHER_READ = 1 << ACCESSOR_BITS
 
 # -- last writers of words of global memory ---------------------------------------------------------------------------
 # block << 14 | epoch << 5 | warp. The epoch is how many barriers the block had passed, or how many fences it had
@@ -143,7 +152,7 @@ NO_WRITER = 0xFFFFFFFF  # the last store was an atomic, volatile, or narrower th
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.
 Q_FIRST, Q_NEXT, Q_GROUPS, Q_ENTRIES = range(4)
-E_GROUP, E_WIDTH, E_LANES, E_DESTINATIONS = range(4)
+E_GROUP, E_WIDTH, E_LANES, E_SITE, E_DESTINATIONS = range(5)
 E_SOURCES = E_DESTINATIONS + LANES
 E_SIZES = E_SOURCES + LANES
 ENTRY_BYTES = (E_SIZES + LANES) * 8

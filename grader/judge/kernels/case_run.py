@@ -12,9 +12,9 @@ import numpy as np
 from grader.judge.child.protocol import Allocate, Download, Operation, Record, Release, Reply, Run, Upload
 from grader.judge.correctness.cases import Case, CaseData
 from grader.judge.correctness.comparison import Comparison
+from grader.judge.correctness.findings import ArrayType, located, results
 from grader.judge.correctness.guards import POISON, damage, frame, paint, paint_output
 from grader.judge.correctness.verdict import (
-    findings,
     of_comparison,
     of_failure,
     of_findings,
@@ -47,11 +47,15 @@ class CaseRun:
         return self.kernel.rung.signature[name].dtype
 
     def sizes(self) -> dict[str, int]:
-        """Bytes of every array the kernel is given, by name: inputs, outputs, scratch."""
+        """Bytes of every array, by name."""
+        return {name: array.nbytes for name, array in self.arrays().items()}
+
+    def arrays(self) -> dict[str, ArrayType]:
+        """Every array the kernel is given, by name: inputs, outputs, scratch."""
         shapes: dict[str, tuple[int, ...]] = {name: array.shape for name, array in self.data.inputs.items()}
         shapes |= {name: array.shape for name, array in self.data.expected.items()}
         shapes |= {item.name: item.shape for item in self.planned.scratch}
-        return {name: int(np.prod(shape)) * self.dtype(name).itemsize for name, shape in shapes.items()}
+        return {name: ArrayType(self.dtype(name), shape) for name, shape in shapes.items()}
 
 
 @dataclass(frozen=True)
@@ -79,11 +83,11 @@ def run(runner: Runner, trial: CaseRun, budget: int | None, timeout_s: float) ->
     if isinstance(reply, Refused):
         return Outcome(reply)
     printed = runner.printed()
-    records = named(records_of(reply), trial.planned.kernels)
+    records = located(named(records_of(reply), trial.planned.kernels), trial.arrays())
     refusal = of_records(records, budget)
     if refusal is None and reply.failure is not None:
         refusal = of_failure(reply.failure)
-    seen = findings(records)
+    seen = results(records)
     if refusal:
         runner.restart()  # the context of a failed launch is of no more use
         return Outcome(of_findings(seen) or refusal, records, tuple(seen), printed=printed)
