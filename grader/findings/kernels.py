@@ -107,6 +107,11 @@ def remedy(finding: Finding) -> str:
         return _remedy_of_race(finding)
     if finding.kind == "out_of_bounds" and finding.space == "shared":
         return _SHARED_BYTES
+    if finding.kind == "misaligned" and finding.size != 16:
+        return (
+            f"An access of {finding.size} bytes needs an address that is a multiple of {finding.size}: take single "
+            "elements where rows do not begin at one."
+        )
     return _REMEDIES[finding.kind]
 
 
@@ -182,12 +187,13 @@ def _race(finding: Finding) -> str:
     other = finding.other or Access()
     if finding.space == "global":
         return _global_race(finding, other)
-    too = " too" if other.action == finding.action else ""
+    verb = _VERBS[other.action] if other.action else "accesses"
+    too = " too" if other.action in (finding.action, None) else ""
     line = f" in line {other.line}" if other.line else ""
     barriers = f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
     return (
         f"{_actor(finding)} {_does(finding)} {_shared_place(finding)}, which {_other(finding, other)} "
-        f"{_VERBS[other.action or 'read']}{too}{line} with no {barriers} in between"
+        f"{verb}{too}{line} with no {barriers} in between"
     )
 
 
@@ -257,12 +263,12 @@ _REMEDIES: Mapping[Kind, str] = {
 
 
 def _actor(finding: Finding) -> str:
-    """Who did it. Where the emulator does not know which thread of a warp, it is at least another than the one that it
-    races with."""
+    """Who did it. Where they are several threads of a warp, it is another than the one that they race with."""
     if not finding.any_of_warp:
         return f"thread {finding.thread}"
-    met = finding.other is not None and finding.other.thread == finding.thread
-    return f"{'another' if met else 'a'} thread of the warp of thread {finding.thread}"
+    warp = f"the warp of thread {finding.thread}"
+    met = finding.kind == "race" and finding.other is not None and finding.other.thread == finding.thread
+    return f"another thread of {warp}" if met else warp
 
 
 def _does(finding: Finding) -> str:

@@ -107,6 +107,8 @@ def test_an_access_outside_of_shared_and_local_memory() -> None:
 def test_an_address_that_is_not_aligned() -> None:
     says = "reads 16 bytes at `B`[1], address 0x700000100004, which is no multiple of 16"
     assert says in message(of_b("misaligned", 4, size=16))
+    assert remedy(of_b("misaligned", 4, size=16)).startswith("A float4 needs")
+    assert "a multiple of 4: take single elements" in remedy(of_b("misaligned", 2))
 
 
 RACE = {"size": 4, "scope": "block"}
@@ -146,6 +148,15 @@ def test_no_thread_races_with_itself(any_of_warp: bool) -> None:
     assert "which another thread of its warp writes" in message(of_tile("race", scope="warp", other=same))
     broadcast = of_tile("race", scope="warp", any_of_warp=True, other=replace(same, any_of_warp=False))
     assert message(broadcast).startswith("another thread of the warp of thread (1, 0, 0) reads")
+
+
+def test_who_raced_is_not_made_up() -> None:
+    text = message(of_tile("race", scope="block"))
+    assert "which another thread of the block accesses too with no __syncthreads() in between" in text
+    text = message(of_tile("uninitialised_shared", any_of_warp=True))
+    assert text.startswith(
+        "the warp of thread (1, 0, 0) reads shared memory at byte 132 (`tile`), which no thread"
+    )
 
 
 def test_a_race_in_global_memory() -> None:

@@ -185,7 +185,23 @@ def test_a_profile_tells_lines_apart() -> None:
 def test_a_profile_of_a_wrong_kernel_has_its_findings() -> None:
     result = profile(TOPICS["gemm"], SUBMISSIONS / "gemm" / "out_of_bounds_by_one.cu")
     assert result.verdict == "fail"
-    assert result.launches[0].findings[0].kind == "out_of_bounds"
+    found = result.launches[0].findings[0]
+    assert (found.kind, found.tool, found.action, found.size) == ("out_of_bounds", "memcheck", "write", 4)
+    size = result.problem
+    assert (found.array, found.shape) == ("C", [size["M"], size["N"]])
+    assert found.element is not None
+    assert found.element >= size["M"] * size["N"]
+    assert (found.offset, found.allocation_bytes) == (4 * found.element, 4 * size["M"] * size["N"])
+    assert f"writes `C`[{found.element}], where `C` has" in found.message
+
+
+def test_a_scratch_array_has_its_name_in_findings() -> None:
+    topic = TOPICS["reduce"]
+    found = grade(topic, SUBMISSIONS / "reduce" / "missing_threadfence.cu", "emulator").findings[0]
+    assert (found.array, found.element, found.space, found.scope) == ("sums", 0, "global", "grid")
+    assert "in `sums`[0]" in found.message
+    assert found.other is not None
+    assert (found.other.action, found.other.block, found.other.thread) == ("write", [0, 0, 0], None)
 
 
 def test_profiles_come_from_the_emulator() -> None:

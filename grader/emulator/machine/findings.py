@@ -31,6 +31,7 @@ from grader.emulator.runtime.layout import (
     LANES,
     MISALIGNED,
     NO_SITE,
+    NO_WRITE,
     OTHER_READ,
     OUT_OF_BOUNDS,
     RACE,
@@ -208,6 +209,9 @@ class Note:
         if space == "global":
             return self._last_writer()
         lane, warp = self.packed & LANE_FIELD, self.packed >> WARP_SHIFT & ANY_WARP
+        scope: Scope = "warp" if warp == self.warp else "block"
+        if self.packed == NO_WRITE:  # nothing is known of it
+            return None, scope
         number, sites = self.packed >> SITE_SHIFT & NO_SITE, self.launched.plan.sites
         other = Access(
             "read" if self.packed & OTHER_READ else "write",
@@ -216,7 +220,7 @@ class Note:
             None if warp == ANY_WARP else self._thread(warp, lane),
             warp != ANY_WARP and lane >= LANES,
         )
-        return other, "warp" if warp == self.warp else "block"
+        return other, scope
 
     def _last_writer(self) -> tuple[Access, Scope]:
         """The last writer of a word of global memory: a warp of this block, or another block."""

@@ -134,6 +134,7 @@ ANY_WARP = (1 << SITE_SHIFT - WARP_SHIFT) - 1  # the warp field when several war
 NO_SITE = (
     1 << ACCESSOR_BITS - SITE_SHIFT
 ) - 1  # the site field of sites with higher numbers, and where none is known
+NO_WRITE = NO_SITE << SITE_SHIFT  # all fields below the clock, of a write that never was
 
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
 NEVER = 1 << 38  # plus the block's clock, its clock: later than any barrier

@@ -26,6 +26,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     MISALIGNED,
     NEVER,
     NO_SITE,
+    NO_WRITE,
     OTHER_READ,
     OUT_OF_BOUNDS,
     P_ALIGNED,
@@ -102,7 +103,7 @@ def _other(record: int) -> int:
 @native
 def _reported(context: int) -> int:
     """The record of a write that never was, in place of one that was missed: it is reported once."""
-    return (pointer(context, int64)[BLOCK_CLOCK] << ACCESSOR_BITS) | (NO_SITE << SITE_SHIFT)
+    return (pointer(context, int64)[BLOCK_CLOCK] << ACCESSOR_BITS) | NO_WRITE
 
 
 @native
@@ -164,10 +165,14 @@ def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: 
     write = writes[index] if writes[index] & LANE_FIELD != IN_FLIGHT else int64(0)
     if _in_flight(context, writes[index]):
         note(context, site, UNFINISHED, lane, address, _other(writes[index]))
-    elif _unordered(context, write, warp, one, synchronised):
-        note(context, site, RACE, lane, address, _other(write))
-    elif _unordered(context, read, warp, one, synchronised):
-        note(context, site, RACE, lane, address, _other(read) | OTHER_READ)
+    else:
+        races_with_read = _unordered(context, read, warp, one, synchronised)
+        if races_with_read and _other(write) == NO_WRITE:
+            note(context, site, RACE, lane, address, _other(read) | OTHER_READ)
+        elif _unordered(context, write, warp, one, synchronised):
+            note(context, site, RACE, lane, address, _other(write))
+        elif races_with_read:
+            note(context, site, RACE, lane, address, _other(read) | OTHER_READ)
     writes[index] = accessor(context, site) | one
 
 
