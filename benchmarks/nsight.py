@@ -33,6 +33,7 @@ from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
 from grader.emulator.metrics import TENSOR_INSTRUCTIONS
 from grader.emulator.nvrtc import compilation
+from grader.findings.kernels import message
 from grader.judge.child.executor import Executor, Memory
 from grader.judge.child.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
 from grader.judge.kernels.compiled import prepare
@@ -137,7 +138,7 @@ def compare(name: str, launch: Launch, record: Any, row: dict[str, str], arch: s
         "metrics": {k: [ours[k], theirs[k]] for k in ours if ours[k] or theirs[k]},
         "registers": [record.registers, int(float(row["launch__registers_per_thread"]))],
         "blocks_per_sm": [full.blocks_per_sm, limit],
-        "findings": [f.message for f in record.findings],
+        "findings": [message(f) for f in record.findings],
     }  # fmt: skip
 
 

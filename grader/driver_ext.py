@@ -42,6 +42,22 @@ def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_sha
         return int(_checked("cuOccupancyMaxActiveBlocksPerMultiprocessor", occupancy))
 
 
+def status(error: Exception) -> str | None:
+    """CUDA's name of the status behind an exception, such as "OUT_OF_MEMORY"; None where it has none.
+
+    PyCUDA keeps the status in its message alone: "cuCtxSynchronize failed: misaligned address", and sometimes more
+    behind " - ". The words are `cuGetErrorString`'s, so it is asked which status they belong to.
+    """
+    if not isinstance(error, pycuda.driver.Error):
+        return None
+    words = str(error).partition(" failed: ")[2].partition(" - ")[0]
+    for code in cu.CUresult:
+        known, text = cu.cuGetErrorString(code)
+        if known == cu.CUresult.CUDA_SUCCESS and text.decode() == words:
+            return str(code.name).removeprefix("CUDA_ERROR_")
+    return None
+
+
 def device_limits() -> dict[str, int]:
     """The device's attributes by PyCUDA's names in lower case, such as "max_threads_per_block"."""
     device = pycuda.driver.Context.get_device()

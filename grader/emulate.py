@@ -21,6 +21,7 @@ from grader.emulator.pycuda_api.driver import emulation
 from grader.emulator.pycuda_api.driver.stream import Event
 from grader.emulator.pycuda_api.shim import emulated_pycuda
 from grader.errors import WarpladderError
+from grader.findings import kernels
 
 _EMULATOR = str(Path(grader.emulator.__file__).parent)
 
@@ -149,5 +150,5 @@ def _as_json(launch: LaunchRecord) -> dict[str, Any]:
         "shared_bytes": launch.shared_bytes,
         "registers": launch.registers,
         "counters": launch.counters,
-        "findings": [asdict(finding) for finding in launch.findings],
+        "findings": [asdict(kernels.result(finding, launch.kernel)) for finding in launch.findings],
     }

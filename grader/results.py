@@ -77,16 +77,51 @@ class ClaimResult:
 
 
 @dataclass(frozen=True)
+class OtherAccess:
+    """The other one of two threads that a finding is about, such as two that race; or the other command."""
+
+    action: Literal["read", "write", "atomic"] | None  # null where it touches no memory
+    line: int | None = None  # null where it is not known
+    block: list[int] | None = None  # block index (x, y, z); null where it is not known
+    thread: list[int] | None = (
+        None  # thread index (x, y, z); null where it is not known, or where they are many
+    )
+    any_of_warp: bool = False  # it is some thread of the warp that begins with `thread`
+
+
+@dataclass(frozen=True)
 class FindingResult:
     """One fault that the emulator saw while a kernel ran, such as an access out of bounds."""
 
-    kind: str  # out_of_bounds, misaligned, uninitialised_shared, race, trap, assert or barrier
+    # of kernels: out_of_bounds, misaligned, uninitialised_shared, race, unfinished_copy, absent_lanes, barrier, trap
+    # or assert; of schedules: launch, order or unwritten
+    kind: str
     line: int | None  # line of the learner's file; null where the compiler gave none
-    message: str  # what happened, with addresses and sizes
+    message: str  # what happened, in words
     count: int = 1  # how often it happened in that launch
     kernel: str | None = None  # the kernel it happened in
-    block: list[int] | None = None  # block index (x, y, z) of the first occurrence
-    thread: list[int] | None = None  # thread index (x, y, z) of the first occurrence
+    block: list[int] | None = None  # block index (x, y, z) of the first occurrence; null where not known
+    thread: list[int] | None = None  # thread index (x, y, z) of the first occurrence; null where not known
+    any_of_warp: bool = False  # it is some thread of the warp that begins with `thread`
+    tool: Literal["memcheck", "racecheck", "initcheck", "synccheck"] | None = (
+        None  # compute-sanitizer's, by kind
+    )
+    remedy: str | None = None  # what would mend it, in words
+    action: Literal["read", "write", "atomic"] | None = None  # null where it is about no access to memory
+    space: str | None = None  # PTX's state space: global, const, shared, local or param; or generic
+    address: int | None = None  # of the access; in shared and local memory, bytes from the start
+    size: int | None = None  # bytes of the access
+    offset: int | None = (
+        None  # bytes from the start of what the address lies in, or nearest to; may lie outside
+    )
+    allocation_bytes: int | None = None  # bytes of what the address lies in, or nearest to
+    array: str | None = None  # its name: a parameter, a scratch array, or a variable of the kernel's file
+    element: int | None = None  # index into the flat array; may lie outside
+    shape: list[int] | None = None  # of the array
+    scope: Literal["warp", "block", "grid"] | None = (
+        None  # of a race: the smallest group that both threads are in
+    )
+    other: OtherAccess | None = None  # whom the race is with, or the copy that has not arrived
 
 
 @dataclass(frozen=True)
@@ -103,6 +138,17 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
+class Reproduce:
+    """What it takes to run one case again."""
+
+    topic: str
+    file: str  # as the user gave it
+    problem: dict[str, int]  # sizes by name
+    seed: int  # what the inputs are drawn from
+    cell: str | None = None  # the name of a notebook's kernel, where it is run again there
+
+
+@dataclass(frozen=True)
 class CaseResult:
     """One input the judge tried."""
 
@@ -113,7 +159,7 @@ class CaseResult:
     first_mismatch: Mismatch | None
     kind: CaseKind = "real"  # exact: small integers and equality; real: random data and a bound
     reason: str | None = None  # what is wrong, and what to do about it; null for a pass
-    reproduce: str | None = None  # the command that runs this one case again; null for a pass
+    reproduce: Reproduce | None = None  # what runs this one case again; null for a pass
     yardstick_error: float | None = None  # `error` of the topic's yardstick on the same data
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 

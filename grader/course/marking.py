@@ -78,11 +78,10 @@ class Marked:
 
 
 def _in_notebook(case: CaseResult) -> CaseResult:
-    """A case with the call that runs it again where the learner works, in the notebook."""
+    """A case that is run again where the learner works, in the notebook."""
     if case.reproduce is None:
         return case
-    sizes = "".join(f", {name}={size}" for name, size in case.problem.items())
-    return replace(case, reproduce=f'lab.grade("{NAME}"{sizes}, seed={case.seed})')
+    return replace(case, reproduce=replace(case.reproduce, cell=NAME))
 
 
 class Order(msgspec.Struct, frozen=True):

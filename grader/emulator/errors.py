@@ -29,5 +29,18 @@ class LaunchRefused(EmulatorError):
     """A launch configuration that the device cannot run (too many threads, too much shared memory …)."""
 
 
+class TooManyRegisters(LaunchRefused):
+    """A block whose threads need more registers together than a multiprocessor has."""
+
+
 class MemoryFault(EmulatorError):
     """The host asked for device memory that is not there: bad address, double free, out of memory."""
+
+
+class NotAllocated(MemoryFault):
+    """The host asked for bytes that do not lie within one allocation."""
+
+    def __init__(self, address: int, nbytes: int) -> None:
+        super().__init__(f"{nbytes} bytes at {address:#x} are not within an allocation")
+        self.address = address
+        self.nbytes = nbytes

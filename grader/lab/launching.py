@@ -18,9 +18,10 @@ from grader.analysis.occupancy import occupancy
 from grader.cuda import Cuda
 from grader.emulator.nvrtc.compilation import PINNED, Build, Resources
 from grader.errors import WarpladderError
+from grader.findings import kernels
 from grader.lab.cells import Cell, cell
 from grader.lab.counts import About, Counts
-from grader.results import FindingResult, LineProfile
+from grader.results import LineProfile
 from grader.workbook import compiler
 from grader.workbook.content import name_of
 
@@ -125,9 +126,7 @@ def _counts(name: str, found: Any, used: Resources) -> Counts:
         occupancy=resident.fraction,
         dram_bytes=found.dram_read_bytes + found.dram_write_bytes,
         lines=_lines(name, found),
-        findings=tuple(
-            FindingResult(item.kind, item.line or None, item.message, item.count) for item in found.findings
-        ),
+        findings=tuple(kernels.result(item, name) for item in found.findings),
     )
     return Counts(found.counters, about)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-from functools import partial
+from dataclasses import replace
 from typing import TypeVar
 
 import msgspec
@@ -20,7 +19,7 @@ from grader.lab.counts import About, Counts
 from grader.lab.show import Shown
 from grader.report import console as views
 from grader.report import profiles
-from grader.results import Climb, Grade, LineProfile, Profile, load
+from grader.results import CaseResult, Climb, Grade, LineProfile, Profile, load
 from grader.workbook import topics, units
 from grader.workbook.content import content_root, name_of
 
@@ -37,7 +36,8 @@ def grade(name: str, /, seed: int | None = None, **sizes: int) -> Grade:
     """
     kept = cell(name)
     result = judge_it(kept.load_topic(), kept.path, seed=seed, problem_overrides=sizes or None)
-    return _named(result, kept)
+    named = _named(result, kept)
+    return replace(named, cases=[_in_notebook(case, kept.name) for case in named.cases])
 
 
 def profile(name: str, /, **sizes: int) -> Profile:
@@ -160,12 +160,11 @@ def _named(result: Result, kept: Cell) -> Result:
     """The result with the kernel's name where it has the path of a temporary file or of this installation."""
     text = msgspec.json.encode(result).decode()
     path = json.dumps(str(kept.path), ensure_ascii=False)[1:-1]
-    text = re.sub(rf"ladder grade {kept.topic} {re.escape(path)} ([^\"]*)", partial(_call, kept.name), text)
     return msgspec.json.decode(text.replace(path, name_of(kept.path)), type=type(result))
 
 
-def _call(name: str, command: re.Match[str]) -> str:
-    """`ladder grade … --set M=33 --seed 7` as a call of `grade`."""
-    options = re.findall(r"--(?:set (\w+)=|(seed) )(\d+)", command[1])
-    sizes = "".join(f", {size or seed}={value}" for size, seed, value in options)
-    return f"lab.grade('{name}'{sizes})"
+def _in_notebook(case: CaseResult, name: str) -> CaseResult:
+    """A case that is run again as the kernel `name` of this notebook."""
+    if case.reproduce is None:
+        return case
+    return replace(case, reproduce=replace(case.reproduce, cell=name))

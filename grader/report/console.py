@@ -12,6 +12,7 @@ from rich.text import Text
 
 from grader.emulator import metrics
 from grader.report import gantt
+from grader.report.reproducing import again
 from grader.results import Accuracy, CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
 from grader.workbook import units
 
@@ -296,7 +297,7 @@ def _failed_case(case: CaseResult) -> Iterable[RenderableType]:
     what = f"{units.problem(case.problem)}, {case.kind} data: {case.verdict}"
     yield Padding(Text.assemble(("✗ ", "red"), what), (0, 0, 0, 2))
     if case.reproduce is not None:  # in one line, to be copied: not padded, because padding crops
-        command = (case.reproduce, "cyan")
+        command = (again(case.reproduce), "cyan")
         yield Text.assemble("    again: ", command, no_wrap=True, overflow="ignore")
 
 
@@ -317,6 +318,7 @@ def findings(items: Sequence[FindingResult], file: str, source: Sequence[str]) -
         times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
         text = Text.assemble((f"{where}: ", "bold"), (finding.kind.replace("_", " "), "red"), ": ")
         text.append(f"{finding.message}{times}")
+        text.append(f". {finding.remedy}" if finding.remedy else "")
         yield Padding(text, (1, 0, 0, 2))
         yield _quoted(finding, source)
 

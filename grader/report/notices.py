@@ -12,7 +12,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.emulator.machine.records import LaunchRecord
 from grader.errors import WarpladderError
+from grader.findings.kernels import message, remedy
 from grader.report import console as views
 from grader.workbook import units
 
@@ -100,27 +102,9 @@ def doctor(diagnosis: _Diagnosis) -> RenderableType:
     return Group(table, "", state)
 
 
-class _Finding(Protocol):
-    @property
-    def kind(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def count(self) -> int: ...
-
-
-class _Launch(Protocol):
-    @property
-    def kernel(self) -> str: ...
-    @property
-    def findings(self) -> Sequence[_Finding]: ...
-
-
 def emulation(
     console: Console,
-    launches: Sequence[_Launch],
+    launches: Sequence[LaunchRecord],
     failure: str | None,
     script: Path,
     times_read: bool = False,
@@ -134,7 +118,8 @@ def emulation(
             where += f", line {finding.line} of its source" if finding.line else ""
             times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
             kind = finding.kind.replace("_", " ")
-            console.print(Text.assemble((f"{where}: ", "bold"), (kind, "red"), f": {finding.message}{times}"))
+            said = f": {message(finding)}{times}. {remedy(finding)}"
+            console.print(Text.assemble((f"{where}: ", "bold"), (kind, "red"), said))
     emulated = units.number_of(len(launches), "launch", "launches")
     faults = sum(len(launch.findings) for launch in launches)
     said = f"{emulated} emulated, {units.number_of(faults, 'finding')}"

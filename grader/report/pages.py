@@ -17,6 +17,7 @@ from grader.report import console, occupancies, pictures, rooflines
 from grader.report.occupancies import Block
 from grader.report.profiles import NO_LINE
 from grader.report.rendering import environment
+from grader.report.reproducing import again
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
 from grader.workbook import units
 from grader.workbook.topic import Topic
@@ -174,6 +175,7 @@ def _environment() -> jinja2.Environment:
             "stores": lambda counters: console.sectors_a_request(counters, "st"),
             "conflicts": console.bank_conflicts,
             "provenance": _provenance,
+            "again": again,
         },
         {"NOTHING": units.NOTHING, "no_ratio": Ratio(None, None, None)},
     )

@@ -20,7 +20,8 @@ from grader.course.marking import Answer, Marked, Marker, Order
 from grader.errors import WarpladderError
 from grader.judge.kernels.case_runner import work
 from grader.lab import show
-from grader.results import CaseResult, ClaimResult, Grade, Hint
+from grader.report import reproducing
+from grader.results import CaseResult, ClaimResult, Grade, Hint, Reproduce
 from grader.workbook import topics
 
 TOPICS = topics.discover()
@@ -204,9 +205,9 @@ def test_feedback_of_a_wrong_kernel_says_so_in_every_cell() -> None:
 
 
 def test_of_hidden_cases_only_that_one_is_wrong_is_told() -> None:
-    case = CaseResult(
-        {"M": 7919, "N": 6007}, 424242, "fail", None, None, reason="wrong", reproduce="--set M=7919"
-    )
+    sizes = {"M": 7919, "N": 6007}
+    again = Reproduce("transpose", "mine.cu", sizes, 424242)
+    case = CaseResult(sizes, 424242, "fail", None, None, reason="wrong", reproduce=again)
     there = graded("fail", None, reason="out[7918] is 1, where M=7919", cases=[case])
     shown = Marked(graded(), there).shown(TRANSPOSE)
     assert (shown.verdict, shown.points, shown.rung_reached) == ("fail", 0, None)
@@ -216,9 +217,12 @@ def test_of_hidden_cases_only_that_one_is_wrong_is_told() -> None:
 
 
 def test_a_public_case_is_told_with_the_call_that_runs_it_again() -> None:
-    case = CaseResult({"M": 3, "N": 5}, 1, "fail", None, None, reason="wrong", reproduce="ladder grade …")
+    sizes = {"M": 3, "N": 5}
+    given = Reproduce("transpose", "mine.cu", sizes, 1)
+    case = CaseResult(sizes, 1, "fail", None, None, reason="wrong", reproduce=given)
     shown = Marked(graded("fail", None, cases=[case])).shown(TRANSPOSE)
-    assert shown.cases[0].reproduce == 'lab.grade("mine", M=3, N=5, seed=1)'
+    assert shown.cases[0].reproduce is not None
+    assert reproducing.again(shown.cases[0].reproduce) == 'lab.grade("mine", M=3, N=5, seed=1)'
 
 
 def test_what_a_schedule_says_where_it_is_marked_is_not_passed_on() -> None:

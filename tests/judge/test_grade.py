@@ -14,6 +14,7 @@ from grader.judge.kernels.submission import KernelSubmission, compile_it, explai
 from grader.judge.profile import profile
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
+from grader.report.reproducing import again
 from grader.results import CaseResult, Grade, Mismatch, Profile, from_json, to_json
 from grader.workbook import topics
 from grader.workbook.compiler import DEFAULT_ARCH
@@ -49,11 +50,11 @@ def test_a_failing_case_is_reproduced_by_its_command() -> None:
     file = SUBMISSIONS / "gemm" / "drops_one_term.cu"
     failed = grade(topic, file, "emulator").cases[-1]
     assert failed.reproduce is not None
-    words = failed.reproduce.split()
+    words = again(failed.reproduce).split()
     assert words[:4] == ["ladder", "grade", "gemm", str(file)]
     sizes = dict(word.split("=") for word in words if "=" in word)
-    again = grade(topic, file, "emulator", failed.seed, {name: int(value) for name, value in sizes.items()})
-    assert again.cases[-1] == failed
+    overrides = {name: int(value) for name, value in sizes.items()}
+    assert grade(topic, file, "emulator", failed.seed, overrides).cases[-1] == failed
 
 
 @pytest.mark.parametrize(
@@ -184,7 +185,23 @@ def test_a_profile_tells_lines_apart() -> None:
 def test_a_profile_of_a_wrong_kernel_has_its_findings() -> None:
     result = profile(TOPICS["gemm"], SUBMISSIONS / "gemm" / "out_of_bounds_by_one.cu")
     assert result.verdict == "fail"
-    assert result.launches[0].findings[0].kind == "out_of_bounds"
+    found = result.launches[0].findings[0]
+    assert (found.kind, found.tool, found.action, found.size) == ("out_of_bounds", "memcheck", "write", 4)
+    size = result.problem
+    assert (found.array, found.shape) == ("C", [size["M"], size["N"]])
+    assert found.element is not None
+    assert found.element >= size["M"] * size["N"]
+    assert (found.offset, found.allocation_bytes) == (4 * found.element, 4 * size["M"] * size["N"])
+    assert f"writes `C`[{found.element}], where `C` has" in found.message
+
+
+def test_a_scratch_array_has_its_name_in_findings() -> None:
+    topic = TOPICS["reduce"]
+    found = grade(topic, SUBMISSIONS / "reduce" / "missing_threadfence.cu", "emulator").findings[0]
+    assert (found.array, found.element, found.space, found.scope) == ("sums", 0, "global", "grid")
+    assert "in `sums`[0]" in found.message
+    assert found.other is not None
+    assert (found.other.action, found.other.block, found.other.thread) == ("write", [0, 0, 0], None)
 
 
 def test_profiles_come_from_the_emulator() -> None:

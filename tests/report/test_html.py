@@ -19,6 +19,7 @@ from grader.results import (
     LineProfile,
     Profile,
     Provenance,
+    Reproduce,
     load,
 )
 from grader.workbook import topics
@@ -112,11 +113,10 @@ def test_a_grade_shows_points_claims_and_the_next_step(reached: str | None) -> N
         ClaimResult("no conflicts", False, 31.0, "03_padded_tile", 20, "y <= 0", 0.0),
     ]
     finding = FindingResult("race", 2, "thread 1 reads what thread 0 writes <now>", 126)
+    again = Reproduce("transpose", "mine.cu", {"M": 33, "N": 31}, 1)
     cases = [
         CaseResult({"M": 1, "N": 1}, 1, "pass", 0.0, None),
-        CaseResult(
-            {"M": 33, "N": 31}, 1, "fail", None, None, "exact", "wrong", "ladder grade transpose mine.cu"
-        ),
+        CaseResult({"M": 33, "N": 31}, 1, "fail", None, None, "exact", "wrong", again),
     ]
     result = Grade(
         "transpose", "mine.cu", "pass" if reached else "fail", None if reached else "Line 2: a race.", reached,
@@ -128,6 +128,7 @@ def test_a_grade_shows_points_claims_and_the_next_step(reached: str | None) -> N
     assert "total += tile[x];" in page
     assert "&lt;now&gt;" in page
     assert "Use a tile." in page
+    assert "<code>ladder grade transpose mine.cu --set M=33 --set N=31 --seed 1</code>" in page
     assert "1,234" in page
     assert "zero<" not in page
     assert ('aria-current="step">01_coalesced_writes' in page) == (reached is not None)

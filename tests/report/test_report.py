@@ -17,6 +17,7 @@ from grader.results import (
     Grade,
     Hint,
     Provenance,
+    Reproduce,
     RungResult,
 )
 from grader.workbook import units
@@ -119,7 +120,7 @@ def test_the_first_lines_of_what_was_printed() -> None:
 
 def test_a_grade_that_failed_quotes_the_line_once() -> None:
     finding = FindingResult("race", 2, "thread (0, 1, 0) reads what thread (1, 0, 0) writes", 126)
-    again = "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1"
+    again = Reproduce("gemm", "mine.cu", {"M": 33, "N": 31, "K": 7}, 1)
     cases = [
         CaseResult({"M": 1, "N": 1, "K": 1}, 1, "pass", 0.0, None),
         CaseResult({"M": 33, "N": 31, "K": 7}, 1, "fail", None, None, "exact", "wrong", again),
@@ -127,7 +128,7 @@ def test_a_grade_that_failed_quotes_the_line_once() -> None:
     grade = Grade("gemm", "mine.cu", "fail", "Line 2: race.", None, 0, 100, cases, [finding], [], [])
     text = shown(console.grade(grade, ["00_naive"], ["a", "  total += tile[x];", "b"]))
     assert "FAIL mine.cu 0 of 100 points 1 of 2 cases right" in text
-    assert again in text
+    assert "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1" in text
     assert text.count("total += tile[x];") == 1
     assert "Ladder" not in text
 

@@ -1,17 +1,23 @@
-"""From what native code noted to findings that a person can act on."""
+"""From what native code noted to findings: one a source line and kind, with what is known of the first occurrence."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
 
-from grader.emulator.machine.records import Finding
+from grader.emulator.machine.memory import Memory
+from grader.emulator.machine.records import Access, Action, Allocation, Finding, Kind, Scope, Shape, Space
 from grader.emulator.machine.worker import Array, Worker
-from grader.emulator.ptx.plan import KernelPlan, Site
+from grader.emulator.ptx.plan import KernelPlan, Site, access_shape
+from grader.emulator.ptx.tree import TYPE_BYTES
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import (
     ABSENT,
+    ANY_WARP,
     FINDING_ADDRESS,
     FINDING_BLOCK,
     FINDING_COUNT,
@@ -20,14 +26,22 @@ from grader.emulator.runtime.layout import (
     FINDING_SLOTS,
     FINDING_THREAD,
     FINDINGS,
+    GLOBAL_BASE,
+    LANE_FIELD,
+    LANES,
     MISALIGNED,
+    NO_SITE,
+    NO_WRITE,
+    OTHER_READ,
     OUT_OF_BOUNDS,
     RACE,
+    SITE_SHIFT,
     UNFINISHED,
     UNINITIALISED,
+    WARP_SHIFT,
 )
 
-KINDS = {
+_KINDS: dict[int, Kind] = {
     OUT_OF_BOUNDS: "out_of_bounds",
     MISALIGNED: "misaligned",
     UNINITIALISED: "uninitialised_shared",
@@ -35,184 +49,192 @@ KINDS = {
     UNFINISHED: "unfinished_copy",
     ABSENT: "absent_lanes",
 }
-Shape = tuple[int, int, int]
+_ACTIONS: dict[str, Action] = {"ld": "read", "st": "write"}
+_MANGLED = re.compile(r"_Z\w*?E(\d+)(\w+)")
+"""The symbol of a variable in a function or a namespace: its name's length and its name come last, and a number where
+there are several of that name."""
 
 
 def _unravel(index: int, shape: Shape) -> Shape:
     return index % shape[0], index // shape[0] % shape[1], index // (shape[0] * shape[1])
 
 
-def collect(
-    plan: KernelPlan, workers: Sequence[Worker], allocations: Array, grid: Shape, block: Shape
-) -> tuple[Finding, ...]:
-    """The findings of a launch, one a source line and kind, with its first occurrence in the order of the blocks."""
-    found = []
-    for (line, kind), notes in sorted(_notes(plan, workers).items()):
-        site, first = min(notes, key=lambda pair: int(pair[1][FINDING_BLOCK]))
-        count = sum(int(note[FINDING_COUNT]) for _, note in notes)
-        where = _unravel(int(first[FINDING_BLOCK]), grid), _unravel(int(first[FINDING_THREAD]), block)
-        shared_bytes = int(workers[0].context[layout.SHARED_BYTES])
-        if kind == RACE and int(first[FINDING_ADDRESS]) >= layout.GLOBAL_BASE:
-            message = _stored(site, plan.blocks_wait, first, allocations, grid, block)
+@dataclass(frozen=True)
+class Launched:
+    """What findings need to know of a launch."""
+
+    plan: KernelPlan
+    memory: Memory
+    variables: dict[str, tuple[int, int]]
+    """Variable → (address, bytes)."""
+    grid: Shape
+    block: Shape
+    shared_bytes: int
+
+    def findings(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
+        """One finding a source line and kind, with its first occurrence in the order of the blocks."""
+        found = []
+        for (_, kind), notes in sorted(self._notes(workers).items()):
+            site, first = min(notes, key=lambda pair: int(pair[1][FINDING_BLOCK]))
+            count = sum(int(note[FINDING_COUNT]) for _, note in notes)
+            note = Note(self, site, kind, first)
+            found.append(note.of_lanes(count) if kind == ABSENT else note.of_access(count))
+        return (*found, *self._barriers(workers))
+
+    def _notes(self, workers: Sequence[Worker]) -> dict[tuple[int, int], list[tuple[Site, Array]]]:
+        """What the workers noted, by source line and kind; a line may be many instructions (unrolled loops)."""
+        notes: dict[tuple[int, int], list[tuple[Site, Array]]] = defaultdict(list)
+        tables = [worker.site_table() for worker in workers]
+        for site in self.plan.sites:
+            for kind in range(FINDING_KINDS):
+                start = FINDINGS + kind * FINDING_SLOTS
+                for table in tables:
+                    note = table[site.index][start : start + FINDING_SLOTS]
+                    if note[FINDING_COUNT]:
+                        notes[site.inst.source_line, kind].append((site, note))
+        return notes
+
+    def _barriers(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
+        """A barrier that only a part of a warp has reached, or two barriers that threads of one block wait at."""
+        splits = [w.context for w in workers if w.context[layout.BARRIER_SPLITS]]
+        if not splits:
+            return ()
+        first = min(splits, key=lambda c: int(c[layout.BARRIER_SPLIT_BLOCK]))
+        behind = [int(first[slot]) for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER)]
+        lines = sorted(self._line_before(block) for block in behind)
+        block = _unravel(int(first[layout.BARRIER_SPLIT_BLOCK]), self.grid)
+        other = None if behind[0] == behind[1] else Access(line=lines[1] or None, block=block)
+        count = sum(int(c[layout.BARRIER_SPLITS]) for c in splits)
+        return (Finding("barrier", lines[0], count, block, other=other),)
+
+    def _line_before(self, block: int) -> int:
+        """The source line of the barrier in front of a basic block."""
+        end = self.plan.flow.blocks[block - 1].terminator
+        return end.source_line if end else 0
+
+
+class Note:
+    """What native code noted of a kind at one site of a launch."""
+
+    def __init__(self, launched: Launched, site: Site, kind: int, note: Array) -> None:
+        self.launched, self.site, self.kind = launched, site, kind
+        self.number = int(note[FINDING_BLOCK])
+        self.warp, self.lane = divmod(int(note[FINDING_THREAD]), 1 << WARP_SHIFT)
+        self.address = int(note[FINDING_ADDRESS])
+        self.packed = int(note[FINDING_OTHER])
+
+    def of_lanes(self, count: int) -> Finding:
+        """A warp instruction that a lane executes with another in its mask which is elsewhere."""
+        return Finding(
+            _KINDS[self.kind],
+            self.site.inst.source_line,
+            count,
+            self._block(),
+            self._thread(self.warp, self.lane),
+            other=Access(block=self._block(), thread=self._thread(self.warp, self.packed)),
+            instruction=".".join(self.site.inst.parts[:2]),
+        )
+
+    def of_access(self, count: int) -> Finding:
+        """An access to memory."""
+        space, action = self._access()
+        allocation = self._allocation(space)
+        other, scope = self._other(space)
+        return Finding(
+            _KINDS[self.kind],
+            self.site.inst.source_line,
+            count,
+            self._block(),
+            self._thread(self.warp, self.lane),
+            self.lane >= LANES,
+            action,
+            space,
+            self.address,
+            self._size(),
+            allocation,
+            self._array(space, allocation),
+            scope=scope,
+            blocks_wait=self.kind == RACE and space == "global" and self.launched.plan.blocks_wait,
+            other=other,
+        )
+
+    def _block(self) -> Shape:
+        return _unravel(self.number, self.launched.grid)
+
+    def _thread(self, warp: int, lane: int) -> Shape:
+        """A thread's index; of several lanes, that of the warp's first."""
+        return _unravel(warp * LANES + (lane if lane < LANES else 0), self.launched.block)
+
+    def _access(self) -> tuple[Space, Action]:
+        """The space that a finding is about, and what is done there; a cp.async reads one and writes another."""
+        if self.site.inst.parts[0] == "cp":
+            return ("global", "read") if self.address >= GLOBAL_BASE else ("shared", "write")
+        space = cast(Space, self.site.space)
+        if space == "generic" and self.address >= GLOBAL_BASE:
+            space = "global"
+        return space, _ACTIONS.get(self.site.operation, "atomic")
+
+    def _size(self) -> int | None:
+        if self.kind in (OUT_OF_BOUNDS, MISALIGNED):
+            return self.packed
+        if self.site.inst.parts[0] not in ("ld", "st"):
+            return None
+        element, count = access_shape(self.site.inst)
+        return TYPE_BYTES[element] * count
+
+    def _allocation(self, space: Space) -> Allocation | None:
+        if space == "shared":
+            return Allocation(0, self.launched.shared_bytes)
+        if space == "local":
+            return Allocation(0, self.launched.plan.local_bytes)
+        if space == "param":
+            return Allocation(0, self.launched.plan.param_bytes)
+        return self.launched.memory.nearest(self.address)
+
+    def _array(self, space: Space, allocation: Allocation | None) -> str | None:
+        """The variable of the kernel's source that an access lies in, or nearest to."""
+        if space == "shared":
+            offsets = self.launched.plan.shared
+            before = [name for name, offset in offsets.items() if offset <= self.address]
+            names = [name for name in before if offsets[name] == max(offsets[other] for other in before)]
         else:
-            message = _message(site, kind, first, allocations, block, shared_bytes)
-        found.append(Finding(KINDS[kind], line, message, count, *where))
-    return (*found, *_barriers(plan, workers, grid))
+            base = allocation.base if allocation else None
+            names = [name for name, (address, _) in self.launched.variables.items() if address == base]
+        return source_name(names[0]) if len(names) == 1 else None
 
-
-def _notes(plan: KernelPlan, workers: Sequence[Worker]) -> dict[tuple[int, int], list[tuple[Site, Array]]]:
-    """What the workers noted, by source line and kind; a line may be many instructions (unrolled loops)."""
-    notes: dict[tuple[int, int], list[tuple[Site, Array]]] = defaultdict(list)
-    tables = [worker.site_table() for worker in workers]
-    for site in plan.sites:
-        for kind in range(FINDING_KINDS):
-            start = FINDINGS + kind * FINDING_SLOTS
-            for table in tables:
-                note = table[site.index][start : start + FINDING_SLOTS]
-                if note[FINDING_COUNT]:
-                    notes[site.inst.source_line, kind].append((site, note))
-    return notes
-
-
-def _message(site: Site, kind: int, note: Array, allocations: Array, block: Shape, shared_bytes: int) -> str:
-    width = int(note[FINDING_OTHER])
-    address = int(note[FINDING_ADDRESS])
-    where, verb = _access(site, address)
-    space = {"generic": "memory"}.get(where, f"{where} memory")
-    thread = _unravel(int(note[FINDING_THREAD]), block)
-    if kind == OUT_OF_BOUNDS:
-        return f"thread {thread} {verb} {width} bytes of {space} {_beyond(where, address, allocations, shared_bytes)}"
-    if kind == MISALIGNED:
-        return (
-            f"thread {thread} {verb} {width} bytes at {address:#x} in {space}, which is no multiple of {width}: "
-            "vector accesses need aligned addresses"
+    def _other(self, space: Space) -> tuple[Access | None, Scope | None]:
+        """The access that a race is with, or the copy that has not arrived; and the group that both belong to."""
+        if self.kind not in (RACE, UNFINISHED):
+            return None, None
+        if space == "global":
+            return self._last_writer()
+        lane, warp = self.packed & LANE_FIELD, self.packed >> WARP_SHIFT & ANY_WARP
+        scope: Scope = "warp" if warp == self.warp else "block"
+        if self.packed == NO_WRITE:  # nothing is known of it
+            return None, scope
+        number, sites = self.packed >> SITE_SHIFT & NO_SITE, self.launched.plan.sites
+        other = Access(
+            "read" if self.packed & OTHER_READ else "write",
+            sites[number].inst.source_line or None if number < len(sites) else None,
+            self._block(),
+            None if warp == ANY_WARP else self._thread(warp, lane),
+            warp != ANY_WARP and lane >= LANES,
         )
-    if kind == UNINITIALISED:
-        return f"thread {thread} {verb} shared memory at byte {address}, which no thread of the block has written"
-    if kind == ABSENT:
-        other = _unravel(
-            _thread(int(note[FINDING_OTHER])) + int(note[FINDING_THREAD]) // layout.LANES * layout.LANES,
-            block,
-        )
-        return (
-            f"thread {other} executes {'.'.join(site.inst.parts[:2])} with thread {thread} in its mask, which is "
-            "elsewhere: let all lanes of the mask come here, and put the condition on what they do with the result"
-        )
-    if kind == UNFINISHED:
-        return (
-            f"thread {thread} {verb} shared memory at byte {address} while a cp.async to it has not arrived: "
-            "wait for its group (cp.async.wait_group, __pipeline_wait_prior) and then for the other threads"
-        )
-    other = _unravel(_thread(int(note[FINDING_OTHER])), block)
-    return (
-        f"thread {thread} {verb} shared memory at byte {address}, which thread {other} accesses too with no "
-        f"{'__syncwarp() or ' if _same_warp(note) else ''}__syncthreads() in between"
-    )
+        return other, scope
+
+    def _last_writer(self) -> tuple[Access, Scope]:
+        """The last writer of a word of global memory: a warp of this block, or another block."""
+        block, warp = self.packed >> layout.WRITER_BLOCK, self.packed & (1 << layout.WRITER_EPOCH) - 1
+        if block != self.number % layout.BLOCK_NUMBERS:
+            known = math.prod(self.launched.grid) <= layout.BLOCK_NUMBERS
+            return Access("write", block=_unravel(block, self.launched.grid) if known else None), "grid"
+        other = Access("write", block=self._block(), thread=self._thread(warp, 0), any_of_warp=True)
+        return other, "warp" if warp == self.warp else "block"
 
 
-def _stored(site: Site, waits: bool, note: Array, allocations: Array, grid: Shape, block: Shape) -> str:
-    """Who reads what another block, or another warp of the block, has stored, or stores another value there.
-
-    `waits`: blocks of the kernel have means to wait for each other.
-    """
-    packed, number = int(note[FINDING_OTHER]), int(note[FINDING_BLOCK])
-    warp = packed & (1 << layout.STORER_EPOCH) - 1
-    thread = f"thread {_unravel(int(note[FINDING_THREAD]), block)}"
-    inside = _inside(int(note[FINDING_ADDRESS]), allocations) or "in global memory"
-    verb, with_what = ("overwrites", ", with another value") if site.operation == "st" else ("reads", "")
-    if packed >> layout.STORER_BLOCK == number % layout.BLOCK_NUMBERS:
-        other = f"the warp of thread {_unravel(warp * layout.LANES, block)}"
-        if warp == int(note[FINDING_THREAD]) // layout.LANES:
-            return f"{thread} {verb} what {other} stores {inside} at the same time{with_what}"
-        return (
-            f"{thread} {verb} what {other} has stored {inside}{with_what}, with no __syncthreads() in between"
-        )
-    known = math.prod(grid) <= layout.BLOCK_NUMBERS
-    storer = f"block {_unravel(packed >> layout.STORER_BLOCK, grid)}" if known else "another block"
-    what = f"{thread} of block {_unravel(number, grid)} {verb} what {storer} has stored {inside}{with_what}"
-    if waits:
-        return (
-            f"{what}, and {storer} has executed no __threadfence() since: between the store and the atomic that "
-            "announces it there has to be one"
-        )
-    return f"{what}: blocks of a launch run at the same time, in any order"
-
-
-def _access(site: Site, address: int) -> tuple[str, str]:
-    """The space that a finding is about, and what is done there; a cp.async reads one and writes another."""
-    if site.inst.parts[0] != "cp":
-        return site.space, {"ld": "reads", "st": "writes"}.get(site.operation, "updates")
-    if address >= layout.GLOBAL_BASE:
-        return "global", "reads"
-    return "shared", "writes"
-
-
-def _thread(packed: int) -> int:
-    """A thread number; where several lanes or warps took part, the first of them stands for all."""
-    warp, lane = divmod(packed, layout.LANES) if packed < layout.ANY_WARP * layout.LANES else (0, 0)
-    return warp * layout.LANES + lane
-
-
-def _same_warp(note: Array) -> bool:
-    return int(note[FINDING_THREAD]) // layout.LANES == _thread(int(note[FINDING_OTHER])) // layout.LANES
-
-
-def _beyond(space: str, address: int, allocations: Array, shared_bytes: int) -> str:
-    """How far outside the nearest allocation an address lies."""
-    if space == "shared":
-        return f"at byte {address}, where the block has {shared_bytes or 'no'} bytes"
-    if space in ("local", "param"):
-        return f"at byte {address}, beyond its end"
-    if inside := _inside(address, allocations):
-        return f"{inside}, beyond its end"
-    nearest, distance = None, 1 << 40
-    for low, high in allocations.reshape(-1, 2).tolist():
-        gap = address - high if address >= high else low - address
-        if 0 <= gap < distance and high:
-            nearest, distance = (low, high), gap
-    if nearest is None or distance > 1 << 20:
-        return f"at {address:#x}, where nothing is allocated"
-    size = nearest[1] - nearest[0]
-    side = "behind the end" if address >= nearest[1] else "before the start"
-    return f"{distance} bytes {side} of an allocation of {size} bytes"
-
-
-def _inside(address: int, allocations: Array) -> str | None:
-    """Where in an allocation an address lies; None: in none."""
-    for low, high in allocations.reshape(-1, 2).tolist():
-        if low <= address < high:
-            return f"at byte {address - low} of an allocation of {high - low} bytes"
-    return None
-
-
-def _barriers(plan: KernelPlan, workers: Sequence[Worker], grid: Shape) -> tuple[Finding, ...]:
-    splits = [w.context for w in workers if w.context[layout.BARRIER_SPLITS]]
-    if not splits:
-        return ()
-    first = min(splits, key=lambda c: int(c[layout.BARRIER_SPLIT_BLOCK]))
-    lines = sorted(
-        _line_before(plan, int(first[slot]))
-        for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER)
-    )
-    if first[layout.BARRIER_SPLIT_ONE] == first[layout.BARRIER_SPLIT_OTHER]:
-        message = (
-            f"only some threads of a warp reach the barrier in line {lines[0]} while the others are elsewhere: "
-            "__syncthreads() must be reached by all threads of the block together, so take it out of the condition"
-        )
-    else:
-        both = (
-            f"lines {lines[0]} and {lines[1]}" if lines[0] != lines[1] else f"two of them in line {lines[0]}"
-        )
-        message = (
-            f"threads of one block wait at different barriers ({both}): "
-            "__syncthreads() must be reached by all threads of the block together"
-        )
-    count = sum(int(c[layout.BARRIER_SPLITS]) for c in splits)
-    block = _unravel(int(first[layout.BARRIER_SPLIT_BLOCK]), grid)
-    return (Finding("barrier", lines[0], message, count, block, (0, 0, 0)),)
-
-
-def _line_before(plan: KernelPlan, block: int) -> int:
-    """The source line of the barrier in front of a basic block."""
-    end = plan.flow.blocks[block - 1].terminator
-    return end.source_line if end else 0
+def source_name(symbol: str) -> str | None:
+    """A variable's name in the source, from its symbol; None where the symbol does not tell."""
+    found = _MANGLED.fullmatch(symbol)
+    if found:
+        return found[2][: int(found[1])]
+    return None if symbol.startswith("_Z") else symbol

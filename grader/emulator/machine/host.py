@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from grader.emulator.errors import MemoryFault
+from grader.emulator.errors import NotAllocated
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.records import Finding
 from grader.emulator.runtime import layout
@@ -45,11 +45,8 @@ class HostCalls:
             local = slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
             try:
                 text, count = self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), local)
-            except MemoryFault as fault:
-                block, thread = self._where(slots, lane)
-                self.failure = Finding(
-                    "out_of_bounds", 0, f"thread {thread} calls printf: {fault}", 1, block, thread
-                )
+            except NotAllocated as fault:
+                self._astray(slots, fault, lane)
                 return 1
             print(text, end="")
             arguments[0][lane] = count
@@ -62,11 +59,20 @@ class HostCalls:
         thread = (number % width, number // width % height, number // (width * height))
         return (slots[layout.BLOCK_X], slots[layout.BLOCK_Y], slots[layout.BLOCK_Z]), thread
 
+    def _astray(self, slots: ctypes.Array[ctypes.c_int64], fault: NotAllocated, lane: int) -> None:
+        block, thread = self._where(slots, lane)
+        self.failure = Finding(
+            "out_of_bounds", 0, 1, block, thread, action="read", space="global", address=fault.address,
+            size=fault.nbytes, allocation=self.memory.nearest(fault.address), instruction="printf",
+        )  # fmt: skip
+
     def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:
         text, _, line, function = values
         block, thread = self._where(slots, lane)
-        message = f"thread {thread} failed the assertion {self._string(text)} in {self._string(function)}"
-        self.failure = Finding("assert", line & 0xFFFFFFFF, message, 1, block, thread)
+        self.failure = Finding(
+            "assert", line & 0xFFFFFFFF, 1, block, thread,
+            assertion=self._string(text), function=self._string(function),
+        )  # fmt: skip
 
     def _string(self, address: int) -> str:
         """The zero-terminated text at a device address."""

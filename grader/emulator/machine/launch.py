@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.machine import findings
 from grader.emulator.machine.counters import l2_bytes, tally
+from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory, host_address
 from grader.emulator.machine.records import Finding, LaunchRecord
@@ -34,8 +34,8 @@ class LaunchExecution:
     memory: Memory
     touched: Sequence[mmap]
     """A byte per 32-byte sector of the arena: loaded, and which words were stored."""
-    storers: mmap
-    """4 bytes per word, as far as anything is allocated: who stored there last."""
+    last_writers: mmap
+    """4 bytes per word, as far as anything is allocated: its last writer."""
     plan: KernelPlan
     code: int
     state_bytes: int
@@ -98,7 +98,7 @@ class LaunchExecution:
             "SYMBOLS": held["symbols"].ctypes.data,
             "TOUCHED_READ": host_address(self.touched[0]),
             "TOUCHED_WRITE": host_address(self.touched[1]),
-            "STORERS": host_address(self.storers),
+            "LAST_WRITERS": host_address(self.last_writers),
             "FENCES": held["fences"].ctypes.data if self.plan.blocks_wait else 0,
             "WARPS_WAIT": int(self.plan.warps_wait),
             "THREADS": math.prod(self.block),
@@ -120,7 +120,9 @@ class LaunchExecution:
         lanes = np.sum([w.lanes for w in workers], axis=0)
         counted = tally(self.plan, blocks, lanes, sites)
         l2_read, l2_written = l2_bytes(self.plan, sites)
-        found = findings.collect(self.plan, workers, self.allocations, self.grid, self.block)
+        found = Launched(
+            self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes
+        ).findings(workers)
         return LaunchRecord(
             kernel=self.plan.name, grid=self.grid, block=self.block, shared_bytes=self.shared_bytes,
             registers=registers, status=_STATUS[status], counters=counted.total,
@@ -134,9 +136,7 @@ class LaunchExecution:
     def _trap(self, workers: Sequence[Worker], status: int) -> tuple[Finding, ...]:
         if status != layout.TRAPPED:
             return ()
-        return (
-            self.calls.failure or Finding("trap", 0, "the kernel executed a trap", 1, (0, 0, 0), (0, 0, 0)),
-        )
+        return (self.calls.failure or Finding("trap", 0, 1),)
 
     def _touched_sectors(self, area: mmap) -> int:
         """How many sectors were touched; clears the marks."""

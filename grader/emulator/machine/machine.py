@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.emulator import devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
-from grader.emulator.errors import LaunchRefused
+from grader.emulator.errors import LaunchRefused, TooManyRegisters
 from grader.emulator.machine.launch import LaunchExecution, Shape
 from grader.emulator.machine.memory import Memory, reserve
 from grader.emulator.machine.records import Finding, LaunchRecord
@@ -31,8 +31,8 @@ __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 _NO_BUDGET = 1 << 62
 _ARENA_BYTES = 160 << 30
 """Address space for global memory, room for gaps included."""
-_STORERS_BYTES = 64 << 20
-"""Of the record of who stored a word, at first; it grows with what is allocated."""
+_LAST_WRITERS_BYTES = 64 << 20
+"""For the last writers of words, at first; it grows with what is allocated."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Machine:
         self.threads = threads or len(os.sched_getaffinity(0))
         self.runtime = build.load()
         self._touched = [reserve(self.memory.capacity // 32) for _ in range(2)]
-        self._storers = reserve(_STORERS_BYTES)
+        self._last_writers = reserve(_LAST_WRITERS_BYTES)
         self._workers: list[Worker] = []
         self._lock = threading.Lock()
 
@@ -143,7 +143,7 @@ class Machine:
         with self._lock:
             compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
             launch = LaunchExecution(
-                memory=self.memory, touched=self._touched, storers=self._storers_of_words(),
+                memory=self.memory, touched=self._touched, last_writers=self._room_for_last_writers(),
                 plan=compiled.plan, code=compiled.address,
                 state_bytes=compiled.state_bytes, variables=found.module.globals, grid=grid, block=block,
                 shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
@@ -156,14 +156,14 @@ class Machine:
             compiled.ran_for(time.perf_counter() - start)
             return launch.record(workers, found.registers, status, len(linears))
 
-    def _storers_of_words(self) -> mmap.mmap:
+    def _room_for_last_writers(self) -> mmap.mmap:
         """Room for 4 bytes a word up to the end of the last allocation. What it held before is of no use."""
-        size = len(self._storers)
+        size = len(self._last_writers)
         while size < self.memory.extent():
             size *= 2
-        if size > len(self._storers):
-            self._storers = reserve(size)
-        return self._storers
+        if size > len(self._last_writers):
+            self._last_writers = reserve(size)
+        return self._last_writers
 
     def _check(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
         limits = self.limits
@@ -184,7 +184,7 @@ class Machine:
         if shared_bytes > most:
             raise LaunchRefused(f"{shared_bytes} bytes of shared memory a block; the device has {most}")
         if kernel.registers * threads > limits["max_registers_per_block"]:
-            raise LaunchRefused(
+            raise TooManyRegisters(
                 f"{threads} threads of {kernel.registers} registers; a block has {limits['max_registers_per_block']}"
             )
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.errors import MemoryFault
+from grader.emulator.errors import MemoryFault, NotAllocated
+from grader.emulator.machine.records import Allocation
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
 ALIGNMENT = 256
@@ -115,13 +116,23 @@ class Memory:
         """Sorted (first, last + 1) addresses of the live allocations, flat."""
         return np.array([x for s in self._starts for x in (s, s + self._sizes[s])] or [0, 0], np.int64)
 
+    def nearest(self, address: int) -> Allocation | None:
+        """The allocation that an address lies in, or else the nearest; None where none is within GAP."""
+        index = bisect.bisect_right(self._starts, address)
+        around = [
+            Allocation(start, self._sizes[start]) for start in self._starts[max(index - 1, 0) : index + 1]
+        ]
+        distances = [max(each.base - address, address - each.base - each.nbytes, -1) for each in around]
+        found = min(zip(distances, around, strict=True), key=lambda pair: pair[0], default=None)
+        return found[1] if found and found[0] <= GAP else None
+
     # -- contents ---------------------------------------------------------------------------------------------
     def view(self, address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """The bytes themselves, writable. Raises MemoryFault where they are not within one allocation."""
+        """The bytes themselves, writable. Raises NotAllocated where they are not within one allocation."""
         index = bisect.bisect_right(self._starts, address) - 1
         start = self._starts[index] if index >= 0 else 0
         if index < 0 or address + nbytes > start + self._sizes[start]:
-            raise MemoryFault(f"{nbytes} bytes at {address:#x} are not within an allocation")
+            raise NotAllocated(address, nbytes)
         offset = address - GLOBAL_BASE
         return self._view[offset : offset + nbytes]
 

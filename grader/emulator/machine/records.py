@@ -2,24 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
+
+Shape = tuple[int, int, int]
+
+Kind = Literal[
+    "out_of_bounds",
+    "misaligned",
+    "uninitialised_shared",
+    "race",
+    "unfinished_copy",
+    "absent_lanes",
+    "barrier",
+    "trap",
+    "assert",
+]
+Tool = Literal["memcheck", "racecheck", "initcheck", "synccheck"]
+
+TOOLS: Mapping[Kind, Tool] = {
+    "out_of_bounds": "memcheck",
+    "misaligned": "memcheck",
+    "uninitialised_shared": "initcheck",
+    "race": "racecheck",
+    "unfinished_copy": "racecheck",
+    "absent_lanes": "synccheck",
+    "barrier": "synccheck",
+    "trap": "memcheck",
+    "assert": "memcheck",
+}
+"""The tool of NVIDIA's compute-sanitizer that each kind of finding belongs to."""
+
+Space = Literal["global", "const", "shared", "local", "param", "generic"]
+"""PTX's state spaces; "generic" for an address that lies in none of them."""
+
+Action = Literal["read", "write", "atomic"]
+Scope = Literal["warp", "block", "grid"]
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A range of addresses: an allocation of global memory, a block's shared memory, a thread's local memory, the
+    parameters of a kernel."""
+
+    base: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class Access:
+    """The other one of two threads that a finding is about, such as two that race, and what it did."""
+
+    action: Action | None = None
+    """None where it touches no memory."""
+    line: int | None = None
+    """None where it is not known."""
+    block: Shape | None = None
+    """None where it is another block, and not known which."""
+    thread: Shape | None = None
+    """None where it is not known, or where they are several warps."""
+    any_of_warp: bool = False
+    """It is some thread of the warp that begins with `thread`."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a kernel did that it must not do."""
+    """Something a kernel did that it must not do: what is known of it, as data. Words are put to it elsewhere."""
 
-    kind: str
-    """"out_of_bounds", "misaligned", "uninitialised_shared", "race", "unfinished_copy", "absent_lanes", "barrier",
-    "trap" or "assert"."""
+    kind: Kind
     line: int
     """In the source; 0 where the compiler kept none."""
-    message: str
     count: int
     """How often it happened, once a lane."""
-    block: tuple[int, int, int]
-    """blockIdx and threadIdx of the first occurrence, in the order of the blocks."""
-    thread: tuple[int, int, int]
+    block: Shape | None = None
+    """blockIdx and threadIdx of the first occurrence, in the order of the blocks; None where not known."""
+    thread: Shape | None = None
+    any_of_warp: bool = False
+    """It is some thread of the warp that begins with `thread`."""
+    action: Action | None = None
+    """What the thread did to memory; None where the finding is about no access."""
+    space: Space | None = None
+    address: int | None = None
+    """In shared and local memory and among parameters, the offset from their start."""
+    size: int | None = None
+    """Bytes of the access, where they are known."""
+    allocation: Allocation | None = None
+    """What the address lies in; of an access out of bounds, the nearest; None where there is nothing near."""
+    array: str | None = None
+    """The name of what is allocated there, where somebody knows it."""
+    element: int | None = None
+    """The address as an index into the flat array, which may lie outside; None without its type."""
+    shape: tuple[int, ...] | None = None
+    """Of the array, where it is known."""
+    scope: Scope | None = None
+    """Of a race: the smallest group of threads that both accesses belong to."""
+    blocks_wait: bool = False
+    """Of a race: the kernel has means by which one block can wait for another."""
+    other: Access | None = None
+    """Of a race, the access it is with; of an unfinished copy, the copy. Of a barrier, whoever waits at another one."""
+    instruction: str | None = None
+    """Of absent lanes, what they are missing from, such as "shfl.sync"; of an access by the host, "printf"."""
+    assertion: str | None = None
+    """The text of the assertion that failed, and the function it stands in."""
+    function: str | None = None
 
 
 @dataclass(frozen=True)

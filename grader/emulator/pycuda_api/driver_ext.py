@@ -9,6 +9,7 @@ from grader.emulator import devices
 from grader.emulator.machine.machine import LaunchRecord
 from grader.emulator.pycuda_api.driver import Device, Function, Stream, module_from_buffer
 from grader.emulator.pycuda_api.driver.emulation import emulation
+from grader.emulator.pycuda_api.driver.errors import Error
 from grader.emulator.pycuda_api.driver.stream import in_order
 
 
@@ -40,6 +41,11 @@ def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_sha
     function: Function = module_from_buffer(image).get_function(symbol)
     shared = function.shared_size_bytes + dynamic_shared
     return devices.max_active_blocks(emulation().device, block_threads, function.num_regs, shared)
+
+
+def status(error: Exception) -> str | None:
+    """CUDA's name of the status behind an exception, such as "OUT_OF_MEMORY"; None where it has none."""
+    return error.status.name if isinstance(error, Error) and error.status else None
 
 
 def device_limits() -> dict[str, int]:

@@ -16,10 +16,10 @@ from grader.emulator.runtime.layout import (
     ASYNC_QUEUE,
     ASYNC_WARP_BYTES,
     BLOCK_CLOCK,
-    CLOCK,
     E_DESTINATIONS,
     E_GROUP,
     E_LANES,
+    E_SITE,
     E_SIZES,
     E_SOURCES,
     E_WIDTH,
@@ -44,7 +44,7 @@ from grader.emulator.runtime.layout import (
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.sharedmem import _shadow, sync_clock
+from grader.emulator.runtime.sharedmem import _shadow, accessor, sync_clock
 
 
 @native
@@ -94,7 +94,7 @@ def _complete(context: int, entry: int) -> None:
         source = pointer(e[E_SOURCES + lane], uint8)
         for byte in range(width):
             target[byte] = source[byte] if byte < e[E_SIZES + lane] else 0
-        _mark(context, offset, width, (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6) | lane)
+        _mark(context, offset, width, accessor(context, e[E_SITE]) | lane)
 
 
 @native
@@ -143,7 +143,10 @@ def async_copy(
     s = pointer(sources, int64)
     e[E_GROUP] = q[Q_GROUPS]
     e[E_WIDTH] = width
+    e[E_SITE] = site
     synchronised = sync_clock(context)
+    me = accessor(context, site) & ((1 << ACCESSOR_BITS) - 1)
+    in_flight = (NEVER + c[BLOCK_CLOCK] << ACCESSOR_BITS) | me | IN_FLIGHT
     lanes = int64(0)
     for lane in range(LANES):
         if not (allowed >> lane) & 1 or not _destination_ok(context, site, d[lane], width, lane):
@@ -153,7 +156,7 @@ def async_copy(
         e[E_SOURCES + lane] = s[lane]
         e[E_SIZES + lane] = z[lane]
         _shadow(context, site, d[lane], width, int64(lane), STORE, synchronised)
-        _mark(context, d[lane], width, (NEVER + c[BLOCK_CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6) | IN_FLIGHT)
+        _mark(context, d[lane], width, in_flight)
     e[E_LANES] = lanes
 
 

@@ -14,8 +14,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     FINDING_SLOTS,
     FINDING_THREAD,
     FINDINGS,
-    LANES,
     WARP,
+    WARP_SHIFT,
 )
 from grader.emulator.runtime.native import pointer, trailing_zeros
 from grader.emulator.runtime.options import native
@@ -23,12 +23,12 @@ from grader.emulator.runtime.options import native
 
 @native
 def note(context: int, site: int, kind: int, lane: int, address: int, other: int) -> None:
-    """`other` says more about the kind: the other thread of a race, the size of an access."""
+    """`other` is what the kind's FINDING_OTHER holds (layout.py)."""
     c = pointer(context, int64)
     f = pointer(site + (FINDINGS + kind * FINDING_SLOTS) * 8, int64)
     if f[FINDING_COUNT] == 0:
         f[FINDING_BLOCK] = c[BLOCK_LINEAR]
-        f[FINDING_THREAD] = c[WARP] * LANES + lane
+        f[FINDING_THREAD] = (c[WARP] << WARP_SHIFT) | lane
         f[FINDING_ADDRESS] = address
         f[FINDING_OTHER] = other
     f[FINDING_COUNT] += 1

@@ -1,10 +1,10 @@
 """Global and constant memory: bounds, alignment, requests, sectors, and reads of what others store meanwhile.
 
-Who stored a word last is kept for as long as the launch lasts. A thread that loads what another block has stored, or
-another warp of its block since the last barrier, races with it. Where a kernel has means to wait for that (atomics,
-fences, volatile accesses), warps of a block are not looked at, and what another block has stored may be loaded once
-that block has executed a fence behind the store. In all other kernels, a store of another value over what others
-have stored in the same way is a race as well.
+The last writer of each word is kept for as long as the launch lasts. A thread that loads what another block has
+stored, or another warp of its block since the last barrier, races with it. Where a kernel has means to wait for that
+(atomics, fences, volatile accesses), warps of a block are not looked at, and what another block has stored may be
+loaded once that block has executed a fence behind the store. In all other kernels, a store of another value over what
+others have stored in the same way is a race as well.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     GLOBAL_BASE,
     HOST_DELTA,
     LANES,
+    LAST_WRITERS,
     LOAD,
     MISALIGNED,
     MOST_EPOCHS,
     NEW_SECTORS,
-    NOBODY,
+    NO_WRITER,
     OUT_OF_BOUNDS,
     P_ALIGNED,
     P_HIGHEST,
@@ -49,13 +50,12 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SECTORS,
     STAMPS,
     STORE,
-    STORER_BLOCK,
-    STORER_EPOCH,
-    STORERS,
     TOUCHED_READ,
     TOUCHED_WRITE,
     WARP,
     WARPS_WAIT,
+    WRITER_BLOCK,
+    WRITER_EPOCH,
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
@@ -123,70 +123,70 @@ def _fences(context: int, block: int) -> int:
 
 
 @native
-def _storer(context: int) -> int:
-    """The running warp, as it is kept for the words that it stores."""
+def _writer(context: int) -> int:
+    """The running warp as the last writer of the words that it stores."""
     c = pointer(context, int64)
     block = c[BLOCK_LINEAR] & (BLOCK_NUMBERS - 1)
     barriers = c[BARRIER_CLOCK] - c[BLOCK_CLOCK]
     epoch = _fences(context, block) if c[FENCES] else min(barriers, int64(MOST_EPOCHS))
-    return (block << STORER_BLOCK) | (epoch << STORER_EPOCH) | c[WARP]
+    return (block << WRITER_BLOCK) | (epoch << WRITER_EPOCH) | c[WARP]
 
 
 @native
-def _unordered(context: int, storer: int, me: int) -> bool:
+def _unordered(context: int, writer: int, me: int) -> bool:
     """Whether the running warp cannot know that what another has stored is there."""
     c = pointer(context, int64)
-    if storer in (me, NOBODY):
+    if writer in (me, NO_WRITER):
         return False
-    epoch = (storer >> STORER_EPOCH) & MOST_EPOCHS
-    if (storer ^ me) >> STORER_BLOCK != 0:
-        return c[FENCES] == 0 or (epoch != MOST_EPOCHS and epoch == _fences(context, storer >> STORER_BLOCK))
-    if c[WARPS_WAIT] or ((storer ^ me) & (1 << STORER_EPOCH) - 1) == 0 or epoch == MOST_EPOCHS:
+    epoch = (writer >> WRITER_EPOCH) & MOST_EPOCHS
+    if (writer ^ me) >> WRITER_BLOCK != 0:
+        return c[FENCES] == 0 or (epoch != MOST_EPOCHS and epoch == _fences(context, writer >> WRITER_BLOCK))
+    if c[WARPS_WAIT] or ((writer ^ me) & (1 << WRITER_EPOCH) - 1) == 0 or epoch == MOST_EPOCHS:
         return False
-    return (storer ^ me) >> STORER_EPOCH == 0
+    return (writer ^ me) >> WRITER_EPOCH == 0
 
 
 @native
-def _first_unordered(context: int, me: int, storers: int, words: int) -> int:
+def _first_unordered(context: int, me: int, writers: int, words: int) -> int:
     """The first of these words of a sector that others have stored without order; 8 where none is."""
-    pairs = pointer(storers, int64)
+    pairs = pointer(writers, int64)
     twice = me | me << 32
     if not (pairs[0] ^ twice) | (pairs[1] ^ twice) | (pairs[2] ^ twice) | (pairs[3] ^ twice):
         return int64(8)  # mostly a sector is one warp's
     while words:
         word = trailing_zeros(words)
-        if _unordered(context, int64(pointer(storers, uint32)[word]), me):
+        if _unordered(context, int64(pointer(writers, uint32)[word]), me):
             return word
         words &= words - 1
     return int64(8)
 
 
 @native
-def _remember(context: int, pattern: int, base: int, storer: int, compared: bool) -> bool:
-    """Marks the words of a store as stored, and by whom. Gives up where one is `compared` and may put another value
-    over one that others have stored; whether it does."""
+def _remember(context: int, pattern: int, base: int, writer: int, compared: bool) -> bool:
+    """Marks the words of a store as stored, and their last writer. False where the store is `compared` and may put
+    another value over one that others have stored; it is then left to `compare_stores`."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
     touched = pointer(c[TOUCHED_WRITE], uint8)
-    all_storers = c[STORERS]
-    twice = storer | storer << 32
+    all_writers = c[LAST_WRITERS]
+    twice = writer | writer << 32
     for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
         words = p[P_ITEM_WORDS + i]
-        storers = all_storers + sector * 32
+        writers = all_writers + sector * 32
         before = int64(touched[sector])
-        if compared and before & words and _first_unordered(context, storer, storers, before & words) < 8:
+        if compared and before & words and _first_unordered(context, writer, writers, before & words) < 8:
             return False
         touched[sector] = uint8(before | words)
         if words == 255:
-            pairs = pointer(storers, int64)
+            pairs = pointer(writers, int64)
             pairs[0] = twice
             pairs[1] = twice
             pairs[2] = twice
             pairs[3] = twice
         else:
             while words:
-                pointer(storers, uint32)[trailing_zeros(words)] = uint32(storer)
+                pointer(writers, uint32)[trailing_zeros(words)] = uint32(writer)
                 words &= words - 1
     return True
 
@@ -198,8 +198,8 @@ def _store(context: int, pattern: int, base: int, kind: int, width: int) -> None
     plain = kind == COMPARED or (kind == STORE and width >= 4)
     compared = kind == COMPARED and c[FENCES] == 0
     together = compared and pointer(pattern, int64)[P_TOGETHER] != 0
-    storer = _storer(context) if plain else int64(NOBODY)
-    if together or not _remember(context, pattern, base, storer, compared):
+    writer = _writer(context) if plain else int64(NO_WRITER)
+    if together or not _remember(context, pattern, base, writer, compared):
         c[DOUBTFUL] = 1
 
 
@@ -207,13 +207,13 @@ def _store(context: int, pattern: int, base: int, kind: int, width: int) -> None
 def _note_race(
     context: int, site: int, addresses: int, mask: int, width: int, sector: int, word: int
 ) -> None:
-    """Notes the first lane that accesses this word of a sector, with who stored it."""
+    """Notes the first lane that accesses this word of a sector, with the word's last writer."""
     a = pointer(addresses, int64)
-    storer = int64(pointer(pointer(context, int64)[STORERS], uint32)[sector * 8 + word])
+    writer = int64(pointer(pointer(context, int64)[LAST_WRITERS], uint32)[sector * 8 + word])
     for lane in range(LANES):
         there = (mask >> lane) & 1 and (a[lane] - GLOBAL_BASE) >> 5 == sector
         if there and (sector_words(a[lane], width) >> word) & 1:
-            note(context, site, RACE, int64(lane), a[lane], storer)
+            note(context, site, RACE, int64(lane), a[lane], writer)
             return
 
 
@@ -229,7 +229,7 @@ def _look_for_races(
         sector = base + p[P_ITEM_OFFSETS + i]
         words = int64(stored[sector]) & p[P_ITEM_WORDS + i]
         if words:
-            word = _first_unordered(context, _storer(context), c[STORERS] + sector * 32, words)
+            word = _first_unordered(context, _writer(context), c[LAST_WRITERS] + sector * 32, words)
             if word < 8:
                 _note_race(context, site, addresses, mask, width, sector, word)
 
@@ -244,8 +244,8 @@ def compare_stores(
     a = pointer(addresses, int64)
     v = pointer(values, uint32)
     touched = pointer(c[TOUCHED_WRITE], uint8)
-    storers = pointer(c[STORERS], uint32)
-    me = _storer(context)
+    writers = pointer(c[LAST_WRITERS], uint32)
+    me = _writer(context)
     words = width >> 2
     c[DOUBTFUL] = 0
     silent = False
@@ -258,20 +258,20 @@ def compare_stores(
             value = v[(i // words * LANES + lane) * words + i % words]
             word = (address - GLOBAL_BASE >> 2) + i
             stored = (touched[word >> 3] >> (word & 7)) & 1
-            differs = stored and before[i] != value and _unordered(context, int64(storers[word]), me)
+            differs = stored and before[i] != value and _unordered(context, int64(writers[word]), me)
             for other in range(lane):
                 if (mask >> other) & 1 and a[other] == a[lane]:
                     differs = differs or v[(i // words * LANES + other) * words + i % words] != value
             if differs and not silent:
-                stored_by = int64(storers[word]) if stored else me
-                note(context, site, RACE, int64(lane), address + 4 * i, stored_by)
+                before_it = int64(writers[word]) if stored else me
+                note(context, site, RACE, int64(lane), address + 4 * i, before_it)
                 silent = True
     for lane in range(LANES):
         if (mask >> lane) & 1:
             first = a[lane] - c[HOST_DELTA] - GLOBAL_BASE >> 2
             for word in range(first, first + count * words):
                 touched[word >> 3] |= uint8(int64(1) << (word & 7))
-                storers[word] = uint32(me)
+                writers[word] = uint32(me)
 
 
 @native
@@ -374,10 +374,10 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     sector = (address - GLOBAL_BASE) >> 5
     words = int64(pointer(c[TOUCHED_WRITE], uint8)[sector]) & sector_words(address, width)
     if words:
-        word = _first_unordered(context, _storer(context), c[STORERS] + sector * 32, words)
+        word = _first_unordered(context, _writer(context), c[LAST_WRITERS] + sector * 32, words)
         if word < 8:
-            storer = int64(pointer(c[STORERS], uint32)[sector * 8 + word])
-            note(context, site, RACE, trailing_zeros(mask), address, storer)
+            writer = int64(pointer(c[LAST_WRITERS], uint32)[sector * 8 + word])
+            note(context, site, RACE, trailing_zeros(mask), address, writer)
     stamps = pointer(c[STAMPS], uint32)
     if stamps[sector] != uint32(c[BLOCK_SERIAL]):
         stamps[sector] = uint32(c[BLOCK_SERIAL])

@@ -72,7 +72,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     BARRIER_SPLIT_OTHER,
     FAILED_BLOCK,  # the block that spent its budget or trapped
     FAILED_WARP,
-    STORERS,  # pointer to uint32 per word of the arena: who stored there last; holds where TOUCHED_WRITE says so
+    LAST_WRITERS,  # pointer to uint32 per word of the arena: its last writer; holds where TOUCHED_WRITE says so
     FENCES,  # pointer to int64 per block: its fences so far; 0 where blocks have no means to wait for each other
     WARPS_WAIT,  # 1 where warps of a block may wait for each other by other means than barriers
     DOUBTFUL,  # 1 where the last COMPARED store has to be looked at by `compare_stores`
@@ -94,6 +94,8 @@ GLOBAL_BASE = 0x7000_0000_0000
 # kinds of finding, in the order of their slots
 OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT = range(6)
 FINDING_KINDS = 6
+# FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
+# (a last writer, or an accessor of shared memory), the cp.async that has not arrived, the width of an access.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
 FINDING_SLOTS = 5
 SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole cache lines
@@ -125,25 +127,33 @@ SEVERAL = 33  # more than one lane of the warp
 STORE_PHASE = 4  # shared: added to the phase of a store
 
 # -- shadow of shared memory ------------------------------------------------------------------------------------------
-# An int64 for the last write and one for the last read of a granule, each clock << 16 | warp << 6 | lane.
-ACCESSOR_BITS = 16
-ANY_WARP = 1023  # the warp field when several warps have read
+# An int64 for the last write and one for the last read of a granule, each clock << 24 | site << 12 | warp << 6 | lane.
+WARP_SHIFT, SITE_SHIFT, ACCESSOR_BITS = 6, 12, 24
+LANE_FIELD = (1 << WARP_SHIFT) - 1
+ANY_WARP = (1 << SITE_SHIFT - WARP_SHIFT) - 1  # the warp field when several warps have read
+NO_SITE = (
+    1 << ACCESSOR_BITS - SITE_SHIFT
+) - 1  # the site field of sites with higher numbers, and where none is known
+NO_WRITE = NO_SITE << SITE_SHIFT  # all fields below the clock, of a write that never was
 
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
-NEVER = 1 << 45  # plus the block's clock, its clock: later than any barrier
+NEVER = 1 << 38  # plus the block's clock, its clock: later than any barrier
 
-# -- who stored a word of global memory --------------------------------------------------------------------------------
+# What a finding keeps of the other access to shared memory: the fields above without the clock, and whether it read.
+OTHER_READ = 1 << ACCESSOR_BITS
+
+# -- last writers of words of global memory ---------------------------------------------------------------------------
 # block << 14 | epoch << 5 | warp. The epoch is how many barriers the block had passed, or how many fences it had
 # executed where blocks may wait for each other.
-STORER_EPOCH, STORER_BLOCK = 5, 14
-BLOCK_NUMBERS = 1 << 32 - STORER_BLOCK  # block numbers are kept modulo this
-MOST_EPOCHS = (1 << STORER_BLOCK - STORER_EPOCH) - 1  # where they are not counted any further
-NOBODY = 0xFFFFFFFF  # stored by an atomic, a volatile store, or less than a word
+WRITER_EPOCH, WRITER_BLOCK = 5, 14
+BLOCK_NUMBERS = 1 << 32 - WRITER_BLOCK  # block numbers are kept modulo this
+MOST_EPOCHS = (1 << WRITER_BLOCK - WRITER_EPOCH) - 1  # where they are not counted any further
+NO_WRITER = 0xFFFFFFFF  # the last store was an atomic, volatile, or narrower than a word
 
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.
 Q_FIRST, Q_NEXT, Q_GROUPS, Q_ENTRIES = range(4)
-E_GROUP, E_WIDTH, E_LANES, E_DESTINATIONS = range(4)
+E_GROUP, E_WIDTH, E_LANES, E_SITE, E_DESTINATIONS = range(5)
 E_SOURCES = E_DESTINATIONS + LANES
 E_SIZES = E_SOURCES + LANES
 ENTRY_BYTES = (E_SIZES + LANES) * 8

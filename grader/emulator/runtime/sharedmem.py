@@ -1,9 +1,9 @@
-"""Shared memory: bounds, bank wavefronts, and a shadow that finds races and reads of what nobody wrote.
+"""Shared memory: bounds, bank wavefronts, and a shadow that finds races and reads of what was never written.
 
-The shadow keeps, for each word (or byte, where the kernel has narrower accesses), who wrote and who read it last,
-and when. Two accesses by different threads, one of them a write, race when nothing orders them: no block barrier
-between accesses of different warps, and neither barrier nor `__syncwarp` between lanes of one warp, since lanes
-are not promised to run in step.
+The shadow keeps, for each word (or byte, where the kernel has narrower accesses), which thread wrote and which read
+it last, at which site and when. Two accesses by different threads, one of them a write, race when nothing orders
+them: no block barrier between accesses of different warps, and neither barrier nor `__syncwarp` between lanes of one
+warp, since lanes are not promised to run in step.
 """
 
 from __future__ import annotations
@@ -14,15 +14,20 @@ from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     ACCESSOR_BITS,
+    ANY_WARP,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     CLOCK,
     GROUPS,
     IN_FLIGHT,
+    LANE_FIELD,
     LANES,
     LOAD,
     MISALIGNED,
     NEVER,
+    NO_SITE,
+    NO_WRITE,
+    OTHER_READ,
     OUT_OF_BOUNDS,
     P_ALIGNED,
     P_GROUPS,
@@ -43,6 +48,9 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHADOW_WRITES,
     SHARED_BYTES,
     SHARED_HOST,
+    SITE_SHIFT,
+    SITE_SLOTS,
+    SITES,
     STORE,
     STORE_PHASE,
     UNFINISHED,
@@ -50,6 +58,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     W_SYNC_CLOCK,
     WARP,
     WARP_BYTES,
+    WARP_SHIFT,
     WARP_STATES,
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
@@ -72,22 +81,38 @@ def _unordered(context: int, record: int, warp: int, lane: int, synchronised: in
     when = record >> ACCESSOR_BITS
     if when < c[BARRIER_CLOCK] or when < c[BLOCK_CLOCK]:
         return False
-    if (record >> 6) & 1023 != warp:
+    if (record >> WARP_SHIFT) & ANY_WARP != warp:
         return True
-    return when >= synchronised and (record & 63 != lane or lane == SEVERAL)
+    return when >= synchronised and (record & LANE_FIELD != lane or lane == SEVERAL)
 
 
 @native
-def _thread_of(record: int) -> int:
-    """Several lanes are represented by the first."""
-    lane = record & 63
-    return ((record >> 6) & 1023) * LANES + (lane if lane < LANES else int64(0))
+def accessor(context: int, site: int) -> int:
+    """The record of an access by the running warp now, but for the lane."""
+    c = pointer(context, int64)
+    number = min((site - c[SITES]) // (SITE_SLOTS * 8), int64(NO_SITE))
+    return (c[CLOCK] << ACCESSOR_BITS) | (number << SITE_SHIFT) | (c[WARP] << WARP_SHIFT)
+
+
+@native
+def _other(record: int) -> int:
+    """What a finding keeps of a record."""
+    return record & ((1 << ACCESSOR_BITS) - 1)
+
+
+@native
+def _reported(context: int) -> int:
+    """The record of a write that never was, in place of one that was missed: it is reported once."""
+    return (pointer(context, int64)[BLOCK_CLOCK] << ACCESSOR_BITS) | NO_WRITE
 
 
 @native
 def _in_flight(context: int, write: int) -> bool:
     """Whether a cp.async of this block is still on its way; what an earlier block never waited for is forgotten."""
-    return write & 63 == IN_FLIGHT and write >> ACCESSOR_BITS == NEVER + pointer(context, int64)[BLOCK_CLOCK]
+    return (
+        write & LANE_FIELD == IN_FLIGHT
+        and write >> ACCESSOR_BITS == NEVER + pointer(context, int64)[BLOCK_CLOCK]
+    )
 
 
 @native
@@ -97,17 +122,16 @@ def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: i
     writes = pointer(c[SHADOW_WRITES], int64)
     reads = pointer(c[SHADOW_READS], int64)
     write = writes[index]
-    thread_lane = lane if lane != SEVERAL else int64(0)
     if _in_flight(context, write):
-        note(context, site, UNFINISHED, thread_lane, address, int64(0))
-    elif write >> ACCESSOR_BITS < c[BLOCK_CLOCK] or write & 63 == IN_FLIGHT:
-        note(context, site, UNINITIALISED, thread_lane, address, int64(0))
-        writes[index] = c[BLOCK_CLOCK] << ACCESSOR_BITS  # reported once
+        note(context, site, UNFINISHED, lane, address, _other(write))
+    elif write >> ACCESSOR_BITS < c[BLOCK_CLOCK] or write & LANE_FIELD == IN_FLIGHT:
+        note(context, site, UNINITIALISED, lane, address, int64(0))
+        writes[index] = _reported(context)
     elif _unordered(context, write, c[WARP], lane, synchronised):
-        note(context, site, RACE, thread_lane, address, _thread_of(write))
+        note(context, site, RACE, lane, address, _other(write))
     reads[index] = _reader(
         reads[index],
-        (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6),
+        accessor(context, site),
         lane,
         c[BARRIER_CLOCK] << ACCESSOR_BITS,
         synchronised << ACCESSOR_BITS,
@@ -116,16 +140,16 @@ def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: i
 
 @native
 def _reader(read: int, me: int, lane: int, settled: int, synced: int) -> int:
-    """The record of the last read after one more by `me` (clock and warp) and `lane`.
+    """The record of the last read after one more by `me` (an accessor) and `lane`.
 
     Readers that a later write could race with are kept apart only as far as it matters: one lane, several lanes
     of one warp, several warps.
     """
     if read < settled:
         return me | lane
-    if (read ^ me) & (1023 << 6):
-        return (me | (1023 << 6)) | SEVERAL
-    if read < synced or read & 63 == lane:
+    if (read ^ me) & (ANY_WARP << WARP_SHIFT):
+        return (me | (ANY_WARP << WARP_SHIFT)) | SEVERAL
+    if read < synced or read & LANE_FIELD == lane:
         return me | lane
     return me | SEVERAL
 
@@ -138,14 +162,18 @@ def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: 
     read = pointer(c[SHADOW_READS], int64)[index]
     warp = c[WARP]
     one = lane if lane != SEVERAL else int64(0)
-    write = writes[index] if writes[index] & 63 != IN_FLIGHT else int64(0)
+    write = writes[index] if writes[index] & LANE_FIELD != IN_FLIGHT else int64(0)
     if _in_flight(context, writes[index]):
-        note(context, site, UNFINISHED, one, address, int64(0))
-    elif _unordered(context, write, warp, one, synchronised):
-        note(context, site, RACE, one, address, _thread_of(writes[index]))
-    elif _unordered(context, read, warp, one, synchronised):
-        note(context, site, RACE, one, address, _thread_of(read))
-    writes[index] = (c[CLOCK] << ACCESSOR_BITS) | (warp << 6) | one
+        note(context, site, UNFINISHED, lane, address, _other(writes[index]))
+    else:
+        races_with_read = _unordered(context, read, warp, one, synchronised)
+        if races_with_read and _other(write) == NO_WRITE:
+            note(context, site, RACE, lane, address, _other(read) | OTHER_READ)
+        elif _unordered(context, write, warp, one, synchronised):
+            note(context, site, RACE, lane, address, _other(write))
+        elif races_with_read:
+            note(context, site, RACE, lane, address, _other(read) | OTHER_READ)
+    writes[index] = accessor(context, site) | one
 
 
 @native
@@ -154,8 +182,8 @@ def _shadow_atomic(context: int, site: int, index: int, lane: int, address: int)
     c = pointer(context, int64)
     writes = pointer(c[SHADOW_WRITES], int64)
     if writes[index] >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
-        note(context, site, UNINITIALISED, lane if lane != SEVERAL else int64(0), address, int64(0))
-        writes[index] = c[BLOCK_CLOCK] << ACCESSOR_BITS
+        note(context, site, UNINITIALISED, lane, address, int64(0))
+        writes[index] = _reported(context)
 
 
 @native
@@ -174,7 +202,7 @@ def _shadow(
 
 
 @native
-def _run_of_loads(context: int, first: int, count: int, lane_shift: int, synchronised: int) -> bool:
+def _run_of_loads(context: int, me: int, first: int, count: int, lane_shift: int, synchronised: int) -> bool:
     """Loads of `count` granules in a row, if none of them needs a closer look; lanes follow each other."""
     c = pointer(context, int64)
     start = first >> c[SHADOW_SHIFT]
@@ -183,7 +211,6 @@ def _run_of_loads(context: int, first: int, count: int, lane_shift: int, synchro
     settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
     written = c[BLOCK_CLOCK] << ACCESSOR_BITS
     synced = synchronised << ACCESSOR_BITS
-    me = (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6)
     doubtful = int64(0)
     for i in range(count):
         doubtful |= (writes[i] - written) | (settled - 1 - writes[i])
@@ -195,14 +222,13 @@ def _run_of_loads(context: int, first: int, count: int, lane_shift: int, synchro
 
 
 @native
-def _run_of_stores(context: int, first: int, count: int, lane_shift: int) -> bool:
+def _run_of_stores(context: int, me: int, first: int, count: int, lane_shift: int) -> bool:
     """Stores of `count` granules in a row, if none of them needs a closer look."""
     c = pointer(context, int64)
     start = first >> c[SHADOW_SHIFT]
     writes = pointer(c[SHADOW_WRITES] + start * 8, int64)
     reads = pointer(c[SHADOW_READS] + start * 8, int64)
     settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
-    me = (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6)
     doubtful = int64(0)
     for i in range(count):
         doubtful |= (settled - 1 - writes[i]) | (settled - 1 - reads[i])
@@ -225,17 +251,17 @@ def _shadow_pattern(context: int, site: int, pattern: int, first: int, width: in
     shift = c[SHADOW_SHIFT]
     granules = max(width >> shift, int64(1))
     synchronised = sync_clock(context)
+    me = accessor(context, site)
     if p[P_RUN]:
         lane_shift = trailing_zeros(granules)
         count = p[P_ITEMS] * granules
-        if kind == LOAD and _run_of_loads(context, first, count, lane_shift, synchronised):
+        if kind == LOAD and _run_of_loads(context, me, first, count, lane_shift, synchronised):
             return
-        if kind == STORE and _run_of_stores(context, first, count, lane_shift):
+        if kind == STORE and _run_of_stores(context, me, first, count, lane_shift):
             return
     settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
     written = c[BLOCK_CLOCK] << ACCESSOR_BITS
     synced = synchronised << ACCESSOR_BITS
-    me = (c[CLOCK] << ACCESSOR_BITS) | (c[WARP] << 6)
     writes = pointer(c[SHADOW_WRITES], int64)
     reads = pointer(c[SHADOW_READS], int64)
     for item in range(p[P_ITEMS]):

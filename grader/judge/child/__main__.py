@@ -16,10 +16,12 @@ from grader.judge.child.executor import Executor, Memory, Value
 from grader.judge.child.protocol import Failure, Hello, Reply, Request, receive, send
 
 
-def failure(operation: int, error: Exception) -> Failure:
+def failure(operation: int, error: Exception, status: str | None = None) -> Failure:
     """An exception as the parent will read it."""
     line = getattr(error, "line", None)
-    return Failure(operation, type(error).__name__, str(error), line if isinstance(line, int) else None)
+    return Failure(
+        operation, type(error).__name__, str(error), line if isinstance(line, int) else None, status
+    )
 
 
 def serve(requests: int, replies: int, executor: Executor) -> None:
@@ -32,7 +34,7 @@ def serve(requests: int, replies: int, executor: Executor) -> None:
             try:
                 values.append(executor.do(operation))
             except Exception as error:  # the parent decides what a failure means
-                problem = failure(index, error)
+                problem = failure(index, error, executor.status(error))
                 break
         flush()
         send(replies, Reply(tuple(values), problem))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from grader import cuda
+from grader.emulator.machine.records import Allocation, Finding
 from grader.emulator.streams.commands import Recording
 from grader.judge.child.protocol import (
     Allocate,
@@ -67,6 +68,20 @@ class Buffer:
         return self.nbytes + 2 * self.guard
 
 
+def _named(finding: Finding, buffers: Mapping[int, tuple[str, Buffer]]) -> Finding:
+    """A finding with the name of the buffer that it is about, if it is one of these, by the addresses of their
+    allocations."""
+    known = (
+        None
+        if finding.allocation is None or finding.space == "shared"
+        else buffers.get(finding.allocation.base)
+    )
+    if known is None:
+        return finding
+    name, buffer = known
+    return replace(finding, array=name, allocation=Allocation(buffer.pointer, buffer.nbytes))
+
+
 class Memory:
     """The memory file, mapped; it is mapped again when the parent has made it larger."""
 
@@ -115,6 +130,15 @@ class Executor:
         """Do one operation and return its value. Raises whatever the driver raises."""
         return self._do[type(operation)](operation)
 
+    def status(self, error: Exception) -> str | None:
+        """CUDA's name of the status behind an exception that `do` has raised; None where there is none."""
+        if (
+            isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
+        ):  # Python's own, and CuPy's
+            return "OUT_OF_MEMORY"
+        found: str | None = self.device.ext.status(error)
+        return found
+
     def allocate(self, op: Allocate) -> None:
         allocation = self.driver.mem_alloc(op.nbytes + 2 * op.guard)
         self.buffers[op.buffer] = Buffer(allocation, op.nbytes, op.guard)
@@ -154,7 +178,15 @@ class Executor:
     def records(self) -> list[Record]:
         """The emulator's records of the launches since the last call."""
         found = self.device.ext.launch_records(clear=True)
-        return [msgspec.convert(record, Record, from_attributes=True) for record in found]
+        buffers = {int(buffer.allocation): (name, buffer) for name, buffer in self.buffers.items()}
+        return [
+            msgspec.convert(
+                replace(record, findings=tuple(_named(item, buffers) for item in record.findings)),
+                Record,
+                from_attributes=True,
+            )
+            for record in found
+        ]
 
     def launch_all(self, op: Run) -> None:
         """Enqueue a Run's launches and the clearing of buffers that belongs to them."""

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from grader.emulator.machine.records import Finding
 from grader.emulator.streams.commands import Recording
 
 
@@ -219,19 +220,8 @@ Operation = (
 )
 
 
-class FindingRecord(Struct, frozen=True):
-    """The emulator's Finding, as it crosses the pipe."""
-
-    kind: str
-    line: int | None
-    message: str
-    count: int
-    block: tuple[int, ...] | None
-    thread: tuple[int, ...] | None
-
-
 class Record(Struct, frozen=True):
-    """The emulator's LaunchRecord, as it crosses the pipe."""
+    """The emulator's LaunchRecord, as it crosses the pipe; findings name the buffers that they are about."""
 
     kernel: str
     grid: tuple[int, int, int]
@@ -241,7 +231,7 @@ class Record(Struct, frozen=True):
     status: str
     counters: dict[str, int]
     line_counters: dict[int, dict[str, int]]
-    findings: tuple[FindingRecord, ...]
+    findings: tuple[Finding, ...]
     blocks_run: int
     grid_blocks: int
     dram_read_bytes: int
@@ -264,6 +254,7 @@ class Failure(Struct, frozen=True):
     kind: str  # the exception's class, such as "LaunchError" or "UnsupportedPtx"
     message: str
     line: int | None = None  # line of the source or of the PTX, where the exception knows it
+    status: str | None = None  # CUDA's, such as "ILLEGAL_ADDRESS", where the driver returned one
 
 
 class Reply(Struct, frozen=True):

@@ -19,7 +19,7 @@ import numpy as np
 from grader.errors import WarpladderError
 from grader.judge.correctness.comparison import Bounds, Comparison, compare, compare_within, error_bound
 from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, NOTHING_IS_COMPUTED, SUMS_ARE_EXACT
-from grader.results import CaseKind
+from grader.results import CaseKind, Reproduce
 from grader.workbook.topic import Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -49,10 +49,9 @@ class Case:
         """Sizes by name."""
         return dict(self.sizes)
 
-    def reproduce(self, topic: str, file: str) -> str:
-        """The command that runs this case again."""
-        sizes = " ".join(f"--set {name}={value}" for name, value in self.sizes)
-        return f"ladder grade {topic} {file} {sizes} --seed {self.seed}"
+    def reproduce(self, topic: str, file: str) -> Reproduce:
+        """What runs this case again."""
+        return Reproduce(topic, file, self.problem, self.seed)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from grader.judge.child.protocol import Failure, FindingRecord, Launch, Record
+from grader.findings.kernels import ALIGN, GUARD, REACH_BARRIERS, TRAPS
+from grader.judge.child.protocol import Failure, Launch, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
 from grader.judge.refused import Refused
@@ -18,43 +19,6 @@ from grader.workbook import units
 ENDLESS = (
     "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
     "block never reach."
-)
-
-REMEDIES = {
-    "out_of_bounds": "Guard the access: threads beyond the last row or column must not touch memory.",
-    "misaligned": "A float4 needs an address that is a multiple of 16: take single floats where a row is not "
-    "a multiple of four floats long.",
-    "uninitialised_shared": "Shared memory holds nothing at the start: write every element before it is "
-    "read, also at the edges, and put a __syncthreads() between.",
-    "race": "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and "
-    "after it is read and before it is written again.",
-    "barrier": "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and "
-    "do not return before it.",
-    "assert": "The kernel's own assert() failed.",
-    "trap": "The compiler puts a trap where code has no meaning, such as an access through a null pointer; "
-    "__trap() is one as well.",
-}
-"""What to do about each kind of finding."""
-
-OUTSIDE_SHARED = (
-    "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
-    "`extern __shared__` arrays are the launch block's `shared`."
-)
-RACE_OF_BLOCKS = (
-    "Let blocks add with atomicAdd, or let a second [[launch]] read what the first has stored: between launches "
-    "everything is done."
-)
-RACE_OF_STORES = (
-    "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
-    "atomicAdd."
-)
-RACE_OF_WARPS = (
-    "Put a __syncthreads() between storing and reading; where several threads add to one element, use atomicAdd, or "
-    "add up in shared memory first."
-)
-RACE_IN_A_WARP = (
-    "Lanes of a warp do not run in step by themselves: put a __syncwarp() between the accesses, or a __syncthreads() "
-    "where the whole block comes by."
 )
 
 SUMS_ARE_EXACT = (
@@ -129,8 +93,10 @@ def _by(extents: Sequence[int]) -> str:
     return " × ".join(str(extent) for extent in extents)
 
 
-FAULTS = {"illegal memory access": "out_of_bounds", "misaligned address": "misaligned"}
-"""What a GPU's driver says when it has stopped a kernel, and the kind of finding that this is."""
+FAULTS = {"ILLEGAL_ADDRESS": GUARD, "MISALIGNED_ADDRESS": ALIGN}
+"""The statuses with which a GPU's driver stops a kernel that is at fault, and what would mend it."""
+
+NO_MEMORY = "OUT_OF_MEMORY"
 
 
 def of_failure(failure: Failure) -> Refused:
@@ -139,11 +105,10 @@ def of_failure(failure: Failure) -> Refused:
     if failure.kind == "NotEmulated":
         remedy = "Run it on a GPU (--device pycuda), or write this part without that instruction."
         return Refused("error", f"{message} {remedy}")
-    for sign, kind in FAULTS.items():
-        if sign in message:
-            remedy = f"{REMEDIES[kind]} `--device emulator` shows the line."
-            return Refused("fail", f"The GPU stopped the kernel: {message} {remedy}")
-    if "memory" in failure.kind.lower() or "out of memory" in message:
+    if failure.status in FAULTS:
+        remedy = f"{FAULTS[failure.status]} `--device emulator` shows the line."
+        return Refused("fail", f"The GPU stopped the kernel: {message} {remedy}")
+    if failure.status == NO_MEMORY:
         return Refused("error", f"{message} Choose smaller sizes with --set.")
     return Refused("error", f"The launch failed: {message}")
 
@@ -168,9 +133,9 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 f"problem needs far fewer. {ENDLESS}",
             )
         if record.status == "deadlock":
-            return Refused("timeout", f"`{record.kernel}` waits for ever at a barrier. {REMEDIES['barrier']}")
+            return Refused("timeout", f"`{record.kernel}` waits for ever at a barrier. {REACH_BARRIERS}")
         if record.status == "trap" and not record.findings:
-            return Refused("fail", f"`{record.kernel}` stopped with a trap. {REMEDIES['trap']}")
+            return Refused("fail", f"`{record.kernel}` stopped with a trap. {TRAPS}")
     return None
 
 
@@ -182,23 +147,7 @@ def of_findings(findings: Sequence[FindingResult]) -> Refused | None:
     where = f"line {first.line}: " if first.line else ""
     what = f"{where}{first.kind.replace('_', ' ')}: {first.message.rstrip('.')}"
     more = f" (and {others} more finding{'s' if others > 1 else ''})" if others else ""
-    return Refused("fail", f"{what[0].upper()}{what[1:]}{more}. {_remedy(first)}".strip())
-
-
-def _remedy(found: FindingResult) -> str:
-    """What to do about a finding; where the accesses took place tells more than the kind."""
-    if found.kind == "out_of_bounds" and "of shared memory" in found.message:
-        return OUTSIDE_SHARED
-    if found.kind == "race":
-        signs = {
-            "__syncwarp()": RACE_IN_A_WARP,
-            "__threadfence()": "",  # the message says it all
-            "with another value": RACE_OF_STORES,
-            "what block": RACE_OF_BLOCKS,
-            "what the warp": RACE_OF_WARPS,
-        }
-        return next((remedy for sign, remedy in signs.items() if sign in found.message), REMEDIES["race"])
-    return REMEDIES.get(found.kind, "")
+    return Refused("fail", f"{what[0].upper()}{what[1:]}{more}. {first.remedy or ''}".strip())
 
 
 def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refused | None:
@@ -210,7 +159,7 @@ def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refused | None
     return Refused(
         "fail",
         f"The kernel wrote out of bounds: {damage.nbytes} bytes {damage.side} `{name}` changed, the nearest "
-        f"{element} element{'s' if element > 1 else ''} beyond its {edge}. {REMEDIES['out_of_bounds']}",
+        f"{element} element{'s' if element > 1 else ''} beyond its {edge}. {GUARD}",
     )
 
 
@@ -303,21 +252,3 @@ def _list(index: Sequence[int]) -> str:
 def _sentence(text: str) -> str:
     text = text.strip()
     return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def finding(record: FindingRecord, kernel: str) -> FindingResult:
-    """A finding as results show it."""
-    return FindingResult(
-        kind=record.kind,
-        line=record.line or None,
-        message=record.message,
-        count=record.count,
-        kernel=kernel,
-        block=None if record.block is None else list(record.block),
-        thread=None if record.thread is None else list(record.thread),
-    )
-
-
-def findings(records: Sequence[Record]) -> list[FindingResult]:
-    """All findings of some launches, in the order of the launches."""
-    return [finding(item, record.kernel) for record in records for item in record.findings]

@@ -12,9 +12,9 @@ import numpy as np
 from grader.judge.child.protocol import Allocate, Download, Operation, Record, Release, Reply, Run, Upload
 from grader.judge.correctness.cases import Case, CaseData
 from grader.judge.correctness.comparison import Comparison
+from grader.judge.correctness.findings import ArrayType, located, results
 from grader.judge.correctness.guards import POISON, damage, frame, paint, paint_output
 from grader.judge.correctness.verdict import (
-    findings,
     of_comparison,
     of_failure,
     of_findings,
@@ -47,11 +47,15 @@ class CaseRun:
         return self.kernel.file.signature[name].dtype
 
     def sizes(self) -> dict[str, int]:
-        """Bytes of every array the kernel is given, by name: inputs, outputs, scratch."""
+        """Bytes of every array, by name."""
+        return {name: array.nbytes for name, array in self.arrays().items()}
+
+    def arrays(self) -> dict[str, ArrayType]:
+        """Every array the kernel is given, by name: inputs, outputs, scratch."""
         shapes: dict[str, tuple[int, ...]] = {name: array.shape for name, array in self.data.inputs.items()}
         shapes |= {name: array.shape for name, array in self.data.expected.items()}
         shapes |= {item.name: item.shape for item in self.planned.scratch}
-        return {name: int(np.prod(shape)) * self.dtype(name).itemsize for name, shape in shapes.items()}
+        return {name: ArrayType(self.dtype(name), shape) for name, shape in shapes.items()}
 
 
 @dataclass
@@ -75,8 +79,8 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     runner.printed()
     reply = runner.ask(operations(regions, run_all), timeout_s)
     outcome.printed = runner.printed()
-    outcome.records = named(records_of(reply), case_run.planned.kernels)
-    outcome.findings = tuple(findings(outcome.records))
+    outcome.records = located(named(records_of(reply), case_run.planned.kernels), case_run.arrays())
+    outcome.findings = tuple(results(outcome.records))
     stopped = of_records(outcome.records, budget)
     if stopped is None and reply.failure is not None:
         stopped = of_failure(reply.failure)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.findings import kernels
 from grader.judge.child.protocol import Launch, Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
-from grader.judge.correctness.verdict import finding
 from grader.judge.kernels import counting, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -91,7 +91,7 @@ def _launch(kernel: Kernel, name: str, launch: Launch, record: Record | None, ar
         counters=None if record is None else record.counters,
         counter_source=None if record is None else "emulated",
         lines=[] if record is None else _lines(kernel.file.source, record),
-        findings=[] if record is None else [finding(item, name) for item in record.findings],
+        findings=[] if record is None else [kernels.result(item, name) for item in record.findings],
     )
 
 

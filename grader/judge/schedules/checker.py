@@ -8,9 +8,8 @@ be ordered, and the results have to be written whole.
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
@@ -28,6 +27,22 @@ from grader.emulator.streams.commands import (
     WaitForEvent,
 )
 from grader.emulator.streams.ordering import Extent, Hazard, hazards
+from grader.findings import schedules
+from grader.findings.schedules import (
+    BeyondEnd,
+    Deed,
+    InPlace,
+    Memory,
+    OtherArguments,
+    OtherBlock,
+    OtherKernel,
+    OtherSize,
+    ReadUnwritten,
+    ResultUnwritten,
+    ScheduleFinding,
+    SmallGrid,
+    Unordered,
+)
 from grader.judge.child.protocol import Failure, HostData, RecordSchedule
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.refused import Refused
@@ -119,16 +134,16 @@ class Checker:
         """All checks, in the order in which one makes sense of the next."""
         for complaint in self.malformed():
             return CheckedSchedule(None, Refused("error", f"The schedule cannot be replayed: {complaint}."))
-        faults = list(self.wrong_launches()) or self.out_of_order()
-        faults = faults or [*self.unwritten()]
-        if not faults:
+        found = list(self.wrong_launches()) or self.out_of_order()
+        found = found or [*self.unwritten()]
+        if not found:
             return CheckedSchedule(self.recording)
-        first, more = faults[0], len(faults) - 1
+        shown, more = schedules.results(found), len(found) - 1
         others = f" ({more} more like this.)" if more else ""
-        line = f"Line {first.line}: " if first.line else ""
-        return CheckedSchedule(
-            self.recording, Refused("fail", f"{line}{first.message}{others}"), _merged(faults)
-        )
+        line = f"Line {shown[0].line}: " if shown[0].line else ""
+        remedy = f" {shown[0].remedy}" if shown[0].remedy else ""
+        refusal = Refused("fail", f"{line}{shown[0].message}.{remedy}{others}")
+        return CheckedSchedule(self.recording, refusal, tuple(shown))
 
     # ---- whether it is a recording at all: only a forged one is not ----------------------------------------
 
@@ -175,59 +190,50 @@ class Checker:
 
     # ---- launches ------------------------------------------------------------------------------------------
 
-    def wrong_launches(self) -> Iterator[FindingResult]:
+    def wrong_launches(self) -> Iterator[ScheduleFinding]:
         """Launches of something else, beyond an array's end, or with other numbers than the job's."""
         for command in self.recording.queued():
-            if isinstance(command, LaunchKernel):
-                message = self._wrong_launch(command)
-                if message:
-                    yield _finding("launch", command, message)
+            if isinstance(command, LaunchKernel) and (wrong := self._wrong_launch(command)):
+                yield wrong
 
-    def _wrong_launch(self, launch: LaunchKernel) -> str | None:
+    def _wrong_launch(self, launch: LaunchKernel) -> ScheduleFinding | None:
+        line = launch.line
         if launch.kernel != _symbol(self.kernel):
-            return f"`{launch.kernel}` is launched, which is not this topic's kernel."
+            return OtherKernel(line, launch.kernel)
         values = self.values(launch)
         if values is None:
-            return f"The launch does not pass what the kernel takes: {self.signature}."
+            return OtherArguments(line, str(self.signature))
         reached = {size for item in self.job.reach.values() for size in item.names}
         for name, value in values.items():
             if name not in reached and self.problem.get(name, value) != value:
-                return f"The launch passes {name} = {value}, the job has {name} = {self.problem[name]}."
+                return OtherSize(line, name, value, self.problem[name])
         first = self.job.file.launches[0]
         wanted = math.prod(side.whole({**values, **self.kernel.constants}) for side in first.grid)
         threads = tuple(int(side.whole({**values, **self.kernel.constants})) for side in first.block)
         if launch.block != threads:
-            return f"The launch has blocks of {launch.block} threads; the kernel is made for {threads}."
+            return OtherBlock(line, launch.block, threads)
         if math.prod(launch.grid) < wanted:
-            sizes = ", ".join(f"{name} = {values[name]}" for name in sorted(reached))
-            blocks = math.prod(launch.grid)
-            return (
-                f"The grid has {blocks:,} block{'' if blocks == 1 else 's'}, where {sizes} needs {wanted:,}: elements "
-                "at the end stay untouched. cdiv rounds up: -(-n // threads)."
+            return SmallGrid(
+                line, math.prod(launch.grid), wanted, {name: values[name] for name in sorted(reached)}
             )
-        if message := self._onto_itself(launch):
-            return message
-        for extent in self.reach(launch):
-            buffer = self.recording.buffers[extent.place.buffer]
-            over = extent.place.offset + extent.nbytes - buffer.nbytes
-            if over > 0:
-                return (
-                    f"The launch touches {extent.nbytes:,} bytes from byte {extent.place.offset:,} on, "
-                    f"{over:,} beyond the end of the allocation: is the last chunk shorter than the others?"
-                )
-        return None
+        return self._onto_itself(launch) or self._beyond_end(launch)
 
-    def _onto_itself(self, launch: LaunchKernel) -> str | None:
+    def _onto_itself(self, launch: LaunchKernel) -> InPlace | None:
         """A launch that writes where it reads, unless the kernel may do that to the very same elements."""
         touched = self.reach(launch)
         for into in (extent for extent in touched if extent.writes):
             for out_of in (extent for extent in touched if not extent.writes):
                 same = (into.place, into.nbytes) == (out_of.place, out_of.nbytes)
                 if _overlap(into, out_of) and not (same and self.job.in_place):
-                    return (
-                        "The launch writes into memory that it reads: its blocks run in any order, and some would "
-                        "read what others have written. Let it write to a buffer of its own."
-                    )
+                    return InPlace(launch.line)
+        return None
+
+    def _beyond_end(self, launch: LaunchKernel) -> BeyondEnd | None:
+        for extent in self.reach(launch):
+            buffer = self.recording.buffers[extent.place.buffer]
+            over = extent.place.offset + extent.nbytes - buffer.nbytes
+            if over > 0:
+                return BeyondEnd(launch.line, extent.place.offset, extent.nbytes, over)
         return None
 
     def values(self, launch: LaunchKernel) -> Mapping[str, int] | None:
@@ -261,55 +267,27 @@ class Checker:
 
     # ---- order ---------------------------------------------------------------------------------------------
 
-    def out_of_order(self) -> list[FindingResult]:
+    def out_of_order(self) -> list[ScheduleFinding]:
         """Accesses to the same memory that nothing orders, and the results looked at before they are there."""
         results = [
             number for number, buffer in enumerate(self.recording.buffers) if buffer.name in self.outputs
         ]
-        return [self._told(item) for item in hazards(self.recording, self.reach, results)]
+        return [self._unordered(hazard) for hazard in hazards(self.recording, self.reach, results)]
 
-    def _told(self, meeting: Hazard) -> FindingResult:
-        earlier, later = meeting.earlier, meeting.later
-        memory = self._memory(meeting.buffer)
-        first = _deed(earlier, meeting.earlier_writes)
-        if later is None:
-            message = (
-                f"run() returns while {first} {memory} may still be under way: wait for it, with "
-                "stream.synchronize() or cuda.Context.synchronize()."
-            )
-            return _finding("order", earlier, message)
-        second = _deed(later, meeting.later_writes)
-        if isinstance(later, HostRead | HostCopy):
-            remedy = "let the host wait first: stream.synchronize(), or event.synchronize() for one chunk."
-        elif isinstance(earlier, HostRead | HostCopy):
-            remedy = "copy on the host only once the GPU has finished with that memory."
-        elif meeting.earlier_writes and not meeting.later_writes:
-            remedy = (
-                "put both into one stream, or record an event after the first and let the second's stream "
-                "wait for it: stream.wait_for_event(event)."
-            )
-        else:
-            remedy = (
-                "before memory is used again, wait until what used it last has finished: with an event, "
-                "or by using each buffer in one stream only."
-            )
-        if meeting.part is not None:
-            remedy += (
-                f" Only bytes {meeting.part[0]:,} to {meeting.part[1] - 1:,} are touched by both: is that meant? "
-                "Offsets count bytes, not elements."
-            )
-        message = f"{second[0].upper()}{second[1:]} {memory} may meet {first} it, because nothing orders them: {remedy}"
-        return _finding("order", later, message)
+    def _unordered(self, hazard: Hazard) -> Unordered:
+        earlier, later = _deed(hazard.earlier, hazard.earlier_writes), None
+        if hazard.later is not None:
+            later = _deed(hazard.later, hazard.later_writes)
+        line = (later or earlier).line
+        return Unordered(line, earlier, later, self._memory(hazard.buffer), hazard.part)
 
-    def _memory(self, number: int) -> str:
+    def _memory(self, number: int) -> Memory:
         buffer = self.recording.buffers[number]
-        if buffer.name:
-            return f"`{buffer.name}`"
-        return f"a {'device' if buffer.space == 'device' else 'host'} buffer of {buffer.nbytes:,} bytes"
+        return Memory(buffer.name, buffer.space == "device", buffer.nbytes)
 
     # ---- completeness --------------------------------------------------------------------------------------
 
-    def unwritten(self) -> Iterator[FindingResult]:
+    def unwritten(self) -> Iterator[ScheduleFinding]:
         """Parts of the results, or of what launches read, that nothing has written."""
         written: dict[int, list[tuple[int, int]]] = {}
         for number, buffer in enumerate(self.recording.buffers):
@@ -320,11 +298,8 @@ class Checker:
             for extent in reads:
                 hole = _hole(written.get(extent.place.buffer, []), extent.place.offset, extent.nbytes)
                 if hole is not None:
-                    memory = self._memory(extent.place.buffer)
-                    message = (
-                        f"{_deed(command, False)} {memory} finds byte {hole:,} never written: was it copied?"
-                    )
-                    yield _finding("unwritten", command, f"{message[0].upper()}{message[1:]}")
+                    deed, memory = _deed(command, False), self._memory(extent.place.buffer)
+                    yield ReadUnwritten(command.line, deed, memory, hole)
             for extent in writes:
                 end = extent.place.offset + extent.nbytes
                 _cover(written.setdefault(extent.place.buffer, []), extent.place.offset, end)
@@ -332,14 +307,7 @@ class Checker:
             if buffer.name in self.outputs:
                 hole = _hole(written.get(number, []), 0, buffer.nbytes)
                 if hole is not None:
-                    message = f"Nothing is copied to `{buffer.name}`, where the results belong."
-                    if written.get(number):
-                        message = (
-                            f"`{buffer.name}` is not written whole: byte {hole:,} of {buffer.nbytes:,} is the first "
-                            "that no copy fills."
-                        )
-                    chunks = "Do chunks reach the end where the size is not a multiple of the chunk?"
-                    yield FindingResult("unwritten", None, f"{message} {chunks}")
+                    yield ResultUnwritten(None, self._memory(number), hole, bool(written.get(number)))
 
     def _everything(self) -> Iterator[Command]:
         for command in self.recording.commands:
@@ -363,15 +331,6 @@ class Checker:
         return [], []
 
 
-def _merged(faults: Iterable[FindingResult]) -> tuple[FindingResult, ...]:
-    """One fault for all of a line and kind that differ in nothing but numbers, as those of a loop do."""
-    alike: dict[tuple[str, int | None, str], list[FindingResult]] = {}
-    for fault in faults:
-        key = fault.kind, fault.line, re.sub(r"[\d,]+", "", fault.message.partition(" Only bytes ")[0])
-        alike.setdefault(key, []).append(fault)
-    return tuple(replace(group[0], count=len(group)) for group in alike.values())
-
-
 def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:
     """The memory that a command names, its bytes, and whether it has to be the device's (None: either)."""
     match command:
@@ -392,23 +351,18 @@ def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:
                     yield item, 0, True
 
 
-def _deed(command: Command, writes: bool) -> str:
-    """What a command does to memory, in words."""
-    at = f" of line {command.line}" if command.line else ""
+def _deed(command: Command, writes: bool) -> Deed:
+    """What a command does to memory."""
     match command:
-        case Copy() | HostCopy():
-            return f"the copy{at} {'into' if writes else 'out of'}"
+        case Copy():
+            return Deed("copy", writes, command.line)
+        case HostCopy():
+            return Deed("copy", writes, command.line, on_host=True)
         case LaunchKernel():
-            return f"the launch{at} {'writing' if writes else 'reading'}"
+            return Deed("launch", writes, command.line)
         case Fill():
-            return f"the memset{at} writing"
-        case HostRead():
-            return f"the host{at} reading"
-    return f"the call{at} using"
-
-
-def _finding(kind: str, command: Command, message: str) -> FindingResult:
-    return FindingResult(kind, command.line, message)
+            return Deed("memset", writes, command.line)
+    return Deed("host", writes, command.line, on_host=True)
 
 
 def _cover(parts: list[tuple[int, int]], first: int, last: int) -> None:

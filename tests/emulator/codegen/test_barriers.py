@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from emulated import Bench
 
+from grader.findings.kernels import message
+
 SOURCE = """
 // After each round every thread has what its neighbour had: it works only if all wait for all.
 extern "C" __global__ void rotate(const int* in, int* out, int rounds)
@@ -134,7 +136,7 @@ def test_barriers_in_two_branches_let_each_other_go_and_are_found(bench: Bench) 
         SOURCE.splitlines().index("    if (threadIdx.x < 32) { out[threadIdx.x] = 1; __syncthreads(); }") + 1
     )
     assert ran.record.findings[0].line == line
-    assert f"lines {line} and {line + 1}" in ran.record.findings[0].message
+    assert f"lines {line} and {line + 1}" in message(ran.record.findings[0])
 
 
 @pytest.mark.parametrize(

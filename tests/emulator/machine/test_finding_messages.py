@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from emulated import Bench
 
+from grader.findings import kernels
+
 SOURCE = r"""
 extern "C" __global__ void wide(const char* in, double* out) { *out = *(const float*)in; }
 
@@ -44,10 +46,13 @@ extern "C" __global__ void copies_twice(const float* in, float* out)
 """
 
 
+def line_of(part: str) -> int:
+    return next(n for n, row in enumerate(SOURCE.splitlines(), 1) if part in row)
+
+
 def message(bench: Bench, kernel: str, block: int, *arguments: object, shared_bytes: int = 0) -> str:
-    return (
-        bench.cuda(SOURCE, kernel, 1, block, *arguments, shared_bytes=shared_bytes).record.findings[0].message
-    )
+    ran = bench.cuda(SOURCE, kernel, 1, block, *arguments, shared_bytes=shared_bytes)
+    return kernels.message(ran.record.findings[0])
 
 
 def test_an_access_wider_than_what_is_left_of_an_allocation(bench: Bench) -> None:
@@ -75,10 +80,13 @@ def test_an_asynchronous_copy_reads_one_space_and_writes_the_other(bench: Bench)
     text = message(bench, "copies", 32, data[:100].copy(), np.zeros(1, np.float32))
     assert "reads 16 bytes of global memory 0 bytes behind the end of an allocation of 400 bytes" in text
     text = message(bench, "copies_twice", 64, data, np.zeros(64, np.float32))
-    assert "writes shared memory at byte 0, which thread" in text
+    line = line_of("cp.async.ca.shared")
+    assert (
+        f"writes shared memory at byte 0 (`tile`), which thread (31, 0, 0) writes too in line {line}" in text
+    )
 
 
 def test_two_barriers_in_one_line(bench: Bench) -> None:
     text = message(bench, "two_barriers", 64, np.zeros(2, np.int32))
-    line = next(n for n, row in enumerate(SOURCE.splitlines(), 1) if "__syncthreads(); out[0]" in row)
+    line = line_of("__syncthreads(); out[0]")
     assert f"at different barriers (two of them in line {line})" in text

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from emulated import Bench, _loaded, cuda_image, pack
 
+from grader.findings.kernels import message, remedy
+
 SOURCE = r"""
 #include <cuda_fp16.h>
 
@@ -134,15 +136,15 @@ def test_who_reads_what_of_whom_is_said(bench: Bench) -> None:
     assert (
         found.line == SOURCE.splitlines().index(next(s for s in SOURCE.splitlines() if "add_blocks" in s)) + 1
     )
-    assert (
-        "of an allocation of 12 bytes: blocks of a launch run at the same time, in any order" in found.message
+    assert "of an allocation of 12 bytes: blocks of a launch run at the same time, in any order" in message(
+        found
     )
-    assert found.message.startswith("thread (0, 0, 0) of block (")
+    assert message(found).startswith("thread (0, 0, 0) of block (")
     (found,) = bench.cuda(SOURCE, "add_warps", 1, (32, 2), floats(4), floats(1)).record.findings
-    assert found.message == (
+    assert message(found) == (
         "thread (0, 1, 0) reads what the warp of thread (0, 0, 0) has stored at byte 0 of an allocation of 4 bytes, "
         "with no __syncthreads() in between"
-    ), found.message
+    ), message(found)
 
 
 @pytest.mark.parametrize(
@@ -271,11 +273,11 @@ def test_who_has_not_fenced_is_said(bench: Bench) -> None:
     arrays = np.zeros(3, np.float32), np.zeros(1, np.uint32), floats(1)
     (found,) = bench.cuda(FENCES, "no_fence", 3, 64, *arrays).record.findings
     assert found.count == 2
-    assert found.message == (
+    assert message(found) == (
         "thread (0, 0, 0) of block (2, 0, 0) reads what block (0, 0, 0) has stored at byte 0 of an allocation of 12 "
-        "bytes, and block (0, 0, 0) has executed no __threadfence() since: between the store and the atomic that "
-        "announces it there has to be one"
+        "bytes, and block (0, 0, 0) has executed no __threadfence() since"
     )
+    assert remedy(found) == "Put a __threadfence() between the store and the atomic that announces it."
 
 
 def test_a_fence_before_the_store_is_too_soon(bench: Bench) -> None:
@@ -390,17 +392,17 @@ def test_lanes_beyond_the_end_that_store_the_last_element_are_a_race(bench: Benc
 
 def test_who_stores_over_what_of_whom_is_said(bench: Bench) -> None:
     (found,) = bench.cuda(STORES, "of_warps", 1, 64, floats(1)).record.findings
-    assert found.message == (
+    assert message(found) == (
         "thread (32, 0, 0) overwrites what the warp of thread (0, 0, 0) has stored at byte 0 of an allocation of 4 "
         "bytes, with another value, with no __syncthreads() in between"
     )
     (found,) = bench.cuda(STORES, "of_two_lanes", 1, 32, floats(128)).record.findings
-    assert found.message == (
-        "thread (7, 0, 0) overwrites what the warp of thread (0, 0, 0) stores at byte 108 of an allocation of 512 "
+    assert message(found) == (
+        "thread (7, 0, 0) overwrites what another thread of its warp stores at byte 108 of an allocation of 512 "
         "bytes at the same time, with another value"
     )
     (found,) = bench.cuda(STORES, "of_blocks", 2, 32, floats(32)).record.findings
-    assert found.message.endswith(
+    assert message(found).endswith(
         "at byte 0 of an allocation of 128 bytes, with another value: blocks of a launch run at the same time, in any "
         "order"
     )

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from emulated import Bench
 
+from grader.findings.kernels import message
+
 SOURCE = r"""
 #include <stdio.h>
 #include <assert.h>
@@ -87,7 +89,7 @@ def test_an_assertion_that_fails(bench: Bench) -> None:
     assert finding.kind == "assert"
     assert finding.line == SOURCE[: SOURCE.index("assert(in")].count("\n") + 1
     assert (finding.block, finding.thread) == ((1, 0, 0), (6, 0, 0))
-    assert "in[i] < 10" in finding.message
+    assert "in[i] < 10" in message(finding)
     assert ran.arrays[1][:64].all()
 
 

@@ -76,6 +76,24 @@ def test_a_buffer_is_copied_into_constant_memory(worker: ChildProcess, image: by
     failure = worker.ask([Allocate("b", 12), Run("m", (add,))], 60).failure
     assert failure is not None
     assert "12 bytes do not fit into `offset`, which has 8" in failure.message
+    assert failure.status is None
+
+
+def test_a_failure_has_the_drivers_status(worker: ChildProcess) -> None:
+    failure = worker.ask([Allocate("a", 1 << 50)], 60).failure
+    assert failure is not None
+    assert (failure.kind, failure.status) == ("MemoryError", "OUT_OF_MEMORY")
+
+
+def test_findings_name_the_buffers_they_are_about(worker: ChildProcess, image: bytes) -> None:
+    worker.reserve(16)
+    operations = [Load("m", image), Allocate("a", 40 * 4), Run("m", (launch("twice", 41),))]
+    reply = worker.ask(operations, 60)
+    (record,) = reply.values[2]
+    assert {(item.kind, item.array) for item in record.findings} == {("out_of_bounds", "a")}
+    found = record.findings[0]
+    assert found.allocation is not None
+    assert (found.address, found.allocation.nbytes) == (found.allocation.base + 160, 160)
 
 
 def test_buffers_travel_there_and_back(worker: ChildProcess, image: bytes) -> None:

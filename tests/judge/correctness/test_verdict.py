@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from grader.emulator.devices import find
-from grader.judge.child.protocol import Failure, FindingRecord, Launch, Record
+from grader.emulator.machine.records import Access, Action, Allocation, Finding, Scope, Space
+from grader.judge.child.protocol import Failure, Launch, Record
 from grader.judge.correctness import verdict
 from grader.judge.correctness.comparison import compare
+from grader.judge.correctness.findings import results
 from grader.judge.correctness.guards import POISON, Damage, paint, paint_output
 from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, SUMS_ARE_EXACT
 from grader.judge.refused import Refused
@@ -24,7 +26,7 @@ def launch(**changes: Any) -> Launch:
     return Launch(symbol="k", args=(), **(values | changes))
 
 
-def record(status: str = "completed", findings: tuple[FindingRecord, ...] = ()) -> Record:
+def record(status: str = "completed", findings: tuple[Finding, ...] = ()) -> Record:
     return Record("k", (1, 1, 1), (32, 1, 1), 0, 16, status, {}, {}, findings, 1, 1, 0, 0, 0, 0)
 
 
@@ -63,42 +65,42 @@ def test_records() -> None:
 
 
 def test_findings_name_line_message_and_remedy() -> None:
-    message = "thread (0, 0, 0) reads what thread (1, 0, 0) writes"
-    race = FindingRecord("race", 7, message, 3, (0, 0, 0), (0, 0, 0))
-    text = reason(verdict.of_findings(verdict.findings([record(findings=(race, race))])))
+    other = Access("write", 6, (0, 0, 0), (32, 0, 0))
+    race = race_in("shared", "block", other)
+    text = reason(verdict.of_findings(results([record(findings=(race, race))])))
     assert text.startswith("Line 7: race: thread (0, 0, 0)")
     assert "1 more finding)" in text
     assert "__syncthreads()" in text
     assert verdict.of_findings([]) is None
 
 
+def race_in(space: Space, scope: Scope, other: Access, action: Action = "read") -> Finding:
+    return Finding(
+        "race", 7, 3, (0, 0, 0), (0, 0, 0), action=action, space=space, address=0, scope=scope, other=other
+    )
+
+
+BEYOND = {"action": "write", "address": 128, "size": 4, "allocation": Allocation(0, 128)}
+HERE = Access("write", 6, (0, 0, 0), (1, 0, 0))
+
+
 @pytest.mark.parametrize(
-    ("kind", "message", "says"),
+    ("found", "says"),
     [
+        (Finding("out_of_bounds", 7, 1, (0, 0, 0), (0, 0, 0), space="shared", **BEYOND), "`shared`"),
         (
-            "out_of_bounds",
-            "writes 4 bytes of shared memory at byte 0, where the block has no bytes",
-            "`shared`",
+            Finding("out_of_bounds", 7, 1, (0, 0, 0), (0, 0, 0), space="global", **BEYOND),
+            "last row or column",
         ),
-        ("out_of_bounds", "writes 4 bytes of global memory 0 bytes behind the end", "last row or column"),
-        ("race", "with no __syncwarp() or __syncthreads() in between", "put a __syncwarp() between"),
-        ("race", "reads what block (0, 0, 0) has stored: blocks of a launch run", "second [[launch]]"),
-        (
-            "race",
-            "reads what the warp of thread (0, 0, 0) has stored, with no __syncthreads()",
-            "use atomicAdd",
-        ),
-        ("race", "with no __syncthreads() in between", "Put a __syncthreads() between"),
+        (race_in("shared", "warp", HERE), "put a __syncwarp() between"),
+        (race_in("global", "grid", Access("write", block=(1, 0, 0))), "second [[launch]]"),
+        (race_in("global", "block", HERE), "use atomicAdd"),
+        (race_in("global", "block", HERE, "write"), "Let one thread store each element"),
+        (race_in("shared", "block", HERE), "Put a __syncthreads() between"),
     ],
 )
-def test_remedies_suit_where_it_happened(kind: str, message: str, says: str) -> None:
-    found = FindingRecord(kind, 7, message, 1, (0, 0, 0), (0, 0, 0))
-    assert says in reason(verdict.of_findings(verdict.findings([record(findings=(found,))])))
-
-
-def test_every_kind_of_finding_has_a_remedy() -> None:
-    kinds = {"out_of_bounds", "misaligned", "uninitialised_shared", "race", "trap", "assert", "barrier"}
-    assert set(verdict.REMEDIES) == kinds
+def test_remedies_suit_where_it_happened(found: Finding, says: str) -> None:
+    assert says in reason(verdict.of_findings(results([record(findings=(found,))])))
 
 
 def test_guards() -> None:
@@ -168,11 +170,13 @@ def test_what_the_emulator_does_not_know_is_named() -> None:
 
 
 def test_memory_that_is_not_there_asks_for_smaller_sizes() -> None:
-    assert "--set" in reason(verdict.of_failure(Failure(0, "MemoryError", "cuMemAlloc failed")), "error")
+    failure = Failure(0, "MemoryError", "cuMemAlloc failed", status="OUT_OF_MEMORY")
+    assert "--set" in reason(verdict.of_failure(failure), "error")
 
 
 def test_a_fault_that_a_gpu_reports_is_the_kernels() -> None:
-    failure = Failure(3, "LogicError", "cuCtxSynchronize failed: an illegal memory access was encountered")
+    message = "cuCtxSynchronize failed: an illegal memory access was encountered"
+    failure = Failure(3, "LogicError", message, status="ILLEGAL_ADDRESS")
     text = reason(verdict.of_failure(failure))
     assert "Guard the access" in text
     assert "--device emulator" in text

@@ -12,6 +12,9 @@ from grader.emulator.errors import MemoryFault
 class Error(Exception):
     """Base of all errors of the driver."""
 
+    status: Status | None = None
+    """What the CUDA call returned; PyCUDA says it in the message alone."""
+
 
 class MemoryError(Error):
     """Not enough device memory."""
@@ -94,7 +97,9 @@ _CLASSES: dict[Status, type[Error]] = {
 def failure(routine: str, status: Status, detail: str = "") -> Error:
     """The exception PyCUDA raises when `routine` returns `status`; `detail` is what the emulator adds."""
     text = f"{routine} failed: {status.value}"
-    return _CLASSES.get(status, LogicError)(f"{text} - {detail}" if detail else text)
+    error = _CLASSES.get(status, LogicError)(f"{text} - {detail}" if detail else text)
+    error.status = status
+    return error
 
 
 @contextmanager

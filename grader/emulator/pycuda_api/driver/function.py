@@ -10,7 +10,7 @@ from typing import Any
 import numpy.typing as npt
 
 from grader.emulator.devices import max_active_blocks
-from grader.emulator.errors import LaunchRefused, UnsupportedPtx
+from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
 from grader.emulator.machine.machine import Kernel, LaunchRecord
 from grader.emulator.pycuda_api.driver import arguments
 from grader.emulator.pycuda_api.driver.constants import func_cache, function_attribute
@@ -248,9 +248,10 @@ def _launch(
                 blocks=owner.blocks,
             )
             owner.records.append(record)
+    except TooManyRegisters as error:
+        raise failure("cuLaunchKernel", Status.LAUNCH_OUT_OF_RESOURCES, str(error)) from None
     except LaunchRefused as error:
-        status = Status.LAUNCH_OUT_OF_RESOURCES if "register" in str(error) else Status.INVALID_VALUE
-        raise failure("cuLaunchKernel", status, str(error)) from None
+        raise failure("cuLaunchKernel", Status.INVALID_VALUE, str(error)) from None
     except UnsupportedPtx as error:
         raise NotEmulated(f"{kernel.name}: {error}") from None
     if record.status != "completed":
@@ -261,7 +262,7 @@ def _launch(
 def _not_completed(record: LaunchRecord) -> tuple[Status, str]:
     asserted = next((finding for finding in record.findings if finding.kind == "assert"), None)
     if asserted:
-        return Status.ASSERT, asserted.message
+        return Status.ASSERT, f"assertion {asserted.assertion} in {asserted.function}"
     return _NOT_COMPLETED[record.status]
 
 

@@ -1,0 +1,7 @@
+"""The words for findings: what happened, and what would mend it.
+
+Whoever finds something hands on data; nowhere else is a sentence made of it, and nobody reads one back.
+
+- `kernels`: what the emulator saw a kernel do.
+- `schedules`: what the judge saw in a schedule that was written down.
+"""

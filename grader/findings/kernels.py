@@ -1,0 +1,328 @@
+"""What the emulator saw a kernel do, in words, and as results show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from grader.emulator.machine.records import TOOLS, Access, Action, Finding, Kind
+from grader.results import FindingResult, OtherAccess
+
+GUARD = "Guard the access: threads beyond the last row or column must not touch memory."
+ALIGN = (
+    "A float4 needs an address that is a multiple of 16: take single floats where a row is not a multiple of four "
+    "floats long."
+)
+REACH_BARRIERS = (
+    "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and do not return before "
+    "it."
+)
+TRAPS = (
+    "The compiler puts a trap where code has no meaning, such as an access through a null pointer; __trap() is one as "
+    "well."
+)
+_SHARED_BYTES = (
+    "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
+    "`extern __shared__` arrays are given with the launch, as `shared`."
+)
+_INITIALISE = (
+    "Shared memory holds nothing at the start: write every element before it is read, also at the edges, and put a "
+    "__syncthreads() between."
+)
+_SYNCTHREADS = (
+    "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and after it is read "
+    "and before it is written again."
+)
+_SYNCWARP = (
+    "Lanes of a warp do not run in step by themselves: put a __syncwarp() between the accesses, or a __syncthreads() "
+    "where the whole block comes by."
+)
+_FENCE = "Put a __threadfence() between the store and the atomic that announces it."
+_ONE_STORE = (
+    "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
+    "atomicAdd."
+)
+_SECOND_LAUNCH = (
+    "Let blocks add with atomicAdd, or let a second launch read what the first has stored (a second [[launch]] in the "
+    "launch block): between launches everything is done."
+)
+_BARRIER_OR_ATOMIC = (
+    "Put a __syncthreads() between storing and reading; where several threads add to one element, use atomicAdd, or "
+    "add up in shared memory first."
+)
+_WAIT_FOR_COPY = (
+    "Wait for its group (cp.async.wait_group, __pipeline_wait_prior) and then for the other threads."
+)
+_ALL_LANES = "Let all lanes of the mask come here, and put the condition on what they do with the result."
+
+_VERBS: Mapping[Action, str] = {"read": "reads", "write": "writes", "atomic": "updates"}
+
+
+def result(finding: Finding, kernel: str) -> FindingResult:
+    """A finding as results show it."""
+    allocation = finding.allocation
+    return FindingResult(
+        kind=finding.kind,
+        line=finding.line or None,
+        message=message(finding),
+        count=finding.count,
+        kernel=kernel,
+        block=_list(finding.block),
+        thread=_list(finding.thread),
+        any_of_warp=finding.any_of_warp,
+        tool=TOOLS[finding.kind],
+        remedy=remedy(finding),
+        action=finding.action,
+        space=finding.space,
+        address=finding.address,
+        size=finding.size,
+        offset=_offset(finding) if allocation else None,
+        allocation_bytes=allocation.nbytes if allocation else None,
+        array=finding.array,
+        element=finding.element,
+        shape=_list(finding.shape),
+        scope=finding.scope,
+        other=_other_result(finding.other),
+    )
+
+
+def _other_result(other: Access | None) -> OtherAccess | None:
+    if other is None:
+        return None
+    return OtherAccess(other.action, other.line, _list(other.block), _list(other.thread), other.any_of_warp)
+
+
+def _list(numbers: Sequence[int] | None) -> list[int] | None:
+    return None if numbers is None else list(numbers)
+
+
+def message(finding: Finding) -> str:
+    """What happened."""
+    return _MESSAGES[finding.kind](finding)
+
+
+def remedy(finding: Finding) -> str:
+    """What would mend it."""
+    if finding.kind == "race":
+        return _remedy_of_race(finding)
+    if finding.kind == "out_of_bounds" and finding.space == "shared":
+        return _SHARED_BYTES
+    if finding.kind == "misaligned" and finding.size != 16:
+        return (
+            f"An access of {finding.size} bytes needs an address that is a multiple of {finding.size}: take single "
+            "elements where rows do not begin at one."
+        )
+    return _REMEDIES[finding.kind]
+
+
+def _remedy_of_race(finding: Finding) -> str:
+    if finding.space != "global":
+        return _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
+    if finding.scope == "grid" and finding.blocks_wait:
+        return _FENCE
+    if finding.action == "write":
+        return _ONE_STORE
+    return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
+
+
+# ---- what happened -----------------------------------------------------------------------------------------
+
+
+def _out_of_bounds(finding: Finding) -> str:
+    text = f"{_actor(finding)} {_does(finding)} {_extent(finding)}"
+    return f"{text}, in {finding.instruction}" if finding.instruction else text
+
+
+def _extent(finding: Finding) -> str:
+    """What an access out of bounds touches, and how far that is outside."""
+    if finding.element is not None and finding.shape is not None:
+        elements = math.prod(finding.shape)
+        by = f"{' × '.join(map(str, finding.shape))} = " if len(finding.shape) > 1 else ""
+        return f"{_elements(finding)}, where `{finding.array}` has {by}{_count(elements, 'element')}"
+    at = f"{_count(finding.size or 0, 'byte')} of {_memory(finding)}"
+    allocation, offset = finding.allocation, _offset(finding)
+    if finding.space == "shared" and allocation:
+        has = f"{allocation.nbytes} bytes" if allocation.nbytes else "no bytes"
+        return f"{at} at byte {offset}, where the block has {has}"
+    if finding.space in ("local", "param"):
+        return f"{at} at byte {offset}, beyond its end"
+    if allocation is None:
+        return f"{at} at {finding.address:#x}, where nothing is allocated"
+    name = f"`{finding.array}`, which has {_count(allocation.nbytes, 'byte')}" if finding.array else ""
+    name = name or f"an allocation of {_count(allocation.nbytes, 'byte')}"
+    if 0 <= offset < allocation.nbytes:
+        return f"{at} at byte {offset} of {name}, beyond its end"
+    distance = offset - allocation.nbytes if offset >= 0 else -offset
+    side = "behind the end" if offset >= 0 else "before the start"
+    return f"{at} {_count(distance, 'byte')} {side} of {name}"
+
+
+def _elements(finding: Finding) -> str:
+    """The elements that an access touches, of an array whose type is known."""
+    first, nbytes = finding.element or 0, finding.allocation.nbytes if finding.allocation else 0
+    width = nbytes // math.prod(finding.shape or (1,))
+    last = first + max((finding.size or width) // width, 1) - 1
+    return f"`{finding.array}`[{first}{'' if last == first else f' to {last}'}]"
+
+
+def _misaligned(finding: Finding) -> str:
+    at = f"{finding.address:#x} in {_memory(finding)}"
+    if finding.element is not None:
+        at = f"`{finding.array}`[{finding.element}], address {finding.address:#x}"
+    return f"{_actor(finding)} {_does(finding)} {finding.size} bytes at {at}, which is no multiple of {finding.size}"
+
+
+def _uninitialised(finding: Finding) -> str:
+    return f"{_actor(finding)} {_does(finding)} {_shared_place(finding)}, which no thread of the block has written"
+
+
+def _unfinished_copy(finding: Finding) -> str:
+    copy = (
+        f"the cp.async of line {finding.other.line}" if finding.other and finding.other.line else "a cp.async"
+    )
+    return f"{_actor(finding)} {_does(finding)} {_shared_place(finding)} while {copy} to it has not arrived"
+
+
+def _race(finding: Finding) -> str:
+    other = finding.other or Access()
+    if finding.space == "global":
+        return _global_race(finding, other)
+    verb = _VERBS[other.action] if other.action else "accesses"
+    too = " too" if other.action in (finding.action, None) else ""
+    line = f" in line {other.line}" if other.line else ""
+    barriers = f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
+    return (
+        f"{_actor(finding)} {_does(finding)} {_shared_place(finding)}, which {_other(finding, other)} "
+        f"{verb}{too}{line} with no {barriers} in between"
+    )
+
+
+def _global_race(finding: Finding, other: Access) -> str:
+    """A thread reads what another block, or another warp of the block, has stored, or stores another value there."""
+    overwrites = finding.action == "write"
+    verb, with_what = ("overwrites", ", with another value") if overwrites else ("reads", "")
+    place, by = _global_place(finding), _other(finding, other)
+    if finding.scope == "warp":
+        return f"{_actor(finding)} {verb} what {by} stores {place} at the same time{with_what}"
+    if finding.scope == "block":
+        what = f"{_actor(finding)} {verb} what {by} has stored {place}{with_what}"
+        return f"{what}, with no __syncthreads() in between"
+    what = f"{_actor(finding)} of block {finding.block} {verb} what {by} has stored {place}{with_what}"
+    if finding.blocks_wait:
+        return f"{what}, and {by} has executed no __threadfence() since"
+    return f"{what}: blocks of a launch run at the same time, in any order"
+
+
+def _absent_lanes(finding: Finding) -> str:
+    there = finding.other.thread if finding.other else None
+    return f"thread {there} executes {finding.instruction} with thread {finding.thread} in its mask, which is elsewhere"
+
+
+def _barrier(finding: Finding) -> str:
+    if finding.other is None:
+        return f"only some threads of a warp reach the barrier in line {finding.line} while the others are elsewhere"
+    lines = finding.line, finding.other.line
+    both = f"lines {lines[0]} and {lines[1]}" if lines[0] != lines[1] else f"two of them in line {lines[0]}"
+    return f"threads of one block wait at different barriers ({both})"
+
+
+def _trap(finding: Finding) -> str:
+    return "the kernel executed a trap"
+
+
+def _assert(finding: Finding) -> str:
+    return f"thread {finding.thread} failed the assertion {finding.assertion} in {finding.function}"
+
+
+_MESSAGES: Mapping[Kind, Callable[[Finding], str]] = {
+    "out_of_bounds": _out_of_bounds,
+    "misaligned": _misaligned,
+    "uninitialised_shared": _uninitialised,
+    "race": _race,
+    "unfinished_copy": _unfinished_copy,
+    "absent_lanes": _absent_lanes,
+    "barrier": _barrier,
+    "trap": _trap,
+    "assert": _assert,
+}
+
+_REMEDIES: Mapping[Kind, str] = {
+    "out_of_bounds": GUARD,
+    "misaligned": ALIGN,
+    "uninitialised_shared": _INITIALISE,
+    "unfinished_copy": _WAIT_FOR_COPY,
+    "absent_lanes": _ALL_LANES,
+    "barrier": REACH_BARRIERS,
+    "trap": TRAPS,
+    "assert": "The kernel's own assert() failed.",
+}
+"""Of every kind but races, where it depends on who meets where."""
+
+
+# ---- the parts of sentences --------------------------------------------------------------------------------
+
+
+def _actor(finding: Finding) -> str:
+    """Who did it. Where they are several threads of a warp, it is another than the one that they race with."""
+    if not finding.any_of_warp:
+        return f"thread {finding.thread}"
+    warp = f"the warp of thread {finding.thread}"
+    met = finding.kind == "race" and finding.other is not None and finding.other.thread == finding.thread
+    return f"another thread of {warp}" if met else warp
+
+
+def _does(finding: Finding) -> str:
+    return _VERBS[finding.action or "read"]
+
+
+def _other(finding: Finding, other: Access) -> str:
+    """Whom a race is with. That is never the thread itself, though bookkeeping by warps may name the same first
+    thread for both."""
+    if finding.scope == "grid":
+        return f"block {other.block}" if other.block else "another block"
+    if other.thread is None:
+        return "another thread of the block"
+    if finding.scope == "warp" and (other.any_of_warp or other.thread == finding.thread):
+        return "another thread of its warp"
+    if other.any_of_warp:
+        return f"the warp of thread {other.thread}"
+    return f"thread {other.thread}"
+
+
+def _memory(finding: Finding) -> str:
+    spaces = {"generic": "memory", "const": "constant memory", "param": "parameter memory"}
+    return spaces.get(finding.space or "generic", f"{finding.space} memory")
+
+
+def _shared_place(finding: Finding) -> str:
+    array = f" (`{finding.array}`)" if finding.array else ""
+    return f"shared memory at byte {finding.address}{array}"
+
+
+def _global_place(finding: Finding) -> str:
+    """Where in an array, or in an allocation without a name, a race took place."""
+    allocation = finding.allocation
+    if finding.element is not None and finding.shape is not None and finding.array is not None:
+        return f"in `{finding.array}`[{_index(finding.element, finding.shape)}]"
+    if allocation is None:
+        return "in global memory"
+    name = f"`{finding.array}`" if finding.array else f"an allocation of {_count(allocation.nbytes, 'byte')}"
+    return f"at byte {_offset(finding)} of {name}"
+
+
+def _index(element: int, shape: Sequence[int]) -> str:
+    """The index of an element of the flat array, one number a dimension."""
+    index: list[str] = []
+    for extent in reversed(shape):
+        element, at = divmod(element, extent)
+        index.insert(0, str(at))
+    return ", ".join(index)
+
+
+def _offset(finding: Finding) -> int:
+    """Bytes from the start of what an address lies in."""
+    return (finding.address or 0) - (finding.allocation.base if finding.allocation else 0)
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"
