@@ -19,13 +19,12 @@ import time
 from pathlib import Path
 
 from grader import gpu
+from grader.emulator.cache import cache_folder
 from grader.errors import WarpladderError
 from grader.gpu import Gpu
 
 EXTRAS = {13: "gpu", 12: "gpu-cuda12"}
 """The extra of pyproject.toml by the CUDA that its packages are made with."""
-
-LOG = Path(sys.prefix, "pycuda.log")
 
 _CUPY = {13: "cupy-cuda13x", 12: "cupy-cuda12x"}
 _WHEELS = {13: ("cu13",), 12: ("cuda_runtime", "cuda_nvcc", "cuda_profiler_api", "curand")}
@@ -113,23 +112,28 @@ def _compile(requirement: str, cuda: int) -> None:
     _say("Compiling PyCUDA (once, some three minutes) ...")
     # pip's cache may hold a PyCUDA that was compiled with another CUDA.
     options = ["--verbose", "--no-cache-dir", "--no-deps", "--force-reinstall"]
-    with tempfile.TemporaryDirectory() as folder, LOG.open("w") as log:
+    log = cache_folder() / "pycuda.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, log.open("w") as output:
         environment = _lay_out_toolkit(Path(folder), cuda)
         build = subprocess.Popen(
-            [*_PIP, "install", *options, requirement], stdout=log, stderr=subprocess.STDOUT, env=environment
+            [*_PIP, "install", *options, requirement],
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
         )
-        compiled = _watch(build) == 0
+        compiled = _watch(build, log) == 0
     # What PyCUDA itself depends on may come from the cache.
     if compiled:
         subprocess.run([*_PIP, "install", "--quiet", requirement], check=False)
     if not _has_pycuda():
-        raise WarpladderError(f"PyCUDA could not be compiled: {LOG} ends with the reason", remedy=again())
+        raise WarpladderError(f"PyCUDA could not be compiled: {log} ends with the reason", remedy=again())
 
 
 def _lay_out_toolkit(folder: Path, cuda: int) -> dict[str, str]:
     """Make a CUDA toolkit of links. Returns the environment in which PyCUDA finds it, namely beside nvcc."""
-    nvidia = Path(sysconfig.get_path("platlib"), "nvidia")
-    wheels = [nvidia / name for name in _WHEELS[cuda]]
+    site_packages = importlib.metadata.distribution("cuda-toolkit").locate_file("")
+    wheels = [Path(str(site_packages), "nvidia", name) for name in _WHEELS[cuda]]
     for name in ("bin", "include", "lib"):
         (folder / name).mkdir()
     (folder / "bin" / "nvcc").touch()
@@ -138,16 +142,9 @@ def _lay_out_toolkit(folder: Path, cuda: int) -> dict[str, str]:
     (folder / "lib" / "libcurand.so").symlink_to(wheels[-1] / "lib" / "libcurand.so.10")
     compiler = _compiler() or ""
     # To the linker the driver's library is a name; the library itself is looked for when PyCUDA is imported.
-    named = [
-        "-shared",
-        "-Wl,-soname,libcuda.so.1",
-        "-x",
-        "c++",
-        os.devnull,
-        "-o",
-        str(folder / "lib" / "libcuda.so"),
-    ]
-    subprocess.run([*shlex.split(compiler), *named], check=False)
+    named = ["-shared", "-Wl,-soname,libcuda.so.1", "-x", "c++", os.devnull]
+    output = ["-o", str(folder / "lib" / "libcuda.so")]
+    subprocess.run([*shlex.split(compiler), *named, *output], check=False)
     link = f"-Wl,--no-as-needed -Wl,-rpath,$ORIGIN/../nvidia/{wheels[-1].name}/lib"
     return {
         **os.environ,
@@ -164,14 +161,14 @@ def _compiler() -> str | None:
     return os.environ.get("CXX") or next((found for found in usual if found), None)
 
 
-def _watch(build: subprocess.Popen[bytes]) -> int:
-    """Wait for the build, and say now and then how far it is. Returns its status."""
+def _watch(build: subprocess.Popen[bytes], log: Path) -> int:
+    """Wait for the build, and say now and then how far it is, by its log. Returns its status."""
     start = time.monotonic()
     while True:
         try:
             return build.wait(_PROGRESS_SECONDS)
         except subprocess.TimeoutExpired:
-            files = LOG.read_text(errors="replace").count(" -c ")
+            files = log.read_text(errors="replace").count(" -c ")
             _say(f"  {time.monotonic() - start:.0f} s: {files} of some 40 files")
 
 

@@ -139,7 +139,10 @@ def test_pycuda_finds_the_wheels_as_a_toolkit(tmp_path: Path, monkeypatch: pytes
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(name)
     (tmp_path / "laid").mkdir()
-    monkeypatch.setattr(gpu_setup.sysconfig, "get_path", lambda name: str(tmp_path / "site"))
+    metadata = tmp_path / "site" / "cuda_toolkit-12.9.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: cuda-toolkit\nVersion: 12.9\n")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
     recorded(monkeypatch)
     environment = gpu_setup._lay_out_toolkit(tmp_path / "laid", 12)
     assert environment["PATH"].startswith(str(tmp_path / "laid" / "bin"))
