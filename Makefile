@@ -10,7 +10,7 @@ BIN    := .venv/bin
 # PyCUDA compiles against the CUDA toolkit, so it is installed only where a GPU is.
 GPU    := $(shell nvidia-smi -L >/dev/null 2>&1 && echo ,gpu)
 
-.PHONY: climb test verify book notebooks setup lint readme benchmark wheel clean
+.PHONY: climb test verify book notebooks setup lint lives readme benchmark wheel clean
 
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
@@ -52,6 +52,11 @@ setup: .venv/.stamp
 .venv/.with-%: .venv/.stamp
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
+
+lives: setup             # draws what CONTRIBUTING.md shows of the code: two call trees, and the packages
+	$(BIN)/python docs/lives.py docs/life-of-a-submission.md
+	$(BIN)/python docs/lives.py docs/life-of-a-launch.md
+	$(BIN)/python docs/packages.py docs/packages.svg
 
 readme: setup            # writes the picture and the terminal captures of README.md
 	$(BIN)/python docs/picture.py measurements/h200/gemm.json docs/gemm.svg

@@ -16,7 +16,8 @@ import grimp
 from grader.report.pictures.svg import Sheet, heading, text_width, wrapped
 
 PYPROJECT = Path(__file__).parent.parent / "pyproject.toml"
-WIDTH, MARGIN, LEFT = 860.0, 16.0, 330.0
+WIDTH, MARGIN, LEFT = 900.0, 16.0, 370.0
+TOP, TITLE, BELOW = 64.0, 24.0, 20.0  # above all parts, above the rows of one, and below them
 BOX, GAP, LINE, SMALL = 26.0, 8.0, 16.0, 12.0
 BOTTOM = "results", "errors"
 """What every package may use, and most do: not worth a word in each row."""
@@ -64,19 +65,19 @@ def height(words: Sequence[str]) -> float:
 
 def draw(parts: Sequence[Layers]) -> str:
     """The picture: one part below the other."""
-    tall = 20 + sum(44 + sum(height(words) for _, words in rows(part)) for part in parts)
+    tall = TOP + sum(TITLE + sum(height(words) for _, words in rows(part)) + BELOW for part in parts)
     sheet = Sheet(
         WIDTH, tall, "The packages of grader", "Layers of packages; a higher one may import lower ones."
     )
     heading(sheet, "Packages, the higher on top", "On the right: what a layer imports from lower ones")
-    top = 64.0
+    top = TOP
     for part in parts:
         sheet.text(MARGIN, top + 14, part.container.replace(".", "/"), "blue", bold=True)
-        top += 24
+        top += TITLE
         for layer, words in rows(part):
             _row(sheet, top, layer, words)
             top += height(words)
-        top += 20
+        top += BELOW
     return sheet.render()
 
 
