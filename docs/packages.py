@@ -1,7 +1,7 @@
 """Draws the layers of `grader`, of its judge and of its emulator: `python docs/packages.py docs/packages.svg`.
 
-Layers are those of the contracts in pyproject.toml, the highest on top. What stands beside a layer is what its modules
-import from lower ones, as the import graph has it.
+Layers are those of the contracts in pyproject.toml, the highest on top. Beside each layer is what its modules import from lower
+ones, as the import graph has it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,11 @@ def draw(parts: Sequence[Layers]) -> str:
     sheet = Sheet(
         WIDTH, tall, "The packages of grader", "Layers of packages; a higher one may import lower ones."
     )
-    heading(sheet, "Packages, the higher on top", "On the right: what a layer imports from lower ones")
+    heading(
+        sheet,
+        "Packages, the higher on top",
+        f"On the right: what a layer imports from lower ones, but for {' and '.join(BOTTOM)}",
+    )
     top = TOP
     for part in parts:
         sheet.text(MARGIN, top + 14, part.container.replace(".", "/"), "blue", bold=True)
