@@ -9,7 +9,7 @@ TOPICS ?= transpose gemm
 JOBS   ?= 2
 BIN    := .venv/bin
 
-.PHONY: climb test verify book notebooks setup gpu lint readme benchmark wheel clean
+.PHONY: climb test verify book notebooks setup gpu lint lives readme benchmark wheel clean
 
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
@@ -55,6 +55,11 @@ gpu: setup
 .venv/.with-%: .venv/.stamp
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
+
+lives: setup             # draws what CONTRIBUTING.md shows of the code: two call trees, and the packages
+	$(BIN)/python docs/lives.py docs/life-of-a-submission.md
+	$(BIN)/python docs/lives.py docs/life-of-a-launch.md
+	$(BIN)/python docs/packages.py docs/packages.svg
 
 readme: setup            # writes the picture and the terminal captures of README.md
 	$(BIN)/python docs/picture.py measurements/h200/gemm.json docs/gemm.svg

@@ -31,6 +31,7 @@ include_patterns = [
     "lessons/*/interview.toml",
     "lessons/questions/*.toml",
     "notebooks/*.ipynb",
+    "docs/life-of-*.md",
 ]
 exclude_patterns = [".*", "build", "grader", "kernels", "measurements", "tests", "book/_*"]
 nitpicky = True
