@@ -208,7 +208,7 @@ def _state_of_judge() -> str:
     """Changes with the code that decides marks."""
     package = Path(grader.__file__).resolve().parent
     digest = hashlib.sha256()
-    for folder in ("judge", "emulator", "analysis"):
+    for folder in ("judge", "findings", "emulator", "analysis"):
         for path in sorted((package / folder).rglob("*")):
             if path.suffix in (".py", ".toml", ".cu", ".h"):
                 digest.update(path.read_bytes())

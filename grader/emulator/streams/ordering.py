@@ -1,4 +1,4 @@
-"""Which commands of a recording may meet in memory because nothing puts them in order.
+"""Hazards of a recording: commands that touch the same memory and that nothing puts in order.
 
 What runs on a device by itself is ordered by streams, by events and by the host's waiting, and by nothing else:
 not by the order of the calls, nor by how long things usually take. Each access carries a vector clock; two
@@ -73,7 +73,7 @@ class _Access:
 
 
 def hazards(recording: Recording, reach: Reach, results: Iterable[int]) -> list[Hazard]:
-    """The first meeting of every command with those before it; `results` are buffers read after the end."""
+    """The first hazard of every command with those before it; `results` are buffers read after the end."""
     run = _Run(recording, reach)
     for command in recording.commands:
         run.do(command)
