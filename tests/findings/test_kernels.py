@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import get_args
 
@@ -11,6 +11,7 @@ import pytest
 from grader.emulator.machine import findings as found_by_the_emulator
 from grader.emulator.machine.records import TOOLS, Access, Allocation, Finding, Kind, Tool
 from grader.findings.kernels import message, remedy, result
+from grader.results import FindingResult, OtherAccess
 
 BASE = 0x7000_0010_0000
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -213,6 +214,12 @@ def test_a_result_has_what_is_known() -> None:
     assert (shown.other.action, shown.other.line, shown.other.thread) == ("write", 6, [32, 0, 0])
     trap = result(Finding("trap", 0, 1), "scale")
     assert (trap.line, trap.block, trap.thread, trap.offset, trap.other) == (None, None, None, None, None)
+
+
+def test_every_field_of_a_result_is_in_the_book() -> None:
+    book = BOOK.read_text("utf-8")
+    for kind in (FindingResult, OtherAccess):
+        assert [field.name for field in fields(kind) if f"`{field.name}`" not in book] == []
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -90,6 +91,8 @@ def test_each_finding_in_words(finding: ScheduleFinding, kind: Kind, says: str, 
 def test_every_finding_and_kind_is_in_the_list() -> None:
     assert {type(finding) for finding, *_ in FINDINGS} == set(get_args(ScheduleFinding))
     assert {kind for _, kind, *_ in FINDINGS} == set(get_args(Kind)) == set(TOOLS)
+    book = (Path(__file__).parents[2] / "book" / "reference" / "emulator.md").read_text("utf-8")
+    assert all(f"`{kind}`" in book for kind in get_args(Kind))
 
 
 def test_findings_that_differ_in_numbers_alone_are_one() -> None:

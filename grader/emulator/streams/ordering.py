@@ -1,4 +1,4 @@
-"""Hazards of a recording: commands that access the same memory, and that nothing puts in order.
+"""Hazards of a recording: commands that touch the same memory and that nothing puts in order.
 
 What runs on a device by itself is ordered by streams, by events and by the host's waiting, and by nothing else:
 not by the order of the calls, nor by how long things usually take. Each access carries a vector clock; two

@@ -1,7 +1,7 @@
 """A schedule written down for one problem, and whether that list can be trusted: nothing runs on a device here.
 
 The list comes from a process in which a learner's code ran. It is looked at as data: every place has to lie in
-its buffer, every launch has to be of the topic's kernel with the job's numbers, what may meet in memory has to
+its buffer, every launch has to be of the topic's kernel with the job's numbers, accesses to the same memory have to
 be ordered, and the results have to be written whole.
 """
 

@@ -19,11 +19,11 @@ extern "C" __global__ void of_warps(float* out)
     out[threadIdx.x] = tile[63 - threadIdx.x];  // read
 }
 
-extern "C" __global__ void broadcast(float* out)
+extern "C" __global__ void broadcast(const float* in, float* out)
 {
-    __shared__ float total;
-    if (threadIdx.x == 0) total = out[0];  // one writes
-    out[threadIdx.x] = total;  // all read
+    __shared__ float tile[32];
+    tile[threadIdx.x] = in[threadIdx.x];  // each writes
+    out[threadIdx.x] = tile[0];  // all read
 }
 
 extern "C" __global__ void read_by_all(float* out)
@@ -79,7 +79,7 @@ def test_a_race_between_warps_has_both_lines_and_threads(bench: Bench) -> None:
 
 
 def test_a_broadcast_is_read_by_a_warp_and_not_by_its_first_thread(bench: Bench) -> None:
-    (race,) = found(bench, "broadcast", 32, floats(32))
+    (race,) = found(bench, "broadcast", 32, floats(32), floats(32))
     assert (race.kind, race.line, race.scope, race.thread) == (
         "race",
         line_of("// all read"),
@@ -87,7 +87,7 @@ def test_a_broadcast_is_read_by_a_warp_and_not_by_its_first_thread(bench: Bench)
         (0, 0, 0),
     )
     assert race.any_of_warp
-    assert race.other == Access("write", line_of("// one writes"), (0, 0, 0), (0, 0, 0))
+    assert race.other == Access("write", line_of("// each writes"), (0, 0, 0), (0, 0, 0))
 
 
 def test_readers_of_several_warps_have_no_number(bench: Bench) -> None:
