@@ -73,7 +73,7 @@ MODULES = sorted(path.relative_to(PACKAGE.parent).as_posix() for path in PACKAGE
 DECIDES = {key: imported_by(modules) for key, modules in MADE_BY.items()}
 DATA = {
     "grader/analysis/devices.toml": {"marks"},
-    "grader/judge/timing/read.cu": {"marks"},
+    "grader/judge/kernels/read.cu": {"marks"},
     "grader/emulator/nvrtc/include/cmath": {"marks", "compiled kernels"},
     "grader/course/templates/feedback/mathjax.html.j2": {"marks"},
 }

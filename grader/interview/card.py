@@ -298,7 +298,7 @@ def _of_code(code: Code) -> str:
     hint = ", with a hint" if code.hint else ""
     if code.verdict != "pass":
         return f"{code.verdict}, {tries}{hint}"
-    return f"right {code.rung_reached}, {tries}{hint}"
+    return f"right, reaches {code.rung_reached}, {tries}{hint}"
 
 
 def _advice(sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]]]) -> list[Advice]:
