@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 
@@ -127,7 +129,9 @@ def _compile(requirement: str, cuda: int) -> None:
     if compiled:
         subprocess.run([*_PIP, "install", "--quiet", requirement], check=False)
     if not _has_pycuda():
-        raise WarpladderError(f"PyCUDA could not be compiled: {log} ends with the reason", remedy=again())
+        raise WarpladderError(
+            f"PyCUDA could not be compiled: {_first_error(log)} (log: {log})", remedy=again()
+        )
 
 
 def _lay_out_toolkit(folder: Path, cuda: int) -> dict[str, str]:
@@ -170,6 +174,11 @@ def _watch(build: subprocess.Popen[bytes], log: Path) -> int:
         except subprocess.TimeoutExpired:
             files = log.read_text(errors="replace").count(" -c ")
             _say(f"  {time.monotonic() - start:.0f} s: {files} of some 40 files")
+
+
+def _first_error(log: Path) -> str:
+    found = re.search(r"\b(?:fatal )?error: .+", log.read_text(errors="replace"))
+    return textwrap.shorten(found[0], 100, placeholder=" …") if found else "see the end of the log"
 
 
 def _say(text: str) -> None:

@@ -119,6 +119,16 @@ def test_a_pycuda_that_does_not_suit_the_driver_counts_as_none(
     assert gpu_setup._has_pycuda() == there
 
 
+def test_the_first_error_of_a_build_is_quoted(tmp_path: Path) -> None:
+    log = tmp_path / "pycuda.log"
+    log.write_text(
+        "g++ -c a.cpp\n  src/cuda.hpp:14:10: fatal error: cuda.h: No such file\n  error: command failed\n"
+    )
+    assert gpu_setup._first_error(log) == "fatal error: cuda.h: No such file"
+    log.write_text("")
+    assert gpu_setup._first_error(log) == "see the end of the log"
+
+
 def recorded(monkeypatch: pytest.MonkeyPatch, pycuda: str = "") -> list[tuple[str, ...]]:
     """The commands that set-up runs from now on; all succeed, and importing PyCUDA says `pycuda`."""
     commands = []
