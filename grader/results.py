@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 CLIMB_SCHEMA = "warpladder/climb/1"
-GRADE_SCHEMA = "warpladder/grade/1"
+GRADE_SCHEMA = "warpladder/grade/2"
 PROFILE_SCHEMA = "warpladder/profile/1"
 
 Verdict = Literal["pass", "fail", "error", "timeout", "skip"]

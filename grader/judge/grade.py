@@ -57,7 +57,9 @@ def grade(
 def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
     if overrides:
         problem = topic.problem("count", overrides)
-        return tuple(cases.make(problem, kind, seed or cases.PUBLIC_SEED) for kind in cases.KINDS)
+        return tuple(
+            cases.make(problem, kind, cases.PUBLIC_SEED if seed is None else seed) for kind in cases.KINDS
+        )
     if seed is not None:
         return cases.public(topic, seed)
     return (*cases.public(topic), *cases.secret(topic, secrets.randbelow(2**31)))

@@ -8,10 +8,16 @@ from grader.results import Verdict
 class Refused(Exception):
     """Why a submission goes no further: a verdict that is not "pass", and a reason for the learner.
 
-    Stages raise it; whoever runs the stages of a submission catches it, once.
+    Stages raise it; whoever runs the stages of a submission catches it and keeps it. So do the runs of a case and the
+    rounds of a measurement, which are stages of many parts.
     """
 
     def __init__(self, verdict: Verdict, reason: str) -> None:
         super().__init__(reason)
         self.verdict = verdict
         self.reason = reason
+
+    def kept(self) -> Refused:
+        """Itself, without the frames that it came through: they hold the arrays of a case."""
+        self.__context__ = None
+        return self.with_traceback(None)

@@ -47,7 +47,7 @@ class Submission:
         try:
             yield
         except Refused as refused:
-            self.refusal = refused
+            self.refusal = refused.kept()
 
     @property
     def proven(self) -> bool:

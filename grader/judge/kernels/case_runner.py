@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.judge.correctness.cases import Case, CaseStore
@@ -62,7 +62,7 @@ class CaseRunner:
         try:
             self._run(kernel, case, outcome)
         except Refused as refused:
-            outcome.refusal = refused
+            outcome.refusal = refused.kept()
         return outcome
 
     def _run(self, kernel: Kernel, case: Case, outcome: Outcome) -> None:
@@ -74,14 +74,6 @@ class CaseRunner:
         attempt = CaseRun(kernel, planned, case, self.store.get(case))
         budget = instruction_budget(self.topic, case.problem)
         case_run.run(self.child, attempt, budget, seconds, outcome)
-
-    def outcomes(self, kernel: Kernel, cases: Sequence[Case]) -> Iterator[tuple[Case, Outcome]]:
-        """Each case's outcome, up to and including the first that is not a pass."""
-        for case in cases:
-            outcome = self.outcome(kernel, case)
-            yield case, outcome
-            if outcome.refusal is not None:
-                return
 
 
 def _check_number_of_blocks(planned: Planned, operations: int) -> None:

@@ -117,8 +117,7 @@ class KernelClimb:
         try:
             track = KernelTrack(runner, self.topic, self.store, self.main)
         except Refused as refused:
-            remedy = "choose smaller sizes with --set"
-            raise WarpladderError(f"nothing could be timed: {refused.reason}", remedy=remedy) from None
+            raise WarpladderError(f"nothing could be timed: {refused.reason}") from None
         timed: dict[str, KernelCandidate] = {}
         for rung, current in climbed.items():
             if current.refusal is None:

@@ -33,7 +33,7 @@ from grader.judge.child.protocol import (
 )
 from grader.judge.correctness.cases import PUBLIC_SEED, Case, CaseStore, make
 from grader.judge.correctness.guards import POISON, damage, frame
-from grader.judge.correctness.verdict import of_comparison, of_failure, of_guards
+from grader.judge.correctness.verdict import of_comparison, of_guards
 from grader.judge.kernels.case_run import as_bytes
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.runners.runner import Runner
@@ -83,23 +83,30 @@ class KernelTrack:
         self.sets = tuple(make(problem, "real", PUBLIC_SEED + i) for i in range(INPUT_SETS))
         self.only_reads = only_reads(topic, problem)
         self.flush_bytes = max(FLUSH_BYTES, 2 * runner.hello().limits["l2_cache_size"])
-        self._scratch: dict[str, int] = {}
-        data = store.get(self.sets[0])
-        signature = topic.signature
+        data, nbytes = store.get(self.sets[0]), topic.reference.min_bytes(problem)
         self._shapes = {name: array.shape for name, array in {**data.inputs, **data.expected}.items()}
-        for i, case in enumerate(self.sets):
-            for name, array in store.get(case).inputs.items():
-                self._place(f"{name}@{i}", array)
-        for name, expected in data.expected.items():
-            self._place(name, np.broadcast_to(np.zeros((), signature[name].dtype), expected.shape))
-        nbytes = topic.reference.min_bytes(problem)
-        noise = np.random.default_rng(0).bytes(nbytes if self.only_reads else nbytes // 2)
-        self._place(SOURCE, np.frombuffer(noise, np.uint8))
-        self._do([Allocate(TARGET, 4 if self.only_reads else len(noise)), Allocate(FLUSH, self.flush_bytes)])
-        self.moved = len(noise)
+        self.moved = nbytes if self.only_reads else nbytes // 2
         self._reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
-        runner.load(self._reader, PASS_SECONDS)
+        self._kernels = [self._reader]
+        self._scratch: dict[str, int] = {}
+        self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
+
+    def _set_up(self) -> None:
+        """Give a child everything that passes need."""
+        self._generation = self.runner.generation
+        for i, case in enumerate(self.sets):
+            for name, array in self.store.get(case).inputs.items():
+                self._place(f"{name}@{i}", array)
+        for name, expected in self.store.get(self.sets[0]).expected.items():
+            nothing = np.zeros((), self.topic.signature[name].dtype)
+            self._place(name, np.broadcast_to(nothing, expected.shape))
+        noise = np.random.default_rng(0).bytes(self.moved)
+        self._place(SOURCE, np.frombuffer(noise, np.uint8))
+        self._do([Allocate(TARGET, 4 if self.only_reads else self.moved), Allocate(FLUSH, self.flush_bytes)])
+        self._do([Allocate(name, nbytes) for name, nbytes in self._scratch.items()])
+        for kernel in self._kernels:
+            self.runner.load(kernel, PASS_SECONDS)
 
     def _place(self, name: str, array: Array) -> None:
         """Allocate a buffer between guards and fill it."""
@@ -108,10 +115,9 @@ class KernelTrack:
         self._do([Allocate(name, region.nbytes, region.guard), Upload(name, region.offset)])
 
     def _do(self, operations: Sequence[Operation]) -> Reply:
-        reply = self.runner.ask(operations, PASS_SECONDS)
-        if reply.failure is not None:
-            raise of_failure(reply.failure)
-        return reply
+        if self.runner.generation != self._generation:  # a candidate has ended the child
+            self._set_up()
+        return self.runner.do(operations, PASS_SECONDS)
 
     def rung(self, name: str, kernel: Kernel) -> KernelCandidate:
         """A kernel as a candidate; its scratch arrays share buffers with those of other kernels."""
@@ -120,6 +126,7 @@ class KernelTrack:
         for item in planned.scratch:
             self._reserve(names[item.name], int(np.prod(item.shape)) * item.dtype.itemsize)
         self.runner.load(kernel, PASS_SECONDS)
+        self._kernels.append(kernel)
         actions = tuple(
             Run(kernel.module, tuple(renamed(launch, self._names(i) | names) for launch in planned.launches))
             for i in range(INPUT_SETS)

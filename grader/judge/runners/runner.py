@@ -51,6 +51,8 @@ class Runner:
         self._start = (device, arch, threads)
         self._worker = ChildProcess(*self._start)
         self._loaded: set[str] = set()
+        self.generation = 0
+        """How many children there were before this one: each begins with nothing loaded or allocated."""
 
     def hello(self) -> Hello:
         """What the child launches on. Raises ChildUnusable where that is nothing."""
@@ -70,6 +72,7 @@ class Runner:
         self._worker.close()
         self._worker = ChildProcess(*self._start)
         self._loaded.clear()
+        self.generation += 1
 
     def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
         """Have a batch done. Raises Refused for a child that does not live to answer, and replaces it."""
@@ -82,6 +85,13 @@ class Runner:
             self.restart()
             raise of_death(str(error)) from None
 
+    def do(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
+        """Have a batch done whole. Raises Refused where an operation fails, too."""
+        reply = self.ask(operations, timeout_s)
+        if reply.failure is not None:
+            raise of_failure(reply.failure)
+        return reply
+
     def printed(self) -> str:
         """What was printed since this was last asked; nothing of a child that had to be ended."""
         return self._worker.printed()
@@ -91,9 +101,7 @@ class Runner:
         if kernel.module in self._loaded:
             return
         hello = self.hello()
-        reply = self.ask([kernel.load(hello.kind, hello.cubins)], timeout_s)
-        if reply.failure is not None:
-            raise of_failure(reply.failure)
+        self.do([kernel.load(hello.kind, hello.cubins)], timeout_s)
         self._loaded.add(kernel.module)
 
     def regions(self, arrays: Mapping[str, int]) -> list[Region]:

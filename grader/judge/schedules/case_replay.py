@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -31,7 +31,7 @@ def replay(runner: CaseRunner, kernel: Kernel, recording: Recording, case: Case)
     try:
         _replay(runner, kernel, recording, case, outcome)
     except Refused as refused:
-        outcome.refusal = refused
+        outcome.refusal = refused.kept()
     return outcome
 
 
@@ -50,8 +50,9 @@ def _replay(runner: CaseRunner, kernel: Kernel, recording: Recording, case: Case
     if reply.failure is not None:
         child.restart()
         raise of_failure(reply.failure)
-    outcome.comparison = worst(child, runner.topic, regions, data)
-    check_arrays(child, runner.topic, regions, data, case)
+    compared = compare_outputs(child, runner.topic, regions, data)
+    outcome.comparison = _worst(compared)
+    check_arrays(child, regions, data, compared, case)
 
 
 def host_regions(runner: Runner, topic: Topic, data: CaseData) -> list[Region]:
@@ -71,27 +72,28 @@ def fill(runner: Runner, regions: Sequence[Region], data: CaseData) -> None:
             paint(runner.payload(region), POISON)
 
 
-def _compared(
+def compare_outputs(
     runner: Runner, topic: Topic, regions: Sequence[Region], data: CaseData
-) -> Iterator[Comparison]:
-    """Each output against what it should be."""
+) -> list[Comparison]:
+    """Each output in the memory file against what it should be."""
+    found = []
     for region in regions:
         if region.name not in data.inputs:
             dtype, expected = topic.signature[region.name].dtype, data.expected[region.name]
             actual = runner.payload(region).view(dtype).reshape(expected.shape)
-            yield compare(region.name, actual, expected, data.allowed[region.name])
-
-
-def worst(runner: Runner, topic: Topic, regions: Sequence[Region], data: CaseData) -> Comparison | None:
-    """The last output that is wrong, or else the one with the largest error."""
-    found: Comparison | None = None
-    for each in _compared(runner, topic, regions, data):
-        if found is None or (each.error or 0.0) > (found.error or 0.0) or not each.right:
-            found = each
+            found.append(compare(region.name, actual, expected, data.allowed[region.name]))
     return found
 
 
-def check_arrays(runner: Runner, topic: Topic, regions: Sequence[Region], data: CaseData, case: Case) -> None:
+def _worst(compared: Sequence[Comparison]) -> Comparison | None:
+    """The first output that is wrong, or else the one with the largest error."""
+    wrong = [comparison for comparison in compared if not comparison.right]
+    return wrong[0] if wrong else max(compared, key=lambda item: item.error or 0.0, default=None)
+
+
+def check_arrays(
+    runner: Runner, regions: Sequence[Region], data: CaseData, compared: Sequence[Comparison], case: Case
+) -> None:
     """Look at what a replay left in the memory file. Raises Refused for inputs changed and outputs that are wrong."""
     for region in regions:
         if region.name in data.inputs:
@@ -100,6 +102,6 @@ def check_arrays(runner: Runner, topic: Topic, regions: Sequence[Region], data: 
             index = None if not len(changed) else (int(changed[0]) // given.itemsize,)
             if refusal := of_input(region.name, index, list(data.expected)):
                 raise refusal
-    for comparison in _compared(runner, topic, regions, data):
+    for comparison in compared:
         if refusal := of_comparison(comparison, LATE_OR_MISSING, case.problem):
             raise refusal

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from grader.emulator.streams.commands import Buffer, Copy, Graph, LaunchGraph, LaunchKernel, Place, Recording
@@ -27,7 +27,7 @@ from grader.judge.schedules.submission import ScheduleSubmission
 from grader.judge.schedules.track import ReplayCandidate, ReplayTrack
 from grader.judge.timing import rounds
 from grader.judge.timing.nvml import Watch
-from grader.judge.timing.rounds import FEWEST_ROUNDS, ROUNDS
+from grader.judge.timing.rounds import FEWEST_ROUNDS, ROUNDS, SECONDS_EACH
 from grader.judge.timing.statistics import median
 from grader.results import Baseline, Bound, Climb, RungResult
 from grader.workbook.content import name_of
@@ -115,10 +115,16 @@ def _measured(
     for rung, candidate in timed.items():
         climbed[rung].refusal = candidate.refusal
     stood = [found for item in baselines if (found := item.baseline()) is not None]
+    if not stood:
+        raise WarpladderError(f"nothing could be timed: {' '.join(_reasons(baselines))}")
     bound = replace(_bound(job, {item.name: item.time_s for item in stood}), source="measured")
     rungs = [_timed_rung(rung, climbed[rung.id], timed, job, bound) for rung in job.topic.ladder.rungs]
     cpu = on_cpu(job.topic, store, job.problem)
     return _climb(job, rungs, [*stood, *([cpu] if cpu else [])], bound, watch)
+
+
+def _reasons(candidates: Sequence[ReplayCandidate]) -> list[str]:
+    return [item.refusal.reason for item in candidates if item.refusal is not None]
 
 
 def _or_drop_out(do: Callable[[ReplayCandidate], None], candidate: ReplayCandidate) -> None:
@@ -127,7 +133,7 @@ def _or_drop_out(do: Callable[[ReplayCandidate], None], candidate: ReplayCandida
         try:
             do(candidate)
         except Refused as refused:
-            candidate.refusal = refused
+            candidate.refusal = refused.kept()
 
 
 def _timed_rung(
@@ -212,7 +218,9 @@ def on_cpu(topic: ScheduleTopic, store: CaseStore, problem: Problem) -> Baseline
     inputs = store.get(cases.make(problem, "real")).inputs
     samples: list[float] = []
     began = time.perf_counter()
-    while len(samples) < ROUNDS and (len(samples) < FEWEST_ROUNDS or time.perf_counter() - began < 2.0):
+    while len(samples) < ROUNDS and (
+        len(samples) < FEWEST_ROUNDS or time.perf_counter() - began < SECONDS_EACH
+    ):
         start = time.perf_counter()
         topic.on_cpu(inputs, problem)
         samples.append(time.perf_counter() - start)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.judge.child.protocol import Replay, Stage, Trace
-from grader.judge.correctness.verdict import of_failure
 from grader.judge.provenance import provenance
 from grader.judge.runners.pool import DevicePool, Progress
 from grader.judge.schedules import intervals, submission
@@ -68,8 +67,5 @@ def _traced(current: ScheduleSubmission, job: ScheduleJob) -> list[Interval]:
     assert gpu is not None
     gpu.load(job.kernel, PASS_SECONDS)
     stage = Stage("", recording, job.kernel.module)
-    reply = gpu.ask([stage, Replay(""), Replay("", traced=True)], PASS_SECONDS)
-    if reply.failure is not None:
-        raise of_failure(reply.failure)
-    trace = reply.values[-1]
+    trace = gpu.do([stage, Replay(""), Replay("", traced=True)], PASS_SECONDS).values[-1]
     return intervals.measured(recording, trace.spans if isinstance(trace, Trace) else ())

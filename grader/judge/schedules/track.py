@@ -11,9 +11,8 @@ from grader.emulator.streams.commands import Recording
 from grader.judge.child.protocol import Fetch, Operation, Put, Replay, Reply, Span, Stage, Trace
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
-from grader.judge.correctness.verdict import of_failure
 from grader.judge.runners.runner import Runner
-from grader.judge.schedules.case_replay import check_arrays, fill, host_regions
+from grader.judge.schedules.case_replay import check_arrays, compare_outputs, fill, host_regions
 from grader.judge.schedules.job import ScheduleJob
 from grader.judge.timing.rounds import PASS_SECONDS, Candidate
 
@@ -35,12 +34,25 @@ class ReplayTrack:
         self.runner, self.job = runner, job
         self.case = cases.make(job.problem, "real")
         self.data = store.get(self.case)
-        self.regions = host_regions(runner, job.topic, self.data)
         self._right: Bytes | None = None  # outputs found right
-        runner.load(job.kernel, PASS_SECONDS)
+        self._staged: list[ReplayCandidate] = []
+        self._set_up()
+
+    def _set_up(self) -> None:
+        """Give a child everything that replays need, but for those of candidates that have dropped out."""
+        self._generation = self.runner.generation
+        self.regions = host_regions(self.runner, self.job.topic, self.data)
+        self.runner.load(self.job.kernel, PASS_SECONDS)
+        for candidate in self._staged:
+            if candidate.refusal is None:
+                self._stage(candidate)
 
     def stage(self, candidate: ReplayCandidate) -> None:
         """Make what a recording needs, with the inputs in its host arrays. Raises Refused."""
+        self._stage(candidate)
+        self._staged.append(candidate)
+
+    def _stage(self, candidate: ReplayCandidate) -> None:
         self._do([Stage(candidate.name, candidate.recording, self.job.kernel.module)])
         if candidate.checked:
             fill(self.runner, self.regions, self.data)
@@ -63,7 +75,8 @@ class ReplayTrack:
         found = np.concatenate([self.runner.payload(region) for region in outputs])
         if self._right is not None and np.array_equal(found, self._right):
             return
-        check_arrays(self.runner, self.job.topic, self.regions, self.data, self.case)
+        compared = compare_outputs(self.runner, self.job.topic, self.regions, self.data)
+        check_arrays(self.runner, self.regions, self.data, compared, self.case)
         self._right = found
 
     def trace(self, candidate: ReplayCandidate) -> None:
@@ -73,7 +86,6 @@ class ReplayTrack:
             candidate.spans = found.spans
 
     def _do(self, operations: Sequence[Operation]) -> Reply:
-        reply = self.runner.ask(operations, PASS_SECONDS)
-        if reply.failure is not None:
-            raise of_failure(reply.failure)
-        return reply
+        if self.runner.generation != self._generation:  # a candidate has ended the child
+            self._set_up()
+        return self.runner.do(operations, PASS_SECONDS)

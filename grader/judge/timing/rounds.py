@@ -115,7 +115,7 @@ def _time(track: Track[AnyTimed], candidate: AnyTimed, number: int) -> None:
     try:
         candidate.samples.append(track.run(candidate, number))
     except Refused as refused:
-        candidate.refusal = refused
+        candidate.refusal = refused.kept()
 
 
 def _check(track: Track[AnyTimed], candidate: AnyTimed, number: int) -> None:
@@ -125,7 +125,7 @@ def _check(track: Track[AnyTimed], candidate: AnyTimed, number: int) -> None:
     try:
         track.check(candidate, number)
     except Refused as refused:
-        candidate.refusal = refused
+        candidate.refusal = refused.kept()
 
 
 def watched(made: Provenance, watch: Watch | None, flush_bytes: int | None = None) -> Provenance:

@@ -183,3 +183,11 @@ def test_a_time_below_what_the_hardware_can_do_is_refused() -> None:
     assert refusal is not None
     assert "cannot" in refusal.reason
     assert too_fast(TOPIC, small, H200, 1e-9) is None, "what fits into L2 need not come from memory"
+
+
+def test_a_candidate_that_ends_the_child_does_not_take_the_others_along(track: KernelTrack) -> None:
+    item = candidate(track, kernel("03_padded_tile"))
+    track.runner.restart()
+    measure(track, [item, track.ceiling()], Watch(None), random.Random(1))
+    assert item.refusal is None
+    assert len(item.samples) == ROUNDS + 1
