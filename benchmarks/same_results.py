@@ -9,7 +9,7 @@ DIR is any checkout with a .venv, also one from before this file.
 
 What would differ from run to run is made equal. The seed that a grade draws in secret is always SECRET_SEED here, and
 the fields in VARYING are blanked. The judge's limits of time are PATIENCE times as long: a busy machine makes no
-timeouts. Each command has one CPU, so that the emulator runs blocks in order: with more, of two blocks that race now one
+timeouts. Each command has one CPU, so that the emulator runs blocks in order: with more, of two that race now one
 is first and now the other. The checkout's own path is replaced by a word.
 
 `compare` ends with 0 if nothing but commands and fields was added, and nothing but words has changed. Words are the
