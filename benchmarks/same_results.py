@@ -7,9 +7,10 @@
 `ladder profile` and `ladder grade`, this without and with --seed. It keeps exit codes, the JSON and standard error.
 DIR is any checkout with a .venv, also one from before this file.
 
-What would differ from run to run is made equal: the seed that a grade draws in secret is always SECRET_SEED here, and
-the fields in VARYING are blanked. The judge's limits of time are PATIENCE times as long, so that nothing is a timeout
-because the machine is busy. The checkout's own path is replaced by a word.
+What would differ from run to run is made equal. The seed that a grade draws in secret is always SECRET_SEED here, and
+the fields in VARYING are blanked. The judge's limits of time are PATIENCE times as long: a busy machine makes no
+timeouts. Each command has one CPU, so that the emulator runs blocks in order: with more, of two that race now one
+is first and now the other. The checkout's own path is replaced by a word.
 
 `compare` ends with 0 if nothing but commands and fields was added, and nothing but words has changed. Words are the
 texts in fields named in WORDS; those with other numbers in them are shown apart, for a reader to judge.
@@ -37,6 +38,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import cycle
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -82,7 +84,8 @@ def capture(
     """Write down what every command says."""
     checkout = checkout.resolve()
     commands = [command for name in topic or _topics(checkout) for command in _commands(checkout, name)]
-    with ThreadPoolExecutor(PROCESSES) as pool:
+    cpus = cycle(os.sched_getaffinity(0))
+    with ThreadPoolExecutor(PROCESSES, initializer=lambda: os.sched_setaffinity(0, {next(cpus)})) as pool:
         said = pool.map(lambda command: _run(checkout, command), commands)
         documents = {
             " ".join(command): document
