@@ -159,6 +159,7 @@ sys.addaudithook(heard)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["transpose", "transfer"])
 def test_all_that_a_marking_run_loads_decides_marks(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

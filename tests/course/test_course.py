@@ -304,6 +304,7 @@ with ThreadPoolExecutor(2) as pool:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attempt", range(3))
 def test_kept_marks_are_read_in_threads(tmp_path: Path, attempt: int) -> None:
     """In a new process each time: what is at stake happens the first time that a mark is decoded."""
