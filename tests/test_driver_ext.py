@@ -37,7 +37,9 @@ def driver_ext(monkeypatch: pytest.MonkeyPatch) -> Any:
     """`grader.driver_ext` beside a PyCUDA and a cuda-bindings made up here: the two are installed with a GPU alone."""
     pycuda_driver = module("pycuda.driver", Error=type("Error", (Exception,), {}), Stream=object)
     bindings_driver = module(
-        "cuda.bindings.driver", CUresult=CUresult, cuGetErrorString=lambda code: (CUresult.CUDA_SUCCESS, WORDS[code])
+        "cuda.bindings.driver",
+        CUresult=CUresult,
+        cuGetErrorString=lambda code: (CUresult.CUDA_SUCCESS, WORDS[code]),
     )
     for made in (
         pycuda_driver,
