@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 CLIMB_SCHEMA = "warpladder/climb/1"
-GRADE_SCHEMA = "warpladder/grade/2"
+GRADE_SCHEMA = "warpladder/grade/3"
 PROFILE_SCHEMA = "warpladder/profile/1"
 
 Verdict = Literal["pass", "fail", "error", "timeout", "skip"]
@@ -271,6 +271,16 @@ class Hint:
 
 
 @dataclass(frozen=True)
+class TimeLimit:
+    """How long a submission may take that reaches a rung: a tenth more than the slower of that rung and the one before
+    it, timed as the submission is."""
+
+    rung: str
+    limit_s: float  # seconds at the topic's `main` sizes
+    held: bool
+
+
+@dataclass(frozen=True)
 class Grade:
     """What a learner's kernel is worth."""
 
@@ -278,7 +288,8 @@ class Grade:
     file: str  # as the user gave it
     verdict: Verdict
     reason: str | None  # why it did not pass, and what to do; null for a pass
-    rung_reached: str | None  # id of the last rung whose claims, and all before it, hold; null without a pass
+    # id of the last rung whose claims, those of all before it and whose time limit hold; null without a pass
+    rung_reached: str | None
     points: int
     max_points: int
     cases: list[CaseResult]  # those tried, in order; judging ends at the first that does not pass
@@ -293,6 +304,11 @@ class Grade:
     provenance: Provenance | None = None
     accuracy: Accuracy | None = None  # null: nothing was compared, or the topic has no yardstick
     printed: str = ""  # by the kernel or the schedule: in the case that failed, or the first that printed
+    time_s: float | None = (
+        None  # seconds at the `main` sizes; null where the lowest rung was reached, or none
+    )
+    time_source: TimeSource | None = None  # null exactly where time_s is
+    time_limits: list[TimeLimit] = field(default_factory=list)  # those looked at, from the highest rung down
     schema: str = GRADE_SCHEMA
 
 

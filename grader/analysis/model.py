@@ -32,6 +32,9 @@ SECTORS_A_LINE = 4
 SECTORS_A_FILL = 2  # neighbours that come into L1 from L2 in one clock
 ISSUE_A_CLOCK = 4  # warp instructions a SM
 LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
+USUAL_SHARE = (
+    4.0  # a tree's first warp does so many times what its warps do on average, and hides behind other blocks
+)
 OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
 
 FP32 = tuple(metrics.ARITHMETIC[name] for name in ("ffma", "fadd", "fmul"))
@@ -60,6 +63,8 @@ class CountedLaunch(Protocol):
     def dram_write_bytes(self) -> int: ...
     @property
     def l2_read_bytes(self) -> int: ...
+    @property
+    def longest_warp(self) -> int: ...
 
 
 @dataclass(frozen=True)
@@ -76,11 +81,20 @@ class LaunchStats:
     dram_read: float  # bytes
     dram_write: float  # bytes
     l2_read: float  # bytes that miss an L1 cache
+    longest_warp: float = 0  # instructions of the warp that executes the most; 0: all do as much
 
     @property
     def warps(self) -> int:
         """Warps of the whole grid."""
         return self.blocks * ceil(self.block_threads / WARP)
+
+    @property
+    def working_warps(self) -> float:
+        """Warps that are worth as many as there are, if some do much and others little; see `USUAL_SHARE`."""
+        if not self.longest_warp:
+            return self.warps
+        executed = self.counters.get(metrics.WARP_INSTRUCTIONS, 0)
+        return min(self.warps, max(1.0, USUAL_SHARE * executed / self.longest_warp))
 
 
 @dataclass(frozen=True)
@@ -112,6 +126,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
         dram_read=min(record.dram_read_bytes * scale, array_bytes),
         dram_write=min(record.dram_write_bytes * scale, array_bytes),
         l2_read=record.l2_read_bytes * scale,
+        longest_warp=record.longest_warp,
     )
 
 
@@ -153,7 +168,7 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "dram": _dram(device, launch),
         "l2": _l2(device, launch),
         "l1": _l1_clocks(device, launch) * busiest,
-        "issue": launch.counters.get(metrics.WARP_INSTRUCTIONS, 0) / ISSUE_A_CLOCK * busiest,
+        "issue": launch.counters.get(metrics.WARP_INSTRUCTIONS, 0) / _issued(launch, resident) * busiest,
         "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
         "tensor": launch.counters.get(metrics.TENSOR_OPS["fp16", "fp32"], 0)
         * device.sms
@@ -162,6 +177,11 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         * busiest,
         "latency": _latency(device, launch, resident),
     }
+
+
+def _issued(launch: LaunchStats, resident: int) -> float:
+    """Instructions a clock a SM: a warp issues one at most, and those that have nothing to do issue none."""
+    return min(ISSUE_A_CLOCK, resident * launch.working_warps / launch.blocks)
 
 
 def _dram(device: DeviceSpec, launch: LaunchStats) -> float:
@@ -221,5 +241,5 @@ def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
             + to_l2 * (device.l2_latency - device.l1_latency)
             + to_dram * (device.dram_latency - device.l2_latency)
         )
-        clocks += max(1.0, requests / launch.warps / LOADS_IN_FLIGHT) * a_load
+        clocks += max(1.0, requests / launch.working_warps / LOADS_IN_FLIGHT) * a_load
     return waves * clocks / device.clock_hz

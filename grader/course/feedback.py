@@ -47,7 +47,9 @@ def _heading(topic: Topic, grade: Grade, rung: str) -> Text:
     if grade.verdict != "pass":
         return text.append(". Points are for kernels that pass every case.")
     if got < most and all(claim.held for claim in _claims(topic, grade, rung)):
-        text.append(". Its claims hold; points are earned rung by rung, and one below is missing.")
+        slow = any(limit.rung == rung and not limit.held for limit in grade.time_limits)
+        missing = "it is too slow" if slow else "points are earned rung by rung, and one below is missing"
+        text.append(f". Its claims hold; {missing}.")
     return text
 
 

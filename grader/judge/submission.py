@@ -16,6 +16,7 @@ from grader.analysis.devices import DeviceSpec
 from grader.analysis.what_if import Modelled
 from grader.errors import WarpladderError
 from grader.judge.claims import scoring
+from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress
@@ -82,6 +83,12 @@ class Kind(ABC, Generic[File]):
         self, pool: DevicePool, file: File, name: str, tried: Sequence[Case], whole: bool, progress: Progress
     ) -> Submission:
         """Take a file as far as it gets, for a grade. `whole`: its claims too, not the cases alone."""
+
+    @abstractmethod
+    def times(
+        self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[File]], progress: Progress
+    ) -> Times:
+        """A right submission and some rungs, timed at the main sizes in one run: on a GPU measured, else modelled."""
 
     @abstractmethod
     def once(self, pool: DevicePool, file: File, name: str) -> Submission:

@@ -234,9 +234,24 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
             ]
         if listed != result.claims:
             parts += ["", Text(UNUSED_SHARED, "dim")]
+    if result.time_limits:
+        parts += ["", time_limits(result)]
     for hint in result.hints:
         parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
     return Group(*parts)
+
+
+def time_limits(result: Grade) -> Padding:
+    """The time that decided with the claims: ✓ or ✗ for each rung that was looked at."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(width=1)
+    table.add_column(ratio=1)
+    own = "not known" if result.time_s is None else units.seconds(result.time_s, result.time_source)
+    for item in result.time_limits:
+        most = units.seconds(item.limit_s, result.time_source)
+        text = Text(f"time: {own}, at most {most} for {item.rung}", "" if item.held else "red")
+        table.add_row(mark(item.held), text)
+    return Padding(table, (0, 0, 0, 2))
 
 
 def told_claims(result: Grade, paid: Sequence[str]) -> list[ClaimResult]:

@@ -131,6 +131,7 @@ class LaunchExecution:
             dram_read_bytes=32 * self._touched_sectors(self.touched[0]),
             dram_write_bytes=32 * self._touched_sectors(self.touched[1]),
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
+            longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers),
         )  # fmt: skip
 
     def _trap(self, workers: Sequence[Worker], status: int) -> tuple[Finding, ...]:

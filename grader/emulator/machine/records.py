@@ -135,3 +135,5 @@ class LaunchRecord:
     """Distinct sectors a block loaded, summed over blocks: what a cold L1 of its own would fetch."""
     l2_write_bytes: int
     """Sectors stored: L1 passes every store on."""
+    longest_warp: int
+    """Warp instructions of the warp that executed the most."""

@@ -76,8 +76,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     FENCES,  # pointer to int64 per block: its fences so far; 0 where blocks have no means to wait for each other
     WARPS_WAIT,  # 1 where warps of a block may wait for each other by other means than barriers
     DOUBTFUL,  # 1 where the last COMPARED store has to be looked at by `compare_stores`
+    LONGEST_WARP,  # the most instructions that a warp has executed
     CONTEXT_SLOTS,
-) = range(58)
+) = range(59)
 
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
@@ -167,8 +168,9 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_SYNC_CLOCK,  # CLOCK at the warp's last barrier or __syncwarp
     W_SPIN,  # dispatches since the lanes were last together in a loop: a spin lock makes it grow
     W_TURN,  # the block that ran out of order last
+    W_EXECUTED,  # instructions
     W_MASKS,  # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
-) = range(6)
+) = range(7)
 
 # how a site accesses memory; STRONG is a store that is volatile, relaxed or a release, COMPARED a plain one to global
 # memory whose values are there for `compare_stores`

@@ -35,12 +35,14 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     GRID_X,
     GRID_Y,
     LANES,
+    LONGEST_WARP,
     Q_FIRST,
     Q_GROUPS,
     Q_NEXT,
     RUNNING,
     THREADS,
     TRAPPED,
+    W_EXECUTED,
     W_LIVE,
     W_MASKS,
     W_SPIN,
@@ -77,6 +79,7 @@ def _begin_block(context: int, linear: int) -> None:
         w[W_SYNC_CLOCK] = c[CLOCK]
         w[W_SPIN] = 0
         w[W_TURN] = 0
+        w[W_EXECUTED] = 0
         for i in range(2 * c[BLOCKS]):
             w[W_MASKS + i] = 0
         w[W_MASKS] = w[W_LIVE]
@@ -129,7 +132,10 @@ def run_block(context: int, kernel: int, linear: int) -> int:
             w = pointer(state, int64)
             if w[W_STATUS] == RUNNING:
                 c[WARP] = warp
+                budget = c[BUDGET]
                 w[W_STATUS] = call_kernel(kernel, context, state)
+                w[W_EXECUTED] += budget - c[BUDGET]
+                c[LONGEST_WARP] = max(c[LONGEST_WARP], w[W_EXECUTED])
             if w[W_STATUS] == BUDGET_SPENT or w[W_STATUS] == TRAPPED:
                 c[FAILED_BLOCK] = linear
                 c[FAILED_WARP] = warp

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.results import ClaimResult, Hint
+from grader.judge.claims.pace import Times
+from grader.results import ClaimResult, Hint, TimeLimit
 from grader.workbook import units
 from grader.workbook.ladder import Ladder
 from grader.workbook.source_file import SourceFile
@@ -21,6 +22,19 @@ def next_rung(ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimRe
     missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
     idea = f" The idea: {first_sentence(ladder[following].idea)}"
     return [_hint(claim, "" if number else idea) for number, claim in enumerate(missing)]
+
+
+def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) -> Hint:
+    """Why a rung is not reached whose claims hold."""
+    own = None if times is None else times.own_s
+    source = "modelled" if times is None else times.source
+    took = "a block has not ended" if own is None else f"it takes {units.seconds(own, source)}"
+    most = units.seconds(limit.limit_s, source)
+    text = (
+        f"{limit.rung} has all that it claims, and is faster: at the main sizes {took}, at most {most} are asked. Let "
+        f"all warps and all multiprocessors work, and look for work that no claim counts. The idea: {first_sentence(ladder[limit.rung].idea)}"
+    )
+    return Hint(limit.rung, text, value=own, limit=limit.limit_s)
 
 
 def _hint(claim: ClaimResult, idea: str) -> Hint:

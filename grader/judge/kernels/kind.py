@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.analysis.devices import DeviceSpec
+from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
+from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.kernels import climb, profile, submission
+from grader.judge.kernels import climb, measured, profile, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.runners.pool import DevicePool, Progress
-from grader.judge.submission import Kind
+from grader.judge.submission import Kind, Submission
+from grader.judge.timing.kept import kept_times
 from grader.results import Climb, Profile
 from grader.workbook.content import name_of
 from grader.workbook.kernel_file import KernelFile
@@ -73,6 +75,23 @@ class Kernels(Kind[KernelFile]):
             submission.launchable(current, cases, self.topic.sizes_main)
             submission.count(current, cases, self.topic.sizes_count, pool.gpu is not None)
             submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
+
+    def times(
+        self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress
+    ) -> Times:
+        assert isinstance(current, KernelSubmission), "a kernel"
+        if pool.gpu is not None:
+            return measured.times(pool, self.topic, current, rungs, progress)
+        progress(current.file.path.stem, "model")
+        device, main = board(pool.device.name, pool.device.arch), self.topic.sizes_main
+        with pool.emulator() as runner:
+            cases = CaseRunner(self.topic, CaseStore(self.topic), runner)
+            submission.model(current, cases, self.topic.sizes_count, main)
+        found = kept_times(
+            self.topic, rungs, device, pool.arch, self.model(pool, device, self.topic.sizes_main)
+        )
+        own = None if current.modelled is None else current.modelled.seconds
+        return Times(own, found)
 
     def once(self, pool: DevicePool, file: KernelFile, name: str) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file)

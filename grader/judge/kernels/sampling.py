@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -23,6 +23,11 @@ FEWEST_BLOCKS, MOST_BLOCKS = 2, 8
 INSTRUCTIONS = 8_000_000
 """Blocks of each launch that are run: as many as take about so many warp instructions, within these limits.
 They are spread evenly over the grid, so that edges weigh no more than they do."""
+
+LONGEST_BLOCK = 64_000_000
+"""Warp instructions: a block that executes more is not run. Those of the ladders execute a hundredth of it."""
+
+MANY_TIMES = 8.0
 
 
 def blocks_to_run(counted: Sequence[Record], planned: Planned, growth: float) -> int:
@@ -70,6 +75,55 @@ def sample(
         runner.restart()
         raise refusal
     return records
+
+
+def grown(record: Record, launch: Launch, growth: float) -> Record:
+    """The record of a launch at a size with `growth` times the work, from the whole launch at a smaller one.
+
+    It stands for `launch`; of what the caches keep at either size, nothing is known.
+    """
+    blocks = product(launch.grid)
+    each = growth * record.blocks_run / blocks  # times what a block does
+
+    def times(counters: Mapping[str, int]) -> dict[str, int]:
+        return {name: round(value * each) for name, value in counters.items()}
+
+    return replace(
+        record,
+        grid=launch.grid,
+        grid_blocks=blocks,
+        counters=times(record.counters),
+        line_counters={line: times(counters) for line, counters in record.line_counters.items()},
+        dram_read_bytes=round(record.dram_read_bytes * each),
+        dram_write_bytes=round(record.dram_write_bytes * each),
+        l2_read_bytes=round(record.l2_read_bytes * each),
+        l2_write_bytes=round(record.l2_write_bytes * each),
+        longest_warp=round(record.longest_warp * each),
+    )
+
+
+def uneven(record: Record) -> bool:
+    """Whether some block does many times what others do: a few of them say little of the rest."""
+    each = record.counters[metrics.WARP_INSTRUCTIONS] / record.blocks_run
+    return record.longest_warp > MANY_TIMES * each
+
+
+def too_long(record: Record) -> bool:
+    """Whether a block does more than is worth running."""
+    return record.counters[metrics.WARP_INSTRUCTIONS] > LONGEST_BLOCK * record.grid_blocks
+
+
+def takes_turns(records: Sequence[Record]) -> bool:
+    """Whether blocks get values from each other through atomics: a ticket for their work, or a sign to wait for."""
+    return any(record.counters[metrics.GLOBAL_REQUESTS["atom"]] for record in records)
+
+
+def executed(records: Sequence[Record]) -> float:
+    """Warp instructions of whole launches, from the blocks of them that were run."""
+    return sum(
+        record.counters[metrics.WARP_INSTRUCTIONS] * record.grid_blocks / record.blocks_run
+        for record in records
+    )
 
 
 def model(device: DeviceSpec, records: Sequence[Record], nbytes: int) -> ModelledTime:

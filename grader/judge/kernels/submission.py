@@ -19,7 +19,7 @@ from grader.judge.kernels.case_runner import (
     instruction_budget,
     work,
 )
-from grader.judge.kernels.compiled import Kernel, prepare
+from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
@@ -149,13 +149,45 @@ def model(
     spec = device or board(hello.name, hello.arch)
     planned = current.compiled.plan(problem, {**hello.limits, "multiprocessor_count": spec.sms})
     room = sampling.array_bytes(topic, planned, problem)
-    records = current.records
+    records: Sequence[Record] | None = current.records
     if counted != problem:
-        blocks = sampling.blocks_to_run(records, planned, work(topic, problem) / work(topic, counted))
-        launches = [sampling.sampled(launch, blocks) for launch in planned.launches]
-        budget, seconds = instruction_budget(topic, problem), emulator_seconds(topic, problem)
-        records = sampling.sample(runner.child, current.compiled, launches, room, budget, seconds)
-    current.modelled = sampling.model(spec, records, room)
+        records = _at_larger_sizes(current, current.records, runner, planned, problem, counted)
+    current.modelled = None if records is None else sampling.model(spec, records, room)
+
+
+def _at_larger_sizes(
+    current: KernelSubmission,
+    counted: Sequence[Record],
+    runner: CaseRunner,
+    planned: Planned,
+    problem: Problem,
+    smaller: Problem,
+) -> Sequence[Record] | None:
+    """Records at `problem`, of a few blocks, or from those at smaller sizes where a few blocks do not tell.
+
+    A few do not where the work of blocks differs, where one takes too long, and where they wait for each other or take
+    from each other's work. None: a block does far more than at the smaller sizes, and was stopped.
+    """
+    topic = runner.topic
+    growth = work(topic, problem) / work(topic, smaller)
+    pairs = zip(counted, planned.launches, strict=False)
+    grown = [sampling.grown(record, launch, growth) for record, launch in pairs]
+    if any(map(sampling.uneven, counted)) or any(map(sampling.too_long, grown)):
+        return grown
+    blocks = sampling.blocks_to_run(counted, planned, growth)
+    launches = [sampling.sampled(launch, blocks) for launch in planned.launches]
+    room = sampling.array_bytes(topic, planned, problem)
+    seconds = emulator_seconds(topic, problem)
+    runner.child.load(current.compiled, seconds)
+    try:
+        found = sampling.sample(
+            runner.child, current.compiled, launches, room, sampling.LONGEST_BLOCK, seconds
+        )
+    except Refused as refused:
+        alone = refused.verdict == "timeout" and not sampling.takes_turns(counted)
+        return None if alone else grown
+    doubtful = sampling.takes_turns(counted) and sampling.executed(found) > 2 * sampling.executed(grown)
+    return grown if doubtful else found
 
 
 def explain(current: KernelSubmission, runner: CaseRunner, case: Case) -> None:

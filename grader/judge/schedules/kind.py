@@ -6,15 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.analysis.devices import DeviceSpec
+from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
+from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.runners.pool import DevicePool, Progress
-from grader.judge.schedules import climb, profile, submission
+from grader.judge.schedules import climb, measured, profile, submission
 from grader.judge.schedules.job import schedule_job
 from grader.judge.schedules.submission import ScheduleSubmission
-from grader.judge.submission import Kind
+from grader.judge.submission import Kind, Submission
+from grader.judge.timing.kept import kept_times
 from grader.results import Climb, Profile
 from grader.workbook.content import name_of
 from grader.workbook.ladder import Rung
@@ -58,6 +60,20 @@ class Schedules(Kind[ScheduleFile]):
             if whole:
                 submission.claim(current, job, self.topic.claims)
         return current
+
+    def times(
+        self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[ScheduleFile]], progress: Progress
+    ) -> Times:
+        assert isinstance(current, ScheduleSubmission), "a schedule"
+        if pool.gpu is not None:
+            return measured.times(pool, self.topic, current, rungs, progress)
+        progress(current.file.path.stem, "model")
+        device = board(pool.device.name, pool.device.arch)
+        found = kept_times(
+            self.topic, rungs, device, pool.arch, self.model(pool, device, self.topic.sizes_main)
+        )
+        own = None if current.timeline is None else current.timeline.seconds
+        return Times(own, found)
 
     def once(self, pool: DevicePool, file: ScheduleFile, name: str) -> ScheduleSubmission:
         job = schedule_job(pool, self.topic, self.topic.claim_sizes)

@@ -1,0 +1,42 @@
+"""How long a submission may take that reaches a rung.
+
+Counters say what a kernel does, and not that it is any good: one warp that does everything has those of a rung far up.
+So the time decides as well. A rung may teach a step that is not faster than the one before: the slower of the two is
+what a submission is compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from grader.results import TimeLimit, TimeSource
+from grader.workbook.ladder import Ladder
+from grader.workbook.source_file import SourceFile
+
+SLACK = 1.1
+"""A submission may take so many times what the slower of the two takes."""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of a submission and of rungs at the main sizes, all known in the same way."""
+
+    own_s: float | None  # None: it could not be timed
+    rungs: Mapping[str, float] = field(default_factory=dict)
+    source: TimeSource = "modelled"
+
+
+def compared_with(ladder: Ladder[SourceFile], rungs: Sequence[str]) -> list[str]:
+    """The rungs whose times the limits of some rungs are made of, in the ladder's order."""
+    places = {place for rung in rungs for place in (ladder.place(rung) - 1, ladder.place(rung))}
+    return [rung for place, rung in enumerate(ladder.ids) if place in places]
+
+
+def limit(ladder: Ladder[SourceFile], rung: str, times: Times) -> TimeLimit | None:
+    """Whether a submission keeps a rung's limit; None where neither of the two rungs has a time."""
+    beside = [times.rungs[name] for name in compared_with(ladder, [rung]) if name in times.rungs]
+    if not beside:
+        return None
+    most = SLACK * max(beside)
+    return TimeLimit(rung, most, times.own_s is not None and times.own_s <= most)

@@ -1,0 +1,57 @@
+"""A submission and rungs beside it, timed on a GPU in the same rounds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from grader.analysis.devices import board
+from grader.errors import WarpladderError
+from grader.judge.child.protocol import Release
+from grader.judge.claims.pace import Times
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.kernels.track import KernelTrack
+from grader.judge.refused import Refused
+from grader.judge.runners.pool import DevicePool, Progress, greeting
+from grader.judge.timing import rounds
+from grader.judge.timing.bounds import too_fast
+from grader.judge.timing.nvml import Watch
+from grader.workbook.kernel_file import KernelFile
+from grader.workbook.ladder import Rung
+from grader.workbook.topic import KernelTopic
+
+OWN = "the submission"
+
+
+def times(
+    pool: DevicePool,
+    topic: KernelTopic,
+    current: KernelSubmission,
+    rungs: Sequence[Rung[KernelFile]],
+    progress: Progress,
+) -> Times:
+    """Measured times at the main sizes. A submission that is wrong there is refused."""
+    progress(current.file.path.stem, "time")
+    kernels = {rung.id: prepare(rung.file, pool.arch) for rung in rungs}
+    with pool.judge() as runner:
+        runner.do([Release()], rounds.PASS_SECONDS)  # what an earlier run has left
+        try:
+            track = KernelTrack(runner, topic, CaseStore(topic), topic.sizes_main)
+            beside = [track.rung(name, kernel) for name, kernel in kernels.items()]
+        except Refused as refused:
+            raise WarpladderError(f"nothing could be timed: {refused.reason}") from None
+        with current.stages():
+            own = track.rung(OWN, current.compiled)
+            watch = Watch(greeting(runner).bus_id)
+            rounds.measure(track, [own, *beside], watch, random.SystemRandom())
+    found = {item.name: item.median.value for item in beside if item.refusal is None and item.samples}
+    if current.refusal is not None:
+        return Times(None, found, "measured")
+    if own.refusal is not None:
+        current.refusal = own.refusal if own.refusal.verdict == "fail" else None
+        return Times(None, found, "measured")
+    device = board(pool.device.name, pool.device.arch)
+    current.refusal = too_fast(topic, topic.sizes_main, device, own.median.value)
+    return Times(own.median.value, found, "measured")

@@ -1,0 +1,59 @@
+"""A submission and rungs beside it, replayed on a GPU in the same rounds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from grader.errors import WarpladderError
+from grader.judge.child.protocol import Release
+from grader.judge.claims.pace import Times
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.refused import Refused
+from grader.judge.runners.pool import DevicePool, Progress, greeting
+from grader.judge.schedules import submission
+from grader.judge.schedules.job import schedule_job
+from grader.judge.schedules.submission import ScheduleSubmission
+from grader.judge.schedules.track import ReplayCandidate, ReplayTrack
+from grader.judge.timing import rounds
+from grader.judge.timing.nvml import Watch
+from grader.workbook.content import name_of
+from grader.workbook.ladder import Rung
+from grader.workbook.schedule_file import ScheduleFile
+from grader.workbook.topic import ScheduleTopic
+
+
+def times(
+    pool: DevicePool,
+    topic: ScheduleTopic,
+    current: ScheduleSubmission,
+    rungs: Sequence[Rung[ScheduleFile]],
+    progress: Progress,
+) -> Times:
+    """Measured times at the main sizes. A submission that is wrong there is refused."""
+    progress(current.file.path.stem, "time")
+    job = schedule_job(pool, topic, topic.sizes_main)
+    beside = []
+    for rung in rungs:
+        recorded = ScheduleSubmission(name=name_of(rung.path), file=rung.file)
+        submission.check_all(recorded, job, [job.problem])
+        recording = recorded.recorded(job.problem)
+        beside.append(ReplayCandidate(name=rung.id, recording=recording, checked=True))
+    own = ReplayCandidate(name="the submission", recording=current.recorded(job.problem), checked=True)
+    with pool.judge() as runner:
+        runner.do([Release()], rounds.PASS_SECONDS)
+        try:
+            track = ReplayTrack(runner, job, CaseStore(topic))
+            for candidate in beside:
+                track.stage(candidate)
+        except Refused as refused:
+            raise WarpladderError(f"nothing could be timed: {refused.reason}") from None
+        with current.stages():
+            track.stage(own)
+            rounds.measure(track, [own, *beside], Watch(greeting(runner).bus_id), random.SystemRandom())
+    found = {item.name: item.median.value for item in beside if item.refusal is None and item.samples}
+    if current.refusal is None and own.refusal is None:
+        return Times(own.median.value, found, "measured")
+    if own.refusal is not None and own.refusal.verdict == "fail":
+        current.refusal = own.refusal
+    return Times(None, found, "measured")

@@ -1,0 +1,62 @@
+"""Modelled times of a ladder's own rungs, kept beside compiled code: a grade compares with them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from functools import cache
+from pathlib import Path
+
+from grader.analysis.devices import DeviceSpec
+from grader.analysis.what_if import Modelled
+from grader.emulator.cache import cache_folder, write_atomically
+from grader.emulator.fingerprint import fingerprint
+from grader.emulator.nvrtc.compilation import find_toolkit
+from grader.workbook.ladder import File, Rung
+from grader.workbook.source_file import SourceFile
+from grader.workbook.topic import Topic
+
+
+def kept_times(
+    topic: Topic,
+    rungs: Sequence[Rung[File]],
+    device: DeviceSpec,
+    arch: str,
+    model: Callable[[Rung[File]], Modelled],
+) -> dict[str, float]:
+    """The seconds of rungs at the main sizes on a device: those that are kept, else modelled, and kept from then on.
+
+    What is kept holds for one source of the rung, one state of its topic, of the compiler and of the workbook's code.
+    A rung without a modelled time is left out.
+    """
+    found = {}
+    for rung in rungs:
+        path = cache_folder() / f"{_key(topic, rung, device, arch)}.time"
+        seconds = _read(path)
+        if seconds is None:
+            seconds = model(rung).seconds
+            write_atomically(path, json.dumps(seconds).encode())
+        if seconds is not None:
+            found[rung.id] = seconds
+    return found
+
+
+def _key(topic: Topic, rung: Rung[SourceFile], device: DeviceSpec, arch: str) -> str:
+    texts = [path.read_text(encoding="utf-8") for path in topic.deciding_files]
+    parts = [_code(), find_toolkit().fingerprint, arch, repr(device), rung.source, *texts]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _read(path: Path) -> float | None:
+    """What was kept; None for nothing, and for a file that is not whole."""
+    try:
+        return float(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+@cache
+def _code() -> str:
+    """Changes with the judge, the emulator, and the tables of devices."""
+    return fingerprint("grader.judge.kinds", "grader.emulator.nvrtc.child", "grader.judge.child.__main__")
