@@ -108,16 +108,17 @@ class Kind(ABC, Generic[File]):
 
 
 def check_claims(
-    topic: Topic, claims: Sequence[ClaimSpec], values: Mapping[str, Number] | None
+    topic: Topic, claims: Sequence[ClaimSpec], values: Sequence[Mapping[str, Number]]
 ) -> list[ClaimResult]:
-    """Check claims on what was counted; without values none of them is held or broken.
+    """Check claims on what was counted, in each case if there were several; in none of them, none is held or broken.
 
     Raises WarpladderError for a claim that names what is not counted: that is a fault of the topic.
     """
     found = []
     for claim in claims:
         try:
-            found.append(scoring.check(claim, values))
+            results = [scoring.check(claim, item) for item in values or (None,)]
         except ExpressionError as error:
             raise WarpladderError(f"expect: {error}", file=topic.file, line=claim.line) from None
+        found.append(next((result for result in results if not result.held), results[0]))
     return found

@@ -20,7 +20,7 @@ from grader.emulator.machine.launch import LaunchExecution, Shape
 from grader.emulator.machine.memory import Memory, reserve
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.machine.worker import Worker
-from grader.emulator.nvrtc.compilation import Resources, resources_of
+from grader.emulator.nvrtc.compilation import resources_of
 from grader.emulator.ptx.parser import parse
 from grader.emulator.ptx.plan import plan_kernel
 from grader.emulator.ptx.tree import Function, Module, Param
@@ -29,6 +29,8 @@ from grader.emulator.runtime import build, layout
 __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 
 _NO_BUDGET = 1 << 62
+_IMAGES = 8
+"""So many images are kept, those that were loaded last."""
 _ARENA_BYTES = 160 << 30
 """Address space for global memory, room for gaps included."""
 _LAST_WRITERS_BYTES = 64 << 20
@@ -77,6 +79,17 @@ class LoadedModule:
     """Variable → (address, bytes)."""
 
 
+class Image:
+    """What is made of the text of a module once, however often it is loaded."""
+
+    def __init__(self, text: str) -> None:
+        self.resources = resources_of("\n".join(s[3:] for s in text.splitlines() if s.startswith("// ptxas")))
+        self.tree = parse(text)
+        self.digest = hashlib.sha256(text.encode()).hexdigest()
+        self.compiled: dict[str, dict[bool, NativeCode]] = {}
+        """By kernel, see `Kernel.compiled`."""
+
+
 class Machine:
     """A device of the architecture `arch`, run by `threads` threads of the host (as many as it has, by default)."""
 
@@ -90,6 +103,7 @@ class Machine:
         self._last_writers = reserve(_LAST_WRITERS_BYTES)
         self._workers: list[Worker] = []
         self._lock = threading.Lock()
+        self._images: dict[str, Image] = {}
 
     # -- modules ----------------------------------------------------------------------------------------------
     def load(self, image: bytes | str) -> LoadedModule:
@@ -100,12 +114,15 @@ class Machine:
         """
         text = image.decode() if isinstance(image, bytes) else image
         text = text.rstrip("\0")
-        resources = resources_of("\n".join(s[3:] for s in text.splitlines() if s.startswith("// ptxas")))
-        module = LoadedModule(parse(text), hashlib.sha256(text.encode()).hexdigest())
+        known = self._images.pop(text, None) or Image(text)
+        self._images[text] = known
+        if len(self._images) > _IMAGES:
+            self._images.pop(next(iter(self._images)))
+        module = LoadedModule(known.tree, known.digest)
         self._place_variables(module)
         for function in module.tree.functions.values():
             if function.is_entry:
-                module.kernels[function.name] = _kernel(module, function, resources.get(function.name))
+                module.kernels[function.name] = _kernel(module, function, known)
         return module
 
     def _place_variables(self, module: LoadedModule) -> None:
@@ -194,8 +211,10 @@ class Machine:
         return self._workers[:count]
 
 
-def _kernel(module: LoadedModule, function: Function, found: Resources | None) -> Kernel:
+def _kernel(module: LoadedModule, function: Function, image: Image) -> Kernel:
+    found = image.resources.get(function.name)
     return Kernel(
         function.name, module, tuple(function.params), found.registers if found else 0,
         found.shared_bytes if found else None, found.local_bytes if found else 0, function.max_threads,
+        image.compiled.setdefault(function.name, {}),
     )  # fmt: skip

@@ -33,6 +33,7 @@ from grader.judge.child.protocol import (
     Record,
     RecordSchedule,
     Release,
+    Reload,
     Replay,
     Run,
     Scalar,
@@ -105,6 +106,7 @@ class Executor:
         self.memory = memory
         self.buffers: dict[str, Buffer] = {}
         self.modules: dict[str, Any] = {}
+        self.images: dict[str, bytes] = {}
         self.functions: dict[tuple[str, str], Any] = {}
         self.staged: dict[str, Staged] = {}
         self.hosts = Hosts(device)
@@ -114,6 +116,7 @@ class Executor:
             Download: self.download,
             Fill: self.fill,
             Load: self.load,
+            Reload: self.reload,
             Run: self.run,
             Library: self.library,
             Copy: self.copy,
@@ -160,7 +163,12 @@ class Executor:
             self.driver.memset_d8(buffer.pointer + 4 * words + i, (op.word >> (8 * i)) & 0xFF, 1)
 
     def load(self, op: Load) -> None:
-        self.modules[op.module] = self.driver.module_from_buffer(op.image)
+        self.images[op.module] = op.image
+        self.reload(Reload(op.module))
+
+    def reload(self, op: Reload) -> None:
+        self.modules[op.module] = self.driver.module_from_buffer(self.images[op.module])
+        self.functions = {key: item for key, item in self.functions.items() if key[0] != op.module}
 
     def run(self, op: Run) -> list[Record]:
         """Launch and wait. A launch that does not complete is no failure here: its record says why."""

@@ -56,6 +56,12 @@ class Load(Struct, frozen=True, tag=True):
     image: bytes
 
 
+class Reload(Struct, frozen=True, tag=True):
+    """Load a module again: its variables hold what they held at first."""
+
+    module: str
+
+
 class Pointer(Struct, frozen=True, tag=True):
     """An argument: the address of a buffer."""
 
@@ -207,6 +213,7 @@ Operation = (
     | Download
     | Fill
     | Load
+    | Reload
     | Run
     | Library
     | Copy

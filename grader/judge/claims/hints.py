@@ -30,9 +30,10 @@ def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) 
     source = "modelled" if times is None else times.source
     took = "a block has not ended" if own is None else f"it takes {units.seconds(own, source)}"
     most = units.seconds(limit.limit_s, source)
+    idea = first_sentence(ladder[limit.rung].idea)
     text = (
         f"{limit.rung} has all that it claims, and is faster: at the main sizes {took}, at most {most} are asked. Let "
-        f"all warps and all multiprocessors work, and look for work that no claim counts. The idea: {first_sentence(ladder[limit.rung].idea)}"
+        f"all warps and all multiprocessors work, and look for work that no claim counts. The idea: {idea}"
     )
     return Hint(limit.rung, text, value=own, limit=limit.limit_s)
 

@@ -71,7 +71,7 @@ class Outcome:
 
 def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float, outcome: Outcome) -> None:
     """Run a kernel once and look at everything it did. Raises Refused; `outcome` has what is known by then."""
-    runner.load(case_run.kernel, timeout_s)
+    runner.load_afresh(case_run.kernel, timeout_s)
     regions = runner.regions(case_run.sizes())
     for region in regions:
         _lay_out(runner, region, case_run)

@@ -105,7 +105,7 @@ class KernelClimb:
 
     def _count(self, rung: str, current: KernelSubmission, runner: Runner) -> None:
         self.progress(rung, "count")
-        submission.count(current, self._cases(runner), self.counted, self.on_gpu)
+        submission.count(current, self._cases(runner), [cases.make(self.counted, "exact")], self.on_gpu)
         claims = self.topic.ladder.claims_up_to(rung)
         submission.claim(current, self._cases(runner), claims, self.counted)
         if self.counted != self.topic.claim_sizes:

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
 from grader.judge.claims.pace import Times
-from grader.judge.correctness.cases import Case, CaseStore
+from grader.judge.correctness.cases import Case, CaseStore, at_count_sizes, make
 from grader.judge.kernels import climb, measured, profile, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.submission import KernelSubmission
@@ -68,12 +68,13 @@ class Kernels(Kind[KernelFile]):
         self, pool: DevicePool, current: KernelSubmission, store: CaseStore, tried: Sequence[Case]
     ) -> None:
         """Counters and claims, from an emulator; where the cases ran on a GPU, it looks for faults as well."""
+        unknown = at_count_sizes(self.topic, tried[-1].seed)
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)
             if pool.gpu is not None:
                 submission.look_for_faults(current, cases, [case for case in tried if case.kind == "exact"])
             submission.launchable(current, cases, self.topic.sizes_main)
-            submission.count(current, cases, self.topic.sizes_count, pool.gpu is not None)
+            submission.count(current, cases, unknown, pool.gpu is not None)
             submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
 
     def times(
@@ -99,7 +100,7 @@ class Kernels(Kind[KernelFile]):
             submission.compile_it(current, pool.arch)
             with pool.emulator() as runner:
                 cases = CaseRunner(self.topic, CaseStore(self.topic), runner)
-                submission.count(current, cases, self.topic.sizes_count, passed_on_gpu=False)
+                submission.count(current, cases, [make(self.topic.sizes_count, "exact")], passed_on_gpu=False)
                 submission.claim(current, cases, (), self.topic.claim_sizes)
         return current
 
@@ -119,7 +120,7 @@ class Kernels(Kind[KernelFile]):
                 submission.compile_it(current, pool.arch)
                 with pool.emulator() as runner:
                     cases = CaseRunner(self.topic, store, runner)
-                    submission.count(current, cases, counted, passed_on_gpu=False)
+                    submission.count(current, cases, [make(counted, "exact")], passed_on_gpu=False)
                     submission.model(current, cases, counted, problem, device)
             if current.refusal is not None or current.modelled is None:
                 return Modelled(reason=current.reason_without(rung.path) or "not counted")

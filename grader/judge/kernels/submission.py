@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
 from grader.judge.child.protocol import Record
-from grader.judge.correctness.cases import Case, make
+from grader.judge.correctness.cases import Case
 from grader.judge.correctness.verdict import beside
 from grader.judge.kernels import counting, sampling, signature_lint
 from grader.judge.kernels.case_run import Outcome
@@ -16,13 +16,13 @@ from grader.judge.kernels.case_runner import (
     CaseRunner,
     case_result,
     emulator_seconds,
-    instruction_budget,
     work,
 )
 from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
+from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
 from grader.workbook.reference import Problem
@@ -35,8 +35,15 @@ class KernelSubmission(Submission):
     file: KernelFile
     kernel: Kernel | None = None  # once it is compiled
     resources: Resources | None = None  # at the sizes that were counted
-    records: tuple[Record, ...] | None = None  # of the launches at those sizes; None: not counted
+    counted: tuple[
+        tuple[Record, ...], ...
+    ] = ()  # of each case at those sizes, its launches; empty: not counted
     modelled: ModelledTime | None = None
+
+    @property
+    def records(self) -> tuple[Record, ...] | None:
+        """Of the launches at the sizes that were counted, in the first case; None: not counted."""
+        return self.counted[0] if self.counted else None
 
     @property
     def counters(self) -> dict[str, int] | None:
@@ -91,21 +98,25 @@ def look_for_faults(current: KernelSubmission, runner: CaseRunner, cases: Sequen
         raise outcome.refusal
 
 
-def count(current: KernelSubmission, runner: CaseRunner, problem: Problem, passed_on_gpu: bool) -> None:
-    """Run the problem on an emulator, check the result there too, and keep what was counted.
+def count(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case], passed_on_gpu: bool) -> None:
+    """Run cases of one problem on an emulator, check the results there too, and keep what was counted in each.
 
     An instruction that the emulator does not know is no fault of a kernel that a GPU has passed.
     """
-    case = make(problem, "exact")
-    outcome = runner.outcome(current.compiled, case)
-    if outcome.refusal is None:
-        hello = runner.child.hello()
-        current.records = outcome.records
-        planned = current.compiled.plan(problem, hello.limits)
-        current.resources = counting.resources(current.compiled, planned, hello.arch)
-    elif not (passed_on_gpu and outcome.refusal.verdict == "error"):
-        current.tried(runner, case, outcome)
-        raise outcome.refusal
+    counted = []
+    for case in cases:
+        outcome = runner.outcome(current.compiled, case)
+        if outcome.refusal is None:
+            counted.append(outcome.records)
+        elif passed_on_gpu and outcome.refusal.verdict == "error":
+            return
+        else:
+            current.tried(runner, case, outcome)
+            raise outcome.refusal
+    hello = runner.child.hello()
+    current.counted = tuple(counted)
+    planned = current.compiled.plan(cases[0].problem, hello.limits)
+    current.resources = counting.resources(current.compiled, planned, hello.arch)
 
 
 def launchable(current: KernelSubmission, runner: CaseRunner, problem: Problem) -> None:
@@ -122,12 +133,13 @@ def launchable(current: KernelSubmission, runner: CaseRunner, problem: Problem) 
 def claim(
     current: KernelSubmission, runner: CaseRunner, claims: Sequence[ClaimSpec], problem: Problem
 ) -> None:
-    """Check claims on what was counted; without counters none of them is held or broken."""
-    values = None
-    if current.records is not None and current.resources is not None:
+    """Check claims on what was counted in every case; without counters none of them is held or broken."""
+    values: list[dict[str, Number]] = []
+    if current.resources is not None:
         sizes = runner.topic.signature.with_derived(problem)
         current.facts = counting.facts(current.resources)
-        values = {**counting.summed(current.records), **sizes, **current.facts}
+        facts = {**sizes, **current.facts}
+        values = [{**counting.summed(records), **facts} for records in current.counted]
     current.claims = check_claims(runner.topic, claims, values)
 
 
@@ -178,7 +190,7 @@ def _at_larger_sizes(
     launches = [sampling.sampled(launch, blocks) for launch in planned.launches]
     room = sampling.array_bytes(topic, planned, problem)
     seconds = emulator_seconds(topic, problem)
-    runner.child.load(current.compiled, seconds)
+    runner.child.load_afresh(current.compiled, seconds)
     try:
         found = sampling.sample(
             runner.child, current.compiled, launches, room, sampling.LONGEST_BLOCK, seconds

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout
-from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reply
+from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
 from grader.judge.correctness.verdict import of_clock, of_death, of_failure
 
@@ -103,6 +103,13 @@ class Runner:
         hello = self.hello()
         self.do([kernel.load(hello.kind, hello.cubins)], timeout_s)
         self._loaded.add(kernel.module)
+
+    def load_afresh(self, kernel: Loadable, timeout_s: float) -> None:
+        """Load a kernel's module with its variables as they are at first, whatever earlier launches left there."""
+        if kernel.module in self._loaded:
+            self.do([Reload(kernel.module)], timeout_s)
+        else:
+            self.load(kernel, timeout_s)
 
     def regions(self, arrays: Mapping[str, int]) -> list[Region]:
         """Places for arrays of these sizes in bytes, in a memory file that is made large enough."""

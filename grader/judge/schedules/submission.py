@@ -87,4 +87,4 @@ def claim(current: ScheduleSubmission, job: ScheduleJob, claims: Sequence[ClaimS
     recording = current.recorded(job.problem)
     current.timeline = job.simulate(recording)
     current.facts = facts(recording, current.timeline)
-    current.claims = check_claims(job.topic, claims, {**job.problem, **current.facts})
+    current.claims = check_claims(job.topic, claims, [{**job.problem, **current.facts}])
