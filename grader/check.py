@@ -19,6 +19,7 @@ from grader.emulator.nvrtc.compilation import Build
 from grader.errors import WarpladderError
 from grader.interview import bank, checks, rounds
 from grader.judge import values
+from grader.judge.claims.derived import SUMS
 from grader.judge.grade import grade
 from grader.results import Grade
 from grader.workbook import compiler
@@ -259,7 +260,7 @@ def _unknown_names(
 ) -> Iterator[WarpladderError]:
     """Names in an expression that have no value when it is evaluated on a kernel or a schedule."""
     sizes = [size.name for size in topic.signature.sizes] + [name for name, _ in topic.signature.derived]
-    facts = topic.claim_facts
+    facts = (*topic.claim_facts, *(SUMS if topic.claims_name_metrics else ()))
     metrics = "Nsight Compute's metrics such as dram__bytes.sum, " if topic.claims_name_metrics else ""
     for name in sorted(expression.names - {*sizes, *facts}):
         if not (metrics and _METRIC.fullmatch(name)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.judge.claims.derived import with_sums
 from grader.judge.kinds import kind_of
 from grader.judge.runners.pool import DevicePool
 from grader.results import Grade
@@ -33,5 +34,9 @@ def of_grade(topic: Topic, grade: Grade) -> dict[str, Number] | None:
 
 
 def named(topic: Topic, counters: dict[str, int] | None, facts: dict[str, Number]) -> dict[str, Number]:
-    """Counters and facts with the sizes that they are for."""
-    return {**(counters or {}), **topic.signature.with_derived(topic.claim_sizes), **facts}
+    """Counters, their sums and facts, with the sizes that they are for."""
+    return {
+        **(with_sums(counters) if counters else {}),
+        **topic.signature.with_derived(topic.claim_sizes),
+        **facts,
+    }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
 from grader.judge.child.protocol import Record
+from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case
 from grader.judge.correctness.verdict import beside
 from grader.judge.kernels import counting, sampling, signature_lint
@@ -139,7 +140,7 @@ def claim(
         sizes = runner.topic.signature.with_derived(problem)
         current.facts = counting.facts(current.resources)
         facts = {**sizes, **current.facts}
-        values = [{**counting.summed(records), **facts} for records in current.counted]
+        values = [{**with_sums(counting.summed(records)), **facts} for records in current.counted]
     current.claims = check_claims(runner.topic, claims, values)
 
 
