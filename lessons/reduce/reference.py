@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
 
 
 def make_inputs(
@@ -44,6 +46,18 @@ def yardstick(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[s
             sums = np.append(sums, np.float32(0))
         sums = sums[0::2] + sums[1::2]
     return {"out": sums.copy()}
+
+
+def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    return {"in": (problem["N"],), "out": (1,)}
+
+
+def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    terms = read("in", np.arange(problem["N"]))
+    return np.array([terms.sum()])[places], np.array([np.abs(terms).sum()])[places]
 
 
 def min_flop(problem: Mapping[str, int]) -> int:

@@ -16,7 +16,8 @@ from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory, host_address
-from grader.emulator.machine.records import Finding, LaunchRecord
+from grader.emulator.machine.records import Finding, LaunchRecord, Touched
+from grader.emulator.machine.touched import TouchedByBlocks, marked_ranges
 from grader.emulator.machine.worker import Array, Worker
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.runtime import layout
@@ -46,15 +47,12 @@ class LaunchExecution:
     params: bytes
     budget: int
     sm_count: int
+    found: tuple[Touched, ...] = ()
+    """By sampled blocks."""
 
     def run(self, workers: Sequence[Worker], linears: Array) -> int:
         """Runs the blocks with these linear numbers; the first status that is not DONE, if any."""
-        self.allocations = self.memory.table()
-        self.calls = HostCalls(self.memory, self.block)
-        held = self._held()
-        shared_slots = self._slots(held)
-        for worker in workers:
-            worker.prepare(self.plan, shared_slots, self.shared_bytes, self.state_bytes)
+        self._prepare(workers)
         chunks = self._chunks(linears, len(workers))
         guard = threading.Lock()
 
@@ -72,6 +70,27 @@ class LaunchExecution:
             return work(workers[0])
         with ThreadPoolExecutor(len(workers)) as pool:
             return max(pool.map(work, workers))
+
+    def sample(self, worker: Worker, linears: Array, enough: int | None) -> tuple[int, int]:
+        """Runs blocks one after the other, none any more once they have executed `enough` warp instructions: the first
+        status that is not DONE, if any, and how many were run."""
+        self._prepare([worker])
+        touched = TouchedByBlocks(self.touched, self.allocations)
+        executed, status, run = 0, layout.DONE, 0
+        while run < len(linears) and status == layout.DONE and (enough is None or executed < enough):
+            status = worker.run(self.code, linears[run : run + 1])
+            executed += self.budget - int(worker.context[layout.BUDGET])
+            run += 1
+            touched.look()
+        self.found = touched.found()
+        return status, run
+
+    def _prepare(self, workers: Sequence[Worker]) -> None:
+        self.allocations = self.memory.table()
+        self.calls = HostCalls(self.memory, self.block)
+        shared_slots = self._slots(self._held())
+        for worker in workers:
+            worker.prepare(self.plan, shared_slots, self.shared_bytes, self.state_bytes)
 
     def _held(self) -> dict[str, np.ndarray[Any, Any]]:
         """Arrays that native code reads; kept alive by the caller."""
@@ -130,7 +149,7 @@ class LaunchExecution:
             findings=found + self._trap(workers, status), blocks_run=blocks_run, grid_blocks=math.prod(self.grid),
             dram_read_bytes=32 * self._touched_sectors(self.touched[0]),
             dram_write_bytes=32 * self._touched_sectors(self.touched[1]),
-            l2_read_bytes=l2_read, l2_write_bytes=l2_written,
+            l2_read_bytes=l2_read, l2_write_bytes=l2_written, touched=self.found,
         )  # fmt: skip
 
     def _trap(self, workers: Sequence[Worker], status: int) -> tuple[Finding, ...]:
@@ -146,7 +165,8 @@ class LaunchExecution:
             if high == 0:
                 continue
             first, last = (low - GLOBAL_BASE) // 32, -(-(high - GLOBAL_BASE) // 32)
-            total += int(np.count_nonzero(marks[first:last]))
+            ranges = marked_ranges(area, first, last)
+            total += sum(int(np.count_nonzero(marks[begin:end])) for begin, end in ranges)
             inner, end = -(-first // PAGESIZE) * PAGESIZE, last // PAGESIZE * PAGESIZE
             if end - inner < 64 * PAGESIZE:
                 marks[first:last] = 0

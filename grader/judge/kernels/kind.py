@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.what_if import Modelled
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.kernels import climb, profile, submission
+from grader.judge.kernels import climb, main_size, profile, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.runners.pool import DevicePool, Progress
@@ -73,6 +74,8 @@ class Kernels(Kind[KernelFile]):
             submission.launchable(current, cases, self.topic.sizes_main)
             submission.count(current, cases, self.topic.sizes_count, pool.gpu is not None)
             submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
+            if current.counters is not None:
+                main_size.look(current.compiled, self.topic, runner, secrets.randbelow(2**31))
 
     def once(self, pool: DevicePool, file: KernelFile, name: str) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file)
