@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory, host_address
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
-from grader.emulator.machine.touched import TouchedByBlocks, marked_ranges
+from grader.emulator.machine.touched import FEW, TouchedByBlocks, marked_pages, pages_of
 from grader.emulator.machine.worker import Array, Worker
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.runtime import layout
@@ -26,6 +27,12 @@ from grader.emulator.runtime.layout import GLOBAL_BASE, LANES
 Shape = tuple[int, int, int]
 _STATUS = {layout.DONE: "completed", layout.BUDGET_SPENT: "budget exhausted", layout.TRAPPED: "trap"}
 _CHUNKS_A_WORKER = 16
+
+PAGE_EFFORT = 16
+"""Looking at a page of marks takes as long as so many warp instructions."""
+
+FEWEST = 2
+"""Sampled blocks that are run whatever they take: two can be compared."""
 
 
 @dataclass
@@ -71,19 +78,25 @@ class LaunchExecution:
         with ThreadPoolExecutor(len(workers)) as pool:
             return max(pool.map(work, workers))
 
-    def sample(self, worker: Worker, linears: Array, enough: int | None) -> tuple[int, int]:
-        """Runs blocks one after the other, none any more once they have executed `enough` warp instructions: the first
-        status that is not DONE, if any, and how many were run."""
+    def sample(self, worker: Worker, linears: Array, enough: int | None) -> tuple[int, int, float]:
+        """Runs blocks one after the other, from FEWEST on only until they have executed `enough` warp instructions: the
+        first status that is not DONE, if any, how many were run, and the seconds that took."""
         self._prepare([worker])
         touched = TouchedByBlocks(self.touched, self.allocations)
-        executed, status, run = 0, layout.DONE, 0
-        while run < len(linears) and status == layout.DONE and (enough is None or executed < enough):
+        executed, status, run, seconds = 0, layout.DONE, 0, 0.0
+        while (
+            run < len(linears)
+            and status == layout.DONE
+            and (enough is None or executed < enough or run < FEWEST)
+        ):
+            start = time.perf_counter()
             status = worker.run(self.code, linears[run : run + 1])
+            seconds += time.perf_counter() - start
             executed += self.budget - int(worker.context[layout.BUDGET])
             run += 1
-            touched.look()
+            executed += PAGE_EFFORT * touched.look()
         self.found = touched.found()
-        return status, run
+        return status, run, seconds
 
     def _prepare(self, workers: Sequence[Worker]) -> None:
         self.allocations = self.memory.table()
@@ -165,12 +178,12 @@ class LaunchExecution:
             if high == 0:
                 continue
             first, last = (low - GLOBAL_BASE) // 32, -(-(high - GLOBAL_BASE) // 32)
-            ranges = marked_ranges(area, first, last)
-            total += sum(int(np.count_nonzero(marks[begin:end])) for begin, end in ranges)
             inner, end = -(-first // PAGESIZE) * PAGESIZE, last // PAGESIZE * PAGESIZE
-            if end - inner < 64 * PAGESIZE:
+            if end - inner < FEW * PAGESIZE:
+                total += int(np.count_nonzero(marks[first:last]))
                 marks[first:last] = 0
                 continue
+            total += int(np.count_nonzero(pages_of(area)[marked_pages(area, first, last)]))
             marks[first:inner] = 0
             marks[end:last] = 0
             area.madvise(MADV_DONTNEED, inner, end - inner)

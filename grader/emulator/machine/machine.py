@@ -153,12 +153,13 @@ class Machine:
             workers = self.workers(
                 1 if compiled.plan.serial or blocks is not None else min(self.threads, len(linears))
             )
-            start = time.perf_counter()
             if blocks is None:
-                status, run = launch.run(workers, linears.astype(np.int64)), len(linears)
+                start, run = time.perf_counter(), len(linears)
+                status = launch.run(workers, linears.astype(np.int64))
+                seconds = time.perf_counter() - start
             else:
-                status, run = launch.sample(workers[0], linears.astype(np.int64), enough)
-            compiled.ran_for(time.perf_counter() - start)
+                status, run, seconds = launch.sample(workers[0], linears.astype(np.int64), enough)
+            compiled.ran_for(seconds)
             return launch.record(workers, found.registers, status, run)
 
     def _room_for_last_writers(self) -> mmap.mmap:

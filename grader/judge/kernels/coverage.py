@@ -9,7 +9,7 @@ from grader.emulator import metrics
 from grader.judge.child.protocol import Launch, Record
 
 FEWEST = 4
-"""So many blocks, of which some do less than others, say what the others do at most; of equal ones, any number."""
+"""So many blocks, of which some do less than others, say what the others do at most; of equal ones, two."""
 
 COVER = (
     "Blocks that were not run are taken to do as much as the most that one of the others did. Does the grid grow with "
@@ -29,7 +29,8 @@ class _Share:
     @property
     def conclusive(self) -> bool:
         """Whether it says how much all blocks touch at most."""
-        return self.run >= min(FEWEST, self.blocks) or self.together == self.run * self.most
+        equal = self.run > 1 and self.together == self.run * self.most
+        return equal or self.run >= min(FEWEST, self.blocks)
 
     @property
     def at_most(self) -> int:

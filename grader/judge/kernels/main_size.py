@@ -9,7 +9,6 @@ to read every input. A kernel whose blocks wait for others, or take too long, is
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -44,6 +43,9 @@ from grader.workbook.reference import Problem, Sampled
 from grader.workbook.topic import KernelTopic
 
 Array = np.ndarray[Any, np.dtype[Any]]
+
+PATTERN_PAGES = 509
+"""A prime number: no power of two in an index is a multiple of it."""
 
 MOST_BLOCKS = 24
 """Blocks of a launch that are run at most; of a grid that has no more, all are."""
@@ -82,20 +84,11 @@ class Patterns:
 
 
 def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
-    """Patterns from the topic's own exact inputs at the counted sizes."""
-    inputs = topic.reference.make_inputs(topic.sizes_count, rng, "exact")
-    return Patterns({name: _pattern(array.reshape(-1)) for name, array in inputs.items()})
-
-
-def _pattern(array: Array) -> Array:
-    """As much of an array as a prime number of pages: no power of two in an index is a multiple of it."""
-    pages = array.nbytes // PAGE
-    if pages < 2:
-        return np.resize(array, 3 * PAGE // array.itemsize)
-    prime = next(
-        n for n in range(pages, 1, -1) if all(n % divisor for divisor in range(2, math.isqrt(n) + 1))
-    )
-    return array[: prime * PAGE // array.itemsize]
+    """Patterns of elements drawn from the topic's own exact inputs, of the largest case."""
+    problem = max(topic.judge_cases, key=topic.reference.min_bytes)
+    inputs = topic.reference.make_inputs(problem, rng, "exact")
+    sizes = {name: PATTERN_PAGES * PAGE // array.itemsize for name, array in inputs.items()}
+    return Patterns({name: rng.choice(array.reshape(-1), sizes[name]) for name, array in inputs.items()})
 
 
 def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> None:
@@ -256,6 +249,6 @@ def blocks_to_run(grid: tuple[int, int, int], rng: random.Random) -> tuple[int, 
     corners = [x - 1, total - x, x * (y - 1), total - x * y]
     near = [drawn[0] ^ 1 << bit for bit in range(total.bit_length())]
     rng.shuffle(near)
-    wanted = [total - 1, 0, *drawn, *corners, *near]
+    wanted = [drawn[0], total - 1, 0, *drawn, *corners, *near]
     chosen = list(dict.fromkeys(block for block in wanted if 0 <= block < total))
     return tuple(chosen[:MOST_BLOCKS])
