@@ -26,10 +26,20 @@ def instruction_budget(limit: int | None) -> None:
     """Without effect: a GPU cannot count; a kernel that hangs is ended from outside, by the clock."""
 
 
-def sampled_blocks(blocks: Sequence[int] | None) -> None:
+def sampled_blocks(blocks: Sequence[int] | None, enough: int | None = None) -> None:
     """Only the emulator can run some blocks of a grid alone; anything but None raises WarpladderError."""
     if blocks is not None:
         raise WarpladderError("a GPU runs all blocks of a grid", remedy="use --device emulator")
+
+
+def fill_repeated(pointer: int, nbytes: int, pattern: bytes) -> None:
+    """Fill an allocation with repetitions of `pattern`."""
+    filled = min(len(pattern), nbytes)
+    pycuda.driver.memcpy_htod(pointer, pattern[:filled])
+    while filled < nbytes:
+        step = min(filled, nbytes - filled)
+        pycuda.driver.memcpy_dtod(pointer + filled, pointer, step)
+        filled += step
 
 
 def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_shared: int) -> int:

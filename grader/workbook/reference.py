@@ -19,6 +19,9 @@ Arrays = dict[str, NDArray[np.generic]]
 Bounds = Iterable[tuple[str, float, dict[str, NDArray[np.float64]]]]
 """Of each algorithm its name, and terms and magnitude of its error bound, see Tolerance."""
 
+Read = Callable[[str, NDArray[np.int64]], NDArray[np.float64]]
+"""Gives elements of an input, by parameter name and places that count from its start."""
+
 _FUNCTIONS = ("make_inputs", "reference", "magnitude", "min_flop", "min_bytes")
 
 
@@ -62,6 +65,18 @@ class _Transforms(Protocol):
 
     def transformed_bounds(self, inputs: Arrays, problem: Problem) -> Bounds:
         """Of each such algorithm its name, and terms and magnitude of its error bound, see Tolerance."""
+
+
+class Sampled(Protocol):
+    """What reference.py defines as well where sizes are looked at that are too large for whole arrays."""
+
+    def shapes(self, problem: Problem) -> dict[str, tuple[int, ...]]:
+        """The shapes of all inputs and outputs, by parameter name."""
+
+    def elements(
+        self, read: Read, problem: Problem, name: str, places: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Elements of an output and their magnitudes, at places that count from its start."""
 
 
 class _OnCpu(Protocol):
@@ -121,3 +136,8 @@ def transformed_bounds(reference: Reference, inputs: Arrays, problem: Problem) -
     if not hasattr(reference, "transformed_bounds"):
         return ()
     return cast(_Transforms, reference).transformed_bounds(inputs, problem)
+
+
+def sampled(reference: Reference) -> Sampled | None:
+    """What looks at single elements; None where reference.py does not define it."""
+    return cast(Sampled, reference) if hasattr(reference, "elements") else None

@@ -19,7 +19,7 @@ from grader.workbook import reference
 from grader.workbook.expressions import Expression
 from grader.workbook.kernel_file import KernelFile, parse_kernel_file
 from grader.workbook.ladder import ClaimSpec, Ladder, Rung
-from grader.workbook.reference import Arrays, Bounds, Problem, Reference, Tolerance, load_reference
+from grader.workbook.reference import Arrays, Bounds, Problem, Reference, Sampled, Tolerance, load_reference
 from grader.workbook.schedule_file import ScheduleFile, parse_schedule
 from grader.workbook.signature import Signature, impossible
 from grader.workbook.source_file import SourceFile
@@ -55,6 +55,7 @@ class Topic(ABC):
     sizes_main: dict[str, int]
     sizes_count: dict[str, int]
     judge_cases: tuple[dict[str, int], ...]
+    sampled_cases: tuple[dict[str, int], ...]  # so large that some blocks are run in place of all, as of main
     from_zero: tuple[str, ...]  # sizes that may be 0; all others start at 1
     tolerance: Tolerance
     ladder: Ladder[SourceFile]
@@ -140,6 +141,11 @@ class Topic(ABC):
     def on_cpu(self) -> Callable[[Arrays, Problem], Arrays] | None:
         """NumPy's way of doing the job on the CPU; None where reference.py has none."""
         return reference.on_cpu(self.reference)
+
+    @property
+    def sampled(self) -> Sampled | None:
+        """What says single elements of outputs; None where reference.py does not."""
+        return reference.sampled(self.reference)
 
     def written_bytes(self, problem: Problem) -> int:
         """How many of the bytes that have to cross DRAM are written."""

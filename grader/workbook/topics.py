@@ -54,7 +54,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     except ValueError as error:
         raise table.error(str(error), "signature") from None
     sizes = table.table("sizes")
-    sizes.allow("main", "count", "judge", "from_zero", "derived")
+    sizes.allow("main", "count", "judge", "sampled", "from_zero", "derived")
     derived = sizes.below("derived")
     signature = dataclasses.replace(
         signature, derived=tuple((name, derived.expression(name)) for name in derived.values)
@@ -73,6 +73,9 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         "sizes_main": _sizes(sizes, "main", sizes.get("main", dict), signature),
         "sizes_count": _sizes(sizes, "count", sizes.get("count", dict), signature),
         "judge_cases": tuple(_sizes(sizes, "judge", case, signature) for case in sizes.get("judge", list)),
+        "sampled_cases": tuple(
+            _sizes(sizes, "sampled", case, signature) for case in sizes.get("sampled", list, [])
+        ),
         "from_zero": sizes.names("from_zero"),
         "tolerance": _tolerance(table.table("tolerance"), signature),
         "folder": folder,

@@ -7,7 +7,7 @@ their transforms, by Toom and Cook's construction, and `transformed_bounds` the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Literal
 
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
 Matrix = list[list[Fraction]]
 Problem = Mapping[str, int]
 
@@ -62,6 +64,26 @@ def transformed_bounds(
     """
     if problem["R"] == problem["S"] == 3 and problem["stride"] == 1:
         yield "Winograd F(2×2, 3×3)", problem["C"] + 10, {"y": _winograd_magnitude(inputs, problem, 2)}
+
+
+def shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    n, c, h, w, k, r, s = (problem[name] for name in "NCHWKRS")
+    return {"x": (n, c, h, w), "w": (k, c, r, s), "y": (n, k, *_output_sides(problem))}
+
+
+def elements(read: Read, problem: Problem, name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    shape = shapes(problem)
+    n, k, p, q = (index[:, None] for index in np.unravel_index(places, shape["y"]))
+    c, r, s = (index.ravel() for index in np.indices(shape["w"][1:]))
+    row, column = (problem["stride"] * start + tap - problem["pad"] for start, tap in ((p, r), (q, s)))
+    inside = (row >= 0) & (row < problem["H"]) & (column >= 0) & (column < problem["W"])
+    seen = (n, c, np.where(inside, row, 0), np.where(inside, column, 0))
+    x = np.where(inside, read("x", np.ravel_multi_index(np.broadcast_arrays(*seen), shape["x"])), 0.0)
+    products = x * read("w", np.ravel_multi_index(np.broadcast_arrays(k, c, r, s), shape["w"]))
+    return products.sum(axis=1), np.abs(products).sum(axis=1)
 
 
 def min_flop(problem: Problem) -> int:

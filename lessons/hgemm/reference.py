@@ -3,7 +3,7 @@ algorithm can do without."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float16]
 Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
 
 
 def make_inputs(
@@ -38,6 +40,21 @@ def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[s
 def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
     """|A| · |B| (M × N), float64: rounding errors of an element of C are proportional to it."""
     return {"C": np.abs(inputs["A"]).astype(np.float64) @ np.abs(inputs["B"]).astype(np.float64)}
+
+
+def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    m, n, k = problem["M"], problem["N"], problem["K"]
+    return {"A": (m, k), "B": (k, n), "C": (m, n)}
+
+
+def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    row, column = np.divmod(places[:, None], problem["N"])
+    k = np.arange(problem["K"])
+    products = read("A", row * problem["K"] + k) * read("B", k * problem["N"] + column)
+    return products.sum(axis=1), np.abs(products).sum(axis=1)
 
 
 def min_flop(problem: Mapping[str, int]) -> int:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
 
 
 def make_inputs(
@@ -54,6 +56,18 @@ def transformed_bounds(
     The rounding errors of N additions in a row are some √N / 3 roundings of the sum; this is six times as many.
     """
     yield "one addition after the other", 4.0 * problem["N"], magnitude(inputs, problem)
+
+
+def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    return {"in": (problem["N"],), "out": (1,)}
+
+
+def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    terms = read("in", np.arange(problem["N"]))
+    return np.array([terms.sum()])[places], np.array([np.abs(terms).sum()])[places]
 
 
 def min_flop(problem: Mapping[str, int]) -> int:

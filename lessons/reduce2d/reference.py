@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
 
 
 def make_inputs(
@@ -39,6 +41,23 @@ def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[s
 def yardstick(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Array]:
     """rows (M) and cols (N), float32, by pairwise summation: neighbours are added, then neighbouring sums."""
     return {"rows": _pairwise(inputs["in"].T), "cols": _pairwise(inputs["in"])}
+
+
+def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    m, n = problem["M"], problem["N"]
+    return {"in": (m, n), "rows": (m,), "cols": (n,)}
+
+
+def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    m, n = problem["M"], problem["N"]
+    if name == "rows":
+        terms = read("in", places[:, None] * n + np.arange(n))
+    else:
+        terms = read("in", np.arange(m) * n + places[:, None])
+    return terms.sum(axis=1), np.abs(terms).sum(axis=1)
 
 
 def min_flop(problem: Mapping[str, int]) -> int:

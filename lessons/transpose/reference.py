@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
 Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
 
 _EXACT_INTEGERS = 2**24
 """Every integer up to here is a float32."""
@@ -36,6 +38,20 @@ def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[s
 def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
     """|out| (N × M), float64; a transpose has no rounding errors that it could be the measure of."""
     return {"out": np.abs(inputs["in"].T).astype(np.float64, order="C")}
+
+
+def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    m, n = problem["M"], problem["N"]
+    return {"in": (m, n), "out": (n, m)}
+
+
+def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    column, row = np.divmod(places, problem["M"])
+    values = read("in", row * problem["N"] + column)
+    return values, np.abs(values)
 
 
 def min_flop(problem: Mapping[str, int]) -> int:

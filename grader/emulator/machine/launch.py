@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,7 +17,8 @@ from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory, host_address
-from grader.emulator.machine.records import Finding, LaunchRecord
+from grader.emulator.machine.records import Finding, LaunchRecord, Touched
+from grader.emulator.machine.touched import FEW, TouchedByBlocks, marked_pages, pages_of
 from grader.emulator.machine.worker import Array, Worker
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.runtime import layout
@@ -25,6 +27,12 @@ from grader.emulator.runtime.layout import GLOBAL_BASE, LANES
 Shape = tuple[int, int, int]
 _STATUS = {layout.DONE: "completed", layout.BUDGET_SPENT: "budget exhausted", layout.TRAPPED: "trap"}
 _CHUNKS_A_WORKER = 16
+
+PAGE_EFFORT = 16
+"""Looking at a page of marks takes as long as so many warp instructions."""
+
+FEWEST = 2
+"""Sampled blocks that are run whatever they take: two can be compared."""
 
 
 @dataclass
@@ -46,15 +54,12 @@ class LaunchExecution:
     params: bytes
     budget: int
     sm_count: int
+    found: tuple[Touched, ...] = ()
+    """By sampled blocks."""
 
     def run(self, workers: Sequence[Worker], linears: Array) -> int:
         """Runs the blocks with these linear numbers; the first status that is not DONE, if any."""
-        self.allocations = self.memory.table()
-        self.calls = HostCalls(self.memory, self.block)
-        held = self._held()
-        shared_slots = self._slots(held)
-        for worker in workers:
-            worker.prepare(self.plan, shared_slots, self.shared_bytes, self.state_bytes)
+        self._prepare(workers)
         chunks = self._chunks(linears, len(workers))
         guard = threading.Lock()
 
@@ -72,6 +77,33 @@ class LaunchExecution:
             return work(workers[0])
         with ThreadPoolExecutor(len(workers)) as pool:
             return max(pool.map(work, workers))
+
+    def sample(self, worker: Worker, linears: Array, enough: int | None) -> tuple[int, int, float]:
+        """Runs blocks one after the other, from FEWEST on only until they have executed `enough` warp instructions: the
+        first status that is not DONE, if any, how many were run, and the seconds that took."""
+        self._prepare([worker])
+        touched = TouchedByBlocks(self.touched, self.allocations)
+        executed, status, run, seconds = 0, layout.DONE, 0, 0.0
+        while (
+            run < len(linears)
+            and status == layout.DONE
+            and (enough is None or executed < enough or run < FEWEST)
+        ):
+            start = time.perf_counter()
+            status = worker.run(self.code, linears[run : run + 1])
+            seconds += time.perf_counter() - start
+            executed += self.budget - int(worker.context[layout.BUDGET])
+            run += 1
+            executed += PAGE_EFFORT * touched.look()
+        self.found = touched.found()
+        return status, run, seconds
+
+    def _prepare(self, workers: Sequence[Worker]) -> None:
+        self.allocations = self.memory.table()
+        self.calls = HostCalls(self.memory, self.block)
+        shared_slots = self._slots(self._held())
+        for worker in workers:
+            worker.prepare(self.plan, shared_slots, self.shared_bytes, self.state_bytes)
 
     def _held(self) -> dict[str, np.ndarray[Any, Any]]:
         """Arrays that native code reads; kept alive by the caller."""
@@ -131,7 +163,7 @@ class LaunchExecution:
             dram_read_bytes=32 * self._touched_sectors(self.touched[0]),
             dram_write_bytes=32 * self._touched_sectors(self.touched[1]),
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
-            longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers),
+            longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers), touched=self.found,
         )  # fmt: skip
 
     def _trap(self, workers: Sequence[Worker], status: int) -> tuple[Finding, ...]:
@@ -147,11 +179,12 @@ class LaunchExecution:
             if high == 0:
                 continue
             first, last = (low - GLOBAL_BASE) // 32, -(-(high - GLOBAL_BASE) // 32)
-            total += int(np.count_nonzero(marks[first:last]))
             inner, end = -(-first // PAGESIZE) * PAGESIZE, last // PAGESIZE * PAGESIZE
-            if end - inner < 64 * PAGESIZE:
+            if end - inner < FEW * PAGESIZE:
+                total += int(np.count_nonzero(marks[first:last]))
                 marks[first:last] = 0
                 continue
+            total += int(np.count_nonzero(pages_of(area)[marked_pages(area, first, last)]))
             marks[first:inner] = 0
             marks[end:last] = 0
             area.madvise(MADV_DONTNEED, inner, end - inner)

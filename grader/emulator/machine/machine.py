@@ -146,14 +146,14 @@ class Machine:
     # -- launches ---------------------------------------------------------------------------------------------
     def launch(
         self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
-        budget: int | None = None, blocks: Sequence[int] | None = None,
+        budget: int | None = None, blocks: Sequence[int] | None = None, enough: int | None = None,
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
         `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
         A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
-        place of all. Raises LaunchRefused for a configuration the device does not allow, UnsupportedPtx for
-        instructions the emulator does not know.
+        place of all, in this order, and none any more once they have executed `enough`. Raises LaunchRefused for a
+        configuration the device does not allow, UnsupportedPtx for instructions the emulator does not know.
         """
         found = kernel
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
@@ -167,11 +167,17 @@ class Machine:
                 budget=budget or _NO_BUDGET, sm_count=self.limits["multiprocessor_count"],
             )  # fmt: skip
             linears = np.arange(math.prod(grid)) if blocks is None else np.asarray(blocks)
-            workers = self.workers(1 if compiled.plan.serial else min(self.threads, len(linears)))
-            start = time.perf_counter()
-            status = launch.run(workers, linears.astype(np.int64))
-            compiled.ran_for(time.perf_counter() - start)
-            return launch.record(workers, found.registers, status, len(linears))
+            workers = self.workers(
+                1 if compiled.plan.serial or blocks is not None else min(self.threads, len(linears))
+            )
+            if blocks is None:
+                start, run = time.perf_counter(), len(linears)
+                status = launch.run(workers, linears.astype(np.int64))
+                seconds = time.perf_counter() - start
+            else:
+                status, run, seconds = launch.sample(workers[0], linears.astype(np.int64), enough)
+            compiled.ran_for(seconds)
+            return launch.record(workers, found.registers, status, run)
 
     def _room_for_last_writers(self) -> mmap.mmap:
         """Room for 4 bytes a word up to the end of the last allocation. What it held before is of no use."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import bisect
 import ctypes
 import mmap
+import os
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,12 @@ GAP = 1 << 20
 """Bytes between allocations that belong to nobody."""
 _PAGE = mmap.PAGESIZE
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Python names it since 3.13; the value is Linux's
+_FIXED = 0x10  # MAP_FIXED, which Python does not name
+
+_C = ctypes.CDLL(None, use_errno=True)
+_C.mmap.restype = ctypes.c_void_p
+_C.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_ssize_t]
+_C.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 
 
 def reserve(nbytes: int) -> mmap.mmap:
@@ -32,6 +39,20 @@ def reserve(nbytes: int) -> mmap.mmap:
 def host_address(area: Any) -> int:
     """Where a writable buffer lies in this process."""
     return ctypes.addressof(ctypes.c_char.from_buffer(area))
+
+
+def resident(area: mmap.mmap, offset: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """For each page of a part of `area`, whether it has memory behind it; `offset` is a multiple of a page."""
+    found = np.zeros(-(-nbytes // _PAGE), np.uint8)
+    _checked(_C.mincore(host_address(area) + offset, nbytes, found.ctypes.data))
+    return found & 1
+
+
+def _checked(result: int | None) -> None:
+    """Raises OSError for what a call of the C library returns where it fails."""
+    if result is None or ctypes.c_ssize_t(result).value == -1:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 class Memory:
@@ -45,6 +66,7 @@ class Memory:
         self._view = np.frombuffer(self._area, np.uint8)
         self._starts: list[int] = []
         self._sizes: dict[int, int] = {}
+        self._repeated: set[int] = set()  # allocations whose pages stand for a file's
 
     @staticmethod
     def _reserve_most(nbytes: int) -> mmap.mmap:
@@ -92,6 +114,9 @@ class Memory:
             raise MemoryFault(f"{address:#x} is not the address of an allocation (freed twice?)")
         nbytes = self._sizes.pop(address)
         self._starts.remove(address)
+        if address in self._repeated:
+            self._repeated.remove(address)
+            self._map(-(-address // _PAGE) * _PAGE, nbytes, -1)
         self._clear(address - GLOBAL_BASE, nbytes)
 
     def _clear(self, offset: int, nbytes: int) -> None:
@@ -153,3 +178,28 @@ class Memory:
         """`count` repetitions of `pattern`."""
         target = self.view(address, len(pattern) * count)
         target.reshape(count, len(pattern))[:] = np.frombuffer(pattern, np.uint8)
+
+    def repeat(self, address: int, nbytes: int, pattern: bytes) -> None:
+        """Fills an allocation with repetitions of `pattern`, which has whole pages.
+
+        They take no more memory than the pattern does: all of them are the same pages of one file, and a page that is
+        written becomes a copy.
+        """
+        head = -address % _PAGE
+        self.view(address, min(head, nbytes))[:] = np.frombuffer(pattern[:head], np.uint8)[:nbytes]
+        if nbytes <= head:
+            return
+        self._repeated.add(address)
+        file = os.memfd_create("ladder-pattern")
+        try:
+            os.write(file, pattern[head:] + pattern[:head])
+            for start in range(head, nbytes, len(pattern)):
+                self._map(address + start, min(len(pattern), nbytes - start), file)
+        finally:
+            os.close(file)
+
+    def _map(self, address: int, nbytes: int, file: int) -> None:
+        """Puts pages of a file, or of zeros where it is -1, in the place of the arena's own."""
+        flags = mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE | (mmap.MAP_ANONYMOUS if file < 0 else 0)
+        protection = mmap.PROT_READ | mmap.PROT_WRITE
+        _checked(_C.mmap(address + self.host_delta, nbytes, protection, flags, file, 0))

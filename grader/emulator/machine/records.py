@@ -109,6 +109,25 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Touched:
+    """What sampled blocks of a launch have loaded and stored of one allocation, in distinct bytes: sectors of 32 bytes
+    where they were loaded, words of 4 where they were stored."""
+
+    base: int
+    read_bytes: int
+    written_bytes: int
+    most_read_bytes: int
+    """The most that one block has added to that."""
+    most_written_bytes: int
+    only_read_bytes: int
+    """Loaded, and not stored by any of these blocks."""
+    words: tuple[int, ...]
+    """Some of the words that were stored, by their place in the allocation."""
+    array: str | None = None
+    """The name of what is allocated there, where somebody knows it."""
+
+
+@dataclass(frozen=True)
 class LaunchRecord:
     """One launch: what ran, what it counted, what was wrong with it."""
 
@@ -137,3 +156,5 @@ class LaunchRecord:
     """Sectors stored: L1 passes every store on."""
     longest_warp: int
     """Warp instructions of the warp that executed the most."""
+    touched: tuple[Touched, ...] = ()
+    """Where blocks were sampled."""

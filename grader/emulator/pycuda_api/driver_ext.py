@@ -31,9 +31,18 @@ def instruction_budget(limit: int | None) -> None:
     emulation().budget = limit
 
 
-def sampled_blocks(blocks: Sequence[int] | None) -> None:
-    """Run only these blocks (linear ids) of launches from now on, to count them; None: all blocks."""
+def sampled_blocks(blocks: Sequence[int] | None, enough: int | None = None) -> None:
+    """Run only these blocks (linear ids) of launches from now on, to count them; None: all blocks.
+
+    They are run in this order, and none any more once they have executed `enough` warp instructions.
+    """
     emulation().blocks = None if blocks is None else tuple(blocks)
+    emulation().enough = enough
+
+
+def fill_repeated(pointer: int, nbytes: int, pattern: bytes) -> None:
+    """Fill an allocation with repetitions of `pattern`, which has whole pages and is all the memory that this takes."""
+    emulation().machine.memory.repeat(pointer, nbytes, pattern)
 
 
 def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_shared: int) -> int:

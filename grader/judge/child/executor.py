@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from grader import cuda
-from grader.emulator.machine.records import Allocation, Finding
+from grader.emulator.machine.records import Allocation, Finding, Touched
 from grader.emulator.streams.commands import Recording
 from grader.judge.child.protocol import (
     Allocate,
@@ -24,6 +24,7 @@ from grader.judge.child.protocol import (
     Download,
     Fetch,
     Fill,
+    Gather,
     Launch,
     Library,
     Load,
@@ -34,6 +35,7 @@ from grader.judge.child.protocol import (
     RecordSchedule,
     Release,
     Reload,
+    Repeat,
     Replay,
     Run,
     Scalar,
@@ -44,7 +46,7 @@ from grader.judge.child.protocol import (
 )
 from grader.judge.child.replay import Hosts, Staged
 
-Value = list[Record] | float | Recording | Trace | None
+Value = list[Record] | float | Recording | Trace | bytes | None
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Bytes of dynamic shared memory a kernel gets without asking; above it an attribute has to be set."""
@@ -83,6 +85,11 @@ def _named(finding: Finding, buffers: Mapping[int, tuple[str, Buffer]]) -> Findi
     return replace(finding, array=name, allocation=Allocation(buffer.pointer, buffer.nbytes))
 
 
+def _touched(item: Touched, buffers: Mapping[int, tuple[str, Buffer]]) -> Touched:
+    """What was touched, with the name of the buffer, if it is one of these."""
+    return replace(item, array=buffers[item.base][0]) if item.base in buffers else item
+
+
 class Memory:
     """The memory file, mapped; it is mapped again when the parent has made it larger."""
 
@@ -115,6 +122,8 @@ class Executor:
             Upload: self.upload,
             Download: self.download,
             Fill: self.fill,
+            Repeat: self.repeat,
+            Gather: self.gather,
             Load: self.load,
             Reload: self.reload,
             Run: self.run,
@@ -162,6 +171,18 @@ class Executor:
         for i in range(rest):
             self.driver.memset_d8(buffer.pointer + 4 * words + i, (op.word >> (8 * i)) & 0xFF, 1)
 
+    def repeat(self, op: Repeat) -> None:
+        buffer = self.buffers[op.buffer]
+        pattern = self.memory.view(op.offset, op.nbytes).tobytes()
+        self.device.ext.fill_repeated(buffer.pointer, buffer.nbytes, pattern)
+
+    def gather(self, op: Gather) -> bytes:
+        pointer = self.buffers[op.buffer].pointer
+        found = np.empty((len(op.words), 4), np.uint8)
+        for word, target in zip(op.words, found, strict=True):
+            self.driver.memcpy_dtoh(target, pointer + 4 * word)
+        return found.tobytes()
+
     def load(self, op: Load) -> None:
         self.images[op.module] = op.image
         self.reload(Reload(op.module))
@@ -189,7 +210,11 @@ class Executor:
         buffers = {int(buffer.allocation): (name, buffer) for name, buffer in self.buffers.items()}
         return [
             msgspec.convert(
-                replace(record, findings=tuple(_named(item, buffers) for item in record.findings)),
+                replace(
+                    record,
+                    findings=tuple(_named(item, buffers) for item in record.findings),
+                    touched=tuple(_touched(item, buffers) for item in record.touched),
+                ),
                 Record,
                 from_attributes=True,
             )
@@ -205,7 +230,7 @@ class Executor:
             for variable, name in launch.constant:
                 self.set_constant(op.module, variable, self.buffers[name])
             if self.device.kind == "emulator":
-                self.device.ext.sampled_blocks(launch.blocks)
+                self.device.ext.sampled_blocks(launch.blocks, launch.enough)
             self.launch(op.module, launch)
 
     def set_constant(self, module: str, variable: str, source: Buffer) -> None:

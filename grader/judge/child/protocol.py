@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
-from grader.emulator.machine.records import Finding
+from grader.emulator.machine.records import Finding, Touched
 from grader.emulator.streams.commands import Recording
 
 
@@ -49,6 +49,21 @@ class Fill(Struct, frozen=True, tag=True):
     word: int
 
 
+class Repeat(Struct, frozen=True, tag=True):
+    """Fill a buffer with repetitions of the `nbytes` bytes, whole pages, at `offset` in the memory file."""
+
+    buffer: str
+    offset: int
+    nbytes: int
+
+
+class Gather(Struct, frozen=True, tag=True):
+    """The value is these words of a buffer, 4 bytes each."""
+
+    buffer: str
+    words: tuple[int, ...]
+
+
 class Load(Struct, frozen=True, tag=True):
     """Load a compiled image and call it `module`."""
 
@@ -78,7 +93,7 @@ class Scalar(Struct, frozen=True, tag=True):
 class Launch(Struct, frozen=True):
     """One kernel launch. `shared_bytes` is dynamic; `zero` names buffers cleared just before, `constant` pairs
     of a module's variable and the buffer copied into it; `blocks` are the linear ids of the only blocks to run
-    (emulator only), None for all."""
+    (emulator only), None for all, and none of them is begun once they have executed `enough` warp instructions."""
 
     symbol: str
     grid: tuple[int, int, int]
@@ -88,6 +103,7 @@ class Launch(Struct, frozen=True):
     zero: tuple[str, ...] = ()
     constant: tuple[tuple[str, str], ...] = ()
     blocks: tuple[int, ...] | None = None
+    enough: int | None = None
 
 
 class Run(Struct, frozen=True, tag=True):
@@ -212,6 +228,8 @@ Operation = (
     | Upload
     | Download
     | Fill
+    | Repeat
+    | Gather
     | Load
     | Reload
     | Run
@@ -246,6 +264,7 @@ class Record(Struct, frozen=True):
     l2_read_bytes: int
     l2_write_bytes: int
     longest_warp: int
+    touched: tuple[Touched, ...] = ()
 
 
 class Request(Struct, frozen=True):
@@ -267,9 +286,9 @@ class Failure(Struct, frozen=True):
 
 class Reply(Struct, frozen=True):
     """The values of the operations that were done: Records of a Run, seconds of a Timed or a Replay, a
-    schedule's Recording, the Trace of a replay, None of the others."""
+    schedule's Recording, the Trace of a replay, the bytes of a Gather, None of the others."""
 
-    values: tuple[list[Record] | float | Recording | Trace | None, ...]
+    values: tuple[list[Record] | float | Recording | Trace | bytes | None, ...]
     failure: Failure | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
 from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore, at_count_sizes, make
-from grader.judge.kernels import climb, measured, profile, submission
+from grader.judge.kernels import climb, main_size, measured, profile, submission
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.runners.pool import DevicePool, Progress
@@ -76,6 +77,8 @@ class Kernels(Kind[KernelFile]):
             submission.launchable(current, cases, self.topic.sizes_main)
             submission.count(current, cases, unknown, pool.gpu is not None)
             submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
+            if current.counters is not None:
+                main_size.look(current.compiled, self.topic, runner, secrets.randbelow(2**31))
 
     def times(
         self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress

@@ -69,6 +69,7 @@ class Emulation:
         self.records: list[LaunchRecord] = []
         self.budget: int | None = None  # warp instructions a block
         self.blocks: tuple[int, ...] | None = None  # linear ids of the blocks that launches run; None: all
+        self.enough: int | None = None  # warp instructions after which no other of these blocks is begun
         self.primary: ContextState | None = None
         self.recorder: Recorder | None = None  # notes calls; nothing is copied or launched while there is one
         self.captured: list[Callable[[], object]] | None = None  # work for a graph; None: no capture

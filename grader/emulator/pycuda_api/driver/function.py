@@ -246,6 +246,7 @@ def _launch(
                 shared_bytes=shared,
                 budget=owner.budget,
                 blocks=owner.blocks,
+                enough=owner.enough,
             )
             owner.records.append(record)
     except TooManyRegisters as error:

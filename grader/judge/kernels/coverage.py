@@ -1,0 +1,94 @@
+"""Whether all blocks of a grid together can touch all of an array, by what some of them have touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.emulator import metrics
+from grader.judge.child.protocol import Launch, Record
+
+FEWEST = 4
+"""So many blocks, of which some do less than others, say what the others do at most; of equal ones, two."""
+
+COVER = (
+    "Blocks that were not run are taken to do as much as the most that one of the others did. Does the grid grow with "
+    "the problem, or does every thread go on in a loop until all is done?"
+)
+
+
+@dataclass(frozen=True)
+class _Share:
+    """What blocks of one launch have touched of an array, in bytes."""
+
+    blocks: int
+    run: int
+    most: int  # by one block
+    together: int
+
+    @property
+    def conclusive(self) -> bool:
+        """Whether it says how much all blocks touch at most."""
+        equal = self.run > 1 and self.together == self.run * self.most
+        return equal or self.run >= min(FEWEST, self.blocks)
+
+    @property
+    def at_most(self) -> int:
+        """By all blocks."""
+        return (self.blocks - self.run) * self.most + self.together
+
+
+def uncovered(
+    launches: Sequence[Launch],
+    records: Sequence[Record],
+    inputs: Mapping[str, int],
+    outputs: Mapping[str, int],
+) -> str | None:
+    """Why some bytes of an array cannot have been touched; None where all of them may have been. Arrays come with
+    their bytes.
+
+    Outputs say nothing where launches clear them, or where blocks add to them with atomics or leave them to the block
+    that arrives last; inputs that are copied into constant memory are not read where they lie.
+    """
+    cleared = {name for launch in launches for name in launch.zero}
+    copied = {name for launch in launches for _, name in launch.constant}
+    reason = _first_uncovered("read", {n: size for n, size in inputs.items() if n not in copied}, records)
+    if reason is None and not any(atomics(record) for record in records):
+        rest = {name: size for name, size in outputs.items() if name not in cleared}
+        reason = _first_uncovered("written", rest, records)
+    return reason
+
+
+def atomics(record: Record) -> int:
+    """Requests of atomics."""
+    return sum(record.counters.get(metrics.GLOBAL_REQUESTS[name], 0) for name in metrics.ATOMICS)
+
+
+def _first_uncovered(done: str, arrays: Mapping[str, int], records: Sequence[Record]) -> str | None:
+    for name, nbytes in arrays.items():
+        shares = [_share(done, name, record) for record in records]
+        if all(share.conclusive for share in shares) and sum(share.at_most for share in shares) < nbytes:
+            return _reason(done, name, nbytes, shares)
+    return None
+
+
+def _share(done: str, name: str, record: Record) -> _Share:
+    most, together = 0, 0
+    for item in record.touched:
+        if item.array == name:  # an atomic that reads counts as a store
+            read = done == "read"
+            most = max(item.most_written_bytes, item.most_read_bytes if read else 0)
+            together = max(item.written_bytes, item.read_bytes if read else 0)
+    return _Share(record.grid_blocks, record.blocks_run, most, together)
+
+
+def _reason(done: str, name: str, nbytes: int, shares: Sequence[_Share]) -> str:
+    run, blocks = sum(share.run for share in shares), sum(share.blocks for share in shares)
+    if not any(share.together for share in shares):
+        return f"of {blocks:,} blocks, {run:,} were run, and nothing of `{name}` was {done}."
+    share = sum(share.at_most for share in shares) / nbytes
+    percent = f"{100 * share:.3g}" if share < 0.995 else "less than 100"
+    return (
+        f"`{name}` cannot be {done} whole: of {blocks:,} blocks, {run:,} were run, and all together reach {percent} % "
+        f"of it at most. {COVER}"
+    )

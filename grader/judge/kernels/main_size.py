@@ -1,0 +1,254 @@
+"""Sizes too large to emulate whole are looked at: a few blocks of each launch are run on arrays of full size.
+
+Inputs are one pattern of a prime number of pages, repeated, which takes no more memory than the pattern; outputs and
+scratch arrays are memory that is not there until it is written. Blocks at the ends of the grid are run and others that
+nobody knows beforehand. What they do must stay inside of the arrays; what they write must be right, wherever it
+follows from inputs alone; and with what is known of them, all blocks together must be able to write every output and
+to read every input. A kernel whose blocks wait for others, or take too long, is not looked at any further.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from grader.judge.child.protocol import (
+    Allocate,
+    Gather,
+    Launch,
+    Operation,
+    Record,
+    Release,
+    Repeat,
+    Reply,
+    Run,
+)
+from grader.judge.correctness.comparison import error_bound, number
+from grader.judge.correctness.findings import ArrayType, located, results
+from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings, of_records
+from grader.judge.kernels.case_run import as_bytes, named, records_of
+from grader.judge.kernels.compiled import Kernel, Planned
+from grader.judge.kernels.counting import product
+from grader.judge.kernels.coverage import atomics, uncovered
+from grader.judge.refused import Refused
+from grader.judge.runners.runner import PAGE, Runner
+from grader.workbook import units
+from grader.workbook.reference import Problem, Sampled
+from grader.workbook.topic import KernelTopic
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+PATTERN_PAGES = 509
+"""A prime number: no power of two in an index is a multiple of it."""
+
+MOST_BLOCKS = 24
+"""Blocks of a launch that are run at most; of a grid that has no more, all are."""
+
+ENOUGH = 2_000_000
+"""Warp instructions of a launch's blocks after which no other is begun."""
+
+BLOCK_BUDGET = 16_000_000
+"""Warp instructions that one block may take; the heaviest rungs' take a third."""
+
+SECONDS = 120.0
+
+TERMS = 1 << 19
+"""So many terms of sums are added up at most to know what outputs must be."""
+
+SLACK = 16.0
+"""Times the topic's error bound: an index that is wrong errs by far more, and algorithms with transforms by less."""
+
+RANGES = (
+    "An int holds numbers up to 2,147,483,647, a short up to 32,767, and a float every whole number up to 16,777,216 "
+    "only: form indices in size_t."
+)
+
+
+@dataclass(frozen=True)
+class Patterns:
+    """What inputs consist of, by name."""
+
+    arrays: Mapping[str, Array]
+
+    def read(self, name: str, places: Array) -> Array:
+        """Elements of an input in float64."""
+        pattern = self.arrays[name]
+        found: Array = pattern[places % len(pattern)].astype(np.float64)
+        return found
+
+
+def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
+    """Patterns of elements drawn from the topic's own exact inputs, of the largest case."""
+    problem = max(topic.judge_cases, key=topic.reference.min_bytes)
+    inputs = topic.reference.make_inputs(problem, rng, "exact")
+    sizes = {name: PATTERN_PAGES * PAGE // array.itemsize for name, array in inputs.items()}
+    return Patterns({name: rng.choice(array.reshape(-1), sizes[name]) for name, array in inputs.items()})
+
+
+def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> None:
+    """Look at a kernel at the topic's main and other large sizes. Raises Refused.
+
+    Where reference.py says nothing about single elements, nothing is looked at.
+    """
+    if topic.sampled is None:
+        return
+    known = patterns(topic, np.random.default_rng(seed))
+    rng = random.Random(seed)
+    for problem in (topic.sizes_main, *topic.sampled_cases):
+        try:
+            planned = kernel.plan(problem, runner.hello().limits)
+            Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng)
+        except Refused as refused:
+            raise Refused(refused.verdict, f"{_where(topic, problem)}: {refused.reason}") from None
+
+
+def _where(topic: KernelTopic, problem: dict[str, int]) -> str:
+    size = (
+        "the topic's main size"
+        if problem == topic.sizes_main
+        else "a size that is looked at by single blocks"
+    )
+    return f"Every case is right, but at {size}, {units.problem(problem)}"
+
+
+@dataclass(frozen=True)
+class Look:
+    """A kernel at one problem."""
+
+    kernel: Kernel
+    topic: KernelTopic
+    sampled: Sampled
+    problem: Problem
+    planned: Planned
+    patterns: Patterns
+
+    @cached_property
+    def arrays(self) -> dict[str, ArrayType]:
+        """Every array the kernel is given, by name."""
+        signature = self.topic.signature
+        shapes = self.sampled.shapes(self.problem)
+        found = {name: ArrayType(signature[name].dtype, shape) for name, shape in shapes.items()}
+        return found | {item.name: ArrayType(item.dtype, item.shape) for item in self.planned.scratch}
+
+    def run(self, runner: Runner, rng: random.Random) -> None:
+        """Run some blocks of every launch, and look at what they did. Raises Refused."""
+        launches = [_of_some_blocks(launch, rng) for launch in self.planned.launches]
+        runner.load(self.kernel, SECONDS)
+        run = Run(self.kernel.module, tuple(launches), BLOCK_BUDGET)
+        reply = runner.ask([*self._allocations(runner), run], SECONDS)
+        records = located(named(records_of(reply), self.planned.kernels), self.arrays)
+        if self._ended_early(runner, reply, records):
+            return
+        try:
+            self._check(runner, records)
+        finally:
+            runner.do([Release()], SECONDS)
+
+    def _ended_early(self, runner: Runner, reply: Reply, records: Sequence[Record]) -> bool:
+        """Whether there is nothing more to look at: a block that waits for others, or no such memory here. Raises
+        Refused for a fault."""
+        found = of_findings(results(records))
+        slow = any(record.status == "budget exhausted" for record in records)
+        if reply.failure is None and found is None:
+            return False
+        runner.restart()
+        if found is not None:
+            raise found
+        if slow or reply.failure is None or reply.failure.status == NO_MEMORY:
+            return True
+        raise of_records(records, BLOCK_BUDGET) or of_failure(reply.failure)
+
+    def _allocations(self, runner: Runner) -> list[Operation]:
+        """Every array, and the patterns of inputs."""
+        found: list[Operation] = [Allocate(name, array.nbytes) for name, array in self.arrays.items()]
+        regions = runner.regions({name: array.nbytes for name, array in self.patterns.arrays.items()})
+        for region in regions:
+            runner.payload(region)[:] = as_bytes(self.patterns.arrays[region.name])
+            found.append(Repeat(region.name, region.offset, region.nbytes))
+        return found
+
+    def _check(self, runner: Runner, records: Sequence[Record]) -> None:
+        for item in self.topic.signature.outputs:
+            words = self._words(item.name, records)
+            if words and item.dtype.itemsize == 4:
+                self._compare(runner, item.name, words)
+        signature = self.topic.signature
+        inputs, outputs = (
+            {item.name: self.arrays[item.name].nbytes for item in items}
+            for items in (signature.inputs, signature.outputs)
+        )
+        if self.topic.reference.min_bytes(self.problem) < sum(inputs.values()) + sum(outputs.values()):
+            inputs = {}  # some bytes are of no use
+        reason = uncovered(self.planned.launches, records, inputs, outputs)
+        if reason is not None:
+            raise Refused("fail", f"{reason} {RANGES}")
+
+    def _words(self, name: str, records: Sequence[Record]) -> tuple[int, ...]:
+        """Some words of an output that blocks have written from inputs alone, in the last launch that writes it."""
+        known: set[str | None] = {item.name for item in self.topic.signature.inputs} | {None}
+        partial: set[str | None] = set()
+        words: tuple[int, ...] = ()
+        for record in records:
+            alone = not atomics(record) and all(
+                item.array in known for item in record.touched if item.only_read_bytes
+            )
+            whole = alone and record.blocks_run == record.grid_blocks
+            for item in record.touched:
+                if item.array == name and item.written_bytes:
+                    words = item.words if alone else ()
+                if item.written_bytes and item.array not in partial:
+                    (known if whole else partial).add(item.array)
+            known -= partial
+        return words
+
+    def _compare(self, runner: Runner, name: str, words: Sequence[int]) -> None:
+        """Compare words of an output with what they must be. Raises Refused."""
+        tolerance, array = self.topic.tolerance, self.arrays[name]
+        terms = float(tolerance.terms[name].evaluate(self.problem))
+        affordable = int(TERMS / terms) if tolerance.lambda_ else len(words)
+        if affordable == 0:
+            return
+        places = np.array(words[:: -(-len(words) // affordable)], np.int64)
+        (value,) = runner.do([Gather(name, tuple(places.tolist()))], SECONDS).values
+        assert isinstance(value, bytes)
+        actual = np.frombuffer(value, array.dtype)
+        expected, magnitude = self.sampled.elements(self.patterns.read, self.problem, name, places)
+        allowed = SLACK * error_bound(tolerance.lambda_, terms, tolerance.unit, magnitude)
+        with np.errstate(invalid="ignore"):
+            wrong = np.flatnonzero(~(np.abs(actual - expected) <= allowed))
+        if len(wrong):
+            first = wrong[0]
+            index = ", ".join(str(i) for i in np.unravel_index(places[first], array.shape))
+            raise Refused(
+                "fail",
+                f"`{name}`[{index}] is {units.element(number(actual[first]))}, expected "
+                f"{units.element(number(expected[first]))}. {len(wrong)} of {len(places)} elements that were looked at "
+                f"are wrong. {RANGES}",
+            )
+
+
+def _of_some_blocks(launch: Launch, rng: random.Random) -> Launch:
+    """A launch of blocks at the ends of the grid, some drawn at random, and those whose number differs in one bit from
+    one of these: indices that have lost a bit make them do the same. Memory is zero already."""
+    return replace(launch, blocks=blocks_to_run(launch.grid, rng), enough=ENOUGH, zero=())
+
+
+def blocks_to_run(grid: tuple[int, int, int], rng: random.Random) -> tuple[int, ...]:
+    """The blocks of a grid to run, those that matter most first."""
+    total = product(grid)
+    if total <= MOST_BLOCKS:
+        return tuple(rng.sample(range(total), total))
+    drawn = [rng.randrange(total) for _ in range(4)]
+    x, y, _ = grid
+    corners = [x - 1, total - x, x * (y - 1), total - x * y]
+    near = [drawn[0] ^ 1 << bit for bit in range(total.bit_length())]
+    rng.shuffle(near)
+    wanted = [drawn[0], total - 1, 0, *drawn, *corners, *near]
+    chosen = list(dict.fromkeys(block for block in wanted if 0 <= block < total))
+    return tuple(chosen[:MOST_BLOCKS])
