@@ -30,7 +30,7 @@ from unittest import mock
 from grader import cli, cuda, emulate
 from grader.emulator.cache import cache_folder
 from grader.emulator.runtime import build
-from grader.judge.child import __main__ as child
+from grader.judge.child import server as child
 from grader.judge.child import process, protocol
 from grader.judge.child.executor import Executor, Memory
 

@@ -45,7 +45,8 @@ MADE_BY = {
     "native code": ["grader.emulator.ptx.parser", "grader.emulator.codegen.generator"],
     "marks": [
         "grader.course.worker",
-        "grader.judge.child.__main__",  # which runs what is marked
+        "grader.judge.child.server",  # which runs what is marked
+        "grader.judge.child.recording",
         "grader.emulator.nvrtc.child",
         *shim.MODULES.values(),  # what a schedule may import
     ],

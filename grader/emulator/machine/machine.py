@@ -98,7 +98,6 @@ class Machine:
         self.limits = dict(self.device.attributes)
         self.memory = Memory(_ARENA_BYTES)
         self.threads = threads or len(os.sched_getaffinity(0))
-        self.runtime = build.load()
         self._touched = [reserve(self.memory.capacity // 32) for _ in range(2)]
         self._last_writers = reserve(_LAST_WRITERS_BYTES)
         self._workers: list[Worker] = []
@@ -213,7 +212,7 @@ class Machine:
 
     def workers(self, count: int) -> list[Worker]:
         while len(self._workers) < count:
-            self._workers.append(Worker(self.memory.capacity, self.runtime))
+            self._workers.append(Worker(self.memory.capacity, build.load()))
         return self._workers[:count]
 
 

@@ -1,11 +1,14 @@
 """The fresh process in which NVRTC runs: a marshalled request on stdin, a marshalled answer on stdout.
 
-Started by `nvrtc.py` with `python -I -S`; it imports only what starts in a few milliseconds.
+Started by `compilation.py`; it imports only what starts in a few milliseconds.
 """
 
 import ctypes
 import marshal
 import sys
+
+MOST_LOGGED = 1 << 20
+"""Bytes of the compiler's log."""
 
 
 def answer(request: dict) -> dict:  # type: ignore[type-arg]
@@ -36,7 +39,7 @@ def answer(request: dict) -> dict:  # type: ignore[type-arg]
         nvrtc.nvrtcGetLoweredName(program, name, ctypes.byref(symbol))
         return symbol.value or b""
 
-    result = {"status": status, "log": output("ProgramLog").rstrip(b"\0")}
+    result = {"status": status, "log": output("ProgramLog").rstrip(b"\0")[:MOST_LOGGED]}
     if status == 0:
         result["ptx"] = output("PTX").rstrip(b"\0")
         result["cubin"] = output("CUBIN")
@@ -44,5 +47,6 @@ def answer(request: dict) -> dict:  # type: ignore[type-arg]
     return result
 
 
-if __name__ == "__main__":
+def main(arguments: list[str]) -> None:
+    """Answer one request."""
     marshal.dump(answer(marshal.load(sys.stdin.buffer)), sys.stdout.buffer)

@@ -6,7 +6,7 @@ of CUDA 12, which do not load the first one's cubins.
 The same source must give the same PTX bit for bit, or counters would differ from run to run. NVRTC's output
 can depend on addresses and on what was compiled before, so each compilation has a process of its own, with
 address-space randomisation off where the kernel allows it (some containers do not), a fixed working directory
-and a small environment.
+and a small environment. It is confined to the compiler's own files: to a source, no other file exists.
 """
 
 from __future__ import annotations
@@ -26,14 +26,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.emulator.cache import cache_folder, write_atomically
 from grader.emulator.fingerprint import fingerprint
+from grader.sandbox.box import Box
+from grader.sandbox.start import end, how_it_ended, start
 
 _HERE = Path(__file__).parent
-_CHILD = _HERE / "child.py"
+_CHILD = "grader.emulator.nvrtc.child"
 _OWN_HEADERS = _HERE / "include"
 _COMPILE_SECONDS = 120.0
+_COMPILE_BYTES = 6 << 30
+"""Address space that NVRTC may take; teaching code takes less than one GiB, CuTe some two."""
 
 PINNED = 13
 """The major version of CUDA whose NVRTC makes everybody's PTX and says everybody's registers."""
@@ -156,12 +161,12 @@ def build(
     }
     # Files behind an include path of the caller's are not part of the key, so such builds are not cached.
     if any(option.startswith(("-I", "--include-path", "-include", "--pre-include")) for option in options):
-        return _compile(request, name, arch)
+        return _compile(request, name, arch, toolkit, options)
     key = hashlib.sha256(marshal.dumps((_source_key(), toolkit.fingerprint, sorted(request.items())), 2))
     entry = cache_folder() / f"{key.hexdigest()}.build"
     found = _read_entry(entry)
     if found is None:
-        found = _compile(request, name, arch)
+        found = _compile(request, name, arch, toolkit, options)
         _write_entry(entry, found)
     return found
 
@@ -223,8 +228,10 @@ def _arguments(toolkit: Toolkit, arch: str, options: Sequence[str]) -> list[str]
     ]
 
 
-def _compile(request: dict[str, object], name: str, arch: str) -> Build:
-    answer = _ask_child(request)
+def _compile(
+    request: dict[str, object], name: str, arch: str, toolkit: Toolkit, options: Sequence[str]
+) -> Build:
+    answer = _ask_child(request, toolkit, options)
     log = answer["log"].decode(errors="replace").replace("\0", "")  # a NUL stands before ptxas's errors
     log = _COMPILE_TIME.sub("", log)  # the one line that differs from run to run
     if answer["status"]:
@@ -233,31 +240,44 @@ def _compile(request: dict[str, object], name: str, arch: str) -> Build:
     return Build(name, arch, answer["ptx"].decode(), answer["cubin"], log, lowered, resources_of(log))
 
 
-def _ask_child(request: dict[str, object]) -> dict:  # type: ignore[type-arg]
-    environment = {key: os.environ[key] for key in ("LD_LIBRARY_PATH",) if key in os.environ}
-    command = [sys.executable, "-I", "-S", str(_CHILD)]
-    try:
-        with _no_address_randomisation():
-            process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd="/",  # NVRTC writes the working directory into the line table
-                env=environment,
-            )
-        with process:
-            try:
-                output, errors = process.communicate(marshal.dumps(request), timeout=_COMPILE_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                raise
-    except subprocess.TimeoutExpired:
-        raise _failure(f"NVRTC did not finish within {_COMPILE_SECONDS:.0f} s") from None
+def _ask_child(request: dict[str, object], toolkit: Toolkit, options: Sequence[str]) -> dict[str, Any]:
+    given = (_path_of(option) for option in options)
+    box = Box(
+        reads=tuple(map(str, (toolkit.library.parent, *toolkit.includes, *filter(None, given)))),
+        address_bytes=_COMPILE_BYTES,
+        file_bytes=0,
+        cpu_seconds=2 * int(_COMPILE_SECONDS),
+    )
+    process = start(
+        box,
+        _CHILD,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        within=_no_address_randomisation(),
+    )
+    with process:
+        try:
+            output, errors = process.communicate(marshal.dumps(request), timeout=_COMPILE_SECONDS)
+        except subprocess.TimeoutExpired:
+            raise _failure(f"NVRTC did not finish within {_COMPILE_SECONDS:.0f} s") from None
+        finally:
+            end(process)
     if process.returncode:
-        raise _failure(f"NVRTC ended with status {process.returncode}: {errors.decode(errors='replace')}")
-    answer: dict = marshal.loads(output)  # type: ignore[type-arg]
+        last = errors.decode(errors="replace").strip().splitlines()[-1:]
+        said = ": ".join([f"NVRTC ended with {how_it_ended(process.returncode)}", *last])
+        raise _failure(said)
+    try:
+        answer: dict[str, Any] = marshal.loads(output)
+    except (EOFError, ValueError, TypeError):
+        raise _failure("NVRTC's process ended without an answer") from None
     return answer
+
+
+def _path_of(option: str) -> str | None:
+    """The folder that an option of the caller's adds to the search path."""
+    found = re.fullmatch(r"(?:-I|--include-path=)\s*(.+)", option)
+    return None if found is None else os.path.abspath(found[1])
 
 
 def _failure(message: str) -> CompileError:

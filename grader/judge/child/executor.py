@@ -32,7 +32,6 @@ from grader.judge.child.protocol import (
     Pointer,
     Put,
     Record,
-    RecordSchedule,
     Release,
     Reload,
     Repeat,
@@ -131,7 +130,6 @@ class Executor:
             Copy: self.copy,
             Timed: self.timed,
             Release: self.release,
-            RecordSchedule: self.record_schedule,
             Stage: self.stage,
             Put: self.put,
             Fetch: self.fetch,
@@ -305,11 +303,6 @@ class Executor:
         for buffer in self.buffers.values():
             buffer.allocation.free()
         self.buffers.clear()
-
-    def record_schedule(self, op: RecordSchedule) -> Recording:
-        from grader.judge.child.recording import record
-
-        return record(op)
 
     def stage(self, op: Stage) -> None:
         self.staged.pop(op.schedule, None)

@@ -6,20 +6,69 @@ from __future__ import annotations
 import mmap
 import os
 import select
-import signal
 import subprocess
-import sys
 import tempfile
+import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-from grader.judge.child.protocol import Hello, Message, Operation, Reply, Request, receive, send
+from grader.emulator.cache import cache_folder
+from grader.judge.child.protocol import (
+    Hello,
+    Message,
+    NoMessage,
+    Operation,
+    Reply,
+    Request,
+    check,
+    decoded,
+    encoded,
+    length_of,
+)
+from grader.sandbox.box import Box
+from grader.sandbox.start import end, how_it_ended, resident_bytes, start
 
 MOST_PRINTED = 1 << 16
 """Bytes of a case's output that are looked at."""
+
+_LOOK_S = 0.1
+"""How often a child that works is looked at: whether it lives, and what memory it has."""
+
+_SHARE_OF_MEMORY = 0.75
+"""Of the machine's memory, what one child may have."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a child is for: the module that serves there, and what it may do."""
+
+    module: str
+    box: Box
+    title: str  # in messages
+
+
+def launching(device: str) -> Role:
+    """A child that launches: no code of a stranger's runs in it but kernels."""
+    cache = cache_folder().absolute()
+    cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+    gpu = device != "emulator"
+    box = Box(writes=(str(cache), *([tempfile.gettempdir()] if gpu else [])), gpu=gpu, open_files=4096)
+    return Role("grader.judge.child.server", box, "the process that launched the kernel")
+
+
+RECORDING = Role(
+    "grader.judge.child.recording",
+    Box(threads=False, foreign=True, file_bytes=1 << 20, cpu_seconds=600, open_files=64),
+    "the process in which the schedule runs",
+)
+"""A child in which a stranger's Python runs: it reads the packages that it imports, and writes nothing."""
+
+_TO_END_S = 2.0
+"""How long a child that has closed its pipe may take to end."""
 
 
 class ChildTimeout(Exception):
@@ -34,15 +83,29 @@ class ChildUnusable(Exception):
     """The child found nothing to launch on; the message is the driver's."""
 
 
+class _Clock:
+    """Seconds that a whole message may take."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        """Seconds; below 0 when they are over."""
+        return self._end - time.monotonic()
+
+
 class ChildProcess:
     """One child process and the memory file shared with it.
 
     Starting does not wait: the child imports and finds its device while the parent does other things, and
     `hello` waits for it. `ask` sends a batch of operations. A worker whose child has ended cannot be used
-    again.
+    again. What the child says is data: a message that is late, too long or none ends it.
     """
 
-    def __init__(self, device: str, arch: str = "", threads: int | None = None) -> None:
+    def __init__(
+        self, device: str, arch: str = "", threads: int | None = None, role: Role | None = None
+    ) -> None:
         self._memory = os.memfd_create("ladder-judge")
         self._map: mmap.mmap | None = None
         self._capacity = 0
@@ -51,14 +114,18 @@ class ChildProcess:
         self._seen = 0  # bytes of the output
         child_requests, self._requests = os.pipe()
         self._replies, child_replies = os.pipe()
+        for descriptor in (self._requests, self._replies):
+            os.set_blocking(descriptor, False)
         descriptors = (child_requests, child_replies, self._memory)
-        arguments = [device, arch, "all" if threads is None else str(threads), *map(str, descriptors)]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "grader.judge.child", *arguments],
-            stdin=subprocess.DEVNULL,
+        self._role = role = role or launching(device)
+        self._process = start(
+            role.box,
+            role.module,
+            [device, arch, "all" if threads is None else str(threads), *map(str, descriptors)],
             stdout=self._output,
             stderr=self._errors,
             pass_fds=descriptors,
+            variables=_variables(role.box),
         )
         os.close(child_requests)
         os.close(child_replies)
@@ -68,8 +135,7 @@ class ChildProcess:
     def hello(self, timeout_s: float = 120.0) -> Hello:
         """What the child launches on. Raises ChildUnusable where that is nothing."""
         if self._hello is None:
-            self._wait(timeout_s)
-            self._hello = self._receive(Hello)
+            self._hello = self._receive(Hello, _Clock(timeout_s))
         if self._hello.failure is not None:
             raise ChildUnusable(self._hello.failure.message)
         return self._hello
@@ -90,12 +156,22 @@ class ChildProcess:
     def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
         """Have a batch done. Raises ChildTimeout or ChildDied; a driver's error comes back in the reply."""
         self.hello()
+        clock = _Clock(timeout_s)
+        view = memoryview(encoded(Request(tuple(operations), self._capacity)))
+        while view:
+            self._wait(clock, writing=True)
+            try:
+                view = view[os.write(self._requests, view) :]
+            except BrokenPipeError as error:
+                raise self._died() from error
+        reply = self._receive(Reply, clock)
         try:
-            send(self._requests, Request(tuple(operations), self._capacity))
-        except BrokenPipeError as error:
-            raise self._died() from error
-        self._wait(timeout_s)
-        return self._receive(Reply)
+            check(reply, operations)
+        except NoMessage as error:
+            raise self._babbled(error) from None
+        if self._process.poll() is not None:  # whoever answered, it was not the child
+            raise self._died()
+        return reply
 
     def printed(self) -> str:
         """What kernels and schedules have printed since this was last asked, or its first MOST_PRINTED bytes."""
@@ -104,33 +180,59 @@ class ChildProcess:
         text = os.pread(self._output.fileno(), min(self._seen - start, MOST_PRINTED), start)
         return text.decode(errors="replace")
 
-    def _wait(self, timeout_s: float) -> None:
-        ready, _, _ = select.select([self._replies], [], [], timeout_s)
-        if not ready:
-            self.close()
-            raise ChildTimeout(f"no answer within {timeout_s:g} s")
+    def _wait(self, clock: _Clock, writing: bool = False) -> None:
+        """Until there is something to read, or room to write. Raises ChildTimeout, or ChildDied for one whose memory
+        grows out of bounds."""
+        read, write = ([], [self._requests]) if writing else ([self._replies], [])
+        while True:
+            left = clock.left()
+            if any(select.select(read, write, [], max(0.0, min(left, _LOOK_S)))):
+                return
+            if left <= 0:
+                self.close()
+                raise ChildTimeout(f"no answer within {clock.seconds:g} s")
+            if (taken := resident_bytes(self._process)) > _most_memory():
+                self.close()
+                raise ChildDied(f"{self._role.title} took {taken / 2**30:.1f} GiB of memory")
 
-    def _receive(self, kind: type[Message]) -> Message:
+    def _receive(self, kind: type[Message], clock: _Clock) -> Message:
+        """One whole message before the clock runs out."""
         try:
-            return receive(self._replies, kind)
-        except EOFError as error:
-            raise self._died() from error
+            return decoded(self._read(length_of(self._read(8, clock)), clock), kind)
+        except NoMessage as error:
+            raise self._babbled(error) from None
+
+    def _read(self, length: int, clock: _Clock) -> bytes:
+        body = bytearray()
+        while len(body) < length:
+            self._wait(clock)
+            part = os.read(self._replies, min(length - len(body), 1 << 20))
+            if not part:
+                raise self._died()
+            body += part
+        return bytes(body)
+
+    def _babbled(self, error: NoMessage) -> ChildDied:
+        self.close()
+        return ChildDied(f"{self._role.title} answered with something else: {error}")
 
     def _died(self) -> ChildDied:
-        code = self._process.wait()
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+        """What its end says, or that of the pipe, where the process lives on."""
+        try:
+            how = f"ended with {how_it_ended(self._process.wait(_TO_END_S))}"
+        except subprocess.TimeoutExpired:
+            how = "stopped answering"
         self._errors.seek(0)
-        printed = self._errors.read().decode(errors="replace").strip().splitlines()
+        printed = self._errors.read(MOST_PRINTED).decode(errors="replace").strip().splitlines()
         self.close()
-        return ChildDied(": ".join([f"the process that launched the kernel ended with {how}", *printed[-2:]]))
+        return ChildDied(": ".join([f"{self._role.title} {how}", *printed[-2:]]))
 
     def close(self) -> None:
         """End the child, whatever it is doing, and free the memory file. Views taken before stay valid."""
         if self._closed:
             return
         self._closed = True
-        self._process.kill()
-        self._process.wait()
+        end(self._process)
         for descriptor in (self._requests, self._replies, self._memory):
             os.close(descriptor)
         self._errors.close()
@@ -141,3 +243,15 @@ class ChildProcess:
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.close()
+
+
+def _most_memory() -> float:
+    """Bytes that one child may have."""
+    return _SHARE_OF_MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _variables(box: Box) -> dict[str, str]:
+    """What a child's libraries are told: where they may keep what they compile, and to start no threads."""
+    cache = cache_folder().absolute()
+    found = {"WARPLADDER_CACHE": str(cache), "CUPY_CACHE_DIR": str(cache / "cupy")}
+    return found if box.threads else {**found, "OPENBLAS_NUM_THREADS": "1"}

@@ -8,8 +8,10 @@ judge: it sees regions of bytes, images and launches, never an expected result.
 
 from __future__ import annotations
 
+import math
 import os
 import struct
+from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -317,19 +319,69 @@ _decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {
 }
 
 
+MOST_BYTES = 1 << 30
+"""Of one message; requests carry compiled images, replies what was counted for each line."""
+
+
+class NoMessage(Exception):
+    """What came is not a message of the kind that is due."""
+
+
+def encoded(message: Request | Reply | Hello) -> bytes:
+    """A message as it is written, its length before it."""
+    body = _encode(message)
+    return struct.pack("<Q", len(body)) + body
+
+
+def length_of(head: bytes) -> int:
+    """How long a message is that begins with these eight bytes. Raises NoMessage."""
+    (length,) = struct.unpack("<Q", head)
+    if length > MOST_BYTES:
+        raise NoMessage(f"a message of {length:,} bytes, where {MOST_BYTES:,} are the most")
+    return int(length)
+
+
+def decoded(body: bytes, kind: type[Message]) -> Message:
+    """The message behind its length. Raises NoMessage."""
+    try:
+        message: Message = _decoders[kind].decode(body)
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+        raise NoMessage(str(error)) from None
+    return message
+
+
+def check(reply: Reply, operations: Sequence[Operation]) -> None:
+    """Raises NoMessage for a reply that cannot be one to these operations: every one has a value of its own kind, up
+    to the failed one."""
+    done = len(operations) if reply.failure is None else reply.failure.operation
+    if not 0 <= done <= len(operations) or len(reply.values) != done:
+        raise NoMessage(f"{len(reply.values)} values for {len(operations)} operations")
+    for operation, value in zip(operations, reply.values, strict=False):
+        due = _value_of(operation)
+        if not isinstance(value, due) or (isinstance(value, float) and not 0 <= value < math.inf):
+            raise NoMessage(f"{type(value).__name__} for {type(operation).__name__}")
+
+
+def _value_of(operation: Operation) -> type:
+    """The type of what an operation gives."""
+    if isinstance(operation, Replay):
+        return Trace if operation.traced else float
+    return _VALUES.get(type(operation), type(None))
+
+
+_VALUES: dict[type, type] = {Run: list, Timed: float, RecordSchedule: Recording}
+
+
 def send(descriptor: int, message: Request | Reply | Hello) -> None:
     """Write one message; blocks until the other side has room for it."""
-    body = _encode(message)
-    view = memoryview(struct.pack("<Q", len(body)) + body)
+    view = memoryview(encoded(message))
     while view:
         view = view[os.write(descriptor, view) :]
 
 
 def receive(descriptor: int, kind: type[Message]) -> Message:
     """Read one message of a kind; blocks until it is there. Raises EOFError when the other side is gone."""
-    (length,) = struct.unpack("<Q", _read_exactly(descriptor, 8))
-    message: Message = _decoders[kind].decode(_read_exactly(descriptor, length))
-    return message
+    return decoded(_read_exactly(descriptor, length_of(_read_exactly(descriptor, 8))), kind)
 
 
 def _read_exactly(descriptor: int, length: int) -> bytes:

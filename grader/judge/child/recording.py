@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -15,22 +15,55 @@ from grader.emulator.pycuda_api.driver.emulation import emulation
 from grader.emulator.pycuda_api.shim import emulated_pycuda
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.recorder import HostArray, NotRecorded, Recorder
-from grader.judge.child.protocol import HostData, RecordSchedule
+from grader.judge.child.protocol import HostData, Operation, RecordSchedule
+from grader.judge.child.server import run
 from grader.workbook.schedule_file import CLASS
 
 EXT = "grader.driver_ext"
 """The name under which schedules import what PyCUDA lacks."""
+
+MODULE = "schedule"
+"""What a schedule's own module is called."""
+
+MOST_SAID = 2000
+"""Characters of an exception's message that are told."""
+
+
+def main(arguments: list[str]) -> None:
+    """Serve what writes schedules down: nothing else."""
+    run(arguments, lambda device, memory: Writer())
+
+
+class Writer:
+    """Does the one operation of this process."""
+
+    def do(self, operation: Operation) -> Recording:
+        """Write a schedule down. Raises ScheduleFailed."""
+        if not isinstance(operation, RecordSchedule):
+            raise TypeError(f"{type(operation).__name__} is done by the process that launches")
+        return record(operation)
+
+    def status(self, error: Exception) -> None:
+        """No driver has a say here."""
 
 
 class ScheduleFailed(Exception):
     """The schedule raised something; the message is Python's or the recorder's, `line` the schedule's own line."""
 
     def __init__(self, error: BaseException, file: str) -> None:
-        told = str(error) if isinstance(error, NotRecorded) else f"{type(error).__name__}: {error}"
-        super().__init__(told)
+        told = _said(error) if isinstance(error, NotRecorded) else f"{type(error).__name__}: {_said(error)}"
+        super().__init__(told.encode(errors="backslashreplace").decode())
         frames = traceback.extract_tb(error.__traceback__)
         lines = [frame.lineno for frame in frames if frame.filename == file]
         self.line = lines[-1] if lines else None
+
+
+def _said(error: BaseException) -> str:
+    """An exception's message, which its own class makes."""
+    try:
+        return str(error)[:MOST_SAID]
+    except Exception as further:
+        return f"its message raises {type(further).__name__}"
 
 
 def record(op: RecordSchedule) -> Recording:
@@ -41,13 +74,14 @@ def record(op: RecordSchedule) -> Recording:
     try:
         parameters = [item if isinstance(item, int) else _given(recorder, item) for item in op.parameters]
         with _emulated_pycuda():
-            names: dict[str, Any] = {"__name__": "schedule", "__file__": op.file}
-            exec(compile(op.source, op.file, "exec"), names)
-            schedule = names[CLASS](function, *parameters)
+            module = sys.modules[MODULE] = ModuleType(MODULE)  # where dataclasses look a class's module up
+            module.__file__ = op.file
+            exec(compile(op.source, op.file, "exec"), vars(module))
+            schedule = vars(module)[CLASS](function, *parameters)
             recorder.start()
             schedule.run()
         return recorder.recording()
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise ScheduleFailed(error, op.file) from error
     finally:
         found.recorder = None

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout
+from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, Role
 from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
 from grader.judge.correctness.verdict import of_clock, of_death, of_failure
@@ -47,8 +47,10 @@ class Loadable(Protocol):
 class Runner:
     """A child that is started again when a kernel has ended it, and what it has loaded."""
 
-    def __init__(self, device: str, arch: str = "", threads: int | None = None) -> None:
-        self._start = (device, arch, threads)
+    def __init__(
+        self, device: str, arch: str = "", threads: int | None = None, role: Role | None = None
+    ) -> None:
+        self._start = (device, arch, threads, role)
         self._worker = ChildProcess(*self._start)
         self._loaded: set[str] = set()
         self.generation = 0

@@ -104,7 +104,10 @@ def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostD
 
 def _of_hanging(refusal: Refused) -> Refused:
     if refusal.verdict != "timeout":
-        return refusal
+        return Refused(
+            "error",
+            f"The schedule does not come to its end: {refusal.reason.partition(' If this happens')[0]}",
+        )
     reason = (
         f"Writing the schedule down had not ended after {SECONDS:g} s: nothing is copied or computed "
         "there, so look for a loop that does not end."

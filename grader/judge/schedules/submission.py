@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.timeline import Timeline
+from grader.judge.child.process import RECORDING
 from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_runner import CaseRunner, case_result
 from grader.judge.refused import Refused
@@ -50,7 +51,7 @@ def check_all(current: ScheduleSubmission, job: ScheduleJob, problems: Iterable[
 
     The child in which the learner's code runs does nothing else, and ends with it.
     """
-    runner = Runner("emulator", job.pool.arch, threads=1)
+    runner = Runner("emulator", job.pool.arch, threads=1, role=RECORDING)
     try:
         for problem in problems:
             if tuple(problem.items()) not in current.checked:

@@ -1,4 +1,4 @@
-"""The process that only launches: `python -m grader.judge.child DEVICE ARCH THREADS REQUESTS REPLIES MEMORY`.
+"""The process that only launches. It is started with `DEVICE ARCH THREADS REQUESTS REPLIES MEMORY`, confined.
 
 It never sees an expected result, and the parent trusts nothing it says about being right. REQUESTS,
 REPLIES and MEMORY are file descriptors; standard output is for what kernels and schedules print.
@@ -9,11 +9,24 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import sys
+from collections.abc import Callable
+from typing import Protocol
 
 from grader import cuda
 from grader.emulator.pycuda_api.driver.emulation import emulation
+from grader.emulator.runtime import build
 from grader.judge.child.executor import Executor, Memory, Value
-from grader.judge.child.protocol import Failure, Hello, Reply, Request, receive, send
+from grader.judge.child.protocol import Failure, Hello, Operation, Reply, Request, receive, send
+
+
+class Doer(Protocol):
+    """What does operations."""
+
+    def do(self, operation: Operation) -> Value:
+        """Do one and return its value. Raises whatever goes wrong."""
+
+    def status(self, error: Exception) -> str | None:
+        """CUDA's name of the status behind an exception that `do` has raised; None where there is none."""
 
 
 def failure(operation: int, error: Exception, status: str | None = None) -> Failure:
@@ -24,7 +37,7 @@ def failure(operation: int, error: Exception, status: str | None = None) -> Fail
     )
 
 
-def serve(requests: int, replies: int, executor: Executor) -> None:
+def serve(requests: int, replies: int, executor: Doer) -> None:
     """Answer requests until the parent closes its end."""
     while True:
         request = receive(requests, Request)
@@ -58,6 +71,18 @@ def hello(device: cuda.Cuda) -> Hello:
 
 
 def main(arguments: list[str]) -> None:
+    """Serve what launches."""
+    run(arguments, launching)
+
+
+def launching(device: cuda.Cuda, memory: int) -> Executor:
+    """What launches on a device, ready to."""
+    if device.kind == "emulator":
+        build.load()  # compiled now, if ever: no kernel's clock runs yet
+    return Executor(device, Memory(memory))
+
+
+def run(arguments: list[str], executor: Callable[[cuda.Cuda, int], Doer]) -> None:
     """Pick the device, say hello, serve."""
     kind, arch, threads, *descriptors = arguments
     requests, replies, memory = map(int, descriptors)
@@ -65,14 +90,10 @@ def main(arguments: list[str]) -> None:
         device = cuda.select(kind, arch or None)
         if device.kind == "emulator" and threads != "all":
             emulation().threads = int(threads)
-        greeting = hello(device)
+        does, greeting = executor(device, memory), hello(device)
     except Exception as error:
         send(replies, Hello("emulator", "", arch, 0, {}, None, None, failure(0, error)))
         return
     send(replies, greeting)
     with contextlib.suppress(EOFError):
-        serve(requests, replies, Executor(device, Memory(memory)))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+        serve(requests, replies, does)

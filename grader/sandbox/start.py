@@ -1,0 +1,149 @@
+"""Starting a confined process, and ending it."""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import IO
+
+from grader.sandbox import bytecode
+from grader.sandbox.box import DEVICES, ROOT, Box, devices, environment, packages, readable
+from grader.sandbox.means import NAMESPACES, Means, means
+
+_ENTER = Path(__file__).with_name("enter.py")
+_LINKS = ("/bin", "/lib", "/lib32", "/lib64")
+_OF_SHELLS = 128
+"""What bubblewrap, as a shell does, adds to the number of the signal that ended its process."""
+
+Stream = int | IO[bytes]
+
+
+def start(
+    box: Box,
+    module: str,
+    arguments: Sequence[str] = (),
+    *,
+    stdin: Stream = subprocess.DEVNULL,
+    stdout: Stream,
+    stderr: Stream,
+    pass_fds: Sequence[int] = (),
+    variables: dict[str, str] | None = None,
+    within: AbstractContextManager[object] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Run `main(arguments)` of a module of this package in a process of its own, confined to `box`.
+
+    It ends when this process does, whatever ends that. It starts in the folder `/`, with few of our environment's
+    variables, and `variables` besides. `within` is entered in the thread that starts it.
+    """
+    bytecode.compile_package()
+    command = _command(box, module, arguments, means())
+
+    def popen() -> subprocess.Popen[bytes]:
+        with within or nullcontext():
+            return subprocess.Popen(
+                command,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=pass_fds,
+                cwd="/",
+                env={**environment(box), **(variables or {})},
+                start_new_session=True,
+            )
+
+    # A process is told of the end of the thread that started it: this one lasts as long as we do.
+    return _keeper().submit(popen).result()
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End it and all that belongs to it, whatever it is doing."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+
+
+def how_it_ended(code: int) -> str:
+    """In words, from a return code."""
+    number = -code if code < 0 else code - _OF_SHELLS if means().bubblewrap and code > _OF_SHELLS else 0
+    try:
+        return f"signal {signal.Signals(number).name}" if number else f"exit code {code}"
+    except ValueError:
+        return f"exit code {code}"
+
+
+def resident_bytes(process: subprocess.Popen[bytes]) -> int:
+    """Memory that it and its descendants have; 0 when it has ended."""
+    total, left = 0, [process.pid]
+    while left:
+        number = left.pop()
+        try:
+            total += int(Path(f"/proc/{number}/statm").read_text().split()[1])
+            left += map(int, Path(f"/proc/{number}/task/{number}/children").read_text().split())
+        except (OSError, IndexError, ValueError):
+            continue
+    return total * os.sysconf("SC_PAGE_SIZE")
+
+
+def _command(box: Box, module: str, arguments: Sequence[str], has: Means) -> list[str]:
+    order = {
+        "path": [str(ROOT), *packages()],
+        "module": module,
+        "arguments": list(arguments),
+        "parent": 0 if has.bubblewrap else os.getpid(),
+        "box": {
+            "reads": readable(box),
+            "writes": list(box.writes),
+            "devices": devices(box),
+            "as_nobody": box.foreign and has.other_user and not has.files,
+            "threads": box.threads,
+            "network": box.gpu,
+            "address_bytes": box.address_bytes,
+            "file_bytes": box.file_bytes,
+            "cpu_seconds": box.cpu_seconds,
+            "open_files": box.open_files,
+        },
+    }
+    python = os.path.realpath(sys.executable)  # an environment's is a link to it
+    command = [python, "-I", "-S", str(_ENTER), marshal.dumps(order).hex()]
+    return [*_namespaces(box, has.bubblewrap), *command] if has.bubblewrap else command
+
+
+def _namespaces(box: Box, program: str) -> list[str]:
+    """bubblewrap's part: a process table of its own, no network, and no file but those of the box."""
+    found = [program, *NAMESPACES, "--proc", "/proc", "--dev", "/dev"]
+    if box.gpu:
+        for path in (path for path in devices(box) if path not in (*DEVICES, "/proc")):
+            found += ["--dev-bind", path, path]
+        found += ["--tmpfs", "/tmp"]
+    else:
+        found += ["--unshare-net", "--remount-ro", "/dev"]
+    visible = readable(box)
+    for path in visible:
+        if any(str(folder) in visible for folder in Path(path).parents):
+            continue  # it is seen through that folder; a link in it cannot be mounted on
+        if path in _LINKS and os.path.islink(path):
+            found += ["--symlink", os.readlink(path), path]
+        elif not path.startswith("/proc"):
+            found += ["--ro-bind", path, path]
+    for path in box.writes:
+        found += ["--bind", path, path]
+    return [*found, "--remount-ro", "/", "--"]
+
+
+_keepers: dict[int, ThreadPoolExecutor] = {}
+
+
+def _keeper() -> ThreadPoolExecutor:
+    """The thread that starts processes; after a fork, which copies no thread, another."""
+    if os.getpid() not in _keepers:
+        _keepers[os.getpid()] = ThreadPoolExecutor(1, thread_name_prefix="starts processes")
+    return _keepers[os.getpid()]
