@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from grader.emulator.machine.records import TOOLS, Access, Action, Finding, Kind
+from grader.emulator.machine.records import TOOLS, Access, Action, Arrivals, Finding, Kind
 from grader.results import FindingResult, OtherAccess
 
 GUARD = "Guard the access: threads beyond the last row or column must not touch memory."
@@ -219,11 +219,25 @@ def _absent_lanes(finding: Finding) -> str:
 
 
 def _barrier(finding: Finding) -> str:
+    if finding.arrivals:
+        return _arrivals(finding.arrivals, finding)
     if finding.other is None:
         return f"only some threads of a warp reach the barrier in line {finding.line} while the others are elsewhere"
     lines = finding.line, finding.other.line
     both = f"lines {lines[0]} and {lines[1]}" if lines[0] != lines[1] else f"two of them in line {lines[0]}"
     return f"threads of one block wait at different barriers ({both})"
+
+
+def _arrivals(barrier: Arrivals, finding: Finding) -> str:
+    if barrier.arrived is not None:
+        return (
+            f"block {finding.block} waits for ever at barrier {barrier.number}: {barrier.arrived} of "
+            f"{barrier.expected} threads have arrived and nobody else can come"
+        )
+    return (
+        f"barrier {barrier.number} for {barrier.expected} threads: a block has the barriers 0 to 15, each for whole "
+        f"warps, so for a multiple of 32 threads"
+    )
 
 
 def _trap(finding: Finding) -> str:

@@ -245,8 +245,11 @@ class Writer:
             ])  # fmt: skip
 
     # -- both forms -------------------------------------------------------------------------------------------
-    def ptx(self, name: str) -> str:
-        """The kernel: parameters are the data (a word a thread), the table and the results (9 words a thread)."""
+    def ptx(self, name: str, *, explicit: bool = False) -> str:
+        """The kernel: parameters are the data (a word a thread), the table and the results (9 words a thread).
+
+        explicit: no block falls through into the next.
+        """
         lines = [f".visible .entry {name}(.param .u64 data, .param .u64 table, .param .u64 out, .param .u32 seed)", "{",
                  f".reg .b32 {', '.join([*WORDS, '%thread', '%x'])};",
                  *(f".reg .b32 {c}, {c}n; .reg .pred %q{i};" for i, c in enumerate(self.counters)),
@@ -262,7 +265,7 @@ class Writer:
             node = self.nodes[index]
             lines.append(f"L{index}:")
             lines += [line.text for line in node.lines]
-            lines += self._ending(index, node, self.order[position + 1 : position + 2])
+            lines += self._ending(index, node, [] if explicit else self.order[position + 1 : position + 2])
         return "\n".join([*lines, "}"])
 
     def _ending(self, index: int, node: Node, following: list[int]) -> list[str]:

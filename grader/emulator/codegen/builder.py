@@ -12,7 +12,7 @@ from llvmlite import ir
 from grader.emulator.codegen.values import F32, F64, I1, I8, I32, I64, element_of, is_vector, shaped, suffix
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import LANES
-from grader.emulator.runtime.target import PREFIX
+from grader.emulator.target import PREFIX
 
 KERNEL_SYMBOL = "warp_kernel"
 

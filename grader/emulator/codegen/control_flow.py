@@ -1,11 +1,11 @@
 """Control flow of a warp whose lanes may diverge: which lanes run which basic block next.
 
 Each block has a mask of lanes that are pending in front of it, and the lowest block with lanes pending runs next.
-Blocks lie in the order of the PTX text, so this is the min-PC rule of stack-less SIMT (Collange, "Stack-less SIMT
-reconvergence at low cost", 2011), taken block by block, with calls inlined. In the words of Diamos et al., "SIMD
-re-convergence at thread frontiers" (MICRO 2011), a block's priority is its place in the text, and the other blocks with
-lanes pending lie in the thread frontier of the one that runs. Lanes that a branch parts so reconverge at the first
-block they share, mostly the branch's immediate postdominator; reconvergence.py has what else makes them reconverge.
+Blocks are numbered along the control flow graph (ptx/order.py), so this is the min-PC rule of stack-less SIMT
+(Collange, "Stack-less SIMT reconvergence at low cost", 2011), taken block by block, with calls inlined, and whatever
+the layout of the code. In the words of Diamos et al., "SIMD re-convergence at thread frontiers" (MICRO 2011), a block's
+priority is its number, and the other blocks with lanes pending lie in the thread frontier of the one that runs. Lanes
+that a branch parts so reconverge at its immediate postdominator; reconvergence.py has what else makes them reconverge.
 While all lanes are together, blocks jump to each other directly.
 
 Where a lane may spin until another of its warp goes on, that rule would hang: in such kernels every 64th choice takes
@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.emulator.codegen.barriers import BarrierBuilder
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.pending import PendingMasks
 from grader.emulator.codegen.reconvergence import ReconvergencePoints
 from grader.emulator.codegen.values import I1, I32, I64, is_vector
 from grader.emulator.ptx.basic_blocks import EXIT, Block
-from grader.emulator.ptx.tree import Imm
 from grader.emulator.runtime import layout
 
 TURN = 1 << 14
@@ -36,6 +36,7 @@ class ControlFlowBuilder:
         self.b = e.b
         self.pending = PendingMasks(e)
         self.reconvergence = ReconvergencePoints(e, self.pending)
+        self.barriers = BarrierBuilder(e, self.pending, self.reconvergence)
         self.budget_at_entry = self.b.alloca(I64, name="budget")
         self.b.store(e.context_slot(layout.BUDGET), self.budget_at_entry)
         self.bodies = [e.new_block(f"block{block.index}") for block in e.flow.blocks]
@@ -51,6 +52,7 @@ class ControlFlowBuilder:
         if self.e.plan.may_spin and block.index in self.e.flow.loop_heads:
             self._give_way(block)
         self.reconvergence.enter(block, self.dispatch)
+        self.barriers.begin(block)
         self._count(block)
 
     def _give_way(self, block: Block) -> None:
@@ -87,7 +89,7 @@ class ControlFlowBuilder:
             self.e.begin(end)
         name = end.parts[0] if end else "bra"
         if name in ("bar", "barrier"):
-            self._barrier(block)
+            self.barriers.end(block, self.dispatch)
         elif name == "brx":
             self._switch(block)
         elif name == "trap":
@@ -132,34 +134,6 @@ class ControlFlowBuilder:
             hit = b.icmp_unsigned(compare, index, e.splat(I32(number)))
             self.pending.add(target, b.and_(e.mask, e.bits(hit)))
         b.branch(self.dispatch)
-
-    def _barrier(self, block: Block) -> None:
-        """The lanes are held in front of the next block until the scheduler lets them all go on."""
-        e, b = self.e, self.b
-        self._check_barrier()
-        elsewhere = b.and_(e.staying(), b.xor(e.mask, I64(-1)))
-        with b.if_then(b.icmp_unsigned("!=", elsewhere, I64(0)), likely=False):
-            self._note_split(block.successors[0])
-        held = e.mask_pointer(block.successors[0], at_barrier=True)
-        b.store(b.or_(b.load(held), e.mask), held)
-        b.branch(self.dispatch)
-
-    def _check_barrier(self) -> None:
-        """Only the block-wide barrier 0 is known, in any of its spellings."""
-        inst = self.e.inst
-        parts = [p for p in inst.parts[1:] if p not in ("cta", "aligned")]
-        if parts != ["sync"] or inst.operands != (Imm(0),):
-            raise self.e.unsupported(f"{inst.opcode} with these operands (only __syncthreads() is)")
-
-    def _note_split(self, behind: int) -> None:
-        """Notes that lanes of one warp are not all at the barrier in front of block `behind`."""
-        e, b = self.e, self.b
-        count = e.context_pointer(layout.BARRIER_SPLITS)
-        with b.if_then(b.icmp_unsigned("==", b.load(count), I64(0))):
-            b.store(e.context_slot(layout.BLOCK_LINEAR), e.context_pointer(layout.BARRIER_SPLIT_BLOCK))
-            for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER):
-                b.store(I64(behind), e.context_pointer(slot))
-        e.add_to(count, I64(1))
 
     def _trap(self, block: Block) -> None:
         e, b = self.e, self.b

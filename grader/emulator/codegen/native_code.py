@@ -14,6 +14,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from grader.emulator import target
 from grader.emulator.cache import cache_folder, write_atomically
 from grader.emulator.codegen.builder import KERNEL_SYMBOL
 from grader.emulator.codegen.emitter import register_slots
@@ -21,7 +22,7 @@ from grader.emulator.codegen.generator import generate
 from grader.emulator.errors import EmulatorError
 from grader.emulator.fingerprint import fingerprint
 from grader.emulator.ptx.plan import KernelPlan
-from grader.emulator.runtime import build, target
+from grader.emulator.runtime import build
 
 QUICK, CAREFUL = 0, 2
 """LLVM's levels of code generation."""

@@ -10,8 +10,19 @@ from dataclasses import dataclass
 from typing import cast
 
 from grader.emulator.machine.memory import Memory
-from grader.emulator.machine.records import Access, Action, Allocation, Finding, Kind, Scope, Shape, Space
+from grader.emulator.machine.records import (
+    Access,
+    Action,
+    Allocation,
+    Arrivals,
+    Finding,
+    Kind,
+    Scope,
+    Shape,
+    Space,
+)
 from grader.emulator.machine.worker import Array, Worker
+from grader.emulator.ptx.instructions import is_barrier
 from grader.emulator.ptx.plan import KernelPlan, Site, access_shape
 from grader.emulator.ptx.tree import TYPE_BYTES
 from grader.emulator.runtime import layout
@@ -95,22 +106,36 @@ class Launched:
         return notes
 
     def _barriers(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
-        """A barrier that only a part of a warp has reached, or two barriers that threads of one block wait at."""
-        splits = [w.context for w in workers if w.context[layout.BARRIER_SPLITS]]
-        if not splits:
+        """What threads did at barriers that CUDA and PTX forbid: the first of it."""
+        faults = [w.context for w in workers if w.context[layout.BARRIER_FAULTS]]
+        if not faults:
             return ()
-        first = min(splits, key=lambda c: int(c[layout.BARRIER_SPLIT_BLOCK]))
-        behind = [int(first[slot]) for slot in (layout.BARRIER_SPLIT_ONE, layout.BARRIER_SPLIT_OTHER)]
-        lines = sorted(self._line_before(block) for block in behind)
-        block = _unravel(int(first[layout.BARRIER_SPLIT_BLOCK]), self.grid)
-        other = None if behind[0] == behind[1] else Access(line=lines[1] or None, block=block)
-        count = sum(int(c[layout.BARRIER_SPLITS]) for c in splits)
-        return (Finding("barrier", lines[0], count, block, other=other),)
+        first = min(faults, key=lambda c: int(c[layout.BARRIER_FAULT_BLOCK]))
+        block = _unravel(int(first[layout.BARRIER_FAULT_BLOCK]), self.grid)
+        line = self._line_before(int(first[layout.BARRIER_FAULT_ONE]))
+        packed = int(first[layout.BARRIER_FAULT_OTHER])
+        count = sum(int(c[layout.BARRIER_FAULTS]) for c in faults)
+        fault = int(first[layout.BARRIER_FAULT])
+        if fault == layout.BYPASSED:
+            return (Finding("barrier", line, count, block),)
+        if fault == layout.SPLIT:
+            lines = sorted((line, self._line_before(packed)))
+            return (
+                Finding("barrier", lines[0], count, block, other=Access(line=lines[1] or None, block=block)),
+            )
+        number, arrived, expected = (packed >> shift & layout.FIELD for shift in (40, 20, 0))
+        arrivals = Arrivals(number, arrived if fault == layout.DEADLOCKED_AT else None, expected)
+        return (Finding("barrier", line, count, block, arrivals=arrivals),)
 
     def _line_before(self, block: int) -> int:
         """The source line of the barrier in front of a basic block."""
-        end = self.plan.flow.blocks[block - 1].terminator
-        return end.source_line if end else 0
+        blocks = self.plan.flow.blocks
+        ends = [
+            b.terminator
+            for b in blocks
+            if b.successors == [block] and b.terminator and is_barrier(b.terminator)
+        ]
+        return ends[0].source_line if ends else 0
 
 
 class Note:

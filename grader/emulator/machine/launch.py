@@ -25,7 +25,12 @@ from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import GLOBAL_BASE, LANES
 
 Shape = tuple[int, int, int]
-_STATUS = {layout.DONE: "completed", layout.BUDGET_SPENT: "budget exhausted", layout.TRAPPED: "trap"}
+_STATUS = {
+    layout.DONE: "completed",
+    layout.BUDGET_SPENT: "budget exhausted",
+    layout.TRAPPED: "trap",
+    layout.DEADLOCKED: "deadlock",
+}
 _CHUNKS_A_WORKER = 16
 
 PAGE_EFFORT = 16

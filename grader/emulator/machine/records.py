@@ -67,6 +67,16 @@ class Access:
 
 
 @dataclass(frozen=True)
+class Arrivals:
+    """A barrier of a block: its number, and how many threads have arrived of those it is for."""
+
+    number: int
+    arrived: int | None
+    """None where the numbers themselves are what is wrong."""
+    expected: int
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something a kernel did that it must not do: what is known of it, as data. Words are put to it elsewhere."""
 
@@ -101,6 +111,8 @@ class Finding:
     """Of a race: the kernel has means by which one block can wait for another."""
     other: Access | None = None
     """Of a race, the access it is with; of an unfinished copy, the copy. Of a barrier, whoever waits at another one."""
+    arrivals: Arrivals | None = None
+    """Of a barrier that never opens, or whose number of threads is not one."""
     instruction: str | None = None
     """Of absent lanes, what they are missing from, such as "shfl.sync"; of an access by the host, "printf"."""
     assertion: str | None = None
@@ -139,7 +151,7 @@ class LaunchRecord:
     registers: int
     """Per thread, as ptxas allotted them."""
     status: str
-    """"completed", "budget exhausted" or "trap"."""
+    """"completed", "budget exhausted", "deadlock" or "trap"."""
     counters: dict[str, int]
     """By Nsight Compute's metric name."""
     line_counters: dict[int, dict[str, int]]

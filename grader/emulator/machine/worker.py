@@ -68,7 +68,7 @@ class Worker:
             SHADOW_READS=self.shadows[1].ctypes.data, SHADOW_SHIFT=plan.shadow_shift, SITES=self.sites.ctypes.data,
             BLOCK_COUNTS=self.blocks.ctypes.data, LANE_COUNTS=self.lanes.ctypes.data, WARPS=warps,
             ASYNC=self.queues.ctypes.data if "cp" in plan.uses else 0,
-            BARRIER_SPLITS=0, LONGEST_WARP=0, BLOCKS=len(plan.flow.blocks), **launch,
+            BARRIER_FAULTS=0, LONGEST_WARP=0, BLOCKS=len(plan.flow.blocks), **launch,
         )  # fmt: skip
 
     def run(self, kernel: int, linears: Array) -> int:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.ptx.instructions import is_warp_barrier
+from grader.emulator.ptx.instructions import is_barrier
 from grader.emulator.ptx.tree import Function, Instruction, Label, Sym
 
 EXIT = -1
 """The successor of a block that ends the threads."""
+
+BARRIER_RESULT = "barrier_result"
+"""The instruction that stands for the second half of a bar.red."""
 
 
 @dataclass
@@ -21,10 +24,13 @@ class Block:
     """The bra, brx.idx, bar or ret at the end; None where control falls through."""
     successors: list[int] = field(default_factory=list)
     """Block indices, the taken branch first; EXIT for the end of the threads."""
+    in_loop: bool = False
+    """It can run again."""
 
 
-def build_blocks(function: Function, cuts: Collection[int] = ()) -> list[Block]:
-    """The body cut at labels, behind instructions that transfer control or wait, and before those in `cuts` (by id)."""
+def cut_into_blocks(function: Function, cuts: Collection[int] = ()) -> list[Block]:
+    """The body cut at labels, behind instructions that transfer control or wait, and before those in `cuts` (by id), in
+    the order of the text."""
     blocks = [Block(0)]
     labels: dict[str, int] = {}
     for item in function.body:
@@ -37,7 +43,10 @@ def build_blocks(function: Function, cuts: Collection[int] = ()) -> list[Block]:
             if current.terminator or (current.instructions and id(item) in cuts):
                 blocks.append(Block(len(blocks)))
                 current = blocks[-1]
-            if _ends_block(item) and not is_warp_barrier(item):
+            if is_barrier(item) and "red" in item.parts:
+                current.terminator, result = _reduction(item)
+                blocks.append(Block(len(blocks), [result]))
+            elif _ends_block(item):
                 current.terminator = item
             else:
                 current.instructions.append(item)
@@ -47,7 +56,16 @@ def build_blocks(function: Function, cuts: Collection[int] = ()) -> list[Block]:
 
 
 def _ends_block(inst: Instruction) -> bool:
-    return inst.parts[0] in ("bra", "brx", "ret", "exit", "bar", "barrier", "trap")
+    return inst.parts[0] in ("bra", "brx", "ret", "exit", "trap") or is_barrier(inst)
+
+
+def _reduction(inst: Instruction) -> tuple[Instruction, Instruction]:
+    """A barrier with a reduction, as arriving with a predicate and taking the result behind it."""
+    operation = next((part for part in inst.parts if part in ("popc", "and", "or")), "")
+    result = replace(
+        inst, opcode=f"{BARRIER_RESULT}.{operation}.{inst.parts[-1]}", operands=inst.operands[:1]
+    )
+    return replace(inst, operands=inst.operands[1:]), replace(result, predicate=None)
 
 
 def _successors(function: Function, block: Block, labels: dict[str, int], count: int) -> list[int]:

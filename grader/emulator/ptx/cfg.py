@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.emulator.ptx.basic_blocks import Block, build_blocks
+from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.divergence import DivergenceAnalysis
+from grader.emulator.ptx.order import build_blocks
 from grader.emulator.ptx.tree import Function
 
 
@@ -24,6 +25,9 @@ class ControlFlow:
     reconvergence_points: dict[int, int]
     """Blocks that begin with a *.sync instruction in front of which lanes may have to wait for each other → the block
     that must not run before they go on (one behind the last where there is none)."""
+
+    bypassed: dict[int, set[int]]
+    """Block → the blocks behind the barriers that lanes have gone past, who come there while others wait."""
 
     def crossing(self) -> set[str]:
         """Registers whose values outlive a block."""
@@ -52,4 +56,5 @@ def analyse(function: Function, *, rows_uniform: bool, rotates: bool) -> Control
         reconvergence_points={
             b.index: divergence.limit(b) for b in blocks if b.instructions and id(b.instructions[0]) in points
         },
+        bypassed=divergence.bypassed,
     )

@@ -7,8 +7,8 @@ Two facts, found here once for every register, make most of them cheaper:
   still needs its old value. Only contested registers are written under the lane mask.
 
 Both rest on how a warp is scheduled (codegen/control_flow.py): lanes that a branch parts reconverge at its immediate
-postdominator, because the lowest pending block runs first. Where the order of the blocks does not promise that, or
-lanes may be rotated out of order, everything behind the branch counts as contested.
+postdominator, because the lowest pending block runs first. Where the order of the blocks does not promise that (loops
+with several entries), or lanes may be rotated out of order, everything behind the branch counts as contested.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import itertools
 from grader.emulator.ptx.basic_blocks import EXIT, Block, reachable
 from grader.emulator.ptx.instructions import (
     destinations,
+    is_aligned,
+    is_barrier,
     is_warp_barrier,
     membermask,
     names_in,
@@ -26,7 +28,7 @@ from grader.emulator.ptx.instructions import (
 )
 from grader.emulator.ptx.liveness import live_in
 from grader.emulator.ptx.postdominators import PostdominatorTree
-from grader.emulator.ptx.tree import Instruction, Mem, Operand, Reg
+from grader.emulator.ptx.tree import Imm, Instruction, Mem, Operand, Reg
 
 _LANE_DEPENDENT = frozenset(
     ("shfl", "atom", "vote", "match", "activemask", "elect", "redux", "ldmatrix", "mma", "wmma", "wgmma", "call",
@@ -51,6 +53,8 @@ class DivergenceAnalysis:
         self.contested: set[str] = set()
         self.regions: dict[int, tuple[set[int], int]] = {}
         """Divergent branch → the blocks in which lanes may be apart, and where they have reconverged, or EXIT."""
+        self.bypassed: dict[int, set[int]] = {}
+        """Block → the blocks behind the barriers that lanes have gone past, who come there while others wait."""
         changed = True
         while changed:
             before = len(self.varying) + len(self.contested) + len(self.regions)
@@ -67,6 +71,7 @@ class DivergenceAnalysis:
         targets = list(dict.fromkeys(branch.successors))
         sides = [reachable(self.blocks, target, join) for target in targets]
         region = set().union(*sides)
+        self._note_barriers(region, join)
         if rotates or (join != EXIT and any(index >= join for index in region)):
             region |= reachable(self.blocks, join, EXIT) if join != EXIT else set()
             self.regions[branch.index] = region, EXIT
@@ -74,6 +79,37 @@ class DivergenceAnalysis:
         else:
             self.regions[branch.index] = region, join
             self.contested |= self._contested(targets, sides, join)
+
+    def _note_barriers(self, region: set[int], join: int) -> None:
+        """Lanes on one side of a branch may wait at a barrier while the others go on behind the join, to their end."""
+        barriers = {index for index in region if (end := self.blocks[index].terminator) and is_barrier(end)}
+        if join == EXIT or not barriers:
+            return
+        following = reachable(self.blocks, join, EXIT)
+        self.contested |= self._defined_in(following)
+        if not self._may_be_return(region, following):
+            ends = [self.blocks[index] for index in barriers]
+            aligned = {b.successors[0] for b in ends if b.terminator and is_aligned(b.terminator)}
+            self.bypassed.setdefault(join, set()).update(aligned)
+
+    def _may_be_return(self, region: set[int], following: set[int]) -> bool:
+        """Whether lanes that pass by a barrier to what is `following` may have returned early in the source.
+
+        The compiler merges the stores in front of an early return with the last ones of the kernel. Then only stores
+        follow, either from no line of the source or of values that differ by the side that lanes come from.
+        """
+        instructions = [inst for index in following for inst in self.blocks[index].instructions]
+        waits = any((end := self.blocks[index].terminator) and is_barrier(end) for index in following)
+        if waits or any(_takes(inst) for inst in instructions):
+            return False
+        if not any(inst.source_line for inst in instructions):
+            return True
+        stored = {
+            name for inst in instructions if inst.parts[0] == "st" for name in registers_of(inst.operands[1])
+        }
+        others = [block for block in self.blocks if block.index not in region]
+        made = [inst for block in others for inst in block.instructions if stored & set(destinations(inst))]
+        return all(inst.parts[0] == "mov" and isinstance(inst.operands[1], Imm) for inst in made)
 
     def _defined_in(self, region: set[int]) -> set[str]:
         return set().union(*(self.defined[index] for index in region))
@@ -114,6 +150,13 @@ class DivergenceAnalysis:
         """The first block that lanes may not enter before those in `block` have; one behind the last where none is."""
         joins = [join for region, join in self.regions.values() if block.index in region and join != EXIT]
         return min(joins, default=len(self.blocks))
+
+
+def _takes(inst: Instruction) -> bool:
+    """Whether an instruction takes anything from memory or from other lanes."""
+    if inst.parts[0] == "ld":
+        return inst.parts[1] != "param"
+    return inst.parts[0] in ("ldu", "atom", "ldmatrix", "wmma", "mma", "call") or membermask(inst) is not None
 
 
 def _spread(blocks: list[Block], varying: set[str], rows_uniform: bool) -> None:

@@ -68,6 +68,18 @@ def is_warp_barrier(inst: Instruction) -> bool:
     return inst.opcode.startswith("bar.warp")
 
 
+def is_barrier(inst: Instruction) -> bool:
+    """Whether it is a barrier of the block: bar.sync, barrier.red, bar.arrive …"""
+    return inst.parts[0] in ("bar", "barrier") and not is_warp_barrier(inst)
+
+
+def is_aligned(inst: Instruction) -> bool:
+    """Whether all threads have to come to this very barrier: __syncthreads(), and not the barrier.sync that cooperative
+    groups use; nor one that names a number of threads, as specialised warps have them at several places."""
+    counted = len(inst.operands) > (2 if "red" in inst.parts else 1)
+    return not counted and (inst.parts[0] == "bar" or "aligned" in inst.parts)
+
+
 _MEMBERMASKS = {"shfl": 4, "vote": 2, "match": 2, "redux": 2, "elect": 1}
 """*.sync instruction → which of its operands is the membermask."""
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.cfg import ControlFlow, analyse
 from grader.emulator.ptx.inline import inline_calls
 from grader.emulator.ptx.instructions import destinations, sources
+from grader.emulator.ptx.order import build_blocks
 from grader.emulator.ptx.tree import (
     TYPE_BYTES,
     Function,
     Instruction,
-    Label,
     Mem,
     Module,
     Operand,
@@ -108,7 +109,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     instructions = [item for item in function.body if isinstance(item, Instruction)]
     _check_registers(function, instructions)
     communicates = any(_communicates(inst) for inst in instructions)
-    may_spin = _may_spin(function)
+    may_spin = _may_spin(function, build_blocks(function))
     flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin)
     sites = _sites(flow)
     shared, static_bytes = _layout(_shared_variables(module, function, instructions))
@@ -170,29 +171,15 @@ def _orders(inst: Instruction, *, shared: bool) -> bool:
     return name in ("membar", "fence") and (shared or "cta" not in inst.parts)
 
 
-def _may_spin(function: Function) -> bool:
+def _may_spin(function: Function, blocks: list[Block]) -> bool:
     """A lane can wait for another only in a loop, through an atomic whose result is used or a volatile load."""
-    looping = _in_loops(function)
+    looping = [inst for block in blocks if block.in_loop for inst in block.instructions]
     used = {name for item in function.body if isinstance(item, Instruction) for name in sources(item)}
     return any(
         (inst.parts[0] == "atom" and any(name in used for name in destinations(inst)))
         or (inst.parts[0] == "ld" and {"volatile", "relaxed", "acquire"} & set(inst.parts))
         for inst in looping
     )  # fmt: skip
-
-
-def _in_loops(function: Function) -> list[Instruction]:
-    """The instructions that a jump backwards in the text spans: every loop among them."""
-    labels = {item.name: place for place, item in enumerate(function.body) if isinstance(item, Label)}
-    looping: set[int] = set()
-    for place, item in enumerate(function.body):
-        if isinstance(item, Label) or item.parts[0] not in ("bra", "brx"):
-            continue
-        names = [name for operand in item.operands for name in _named(operand)]
-        targets = [target for name in names for target in function.branch_targets.get(name, [name])]
-        first = min(labels[target] for target in targets)
-        looping.update(range(first, place))
-    return [item for place in sorted(looping) if isinstance(item := function.body[place], Instruction)]
 
 
 def _sites(flow: ControlFlow) -> list[Site]:

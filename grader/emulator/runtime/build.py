@@ -14,10 +14,10 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from grader.emulator import target
 from grader.emulator.cache import cache_folder, locked, write_atomically
 from grader.emulator.fingerprint import fingerprint
-from grader.emulator.runtime import target
-from grader.emulator.runtime.target import PREFIX
+from grader.emulator.target import PREFIX
 
 
 class Runtime:
@@ -51,6 +51,8 @@ NAMES = (
     "atomic8",
     "run_blocks",
     "next_turn",
+    "arrive_at",
+    "pass_by",
     "mma",
     "wmma",
     "matrix_load",
@@ -103,6 +105,7 @@ def _functions() -> list[tuple[str, Any, int]]:
     from grader.emulator.runtime import (
         async_copy,
         atomics,
+        barriers,
         findings,
         globalmem,
         movers,
@@ -122,6 +125,8 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("access_generic", othermem.access_generic, 7),
         ("run_blocks", scheduler.run_blocks, 4),
         ("next_turn", scheduler.next_turn, 2),
+        ("arrive_at", barriers.arrive_at, 8),
+        ("pass_by", barriers.pass_by, 3),
         ("mma", tensor.mma, 9),
         ("wmma", tensor.wmma, 10),
         ("matrix_load", tensor.matrix_load, 5),

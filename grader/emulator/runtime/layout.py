@@ -66,10 +66,11 @@ GLOBAL_BASE = 0x7000_0000_0000
     SYMBOLS,  # pointer to the addresses of the global variables the kernel names
     HOST_CALL,  # address of the callback behind printf and assert: int64 f(int64 function, int64 values, int64 mask)
     BLOCK_BUDGET,  # what BUDGET is set to when a block begins
-    BARRIER_SPLITS,  # how often threads of a block waited at different barriers
-    BARRIER_SPLIT_BLOCK,  # the first such block, and the basic blocks behind two of the barriers
-    BARRIER_SPLIT_ONE,
-    BARRIER_SPLIT_OTHER,
+    BARRIER_FAULTS,  # how often a block did at a barrier what is forbidden there
+    BARRIER_FAULT,  # the first time: what, which block, and the basic block behind the barrier
+    BARRIER_FAULT_BLOCK,
+    BARRIER_FAULT_ONE,
+    BARRIER_FAULT_OTHER,  # SPLIT: the basic block behind another barrier; else FIELDs: number, arrived, expected
     FAILED_BLOCK,  # the block that spent its budget or trapped
     FAILED_WARP,
     LAST_WRITERS,  # pointer to uint32 per word of the arena: its last writer; holds where TOUCHED_WRITE says so
@@ -169,8 +170,25 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_SPIN,  # dispatches since the lanes were last together in a loop: a spin lock makes it grow
     W_TURN,  # the block that ran out of order last
     W_EXECUTED,  # instructions
-    W_MASKS,  # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
-) = range(7)
+    W_AT,  # the barriers at which lanes have arrived, a bit each
+    W_ALIGNED,  # the waiting lanes whose barrier is one that all threads must come to at one place
+    W_PASSED,  # lanes that have gone past a barrier at which others of the warp wait
+    W_PASSED_AT,  # the basic block behind it
+    W_TRUE,  # of the last barrier with a reduction: threads whose predicate held, and all threads
+    W_THREADS,
+    W_BARRIERS,  # BARRIERS times BARRIER_SLOTS
+) = range(13)
+BARRIERS = 16
+B_WAITING, B_ARRIVED, B_EXPECTED, B_TRUE = range(4)
+BARRIER_SLOTS = 4
+W_MASKS = W_BARRIERS + BARRIERS * BARRIER_SLOTS
+# BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
+
+# how lanes arrive at a barrier, a bit each: see W_ALIGNED; without waiting
+ALIGNED, ARRIVES = 1, 2
+# what is forbidden at barriers
+SPLIT, BYPASSED, MISCOUNTED, DEADLOCKED_AT = range(4)
+FIELD = (1 << 20) - 1
 
 # how a site accesses memory; STRONG is a store that is volatile, relaxed or a release, COMPARED a plain one to global
 # memory whose values are there for `compare_stores`
@@ -186,4 +204,4 @@ LOAD, STORE, ATOMIC, STRONG, COMPARED = range(5)
 OPERAND_F16, OPERAND_BF16, OPERAND_TF32 = range(3)
 
 # what the kernel function returns, and W_STATUS
-RUNNING, WAITING, DONE, BUDGET_SPENT, TRAPPED = range(5)
+RUNNING, WAITING, DONE, BUDGET_SPENT, TRAPPED, DEADLOCKED = range(6)

@@ -1,22 +1,18 @@
-"""Runs blocks: every warp until it waits or ends, then the barrier opens, until all warps are done.
+"""Runs blocks: every warp until it waits or ends, then barriers open, until all warps are done.
 
 Warps of a block run one after the other, in rising order, each up to its next barrier; one that spins gives way
-to the others from time to time. A barrier opens when every thread that has not exited waits; exited threads count as
-arrived, as on hardware since Volta.
+to the others from time to time. Where nobody can go on and no barrier opens, the block is deadlocked.
 """
 
 from __future__ import annotations
 
 from numba import int64
 
+from grader.emulator.runtime.barriers import note_deadlock, open_complete, open_counted
 from grader.emulator.runtime.layout import (  # fmt: skip
     ASYNC,
     ASYNC_WARP_BYTES,
     BARRIER_CLOCK,
-    BARRIER_SPLIT_BLOCK,
-    BARRIER_SPLIT_ONE,
-    BARRIER_SPLIT_OTHER,
-    BARRIER_SPLITS,
     BLOCK_BUDGET,
     BLOCK_CLOCK,
     BLOCK_LINEAR,
@@ -28,6 +24,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BUDGET,
     BUDGET_SPENT,
     CLOCK,
+    DEADLOCKED,
     DONE,
     FAILED_BLOCK,
     FAILED_WARP,
@@ -42,6 +39,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     RUNNING,
     THREADS,
     TRAPPED,
+    W_AT,
     W_EXECUTED,
     W_LIVE,
     W_MASKS,
@@ -80,8 +78,8 @@ def _begin_block(context: int, linear: int) -> None:
         w[W_SPIN] = 0
         w[W_TURN] = 0
         w[W_EXECUTED] = 0
-        for i in range(2 * c[BLOCKS]):
-            w[W_MASKS + i] = 0
+        for i in range(W_AT, W_MASKS + 2 * c[BLOCKS]):
+            w[i] = 0
         w[W_MASKS] = w[W_LIVE]
         # Registers nobody has written hold NaN, in every run the same, and not what an earlier block left.
         for i in range(W_MASKS + 2 * c[BLOCKS], c[WARP_BYTES] // 8):
@@ -92,36 +90,8 @@ def _begin_block(context: int, linear: int) -> None:
 
 
 @native
-def _open_barrier(context: int) -> None:
-    """Lets every waiting lane go on, and notes threads that waited at different barriers."""
-    c = pointer(context, int64)
-    c[CLOCK] += 1
-    c[BARRIER_CLOCK] = c[CLOCK]
-    count = c[BLOCKS]
-    behind = int64(-1)
-    for warp in range(c[WARPS]):
-        w = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
-        if w[W_STATUS] != WAITING:
-            continue
-        w[W_STATUS] = RUNNING
-        for i in range(count):
-            waiting = w[W_MASKS + count + i]
-            if waiting == 0:
-                continue
-            w[W_MASKS + i] |= waiting
-            w[W_MASKS + count + i] = 0
-            if behind >= 0 and behind != i:
-                if c[BARRIER_SPLITS] == 0:
-                    c[BARRIER_SPLIT_BLOCK] = c[BLOCK_LINEAR]
-                    c[BARRIER_SPLIT_ONE] = behind
-                    c[BARRIER_SPLIT_OTHER] = i
-                c[BARRIER_SPLITS] += 1
-            behind = i
-
-
-@native
 def run_block(context: int, kernel: int, linear: int) -> int:
-    """Runs one block to its end. Returns DONE, BUDGET_SPENT or TRAPPED."""
+    """Runs one block to its end. Returns DONE, BUDGET_SPENT, TRAPPED or DEADLOCKED."""
     c = pointer(context, int64)
     _begin_block(context, linear)
     while True:
@@ -136,6 +106,7 @@ def run_block(context: int, kernel: int, linear: int) -> int:
                 w[W_STATUS] = call_kernel(kernel, context, state)
                 w[W_EXECUTED] += budget - c[BUDGET]
                 c[LONGEST_WARP] = max(c[LONGEST_WARP], w[W_EXECUTED])
+                open_counted(context, state)
             if w[W_STATUS] == BUDGET_SPENT or w[W_STATUS] == TRAPPED:
                 c[FAILED_BLOCK] = linear
                 c[FAILED_WARP] = warp
@@ -144,8 +115,9 @@ def run_block(context: int, kernel: int, linear: int) -> int:
             waiting |= w[W_STATUS] == WAITING
         if not running and not waiting:
             return int64(DONE)
-        if not running:
-            _open_barrier(context)
+        if not open_complete(context) and not running:
+            note_deadlock(context)
+            return int64(DEADLOCKED)
 
 
 @native

@@ -132,7 +132,7 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 f"A block of `{record.kernel}` executed {budget:,} warp instructions and had not ended; this "
                 f"problem needs far fewer. {ENDLESS}",
             )
-        if record.status == "deadlock":
+        if record.status == "deadlock" and not record.findings:
             return Refused("timeout", f"`{record.kernel}` waits for ever at a barrier. {REACH_BARRIERS}")
         if record.status == "trap" and not record.findings:
             return Refused("fail", f"`{record.kernel}` stopped with a trap. {TRAPS}")

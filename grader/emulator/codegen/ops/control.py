@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.registry import Op, op
-from grader.emulator.codegen.values import I64
+from grader.emulator.codegen.values import I32, I64
+from grader.emulator.ptx.basic_blocks import BARRIER_RESULT
 from grader.emulator.ptx.inline import SYSTEM_CALLS
 from grader.emulator.ptx.tree import Sym, Vec
 from grader.emulator.runtime import layout
@@ -26,6 +27,17 @@ def warp_barrier(e: Emitter, o: Op) -> None:
     with e.where_active():
         e.add_to(e.context_pointer(layout.CLOCK), I64(1))
         e.b.store(e.context_slot(layout.CLOCK), e.warp_pointer(layout.W_SYNC_CLOCK))
+
+
+@op(BARRIER_RESULT, allow=("popc", "and", "or"), types=("u32", "pred"), operands=1)
+def barrier_result(e: Emitter, o: Op) -> None:
+    """What the threads at a bar.red said together: how many, all, or any."""
+    true, threads = (e.b.load(e.warp_pointer(slot)) for slot in (layout.W_TRUE, layout.W_THREADS))
+    if o.has("popc"):
+        e.write(0, e.b.trunc(true, I32), "u32")
+    else:
+        holds = ("==", threads) if o.has("and") else ("!=", I64(0))
+        e.write(0, e.b.icmp_unsigned(holds[0], true, holds[1]), "pred")
 
 
 @op("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", "griddepcontrol",
