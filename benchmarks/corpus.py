@@ -149,7 +149,9 @@ def _settle(processors: Queue[int]) -> None:
 
 
 def main(
-    shelf: Annotated[list[str] | None, typer.Argument(help="right, wrong, cheats; all, if none is given.")] = None,
+    shelf: Annotated[
+        list[str] | None, typer.Argument(help="right, wrong, cheats; all, if none is given.")
+    ] = None,
     topic: Annotated[str, typer.Option(help="One topic's files alone.")] = "*",
     name: Annotated[str, typer.Option(help="Files whose name matches, such as 'nan_*'.")] = "*",
     device: Annotated[str, typer.Option(help="emulator, pycuda or auto.")] = "emulator",

@@ -9,9 +9,8 @@
 // shared = "4 * 512"
 // ///
 
-extern "C" __global__ void conv2d(const float* x, const float* w, float* y, int N, int C, int H, int W,
-                                  int K, int R, int S, int stride, int pa
-                                  d)
+extern "C" __global__ void conv2d(const float* x, const float* w, float* y, int N, int C,
+                                  int H, int W, int K, int R, int S, int stride, int pad)
 {
     extern __shared__ float weights[];
     const int P = (H + 2 * pad - R) / stride + 1, Q = (W + 2 * pad - S) / stride + 1;

@@ -7,9 +7,8 @@
 // block = [64]
 // ///
 
-extern "C" __global__ void conv2d(const float* x, const float* w, float* y, int N, int C, int H, int W,
-                                  int K, int R, int S, int stride, int pa
-                                  d)
+extern "C" __global__ void conv2d(const float* x, const float* w, float* y, int N, int C,
+                                  int H, int W, int K, int R, int S, int stride, int pad)
 {
     const int P = (H + 2 * pad - R) / stride + 1, Q = (W + 2 * pad - S) / stride + 1;
     const int pixel = blockIdx.x * 64 + threadIdx.x, k = blockIdx.y, n = blockIdx.z;

@@ -11,9 +11,8 @@
 // zero = ["y"]
 // ///
 
-extern "C" __global__ void conv2d(const float* x, const float* w, float* y, int N, int C, int H, int W,
-                                  int K, int R, int S, int stride, int pa
-                                  d)
+extern "C" __global__ void conv2d(const float* x, const float* w, float* y, int N, int C,
+                                  int H, int W, int K, int R, int S, int stride, int pad)
 {
     const int P = (H + 2 * pad - R) / stride + 1, Q = (W + 2 * pad - S) / stride + 1;
     const size_t own = size_t(blockIdx.x) * 64 + threadIdx.x;

@@ -1,6 +1,9 @@
 // One level of Strassen's seven products, of matrices padded to even sides, in double precision,
 // so that rounding stays within the bound of the sum as written. Sums of quarters that hold an
-// infinity have no quarter of C without it: of special values this algorithm promises nothing.
+// infinity have no quarter of C without it, and where all products are zeros the sums may miss it
+// by a rounding of a double: of such values this algorithm promises nothing.
+//
+// unless: (?i)strassen|transform|cancel
 //
 // /// launch
 // [[scratch]]

@@ -5,8 +5,8 @@
 // /// launch
 // [[scratch]]
 // name = "states"
-// dtype = "uint8"
-// shape = ["8 * cdiv(N, 512)"]
+// dtype = "int64"
+// shape = ["cdiv(N, 512)"]
 //
 // [[scratch]]
 // name = "next"

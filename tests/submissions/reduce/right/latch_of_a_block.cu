@@ -22,12 +22,15 @@
 
 #include <cuda/latch>
 
+using Latch = cuda::latch<cuda::thread_scope_block>;
+
 extern "C" __global__ void reduce(const float* in, float* out, int N)
 {
     __shared__ float places[128];
-    __shared__ cuda::latch<cuda::thread_scope_block> latch;
+    alignas(Latch) __shared__ char storage[sizeof(Latch)];
+    Latch& latch = *reinterpret_cast<Latch*>(storage);
     const int t = threadIdx.x;
-    if (t == 0) init(&latch, 128);
+    if (t == 0) new (storage) Latch(128);
     __syncthreads();
     float sum = 0.0f;
     for (size_t i = size_t(blockIdx.x) * 128 + t; i < N; i += size_t(gridDim.x) * 128) sum += in[i];
