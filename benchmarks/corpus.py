@@ -36,6 +36,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from grader.errors import WarpladderError
 from grader.judge.grade import grade
 from grader.results import Grade
 from grader.workbook import topics
@@ -129,7 +130,10 @@ def graded(entry: Entry, device: str = "emulator") -> Outcome:
     """Grade a file as a learner's would be."""
     start = time.monotonic()
     topic = topics.load(entry.topic)
-    result = grade(topic, entry.path, device)
+    try:
+        result = grade(topic, entry.path, device)
+    except WarpladderError as error:
+        return Outcome(entry, "none", "-", f"there is no grade: {error}", time.monotonic() - start)
     earned = f"{result.rung_reached or '-'} {result.points}/{result.max_points}"
     return Outcome(entry, result.verdict, earned, off(entry, result, topic), time.monotonic() - start)
 
