@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import mmap
 import os
 import threading
 import time
@@ -17,8 +16,10 @@ from grader.emulator import devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused, TooManyRegisters
 from grader.emulator.machine.launch import LaunchExecution, Shape
-from grader.emulator.machine.memory import Memory, reserve
+from grader.emulator.machine.memory import Memory
+from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Finding, LaunchRecord
+from grader.emulator.machine.traces import Traces
 from grader.emulator.machine.worker import Worker
 from grader.emulator.nvrtc.compilation import Resources, resources_of
 from grader.emulator.ptx.parser import parse
@@ -31,8 +32,6 @@ __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 _NO_BUDGET = 1 << 62
 _ARENA_BYTES = 160 << 30
 """Address space for global memory, room for gaps included."""
-_LAST_WRITERS_BYTES = 64 << 20
-"""For the last writers of words, at first; it grows with what is allocated."""
 
 
 @dataclass
@@ -86,8 +85,7 @@ class Machine:
         self.memory = Memory(_ARENA_BYTES)
         self.threads = threads or len(os.sched_getaffinity(0))
         self.runtime = build.load()
-        self._touched = [reserve(self.memory.capacity // 32) for _ in range(2)]
-        self._last_writers = reserve(_LAST_WRITERS_BYTES)
+        self._traces = Traces(self.memory)
         self._workers: list[Worker] = []
         self._lock = threading.Lock()
 
@@ -129,13 +127,13 @@ class Machine:
     # -- launches ---------------------------------------------------------------------------------------------
     def launch(
         self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
-        budget: int | None = None, blocks: Sequence[int] | None = None,
+        budget: int | None = None, blocks: Sequence[int] | None = None, order: Order = "rising",
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
         `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
         A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
-        place of all. Raises LaunchRefused for a configuration the device does not allow, UnsupportedPtx for
+        place of all. `order` is theirs, in kernels whose blocks communicate. Raises LaunchRefused for a configuration the device does not allow, UnsupportedPtx for
         instructions the emulator does not know.
         """
         found = kernel
@@ -143,27 +141,16 @@ class Machine:
         with self._lock:
             compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
             launch = LaunchExecution(
-                memory=self.memory, touched=self._touched, last_writers=self._room_for_last_writers(),
-                plan=compiled.plan, code=compiled.address,
-                state_bytes=compiled.state_bytes, variables=found.module.globals, grid=grid, block=block,
-                shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
-                budget=budget or _NO_BUDGET, sm_count=self.limits["multiprocessor_count"],
+                memory=self.memory, traces=self._traces, compiled=compiled, variables=found.module.globals,
+                grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
+                budget=budget or _NO_BUDGET, device=self.device, registers=found.registers,
             )  # fmt: skip
             linears = np.arange(math.prod(grid)) if blocks is None else np.asarray(blocks)
             workers = self.workers(1 if compiled.plan.serial else min(self.threads, len(linears)))
             start = time.perf_counter()
-            status = launch.run(workers, linears.astype(np.int64))
+            record = launch.run(workers, linears.astype(np.int64), order)
             compiled.ran_for(time.perf_counter() - start)
-            return launch.record(workers, found.registers, status, len(linears))
-
-    def _room_for_last_writers(self) -> mmap.mmap:
-        """Room for 4 bytes a word up to the end of the last allocation. What it held before is of no use."""
-        size = len(self._last_writers)
-        while size < self.memory.extent():
-            size *= 2
-        if size > len(self._last_writers):
-            self._last_writers = reserve(size)
-        return self._last_writers
+            return record
 
     def _check(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
         limits = self.limits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from grader.emulator.ptx.basic_blocks import Block, build_blocks
@@ -25,22 +26,28 @@ class ControlFlow:
     """Blocks that begin with a *.sync instruction in front of which lanes may have to wait for each other → the block
     that must not run before they go on (one behind the last where there is none)."""
 
+    preemption_points: set[int]
+    """Blocks that begin with an access in front of which other blocks of the grid may have their turn."""
+
     def crossing(self) -> set[str]:
         """Registers whose values outlive a block."""
         return set().union(*self.live_in) if self.live_in else set()
 
 
-def analyse(function: Function, *, rows_uniform: bool, rotates: bool) -> ControlFlow:
+def analyse(
+    function: Function, *, rows_uniform: bool, rotates: bool, seen: Collection[int] = ()
+) -> ControlFlow:
     """Blocks and facts of an inlined kernel.
 
     rows_uniform: all lanes of a warp share tid.y and tid.z (the block's width is a multiple of 32).
     rotates: the scheduler may run lanes out of order (kernels that spin on memory).
+    seen: accesses (by id) whose order among the blocks of the grid may matter.
     """
-    blocks = build_blocks(function)
+    blocks = build_blocks(function, seen)
     divergence = DivergenceAnalysis(blocks, rows_uniform=rows_uniform, rotates=rotates)
     points = divergence.reconvergence_points()
     if points:
-        blocks = build_blocks(function, points)
+        blocks = build_blocks(function, {*points, *seen})
         divergence = DivergenceAnalysis(blocks, rows_uniform=rows_uniform, rotates=rotates)
     return ControlFlow(
         function,
@@ -52,4 +59,5 @@ def analyse(function: Function, *, rows_uniform: bool, rotates: bool) -> Control
         reconvergence_points={
             b.index: divergence.limit(b) for b in blocks if b.instructions and id(b.instructions[0]) in points
         },
+        preemption_points={b.index for b in blocks if b.instructions and id(b.instructions[0]) in seen},
     )

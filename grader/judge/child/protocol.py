@@ -238,6 +238,7 @@ class Record(Struct, frozen=True):
     dram_write_bytes: int
     l2_read_bytes: int
     l2_write_bytes: int
+    communicates: bool
 
 
 class Request(Struct, frozen=True):
