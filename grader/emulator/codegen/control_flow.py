@@ -27,6 +27,9 @@ from grader.emulator.runtime import layout
 TURN = 1 << 14
 """Warp instructions that a spinning warp executes before others of its block get their turn."""
 
+SHORT_TURN = 1 << 10
+"""The same where it may wait for another block: there may be many of them."""
+
 
 class ControlFlowBuilder:
     """The code at the beginning and the end of each basic block, and that between blocks."""
@@ -51,6 +54,8 @@ class ControlFlowBuilder:
         self.e.begin_block(self.bodies[block.index])
         if self.e.plan.may_spin and block.index in self.e.flow.loop_heads:
             self._give_way(block)
+        if block.index in self.e.flow.preemption_points:
+            self._let_others_run(block)
         self.reconvergence.enter(block, self.dispatch)
         self.barriers.begin(block)
         self._count(block)
@@ -62,10 +67,24 @@ class ControlFlowBuilder:
         together = b.icmp_unsigned("==", e.mask, e.live())
         b.store(b.select(together, I64(0), b.load(spin)), spin)
         spent = b.sub(b.load(self.budget_at_entry), e.context_slot(layout.BUDGET))
-        with b.if_then(b.icmp_signed(">", spent, I64(TURN)), likely=False):
-            self.pending.add(block.index, e.mask)
-            self.reconvergence.suspend()
-            b.ret(I64(layout.RUNNING))
+        turn = SHORT_TURN if e.plan.blocks_wait else TURN
+        with b.if_then(b.icmp_signed(">", spent, I64(turn)), likely=False):
+            self._suspend(block)
+
+    def _let_others_run(self, block: Block) -> None:
+        """In front of an access that other blocks see: they have a turn where the scheduler wants it."""
+        e, b = self.e, self.b
+        patience = e.warp_pointer(layout.W_PATIENCE)
+        left = b.sub(b.load(patience), I64(1))
+        with b.if_then(b.icmp_signed("<", left, I64(0)), likely=False):
+            self._suspend(block)
+        b.store(left, patience)
+
+    def _suspend(self, block: Block) -> None:
+        """Leaves the warp's code; the lanes come back to the beginning of this block."""
+        self.pending.add(block.index, self.e.mask)
+        self.reconvergence.suspend()
+        self.b.ret(I64(layout.RUNNING))
 
     def _count(self, block: Block) -> None:
         """Counts the block and its lanes, and takes its instructions off the budget."""

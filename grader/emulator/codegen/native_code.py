@@ -48,6 +48,8 @@ class NativeCode:
     """Owns the code at `address`."""
     seconds: float = 0.0
     """How long launches have taken with this code."""
+    tracked: bool = False
+    """Threads have met in global memory in an earlier launch: the next is tracked from the start."""
 
     def ran_for(self, seconds: float) -> None:
         """Notes the time of a launch; after enough of them the next one has better code."""

@@ -47,6 +47,7 @@ from grader.emulator.runtime.layout import (
     OUT_OF_BOUNDS,
     RACE,
     SITE_SHIFT,
+    STORED_READ_ONLY,
     UNFINISHED,
     UNINITIALISED,
     WARP_SHIFT,
@@ -59,6 +60,7 @@ _KINDS: dict[int, Kind] = {
     RACE: "race",
     UNFINISHED: "unfinished_copy",
     ABSENT: "absent_lanes",
+    STORED_READ_ONLY: "stored_read_only",
 }
 _ACTIONS: dict[str, Action] = {"ld": "read", "st": "write"}
 _MANGLED = re.compile(r"_Z\w*?E(\d+)(\w+)")
@@ -229,10 +231,10 @@ class Note:
 
     def _other(self, space: Space) -> tuple[Access | None, Scope | None]:
         """The access that a race is with, or the copy that has not arrived; and the group that both belong to."""
-        if self.kind not in (RACE, UNFINISHED):
+        if self.kind not in (RACE, UNFINISHED, STORED_READ_ONLY):
             return None, None
         if space == "global":
-            return self._last_writer()
+            return self._recorded()
         lane, warp = self.packed & LANE_FIELD, self.packed >> WARP_SHIFT & ANY_WARP
         scope: Scope = "warp" if warp == self.warp else "block"
         if self.packed == NO_WRITE:  # nothing is known of it
@@ -247,13 +249,15 @@ class Note:
         )
         return other, scope
 
-    def _last_writer(self) -> tuple[Access, Scope]:
-        """The last writer of a word of global memory: a warp of this block, or another block."""
-        block, warp = self.packed >> layout.WRITER_BLOCK, self.packed & (1 << layout.WRITER_EPOCH) - 1
+    def _recorded(self) -> tuple[Access, Scope]:
+        """The access to a word of global memory that a record is of (layout.py)."""
+        action: Action = "read" if self.packed < 0 else "write"
+        packed = self.packed % (1 << layout.RECORD_TIME)
+        block, warp = packed >> layout.RECORD_BLOCK, packed >> WARP_SHIFT & (layout.RECORD_WARPS - 1)
         if block != self.number % layout.BLOCK_NUMBERS:
             known = math.prod(self.launched.grid) <= layout.BLOCK_NUMBERS
-            return Access("write", block=_unravel(block, self.launched.grid) if known else None), "grid"
-        other = Access("write", block=self._block(), thread=self._thread(warp, 0), any_of_warp=True)
+            return Access(action, block=_unravel(block, self.launched.grid) if known else None), "grid"
+        other = Access(action, block=self._block(), thread=self._thread(warp, 0), any_of_warp=True)
         return other, "warp" if warp == self.warp else "block"
 
 

@@ -8,21 +8,23 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from mmap import MADV_DONTNEED, PAGESIZE, mmap
 from typing import Any
 
 import numpy as np
 
+from grader.emulator.codegen.native_code import NativeCode
+from grader.emulator.devices import EmulatedDevice, max_active_blocks
 from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.host import HostCalls
-from grader.emulator.machine.memory import Memory, host_address
+from grader.emulator.machine.memory import Memory
+from grader.emulator.machine.orders import Order, arranged, seed
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
-from grader.emulator.machine.touched import FEW, TouchedByBlocks, marked_pages, pages_of
+from grader.emulator.machine.touched import TouchedByBlocks
+from grader.emulator.machine.traces import Traces, warps_of
 from grader.emulator.machine.worker import Array, Worker
-from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.runtime import layout
-from grader.emulator.runtime.layout import GLOBAL_BASE, LANES
+from grader.emulator.runtime.layout import LANES
 
 Shape = tuple[int, int, int]
 _STATUS = {
@@ -30,6 +32,7 @@ _STATUS = {
     layout.BUDGET_SPENT: "budget exhausted",
     layout.TRAPPED: "trap",
     layout.DEADLOCKED: "deadlock",
+    layout.STARVED: "starved",
 }
 _CHUNKS_A_WORKER = 16
 
@@ -45,26 +48,84 @@ class LaunchExecution:
     """Everything that one launch is."""
 
     memory: Memory
-    touched: Sequence[mmap]
-    """A byte per 32-byte sector of the arena: loaded, and which words were stored."""
-    last_writers: mmap
-    """4 bytes per word, as far as anything is allocated: its last writer."""
-    plan: KernelPlan
-    code: int
-    state_bytes: int
+    traces: Traces
+    compiled: NativeCode
     variables: dict[str, tuple[int, int]]
     grid: Shape
     block: Shape
     shared_bytes: int
     params: bytes
     budget: int
-    sm_count: int
+    device: EmulatedDevice
+    registers: int
     found: tuple[Touched, ...] = ()
     """By sampled blocks."""
 
-    def run(self, workers: Sequence[Worker], linears: Array) -> int:
-        """Runs the blocks with these linear numbers; the first status that is not DONE, if any."""
-        self._prepare(workers)
+    def run(self, workers: Sequence[Worker], linears: Array, order: Order) -> LaunchRecord:
+        """Runs the blocks with these linear numbers.
+
+        Where threads may have met in global memory, or not all went well, the launch is undone and repeated on one
+        thread in the given order, with its accesses tracked: so what is found depends on nothing but the kernel, its
+        data and the order.
+        """
+        self._prepare()
+        if not (self.compiled.tracked or self.plan.meets or order != "rising"):
+            status = self._attempt(workers, linears, self._slots())
+            conflict = any(worker.context[layout.CONFLICT] for worker in workers)
+            if status == layout.DONE and not conflict and not self.traces.conflict(self.plan):
+                return self.record(workers, status, len(linears), tracked=False)
+            self.compiled.tracked = status == layout.DONE
+            self.traces.undo()
+            self.traces.clear(self.plan, tracked=False)
+        slots = self._slots() | self.traces.tracking_slots(
+            self.plan, warps_of(self.block), math.prod(self.grid)
+        )
+        slots["RANDOM"] = seed(order)
+        residents = self._residents(len(linears)) if self._takes_turns(order) else 1
+        status = self._attempt(workers[:1], arranged(linears, order), slots, residents)
+        return self.record(workers[:1], status, len(linears), tracked=True)
+
+    def sample(self, worker: Worker, linears: Array, enough: int | None) -> tuple[LaunchRecord, float]:
+        """Runs blocks one after the other, from FEWEST on only until they have executed `enough` warp instructions.
+        Also returns the seconds that they took; that threads meet in global memory is not looked for."""
+        self._prepare()
+        worker.prepare(self.plan, self._slots(), self.shared_bytes, self.compiled.state_bytes, residents=1)
+        touched = TouchedByBlocks(self.traces.loaded, self.traces.stored, self.allocations)
+        executed, status, run, seconds = 0, layout.DONE, 0, 0.0
+        while (
+            run < len(linears)
+            and status == layout.DONE
+            and (enough is None or executed < enough or run < FEWEST)
+        ):
+            start = time.perf_counter()
+            status = worker.run(self.compiled.address, linears[run : run + 1])
+            seconds += time.perf_counter() - start
+            executed += self.budget - int(worker.context[layout.BUDGET])
+            run += 1
+            executed += PAGE_EFFORT * touched.look()
+        self.found = touched.found()
+        return self.record([worker], status, run, tracked=False), seconds
+
+    def _prepare(self) -> None:
+        self.plan = self.compiled.plan
+        self.allocations = self.memory.table()
+        self.calls = HostCalls(self.memory, self.block)
+
+    def _takes_turns(self, order: Order) -> bool:
+        return self.plan.blocks_wait and (self.plan.may_spin or order == "switched")
+
+    def _residents(self, blocks: int) -> int:
+        """How many of the blocks the device holds at a time."""
+        threads = math.prod(self.block)
+        fit = max_active_blocks(self.device, threads, self.registers, self.shared_bytes)
+        return max(1, min(blocks, fit * self.device.attributes["multiprocessor_count"]))
+
+    def _attempt(
+        self, workers: Sequence[Worker], linears: Array, slots: dict[str, int], residents: int = 1
+    ) -> int:
+        """Runs the blocks; the first status that is not DONE, if any."""
+        for worker in workers:
+            worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents)
         chunks = self._chunks(linears, len(workers))
         guard = threading.Lock()
 
@@ -74,7 +135,7 @@ class LaunchExecution:
                     chunk = next(chunks, None)
                 if chunk is None:
                     return layout.DONE
-                status = worker.run(self.code, chunk)
+                status = worker.run(self.compiled.address, chunk)
                 if status != layout.DONE:
                     return status
 
@@ -83,49 +144,20 @@ class LaunchExecution:
         with ThreadPoolExecutor(len(workers)) as pool:
             return max(pool.map(work, workers))
 
-    def sample(self, worker: Worker, linears: Array, enough: int | None) -> tuple[int, int, float]:
-        """Runs blocks one after the other, from FEWEST on only until they have executed `enough` warp instructions: the
-        first status that is not DONE, if any, how many were run, and the seconds that took."""
-        self._prepare([worker])
-        touched = TouchedByBlocks(self.touched, self.allocations)
-        executed, status, run, seconds = 0, layout.DONE, 0, 0.0
-        while (
-            run < len(linears)
-            and status == layout.DONE
-            and (enough is None or executed < enough or run < FEWEST)
-        ):
-            start = time.perf_counter()
-            status = worker.run(self.code, linears[run : run + 1])
-            seconds += time.perf_counter() - start
-            executed += self.budget - int(worker.context[layout.BUDGET])
-            run += 1
-            executed += PAGE_EFFORT * touched.look()
-        self.found = touched.found()
-        return status, run, seconds
-
-    def _prepare(self, workers: Sequence[Worker]) -> None:
-        self.allocations = self.memory.table()
-        self.calls = HostCalls(self.memory, self.block)
-        shared_slots = self._slots(self._held())
-        for worker in workers:
-            worker.prepare(self.plan, shared_slots, self.shared_bytes, self.state_bytes)
-
     def _held(self) -> dict[str, np.ndarray[Any, Any]]:
         """Arrays that native code reads; kept alive by the caller."""
         addresses = [self.variables[name][0] for name in self.plan.symbols]
         size = max(self.plan.param_bytes, len(self.params), 1)
-        blocks = min(math.prod(self.grid), layout.BLOCK_NUMBERS) if self.plan.blocks_wait else 0
         return {
-            "fences": np.zeros(blocks, np.int64),
             "symbols": np.array([*addresses, 0], np.int64),
             "params": np.frombuffer(self.params.ljust(size, b"\0"), np.uint8).copy(),
             "tids": thread_indices(self.block),
         }
 
-    def _slots(self, held: dict[str, np.ndarray[Any, Any]]) -> dict[str, int]:
+    def _slots(self) -> dict[str, int]:
         """The context slots that are the same for all workers."""
-        self.arrays = held
-        return {
+        held = self.arrays = self._held()
+        return self.traces.slots() | {
             "HOST_DELTA": self.memory.host_delta,
             "ALLOCATIONS": self.allocations.ctypes.data,
             "ALLOCATION_COUNT": len(self.allocations) // 2,
@@ -133,14 +165,9 @@ class LaunchExecution:
             "PARAM_BYTES": self.plan.param_bytes,
             "TIDS": held["tids"].ctypes.data,
             "SYMBOLS": held["symbols"].ctypes.data,
-            "TOUCHED_READ": host_address(self.touched[0]),
-            "TOUCHED_WRITE": host_address(self.touched[1]),
-            "LAST_WRITERS": host_address(self.last_writers),
-            "FENCES": held["fences"].ctypes.data if self.plan.blocks_wait else 0,
-            "WARPS_WAIT": int(self.plan.warps_wait),
             "THREADS": math.prod(self.block),
             "BLOCK_BUDGET": self.budget,
-            "SM_COUNT": self.sm_count,
+            "SM_COUNT": self.device.attributes["multiprocessor_count"],
             "HOST_CALL": self.calls.address,
             **dict(zip(("GRID_X", "GRID_Y", "GRID_Z"), self.grid, strict=True)),
             **dict(zip(("BLOCK_DIM_X", "BLOCK_DIM_Y", "BLOCK_DIM_Z"), self.block, strict=True)),
@@ -150,7 +177,9 @@ class LaunchExecution:
         size = max(1, len(linears) // (workers * _CHUNKS_A_WORKER)) if workers > 1 else max(len(linears), 1)
         return iter([linears[i : i + size] for i in range(0, len(linears), size)])
 
-    def record(self, workers: Sequence[Worker], registers: int, status: int, blocks_run: int) -> LaunchRecord:
+    def record(
+        self, workers: Sequence[Worker], status: int, blocks_run: int, *, tracked: bool
+    ) -> LaunchRecord:
         """What the launch counted and found."""
         sites = np.sum([w.site_table() for w in workers], axis=0)
         blocks = np.sum([w.blocks for w in workers], axis=0).reshape(-1, 2)
@@ -160,40 +189,23 @@ class LaunchExecution:
         found = Launched(
             self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes
         ).findings(workers)
+        loaded, stored = self.traces.sectors()
+        self.traces.clear(self.plan, tracked=tracked)
         return LaunchRecord(
             kernel=self.plan.name, grid=self.grid, block=self.block, shared_bytes=self.shared_bytes,
-            registers=registers, status=_STATUS[status], counters=counted.total,
+            registers=self.registers, status=_STATUS[status], counters=counted.total,
             line_counters={line: dict(values) for line, values in sorted(counted.lines.items())},
             findings=found + self._trap(workers, status), blocks_run=blocks_run, grid_blocks=math.prod(self.grid),
-            dram_read_bytes=32 * self._touched_sectors(self.touched[0]),
-            dram_write_bytes=32 * self._touched_sectors(self.touched[1]),
+            dram_read_bytes=32 * loaded, dram_write_bytes=32 * stored,
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
             longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers), touched=self.found,
+            communicates=tracked or self.plan.serial,
         )  # fmt: skip
 
     def _trap(self, workers: Sequence[Worker], status: int) -> tuple[Finding, ...]:
         if status != layout.TRAPPED:
             return ()
         return (self.calls.failure or Finding("trap", 0, 1),)
-
-    def _touched_sectors(self, area: mmap) -> int:
-        """How many sectors were touched; clears the marks."""
-        marks = np.frombuffer(area, np.uint8)
-        total = 0
-        for low, high in self.allocations.reshape(-1, 2).tolist():
-            if high == 0:
-                continue
-            first, last = (low - GLOBAL_BASE) // 32, -(-(high - GLOBAL_BASE) // 32)
-            inner, end = -(-first // PAGESIZE) * PAGESIZE, last // PAGESIZE * PAGESIZE
-            if end - inner < FEW * PAGESIZE:
-                total += int(np.count_nonzero(marks[first:last]))
-                marks[first:last] = 0
-                continue
-            total += int(np.count_nonzero(pages_of(area)[marked_pages(area, first, last)]))
-            marks[first:inner] = 0
-            marks[end:last] = 0
-            area.madvise(MADV_DONTNEED, inner, end - inner)
-        return total
 
 
 def thread_indices(block: Shape) -> np.ndarray[Any, np.dtype[np.int32]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import mmap
 import os
 import threading
 import time
@@ -17,8 +16,10 @@ from grader.emulator import devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused, TooManyRegisters
 from grader.emulator.machine.launch import LaunchExecution, Shape
-from grader.emulator.machine.memory import Memory, reserve
+from grader.emulator.machine.memory import Memory
+from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Finding, LaunchRecord
+from grader.emulator.machine.traces import Traces
 from grader.emulator.machine.worker import Worker
 from grader.emulator.nvrtc.compilation import resources_of
 from grader.emulator.ptx.parser import parse
@@ -33,8 +34,6 @@ _IMAGES = 8
 """So many images are kept, those that were loaded last."""
 _ARENA_BYTES = 160 << 30
 """Address space for global memory, room for gaps included."""
-_LAST_WRITERS_BYTES = 64 << 20
-"""For the last writers of words, at first; it grows with what is allocated."""
 
 
 @dataclass
@@ -98,8 +97,8 @@ class Machine:
         self.limits = dict(self.device.attributes)
         self.memory = Memory(_ARENA_BYTES)
         self.threads = threads or len(os.sched_getaffinity(0))
-        self._touched = [reserve(self.memory.capacity // 32) for _ in range(2)]
-        self._last_writers = reserve(_LAST_WRITERS_BYTES)
+        self.runtime = build.load()
+        self._traces = Traces(self.memory)
         self._workers: list[Worker] = []
         self._lock = threading.Lock()
         self._images: dict[str, Image] = {}
@@ -146,46 +145,35 @@ class Machine:
     def launch(
         self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
         budget: int | None = None, blocks: Sequence[int] | None = None, enough: int | None = None,
+        order: Order = "rising",
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
         `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
         A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
-        place of all, in this order, and none any more once they have executed `enough`. Raises LaunchRefused for a
-        configuration the device does not allow, UnsupportedPtx for instructions the emulator does not know.
+        place of all, in this order, and none any more once they have executed `enough`. `order` is the blocks' where
+        all run, in kernels whose blocks communicate. Raises LaunchRefused for a configuration the device does not
+        allow, UnsupportedPtx for instructions the emulator does not know.
         """
         found = kernel
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
         with self._lock:
             compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
             launch = LaunchExecution(
-                memory=self.memory, touched=self._touched, last_writers=self._room_for_last_writers(),
-                plan=compiled.plan, code=compiled.address,
-                state_bytes=compiled.state_bytes, variables=found.module.globals, grid=grid, block=block,
-                shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
-                budget=budget or _NO_BUDGET, sm_count=self.limits["multiprocessor_count"],
+                memory=self.memory, traces=self._traces, compiled=compiled, variables=found.module.globals,
+                grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
+                budget=budget or _NO_BUDGET, device=self.device, registers=found.registers,
             )  # fmt: skip
-            linears = np.arange(math.prod(grid)) if blocks is None else np.asarray(blocks)
-            workers = self.workers(
-                1 if compiled.plan.serial or blocks is not None else min(self.threads, len(linears))
-            )
-            if blocks is None:
-                start, run = time.perf_counter(), len(linears)
-                status = launch.run(workers, linears.astype(np.int64))
-                seconds = time.perf_counter() - start
-            else:
-                status, run, seconds = launch.sample(workers[0], linears.astype(np.int64), enough)
-            compiled.ran_for(seconds)
-            return launch.record(workers, found.registers, status, run)
-
-    def _room_for_last_writers(self) -> mmap.mmap:
-        """Room for 4 bytes a word up to the end of the last allocation. What it held before is of no use."""
-        size = len(self._last_writers)
-        while size < self.memory.extent():
-            size *= 2
-        if size > len(self._last_writers):
-            self._last_writers = reserve(size)
-        return self._last_writers
+            if blocks is not None:
+                record, seconds = launch.sample(self.workers(1)[0], np.asarray(blocks, np.int64), enough)
+                compiled.ran_for(seconds)
+                return record
+            linears = np.arange(math.prod(grid), dtype=np.int64)
+            workers = self.workers(1 if compiled.plan.serial else min(self.threads, len(linears)))
+            start = time.perf_counter()
+            record = launch.run(workers, linears, order)
+            compiled.ran_for(time.perf_counter() - start)
+            return record
 
     def _check(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
         limits = self.limits

@@ -45,7 +45,7 @@ def resident(area: mmap.mmap, offset: int, nbytes: int) -> np.ndarray[Any, np.dt
     """For each page of a part of `area`, whether it has memory behind it; `offset` is a multiple of a page."""
     found = np.zeros(-(-nbytes // _PAGE), np.uint8)
     _checked(_C.mincore(host_address(area) + offset, nbytes, found.ctypes.data))
-    return found & 1
+    return found & np.uint8(1)
 
 
 def _checked(result: int | None) -> None:
@@ -53,6 +53,29 @@ def _checked(result: int | None) -> None:
     if result is None or ctypes.c_ssize_t(result).value == -1:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+
+
+class Area:
+    """Memory beside the arena, as large as the allocations need; zero at first."""
+
+    def __init__(self) -> None:
+        self._area = reserve(1 << 26)
+
+    def address(self, nbytes: int) -> int:
+        """Where the area lies, which has room for so many bytes. What it held is lost where it has to grow."""
+        size = len(self._area)
+        while size < nbytes:
+            size *= 2
+        if size > len(self._area):
+            self._area = reserve(size)
+        return host_address(self._area)
+
+    def view(self, dtype: Any) -> np.ndarray[Any, np.dtype[Any]]:
+        return np.frombuffer(self._area, dtype)
+
+    def clear(self) -> None:
+        """Gives its pages back to the system."""
+        self._area.madvise(mmap.MADV_DONTNEED)
 
 
 class Memory:
@@ -165,6 +188,10 @@ class Memory:
         """Copies a buffer (anything with the buffer protocol) to the device."""
         source = np.frombuffer(data, np.uint8)
         self.view(address, source.nbytes)[:] = source
+
+    def restore(self, words: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> None:
+        """Sets words of the arena, by their numbers."""
+        self._view.view(np.uint32)[words] = values
 
     def read(self, address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """A copy of `nbytes` bytes."""

@@ -15,6 +15,7 @@ Kind = Literal[
     "race",
     "unfinished_copy",
     "absent_lanes",
+    "stored_read_only",
     "barrier",
     "trap",
     "assert",
@@ -28,6 +29,7 @@ TOOLS: Mapping[Kind, Tool] = {
     "race": "racecheck",
     "unfinished_copy": "racecheck",
     "absent_lanes": "synccheck",
+    "stored_read_only": "racecheck",
     "barrier": "synccheck",
     "trap": "memcheck",
     "assert": "memcheck",
@@ -151,7 +153,7 @@ class LaunchRecord:
     registers: int
     """Per thread, as ptxas allotted them."""
     status: str
-    """"completed", "budget exhausted", "deadlock" or "trap"."""
+    """"completed", "budget exhausted", "deadlock", "trap", or "starved": all blocks wait, and more cannot begin."""
     counters: dict[str, int]
     """By Nsight Compute's metric name."""
     line_counters: dict[int, dict[str, int]]
@@ -168,5 +170,7 @@ class LaunchRecord:
     """Sectors stored: L1 passes every store on."""
     longest_warp: int
     """Warp instructions of the warp that executed the most."""
+    communicates: bool
+    """Its blocks may see in which order they run: threads have met in global memory, or atomics are used."""
     touched: tuple[Touched, ...] = ()
     """Where blocks were sampled."""

@@ -30,18 +30,36 @@ MOST_WORDS = 256
 """So many of the stored words of an allocation are named at most, drawn from all of them."""
 
 
-def marked_pages(area: mmap, first: int, last: int) -> Array:
-    """The pages of `area` that may hold marks of the sectors [first, last). No other allocation's marks are there, as
-    the gaps between allocations are many pages of marks."""
-    begin, end = first // PAGESIZE, -(-last // PAGESIZE)
-    if end - begin < FEW:
-        return np.arange(begin, end)
-    return np.flatnonzero(resident(area, begin * PAGESIZE, (end - begin) * PAGESIZE)) + begin
+class MarkedPages:
+    """Marks of one kind: those in any of some areas, a byte for each sector."""
 
+    def __init__(self, *areas: mmap) -> None:
+        self._areas = areas
+        self._pages = [np.frombuffer(area, np.uint8).reshape(-1, PAGESIZE) for area in areas]
 
-def pages_of(area: mmap) -> Marks:
-    """All marks, a row for each page."""
-    return np.frombuffer(area, np.uint8).reshape(-1, PAGESIZE)
+    def within(self, first: int, last: int) -> Array:
+        """The pages that may hold marks of the sectors [first, last). No other allocation's marks are there, as the
+        gaps between allocations are many pages of marks."""
+        begin, end = first // PAGESIZE, -(-last // PAGESIZE)
+        if end - begin < FEW:
+            return np.arange(begin, end)
+        backed = [resident(area, begin * PAGESIZE, (end - begin) * PAGESIZE) for area in self._areas]
+        return np.flatnonzero(np.bitwise_or.reduce(backed)) + begin
+
+    def of_pages(self, pages: Array) -> Marks:
+        """The marks of some pages, a row for each."""
+        return self._united([area[pages] for area in self._pages])
+
+    def of_sectors(self, sectors: Array) -> Marks:
+        return self._united([area[sectors // PAGESIZE, sectors % PAGESIZE] for area in self._pages])
+
+    @staticmethod
+    def _united(marks: Sequence[Marks]) -> Marks:
+        return marks[0] if len(marks) == 1 else np.bitwise_or.reduce(marks)
+
+    def count(self, first: int, last: int) -> int:
+        """How many of the sectors [first, last) are marked."""
+        return int(np.count_nonzero(self.of_pages(self.within(first, last))))
 
 
 @dataclass
@@ -69,9 +87,8 @@ class _Allocation:
 class TouchedByBlocks:
     """Looked at after every block of a launch."""
 
-    def __init__(self, areas: Sequence[mmap], allocations: Array) -> None:
-        self._areas = areas
-        self._pages = [pages_of(area) for area in areas]
+    def __init__(self, loaded: MarkedPages, stored: MarkedPages, allocations: Array) -> None:
+        self._loaded, self._stored = loaded, stored
         self._allocations = [
             _Allocation(low, high) for low, high in allocations.reshape(-1, 2).tolist() if high
         ]
@@ -80,7 +97,7 @@ class TouchedByBlocks:
         """Take note of what the last block has added. Returns how many pages of marks were looked at."""
         pages = 0
         for item in self._allocations:
-            loaded, stored = self._marks(0, item), self._marks(1, item)
+            loaded, stored = _marks(self._loaded, item), _marks(self._stored, item)
             pages += len(loaded) + len(stored)
             read = int(np.count_nonzero(loaded))
             words = int(_POPULATION[stored[stored != 0]].sum())
@@ -94,8 +111,8 @@ class TouchedByBlocks:
         return tuple(self._touched(item) for item in self._allocations if item.read or item.words)
 
     def _touched(self, item: _Allocation) -> Touched:
-        loaded = self._sectors(0, item)
-        strange = np.count_nonzero(self._stored(loaded) == 0)
+        loaded = _sectors(self._loaded, item)
+        strange = np.count_nonzero(self._stored.of_sectors(loaded) == 0)
         return Touched(
             base=item.low,
             read_bytes=SECTOR * item.read,
@@ -108,26 +125,25 @@ class TouchedByBlocks:
 
     def _words(self, item: _Allocation) -> tuple[int, ...]:
         """Some of the stored words, by their place in the allocation, in order."""
-        sectors = self._sectors(1, item)
-        bits = np.unpackbits(self._stored(sectors), bitorder="little").reshape(-1, WORDS)
+        sectors = _sectors(self._stored, item)
+        bits = np.unpackbits(self._stored.of_sectors(sectors), bitorder="little").reshape(-1, WORDS)
         sector, word = np.nonzero(bits)
         words = (sectors[sector] - item.first) * WORDS + word
         if len(words) > MOST_WORDS:
             words = np.sort(np.random.default_rng(len(words)).choice(words, MOST_WORDS, replace=False))
         return tuple(words.tolist())
 
-    def _marks(self, area: int, item: _Allocation) -> Marks:
-        """The marks of an allocation, as far as there may be any."""
-        return self._pages[area][marked_pages(self._areas[area], item.first, item.last)]
 
-    def _sectors(self, area: int, item: _Allocation) -> Array:
-        """The marked sectors of an allocation."""
-        page, mark = np.nonzero(self._marks(area, item) != 0)
-        return marked_pages(self._areas[area], item.first, item.last)[page] * PAGESIZE + mark
+def _marks(kind: MarkedPages, item: _Allocation) -> Marks:
+    """The marks of an allocation, as far as there may be any."""
+    return kind.of_pages(kind.within(item.first, item.last))
 
-    def _stored(self, sectors: Array) -> Marks:
-        """Which words of some sectors were stored."""
-        return self._pages[1][sectors // PAGESIZE, sectors % PAGESIZE]
+
+def _sectors(kind: MarkedPages, item: _Allocation) -> Array:
+    """The marked sectors of an allocation."""
+    pages = kind.within(item.first, item.last)
+    page, mark = np.nonzero(kind.of_pages(pages) != 0)
+    return pages[page] * PAGESIZE + mark
 
 
 _POPULATION = np.array([number.bit_count() for number in range(256)], np.int64)

@@ -46,18 +46,22 @@ class Worker:
         for name, value in slots.items():
             self.context[getattr(layout, name)] = value
 
-    def prepare(self, plan: KernelPlan, launch: dict[str, int], shared_bytes: int, state_bytes: int) -> None:
-        """Makes room for the blocks of a launch; `launch` are the context slots all workers share."""
+    def prepare(
+        self, plan: KernelPlan, launch: dict[str, int], shared_bytes: int, state_bytes: int, residents: int
+    ) -> None:
+        """Makes room for the blocks of a launch, of which `residents` are under way at a time; `launch` are the context
+        slots all workers share."""
         warps = -(-launch["THREADS"] // LANES)
         local_bytes = (plan.local_bytes + 15) // 16 * 16
         state_bytes = (state_bytes + 127) // 128 * 128
-        self.shared = _room(self.shared, shared_bytes, np.uint8)
-        self.local = _room(self.local, local_bytes * warps * LANES, np.uint8)
-        self.states = _room(self.states, state_bytes * warps, np.uint8)
-        if "cp" in plan.uses:
-            self.queues = _room(self.queues, warps * layout.ASYNC_WARP_BYTES, np.uint8)
-        entries = (shared_bytes >> plan.shadow_shift) + 1
-        self.shadows = [_room(shadow, entries * 8, np.int64) for shadow in self.shadows]
+        shared_room = (shared_bytes + 127) // 128 * 128
+        queue_bytes = warps * layout.ASYNC_WARP_BYTES if "cp" in plan.uses else 0
+        shadow_bytes = ((shared_bytes >> plan.shadow_shift) + 1) * 8
+        self.shared = _room(self.shared, shared_room * residents, np.uint8)
+        self.local = _room(self.local, local_bytes * warps * LANES * residents, np.uint8)
+        self.states = _room(self.states, state_bytes * warps * residents, np.uint8)
+        self.queues = _room(self.queues, queue_bytes * residents, np.uint8)
+        self.shadows = [_room(shadow, shadow_bytes * residents, np.int64) for shadow in self.shadows]
         self.sites: Array = aligned(max(len(plan.sites), 1) * layout.SITE_SLOTS * 8)
         self.blocks: Array = aligned(len(plan.flow.blocks) * 16)
         self.lanes: Array = aligned(max(len(plan.guarded), 1) * 8)
@@ -67,9 +71,24 @@ class Worker:
             SHADOW_WRITES=self.shadows[0].ctypes.data,
             SHADOW_READS=self.shadows[1].ctypes.data, SHADOW_SHIFT=plan.shadow_shift, SITES=self.sites.ctypes.data,
             BLOCK_COUNTS=self.blocks.ctypes.data, LANE_COUNTS=self.lanes.ctypes.data, WARPS=warps,
-            ASYNC=self.queues.ctypes.data if "cp" in plan.uses else 0,
-            BARRIER_FAULTS=0, LONGEST_WARP=0, BLOCKS=len(plan.flow.blocks), **launch,
+            ASYNC=self.queues.ctypes.data if queue_bytes else 0,
+            BARRIER_FAULTS=0, BLOCKS=len(plan.flow.blocks), CONFLICT=0, DOUBTFUL=0, BLOCK_VECTOR=0, RESIDENT=0,
+            LAUNCH_CLOCK=int(self.context[layout.CLOCK]), RESIDENT_COUNT=residents, LONGEST_WARP=0, **launch,
         )  # fmt: skip
+        strides = {
+            layout.SHARED_HOST: shared_room, layout.LOCAL_HOST: local_bytes * warps * LANES,
+            layout.WARP_STATES: state_bytes * warps, layout.ASYNC: queue_bytes, layout.SHADOW_WRITES: shadow_bytes,
+            layout.SHADOW_READS: shadow_bytes, layout.RESIDENT: 1,
+        }  # fmt: skip
+        self.residents = self._places(strides, residents)
+        self._set(RESIDENTS=self.residents.ctypes.data)
+
+    def _places(self, strides: dict[int, int], residents: int) -> Array:
+        """What the held slots are at first for each block that is under way: each has memory of its own."""
+        table = np.zeros((residents, layout.HELD_BYTES // 8), np.int64)
+        for column, slot in enumerate(layout.HELD_SLOTS):
+            table[:, column] = self.context[slot] + strides.get(slot, 0) * np.arange(residents)
+        return table
 
     def run(self, kernel: int, linears: Array) -> int:
         """Runs the blocks one after the other; the status of the last."""

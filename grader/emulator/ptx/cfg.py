@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from grader.emulator.ptx.basic_blocks import Block
@@ -28,23 +29,28 @@ class ControlFlow:
 
     bypassed: dict[int, set[int]]
     """Block → the blocks behind the barriers that lanes have gone past, who come there while others wait."""
+    preemption_points: set[int]
+    """Blocks that begin with an access in front of which other blocks of the grid may have their turn."""
 
     def crossing(self) -> set[str]:
         """Registers whose values outlive a block."""
         return set().union(*self.live_in) if self.live_in else set()
 
 
-def analyse(function: Function, *, rows_uniform: bool, rotates: bool) -> ControlFlow:
+def analyse(
+    function: Function, *, rows_uniform: bool, rotates: bool, seen: Collection[int] = ()
+) -> ControlFlow:
     """Blocks and facts of an inlined kernel.
 
     rows_uniform: all lanes of a warp share tid.y and tid.z (the block's width is a multiple of 32).
     rotates: the scheduler may run lanes out of order (kernels that spin on memory).
+    seen: accesses (by id) whose order among the blocks of the grid may matter.
     """
-    blocks = build_blocks(function)
+    blocks = build_blocks(function, seen)
     divergence = DivergenceAnalysis(blocks, rows_uniform=rows_uniform, rotates=rotates)
     points = divergence.reconvergence_points()
     if points:
-        blocks = build_blocks(function, points)
+        blocks = build_blocks(function, {*points, *seen})
         divergence = DivergenceAnalysis(blocks, rows_uniform=rows_uniform, rotates=rotates)
     return ControlFlow(
         function,
@@ -57,4 +63,5 @@ def analyse(function: Function, *, rows_uniform: bool, rotates: bool) -> Control
             b.index: divergence.limit(b) for b in blocks if b.instructions and id(b.instructions[0]) in points
         },
         bypassed=divergence.bypassed,
+        preemption_points={b.index for b in blocks if b.instructions and id(b.instructions[0]) in seen},
     )

@@ -75,10 +75,16 @@ class KernelPlan:
     """log2 of the narrowest shared access, at most 2."""
     serial: bool
     """Blocks may communicate: they run in order on one thread."""
+    fences: bool
+    """There are fences, or releases: what a thread has stored can be made known to another."""
     blocks_wait: bool
     """A block may wait for another, by an atomic, a fence or a volatile access."""
-    warps_wait: bool
-    """A warp may wait for another of its block by other means than a barrier."""
+    meets: bool
+    """Threads may meet in global memory otherwise than by atomics alone: its accesses are tracked from the start."""
+    reads_only: bool
+    """There are loads through the read-only cache."""
+    record_shift: int
+    """log2 of the narrowest access to global memory, at most 2."""
     may_spin: bool
     """A lane may wait for another of its warp, so pending lanes take turns."""
     max_threads: int | None
@@ -109,8 +115,10 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     instructions = [item for item in function.body if isinstance(item, Instruction)]
     _check_registers(function, instructions)
     communicates = any(_communicates(inst) for inst in instructions)
+    blocks_wait = any(_lets_wait(inst) for inst in instructions)
     may_spin = _may_spin(function, build_blocks(function))
-    flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin)
+    seen = [id(inst) for inst in instructions if blocks_wait and _is_seen(inst)]
+    flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin, seen=seen)
     sites = _sites(flow)
     shared, static_bytes = _layout(_shared_variables(module, function, instructions))
     local, local_bytes = _layout([v for v in function.variables.values() if v.space == "local"])
@@ -127,10 +135,13 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         static_shared_bytes=static_bytes,
         local=local,
         local_bytes=local_bytes,
-        shadow_shift=_shadow_shift(instructions),
+        shadow_shift=_narrowest(instructions, "shared"),
         serial=communicates,
-        blocks_wait=any(_orders(inst, shared=False) for inst in instructions),
-        warps_wait=any(_orders(inst, shared=True) for inst in instructions),
+        fences=any(_is_fence(inst) for inst in instructions),
+        blocks_wait=blocks_wait,
+        meets=any(_may_meet(inst) for inst in instructions) or (may_spin and blocks_wait),
+        reads_only=any(inst.parts[0] == "ld" and "nc" in inst.parts for inst in instructions),
+        record_shift=_narrowest(instructions, "global"),
         may_spin=may_spin,
         max_threads=entry.max_threads,
         uses={inst.parts[0] for inst in instructions},
@@ -159,16 +170,33 @@ def _communicates(inst: Instruction) -> bool:
     return name in ("membar", "fence") and not {"cta", "async", "proxy"} & set(inst.parts)
 
 
-def _orders(inst: Instruction, *, shared: bool) -> bool:
-    """Whether one block can wait for another by this instruction, or with `shared` one warp of a block for another."""
+def _lets_wait(inst: Instruction) -> bool:
+    """Whether one block can wait for another by this instruction."""
     name = inst.parts[0]
-    if name == "atom":
-        return shared or decode_space(inst) != "shared"
-    if name in ("ld", "st"):
-        spaces = ("global", "generic", "shared") if shared else ("global", "generic")
-        kinds = {"volatile", "relaxed", "acquire", "release", "mmio"}
-        return decode_space(inst) in spaces and bool(kinds & set(inst.parts))
-    return name in ("membar", "fence") and (shared or "cta" not in inst.parts)
+    if name in ("atom", "ld", "st"):
+        return decode_space(inst) in ("global", "generic") and (name == "atom" or _is_strong(inst))
+    return name in ("membar", "fence") and "cta" not in inst.parts
+
+
+def _is_seen(inst: Instruction) -> bool:
+    """Whether it matters which block comes first to this instruction."""
+    return inst.parts[0] in ("atom", "ld", "st") and _lets_wait(inst)
+
+
+def _is_strong(inst: Instruction) -> bool:
+    return bool({"volatile", "relaxed", "acquire", "release", "mmio"} & set(inst.parts))
+
+
+def _is_fence(inst: Instruction) -> bool:
+    """Whether the instruction orders what its thread has stored before what it stores next."""
+    fence = inst.parts[0] in ("membar", "fence") and not {"async", "proxy"} & set(inst.parts)
+    return fence or bool({"release", "acq_rel"} & set(inst.parts))
+
+
+def _may_meet(inst: Instruction) -> bool:
+    """Whether a launch cannot be done again without a trace, or will mostly have to be."""
+    strong = inst.parts[0] in ("ld", "st") and _is_strong(inst)
+    return inst.parts[0] == "call" or _is_fence(inst) or (strong and decode_space(inst) != "shared")
 
 
 def _may_spin(function: Function, blocks: list[Block]) -> bool:
@@ -277,9 +305,11 @@ def _layout(variables: list[Variable]) -> tuple[dict[str, int], int]:
     return offsets, max([position, *dynamic])
 
 
-def _shadow_shift(instructions: list[Instruction]) -> int:
+def _narrowest(instructions: list[Instruction], space: str) -> int:
+    """log2 of the bytes of the narrowest access that may be to this space, at most 2."""
+    names = ("ld", "st", "atom", "red", *(["wmma"] if space == "global" else []))
     narrowest = 4
     for inst in instructions:
-        if inst.parts[0] in ("ld", "st", "atom", "red") and decode_space(inst) in ("shared", "generic"):
+        if inst.parts[0] in names and decode_space(inst) in (space, "generic"):
             narrowest = min(narrowest, TYPE_BYTES.get(inst.parts[-1], 4))
     return {1: 0, 2: 1, 4: 2}[narrowest]

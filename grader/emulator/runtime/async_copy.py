@@ -10,7 +10,7 @@ from numba import int64, uint8
 
 from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.globalmem import access_global
-from grader.emulator.runtime.layout import (
+from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESSOR_BITS,
     ASYNC,
     ASYNC_QUEUE,
@@ -25,6 +25,7 @@ from grader.emulator.runtime.layout import (
     E_WIDTH,
     ENTRY_BYTES,
     IN_FLIGHT,
+    LANE_FIELD,
     LANES,
     LOAD,
     MISALIGNED,
@@ -41,10 +42,12 @@ from grader.emulator.runtime.layout import (
     SHARED_HOST,
     STORE,
     WARP,
+    WARPS,
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.sharedmem import _shadow, accessor, sync_clock
+from grader.emulator.runtime.ordering import sync_clock
+from grader.emulator.runtime.sharedmem import _shadow, accessor
 
 
 @native
@@ -98,6 +101,36 @@ def _complete(context: int, entry: int) -> None:
 
 
 @native
+def _is_under_way(context: int, destination: int, source: int, size: int, width: int) -> bool:
+    """Whether a warp of the block has an equal copy under way. A second one changes nothing, whichever arrives first."""
+    c = pointer(context, int64)
+    for warp in range(c[WARPS]):
+        queue = c[ASYNC] + warp * ASYNC_WARP_BYTES
+        q = pointer(queue, int64)
+        for number in range(q[Q_FIRST], q[Q_NEXT]):
+            e = pointer(_entry(queue, int64(number)), int64)
+            for lane in range(LANES):
+                if (e[E_LANES] >> lane) & 1 and e[E_DESTINATIONS + lane] == destination:
+                    same = e[E_SOURCES + lane] == source or (size == 0 and e[E_SIZES + lane] == 0)
+                    if same and e[E_SIZES + lane] == size and e[E_WIDTH] == width:
+                        return True
+    return False
+
+
+@native
+def _issue(context: int, site: int, destination: int, source: int, size: int, width: int, lane: int) -> None:
+    """Marks the destination of one lane's copy as under way."""
+    c = pointer(context, int64)
+    me = accessor(context, site) & ((1 << ACCESSOR_BITS) - 1)
+    in_flight = (NEVER + c[BLOCK_CLOCK] << ACCESSOR_BITS) | me | IN_FLIGHT
+    before = pointer(c[SHADOW_WRITES], int64)[destination >> c[SHADOW_SHIFT]]
+    again = before >> ACCESSOR_BITS == NEVER + c[BLOCK_CLOCK] and before & LANE_FIELD == IN_FLIGHT
+    if not (again and _is_under_way(context, destination, source, size, width)):
+        _shadow(context, site, destination, width, lane, STORE, sync_clock(context))
+    _mark(context, destination, width, in_flight)
+
+
+@native
 def _split_sectors(destinations: int, sources: int, mask: int) -> int:
     """Sectors that a request of 16 bytes a lane asks for twice: those whose halves, from two neighbouring lanes, go
     to different lines of 128 bytes of shared memory. (Seen on an H200; copies of 4 bytes, by way of L1, have none.)
@@ -120,7 +153,6 @@ def async_copy(
     context: int, site: int, destinations: int, sources: int, sizes: int, mask: int, width: int
 ) -> None:
     """Issues one cp.async of `width` bytes a lane; `sizes` are the bytes each lane reads, 0 to width."""
-    c = pointer(context, int64)
     d = pointer(destinations, int64)
     z = pointer(sizes, int64)
     reading = int64(0)
@@ -144,9 +176,7 @@ def async_copy(
     e[E_GROUP] = q[Q_GROUPS]
     e[E_WIDTH] = width
     e[E_SITE] = site
-    synchronised = sync_clock(context)
-    me = accessor(context, site) & ((1 << ACCESSOR_BITS) - 1)
-    in_flight = (NEVER + c[BLOCK_CLOCK] << ACCESSOR_BITS) | me | IN_FLIGHT
+    e[E_LANES] = 0
     lanes = int64(0)
     for lane in range(LANES):
         if not (allowed >> lane) & 1 or not _destination_ok(context, site, d[lane], width, lane):
@@ -155,8 +185,7 @@ def async_copy(
         e[E_DESTINATIONS + lane] = d[lane]
         e[E_SOURCES + lane] = s[lane]
         e[E_SIZES + lane] = z[lane]
-        _shadow(context, site, d[lane], width, int64(lane), STORE, synchronised)
-        _mark(context, d[lane], width, in_flight)
+        _issue(context, site, d[lane], s[lane], z[lane], width, int64(lane))
     e[E_LANES] = lanes
 
 

@@ -112,20 +112,24 @@ def make_combine(element: Any) -> Any:
 
 
 def make_atomic(element: Any) -> Any:
-    """The atomic of one width: old values to `out`; `second` is the swap value of a compare-and-swap."""
+    """The atomic of one width: old values to `out`; `second` is the swap value of a compare-and-swap. It returns how many
+    lanes changed what memory held."""
     combine = make_combine(element)
 
     @native
-    def atomic(addresses: int, values: int, seconds: int, out: int, mask: int, operation: int) -> None:
+    def atomic(addresses: int, values: int, seconds: int, out: int, mask: int, operation: int) -> int:
         a = pointer(addresses, int64)
         v = pointer(values, element)
         w = pointer(seconds, element)
         o = pointer(out, element)
+        changed = int64(0)
         for lane in range(LANES):
             if (mask >> lane) & 1:
                 p = pointer(a[lane], element)
                 old = p[0]
                 p[0] = combine(operation, old, v[lane], w[lane])
+                changed += int64(p[0] != old)
                 o[lane] = old
+        return changed
 
     return atomic

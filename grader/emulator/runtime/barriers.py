@@ -50,6 +50,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.ordering import meet
 
 
 @native
@@ -152,6 +153,7 @@ def _votes(context: int, number: int) -> tuple[int, int]:
 def _open(context: int, number: int, whole: bool) -> None:
     """Lets all go on that wait at a barrier; `whole` where it is one of the whole block."""
     c = pointer(context, int64)
+    meet(context)
     c[CLOCK] += 1
     c[BARRIER_CLOCK] = c[CLOCK]
     true, threads = _votes(context, number)

@@ -61,8 +61,8 @@ NAMES = (
     "async_commit",
     "async_wait",
     "note_absent",
-    "note_fence",
-    "compare_stores",
+    "fence",
+    "track_stores",
 )  # fmt: skip
 
 
@@ -109,17 +109,19 @@ def _functions() -> list[tuple[str, Any, int]]:
         findings,
         globalmem,
         movers,
+        ordering,
         othermem,
         scheduler,
         sharedmem,
         tensor,
+        tracking,
     )
 
     found: list[tuple[str, Any, int]] = [
         ("access_global", globalmem.access_global, 6),
-        ("access_global_uniform", globalmem.access_global_uniform, 5),
+        ("access_global_uniform", globalmem.access_global_uniform, 6),
         ("access_shared", sharedmem.access_shared, 7),
-        ("access_shared_uniform", sharedmem.access_shared_uniform, 5),
+        ("access_shared_uniform", sharedmem.access_shared_uniform, 6),
         ("access_local", othermem.access_local, 5),
         ("access_param", othermem.access_param, 5),
         ("access_generic", othermem.access_generic, 7),
@@ -135,8 +137,8 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("async_commit", async_copy.async_commit, 1),
         ("async_wait", async_copy.async_wait, 2),
         ("note_absent", findings.note_absent, 4),
-        ("note_fence", globalmem.note_fence, 1),
-        ("compare_stores", globalmem.compare_stores, 7),
+        ("fence", ordering.fence, 2),
+        ("track_stores", tracking.track_stores, 7),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

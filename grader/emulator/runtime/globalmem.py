@@ -1,10 +1,9 @@
-"""Global and constant memory: bounds, alignment, requests, sectors, and reads of what others store meanwhile.
+"""Global and constant memory: bounds, alignment, requests, sectors, and whether threads may have met.
 
-The last writer of each word is kept for as long as the launch lasts. A thread that loads what another block has
-stored, or another warp of its block since the last barrier, races with it. Where a kernel has means to wait for that
-(atomics, fences, volatile accesses), warps of a block are not looked at, and what another block has stored may be
-loaded once that block has executed a fence behind the store. In all other kernels, a store of another value over what
-others have stored in the same way is a race as well.
+What a launch loads and stores is marked, by sectors and words (or bytes, of narrower stores), and with several threads
+of the host as with one: marks only ever come to be set. As long as no word was stored twice, or both stored and loaded
+or updated by an atomic, no two threads can have met anywhere, and there is nothing more to find. Else there is a
+conflict: the launch is undone, and repeated on one thread with every access tracked (tracking.py).
 """
 
 from __future__ import annotations
@@ -17,25 +16,17 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ALLOCATION_COUNT,
     ALLOCATIONS,
     ATOMIC,
-    BARRIER_CLOCK,
-    BLOCK_CLOCK,
-    BLOCK_LINEAR,
-    BLOCK_NUMBERS,
     BLOCK_SERIAL,
     BOUND_HIGH,
     BOUND_LOW,
-    COMPARED,
+    CONFLICT,
     DOUBTFUL,
-    FENCES,
     GLOBAL_BASE,
     HOST_DELTA,
     LANES,
-    LAST_WRITERS,
     LOAD,
     MISALIGNED,
-    MOST_EPOCHS,
     NEW_SECTORS,
-    NO_WRITER,
     OUT_OF_BOUNDS,
     P_ALIGNED,
     P_HIGHEST,
@@ -45,21 +36,25 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     P_SECTORS,
     P_TOGETHER,
     PATTERNS_GLOBAL,
-    RACE,
+    READ_ONLY,
+    RECORDS,
+    REDUCTION,
     REQUESTS,
     SECTORS,
+    SEVERAL,
     STAMPS,
     STORE,
+    STRONG_LOAD,
+    TOUCHED_ATOMIC,
+    TOUCHED_BYTES,
     TOUCHED_READ,
     TOUCHED_WRITE,
-    WARP,
-    WARPS_WAIT,
-    WRITER_BLOCK,
-    WRITER_EPOCH,
+    UNDO,
 )
-from grader.emulator.runtime.native import pointer, population, trailing_zeros
+from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern, sector_words
+from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern
+from grader.emulator.runtime.tracking import track, track_lane
 
 
 @native
@@ -110,168 +105,115 @@ def _check_lanes(context: int, site: int, addresses: int, mask: int, width: int)
 
 
 @native
-def note_fence(context: int) -> None:
-    """What the block has stored so far may be loaded by others from here on."""
+def _first_stores(context: int, sector: int, words: int) -> int:
+    """Marks words of a sector as stored, and keeps what they held before. Returns those that were stored before.
+
+    What they hold is read before the mark is set: where another thread of the host stores there at the same time, only
+    one of the two finds the mark missing, and it has then read what neither had stored yet.
+    """
     c = pointer(context, int64)
-    if c[FENCES]:
-        pointer(c[FENCES], int64)[c[BLOCK_LINEAR] & (BLOCK_NUMBERS - 1)] += 1
-
-
-@native
-def _fences(context: int, block: int) -> int:
-    return min(pointer(pointer(context, int64)[FENCES], int64)[block], int64(MOST_EPOCHS))
-
-
-@native
-def _writer(context: int) -> int:
-    """The running warp as the last writer of the words that it stores."""
-    c = pointer(context, int64)
-    block = c[BLOCK_LINEAR] & (BLOCK_NUMBERS - 1)
-    barriers = c[BARRIER_CLOCK] - c[BLOCK_CLOCK]
-    epoch = _fences(context, block) if c[FENCES] else min(barriers, int64(MOST_EPOCHS))
-    return (block << WRITER_BLOCK) | (epoch << WRITER_EPOCH) | c[WARP]
-
-
-@native
-def _unordered(context: int, writer: int, me: int) -> bool:
-    """Whether the running warp cannot know that what another has stored is there."""
-    c = pointer(context, int64)
-    if writer in (me, NO_WRITER):
-        return False
-    epoch = (writer >> WRITER_EPOCH) & MOST_EPOCHS
-    if (writer ^ me) >> WRITER_BLOCK != 0:
-        return c[FENCES] == 0 or (epoch != MOST_EPOCHS and epoch == _fences(context, writer >> WRITER_BLOCK))
-    if c[WARPS_WAIT] or ((writer ^ me) & (1 << WRITER_EPOCH) - 1) == 0 or epoch == MOST_EPOCHS:
-        return False
-    return (writer ^ me) >> WRITER_EPOCH == 0
-
-
-@native
-def _first_unordered(context: int, me: int, writers: int, words: int) -> int:
-    """The first of these words of a sector that others have stored without order; 8 where none is."""
-    pairs = pointer(writers, int64)
-    twice = me | me << 32
-    if not (pairs[0] ^ twice) | (pairs[1] ^ twice) | (pairs[2] ^ twice) | (pairs[3] ^ twice):
-        return int64(8)  # mostly a sector is one warp's
-    while words:
-        word = trailing_zeros(words)
-        if _unordered(context, int64(pointer(writers, uint32)[word]), me):
-            return word
-        words &= words - 1
-    return int64(8)
-
-
-@native
-def _remember(context: int, pattern: int, base: int, writer: int, compared: bool) -> bool:
-    """Marks the words of a store as stored, and their last writer. False where the store is `compared` and may put
-    another value over one that others have stored; it is then left to `compare_stores`."""
-    c = pointer(context, int64)
-    p = pointer(pattern, int64)
-    touched = pointer(c[TOUCHED_WRITE], uint8)
-    all_writers = c[LAST_WRITERS]
-    twice = writer | writer << 32
-    for i in range(p[P_SECTORS]):
-        sector = base + p[P_ITEM_OFFSETS + i]
-        words = p[P_ITEM_WORDS + i]
-        writers = all_writers + sector * 32
-        before = int64(touched[sector])
-        if compared and before & words and _first_unordered(context, writer, writers, before & words) < 8:
-            return False
-        touched[sector] = uint8(before | words)
-        if words == 255:
-            pairs = pointer(writers, int64)
-            pairs[0] = twice
-            pairs[1] = twice
-            pairs[2] = twice
-            pairs[3] = twice
+    held = pointer(c[HOST_DELTA] + GLOBAL_BASE + sector * 32, int64)
+    first, second, third, fourth = held[0], held[1], held[2], held[3]
+    before = int64(fetch_or(pointer(c[TOUCHED_WRITE] + sector, uint8), uint8(words)))
+    fresh = words & ~(before | int64(pointer(c[TOUCHED_ATOMIC], uint8)[sector]))
+    if c[UNDO] and fresh:
+        kept = pointer(c[UNDO] + sector * 32, int64)
+        if fresh == 255:
+            kept[0], kept[1], kept[2], kept[3] = first, second, third, fourth
         else:
-            while words:
-                pointer(writers, uint32)[trailing_zeros(words)] = uint32(writer)
-                words &= words - 1
-    return True
+            for word in range(8):
+                if (fresh >> word) & 1:
+                    pair = (first, second, third, fourth)[word >> 1]
+                    pointer(c[UNDO], uint32)[sector * 8 + word] = uint32(pair >> (word & 1) * 32)
+    return before & words
 
 
 @native
-def _store(context: int, pattern: int, base: int, kind: int, width: int) -> None:
-    """Remembers a store; one that has to be looked at with its values is left to `compare_stores`."""
-    c = pointer(context, int64)
-    plain = kind == COMPARED or (kind == STORE and width >= 4)
-    compared = kind == COMPARED and c[FENCES] == 0
-    together = compared and pointer(pattern, int64)[P_TOGETHER] != 0
-    writer = _writer(context) if plain else int64(NO_WRITER)
-    if together or not _remember(context, pattern, base, writer, compared):
-        c[DOUBTFUL] = 1
-
-
-@native
-def _note_race(
-    context: int, site: int, addresses: int, mask: int, width: int, sector: int, word: int
-) -> None:
-    """Notes the first lane that accesses this word of a sector, with the word's last writer."""
-    a = pointer(addresses, int64)
-    writer = int64(pointer(pointer(context, int64)[LAST_WRITERS], uint32)[sector * 8 + word])
-    for lane in range(LANES):
-        there = (mask >> lane) & 1 and (a[lane] - GLOBAL_BASE) >> 5 == sector
-        if there and (sector_words(a[lane], width) >> word) & 1:
-            note(context, site, RACE, int64(lane), a[lane], writer)
-            return
-
-
-@native
-def _look_for_races(
-    context: int, site: int, addresses: int, mask: int, width: int, pattern: int, base: int
-) -> None:
-    """Whether any word of a load was stored by others in this launch."""
+def _store_words(context: int, pattern: int, base: int) -> None:
+    """A plain store of whole words: a conflict where any of them was stored before."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
+    again = p[P_TOGETHER]
+    for i in range(p[P_SECTORS]):
+        again |= _first_stores(context, base + p[P_ITEM_OFFSETS + i], p[P_ITEM_WORDS + i])
+    if again:
+        c[CONFLICT] = 1
+
+
+@native
+def _store_bytes(context: int, sector: int, bits: int) -> None:
+    """A plain store of some bytes of a sector, a bit each: a conflict where any of them was stored before."""
+    c = pointer(context, int64)
+    words = int64(0)
+    for word in range(8):
+        words |= int64((bits >> 4 * word) & 15 != 0) << word
+    bytes_before = int64(fetch_or(pointer(c[TOUCHED_BYTES] + sector * 4, uint32), uint32(bits)))
+    before = _first_stores(context, sector, words)
+    for word in range(8):
+        if (before >> word) & 1 and (bytes_before >> 4 * word) & 15 == 0:  # as a whole
+            c[CONFLICT] = 1
+    if bytes_before & bits:
+        c[CONFLICT] = 1
+
+
+@native
+def _store_narrow(context: int, pattern: int, addresses: int, mask: int, width: int) -> None:
+    """A plain store of less than a word a lane."""
+    a = pointer(addresses, int64)
+    if pointer(pattern, int64)[P_TOGETHER]:
+        pointer(context, int64)[CONFLICT] = 1
+    sector, bits = int64(-1), int64(0)
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            offset = a[lane] - GLOBAL_BASE
+            if offset >> 5 != sector:
+                if bits:
+                    _store_bytes(context, sector, bits)
+                sector, bits = offset >> 5, int64(0)
+            bits |= ((int64(1) << width) - 1) << (offset & 31)
+    _store_bytes(context, sector, bits)
+
+
+@native
+def _update_words(context: int, pattern: int, base: int) -> None:
+    """An atomic, or a strong store: marks its words, and keeps what they held before."""
+    c = pointer(context, int64)
+    p = pointer(pattern, int64)
+    updated = pointer(c[TOUCHED_ATOMIC], uint8)
     stored = pointer(c[TOUCHED_WRITE], uint8)
     for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
-        words = int64(stored[sector]) & p[P_ITEM_WORDS + i]
-        if words:
-            word = _first_unordered(context, _writer(context), c[LAST_WRITERS] + sector * 32, words)
-            if word < 8:
-                _note_race(context, site, addresses, mask, width, sector, word)
+        words = p[P_ITEM_WORDS + i]
+        fresh = words & ~(int64(updated[sector]) | int64(stored[sector]))
+        updated[sector] = uint8(int64(updated[sector]) | words)
+        if c[UNDO]:
+            for word in range(8):
+                if (fresh >> word) & 1:
+                    place = sector * 8 + word
+                    held = pointer(c[HOST_DELTA] + GLOBAL_BASE, uint32)[place]
+                    pointer(c[UNDO], uint32)[place] = held
 
 
 @native
-def compare_stores(
-    context: int, site: int, addresses: int, values: int, mask: int, width: int, count: int
+def _mark(
+    context: int, site: int, pattern: int, addresses: int, mask: int, width: int, base: int, kind: int
 ) -> None:
-    """Looks at a doubtful store before it is done, and remembers it: notes the first lane that puts another value
-    over what others have stored. Addresses are the host's; a lane stores `count` elements of `width` bytes."""
+    """Marks what a request has loaded or stored, and where accesses are tracked looks for races."""
     c = pointer(context, int64)
-    a = pointer(addresses, int64)
-    v = pointer(values, uint32)
-    touched = pointer(c[TOUCHED_WRITE], uint8)
-    writers = pointer(c[LAST_WRITERS], uint32)
-    me = _writer(context)
-    words = width >> 2
-    c[DOUBTFUL] = 0
-    silent = False
-    for lane in range(LANES):
-        if not (mask >> lane) & 1:
-            continue
-        address = a[lane] - c[HOST_DELTA]
-        before = pointer(a[lane], uint32)
-        for i in range(count * words):
-            value = v[(i // words * LANES + lane) * words + i % words]
-            word = (address - GLOBAL_BASE >> 2) + i
-            stored = (touched[word >> 3] >> (word & 7)) & 1
-            differs = stored and before[i] != value and _unordered(context, int64(writers[word]), me)
-            for other in range(lane):
-                if (mask >> other) & 1 and a[other] == a[lane]:
-                    differs = differs or v[(i // words * LANES + other) * words + i % words] != value
-            if differs and not silent:
-                before_it = int64(writers[word]) if stored else me
-                note(context, site, RACE, int64(lane), address + 4 * i, before_it)
-                silent = True
-    for lane in range(LANES):
-        if (mask >> lane) & 1:
-            first = a[lane] - c[HOST_DELTA] - GLOBAL_BASE >> 2
-            for word in range(first, first + count * words):
-                touched[word >> 3] |= uint8(int64(1) << (word & 7))
-                writers[word] = uint32(me)
+    loads = kind in (LOAD, STRONG_LOAD, READ_ONLY)
+    if loads:
+        _count_sectors(context, site, pattern, base)
+    elif kind != STORE:
+        _update_words(context, pattern, base)
+    elif width < 4:
+        _store_narrow(context, pattern, addresses, mask, width)
+    else:
+        _store_words(context, pattern, base)
+    if c[RECORDS]:
+        if kind == STORE:
+            c[DOUBTFUL] = 1
+        else:
+            track(context, site, addresses, mask, width, kind)
 
 
 @native
@@ -287,7 +229,7 @@ def _count_sectors(context: int, site: int, pattern: int, base: int) -> None:
         sector = base + p[P_ITEM_OFFSETS + i]
         if stamps[sector] != serial:
             stamps[sector] = serial
-            touched[sector] = 1
+            touched[sector] = 255
             fresh += 1
     s = pointer(site, int64)
     s[NEW_SECTORS] += fresh
@@ -327,7 +269,7 @@ def _atomic_sectors(addresses: int, mask: int) -> int:
 
 @native
 def access_global(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
-    """One warp instruction on global memory; `kind` is LOAD, STORE, ATOMIC, STRONG or COMPARED.
+    """One warp instruction on global memory; `kind` says how (layout.py).
 
     Counts it, checks every lane, turns the device addresses into host addresses in place, and returns the mask
     of the lanes that may go on.
@@ -343,18 +285,13 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
     p = pointer(pattern, int64)
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
-    s[SECTORS] += p[P_SECTORS] if kind != ATOMIC else _atomic_sectors(addresses, mask)
+    s[SECTORS] += p[P_SECTORS] if kind not in (ATOMIC, REDUCTION) else _atomic_sectors(addresses, mask)
     allowed = mask
     inside = first + p[P_LOWEST] >= s[BOUND_LOW] and first + p[P_HIGHEST] + width <= s[BOUND_HIGH]
     if not inside or not p[P_ALIGNED] or first & (width - 1):
         allowed = _check_lanes(context, site, addresses, mask, width)
     if allowed == mask:
-        base = (first - GLOBAL_BASE) >> 5
-        if kind == LOAD:
-            _look_for_races(context, site, addresses, mask, width, pattern, base)
-            _count_sectors(context, site, pattern, base)
-        else:
-            _store(context, pattern, base, kind, width)
+        _mark(context, site, pattern, addresses, mask, width, (first - GLOBAL_BASE) >> 5, kind)
     delta = c[HOST_DELTA]
     for lane in range(LANES):
         a[lane] += delta
@@ -362,7 +299,7 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
 
 
 @native
-def access_global_uniform(context: int, site: int, address: int, mask: int, width: int) -> int:
+def access_global_uniform(context: int, site: int, address: int, mask: int, width: int, kind: int) -> int:
     """A load in which all lanes of the mask have one address. Returns the host address, 0 where not allowed."""
     c = pointer(context, int64)
     s = pointer(site, int64)
@@ -372,16 +309,13 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     if not check_address(context, site, address, width, trailing_zeros(mask)):
         return int64(0)
     sector = (address - GLOBAL_BASE) >> 5
-    words = int64(pointer(c[TOUCHED_WRITE], uint8)[sector]) & sector_words(address, width)
-    if words:
-        word = _first_unordered(context, _writer(context), c[LAST_WRITERS] + sector * 32, words)
-        if word < 8:
-            writer = int64(pointer(c[LAST_WRITERS], uint32)[sector * 8 + word])
-            note(context, site, RACE, trailing_zeros(mask), address, writer)
     stamps = pointer(c[STAMPS], uint32)
     if stamps[sector] != uint32(c[BLOCK_SERIAL]):
         stamps[sector] = uint32(c[BLOCK_SERIAL])
         touched = pointer(c[TOUCHED_READ], uint8)
-        touched[sector] = 1
+        touched[sector] = 255
         s[NEW_SECTORS] += 1
+    if c[RECORDS]:
+        lane = trailing_zeros(mask)
+        track_lane(context, site, address, width, lane if mask & (mask - 1) == 0 else int64(SEVERAL), kind)
     return address + c[HOST_DELTA]

@@ -44,8 +44,10 @@ GLOBAL_BASE = 0x7000_0000_0000
     TIDS,  # pointer to int32 [warp][3][32]: tid.x, tid.y, tid.z of each lane
     STAMPS,  # pointer to uint32 per 32-byte sector of the arena: serial of the last block that loaded it
     BLOCK_SERIAL,
-    TOUCHED_READ,  # pointer to uint8 per sector: loaded in this launch
+    TOUCHED_READ,  # pointer to uint8 per sector: 255 where it was loaded in this launch
     TOUCHED_WRITE,  # likewise: which of its words were stored, a bit each
+    TOUCHED_ATOMIC,  # likewise: which of its words an atomic updated
+    TOUCHED_BYTES,  # pointer to uint32 per sector: which of its bytes stores narrower than a word have stored
     SHADOW_WRITES,  # pointers to the shadow of shared memory: an int64 a granule for the last write,
     SHADOW_READS,  # and one for the last read
     SHADOW_SHIFT,  # log2 of the bytes an entry stands for
@@ -73,13 +75,39 @@ GLOBAL_BASE = 0x7000_0000_0000
     BARRIER_FAULT_OTHER,  # SPLIT: the basic block behind another barrier; else FIELDs: number, arrived, expected
     FAILED_BLOCK,  # the block that spent its budget or trapped
     FAILED_WARP,
-    LAST_WRITERS,  # pointer to uint32 per word of the arena: its last writer; holds where TOUCHED_WRITE says so
-    FENCES,  # pointer to int64 per block: its fences so far; 0 where blocks have no means to wait for each other
-    WARPS_WAIT,  # 1 where warps of a block may wait for each other by other means than barriers
-    DOUBTFUL,  # 1 where the last COMPARED store has to be looked at by `compare_stores`
+    UNDO,  # what the words of the arena held before the launch, where it may be undone; else 0
+    CONFLICT,  # 1 where the launch has to be repeated with its accesses tracked (globalmem.py)
+    ARENA_BYTES,  # of global memory, from GLOBAL_BASE on
+    RECORDS,  # pointer to the last accesses of each granule of global memory, where they are tracked; else 0
+    RECORD_SHIFT,  # log2 of the bytes of a granule
+    LAUNCH_CLOCK,  # CLOCK before the launch
+    SYNC_TABLE,  # pointer to what is published at each address (ordering.py); 0 where nothing can be
+    VECTORS,  # pointer to vectors of uint32: a time for each warp of the grid
+    VECTOR_LENGTH,  # 0 where blocks have no means to publish anything to each other
+    VECTOR_MOST,  # how many vectors there is room for
+    VECTOR_COUNT,  # how many were ever in use, and a stack of those that no longer are
+    FREE_VECTORS,
+    FREE_COUNT,
+    LENIENT,  # 1 where there was no room to keep what is published: blocks are taken to know all of each other
+    BLOCK_FENCES,  # how many fences the block has executed
+    BLOCK_VECTOR,  # what the block has learnt of others up to its last barrier: a vector's number, 0 for none
+    RESIDENT,  # the running block's place among those under way
+    RESIDENTS,  # pointer to what HELD_SLOTS hold of each of them, as far as blocks take turns
+    RESIDENT_COUNT,  # how many places there are
+    LAST_SERIAL,  # BLOCK_SERIAL of the block that began last
+    RANDOM,  # the state of the generator by which blocks take turns; 0 where they run to their end if they can
+    DOUBTFUL,  # 1 where the last store to global memory has to be looked at by `track_stores`
+    PROGRESS,  # grows with each atomic or tracked store that changes what memory holds
     LONGEST_WARP,  # the most instructions that a warp has executed
     CONTEXT_SLOTS,
-) = range(59)
+) = range(81)
+
+# What is a block's own, and is changed where another one has its turn.
+HELD_SLOTS = (
+    SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR,
+    BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES, BLOCK_VECTOR, RESIDENT,
+)  # fmt: skip
+HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
@@ -94,10 +122,10 @@ GLOBAL_BASE = 0x7000_0000_0000
 ) = range(8)
 
 # kinds of finding, in the order of their slots
-OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT = range(6)
-FINDING_KINDS = 6
+OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT, STORED_READ_ONLY = range(7)
+FINDING_KINDS = 7
 # FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
-# (a last writer, or an accessor of shared memory), the cp.async that has not arrived, the width of an access.
+# (a record of global memory, or an accessor of shared memory), the cp.async that has not arrived, the width of an access.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
 FINDING_SLOTS = 5
 SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole cache lines
@@ -138,19 +166,30 @@ NO_SITE = (
 ) - 1  # the site field of sites with higher numbers, and where none is known
 NO_WRITE = NO_SITE << SITE_SHIFT  # all fields below the clock, of a write that never was
 
+UPDATED = 61  # the lane field after an atomic, or another strong store that another warp may wait for
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
 NEVER = 1 << 38  # plus the block's clock, its clock: later than any barrier
 
 # What a finding keeps of the other access to shared memory: the fields above without the clock, and whether it read.
 OTHER_READ = 1 << ACCESSOR_BITS
 
-# -- last writers of words of global memory ---------------------------------------------------------------------------
-# block << 14 | epoch << 5 | warp. The epoch is how many barriers the block had passed, or how many fences it had
-# executed where blocks may wait for each other.
-WRITER_EPOCH, WRITER_BLOCK = 5, 14
-BLOCK_NUMBERS = 1 << 32 - WRITER_BLOCK  # block numbers are kept modulo this
-MOST_EPOCHS = (1 << WRITER_BLOCK - WRITER_EPOCH) - 1  # where they are not counted any further
-NO_WRITER = 0xFFFFFFFF  # the last store was an atomic, volatile, or narrower than a word
+# -- records of accesses to global memory --------------------------------------------------------------------------------
+# Of each granule four int64: its last plain store, its last atomic or other strong store, and the last two plain loads
+# by different warps; each time << 35 | block << 11 | warp << 6 | lane, where the time is CLOCK - LAUNCH_CLOCK. 0: none.
+R_STORE, R_STRONG, R_LOAD, R_EARLIER = range(4)
+RECORD_BYTES = 32
+RECORD_BLOCK, RECORD_TIME = 11, 35
+BLOCK_NUMBERS = 1 << RECORD_TIME - RECORD_BLOCK  # block numbers are kept modulo this
+RECORD_WARPS = 1 << RECORD_BLOCK - WARP_SHIFT
+R_READ = -(1 << 63)  # with a record in a finding: it is a load's
+MOST_TIME = (1 << 63 - RECORD_TIME) - 1  # where time does not go on
+
+# -- what is published (ordering.py) --------------------------------------------------------------------------------------
+# An entry of the table: the address (0: free), who published last and when, the vector of times for the warps of
+# other blocks (0: none), and times for those of the same block.
+V_KEY, V_BLOCK, V_VERSION, V_VECTOR, V_WARPS = range(5)
+SYNC_ENTRY = V_WARPS + LANES
+SYNC_ENTRIES = 1 << 15
 
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.
@@ -176,11 +215,20 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_PASSED_AT,  # the basic block behind it
     W_TRUE,  # of the last barrier with a reduction: threads whose predicate held, and all threads
     W_THREADS,
-    W_BARRIERS,  # BARRIERS times BARRIER_SLOTS
-) = range(13)
+    W_FENCE,  # CLOCK at the warp's last fence for the device, and CLOCK at its block's last barrier by then
+    W_FENCE_BARRIER,
+    W_BLOCK_FENCE,  # the same of its last fence for the block or wider
+    W_BLOCK_FENCE_BARRIER,
+    W_VECTOR,  # what it has learnt of other blocks since the last barrier: a vector's number, 0 for none
+    W_ACQUIRED,  # the address that it acquired last, and which version
+    W_ACQUIRED_VERSION,
+    W_PATIENCE,  # accesses that other blocks see which it may still make before another block's turn
+    W_KNOWN,  # for each warp of the block, CLOCK before which this one knows all that it did
+) = range(21)
 BARRIERS = 16
 B_WAITING, B_ARRIVED, B_EXPECTED, B_TRUE = range(4)
 BARRIER_SLOTS = 4
+W_BARRIERS = W_KNOWN + LANES  # BARRIERS times BARRIER_SLOTS
 W_MASKS = W_BARRIERS + BARRIERS * BARRIER_SLOTS
 # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
 
@@ -190,9 +238,9 @@ ALIGNED, ARRIVES = 1, 2
 SPLIT, BYPASSED, MISCOUNTED, DEADLOCKED_AT = range(4)
 FIELD = (1 << 20) - 1
 
-# how a site accesses memory; STRONG is a store that is volatile, relaxed or a release, COMPARED a plain one to global
-# memory whose values are there for `compare_stores`
-LOAD, STORE, ATOMIC, STRONG, COMPARED = range(5)
+# How a site accesses memory. Strong accesses are volatile, relaxed, acquire or release; a REDUCTION is an atomic whose
+# result nobody reads; READ_ONLY loads go through the cache that does not see stores (ld.global.nc).
+LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY = range(7)
 
 # atomic operations
 (
@@ -203,5 +251,5 @@ LOAD, STORE, ATOMIC, STRONG, COMPARED = range(5)
 # operand types of Tensor Core products
 OPERAND_F16, OPERAND_BF16, OPERAND_TF32 = range(3)
 
-# what the kernel function returns, and W_STATUS
-RUNNING, WAITING, DONE, BUDGET_SPENT, TRAPPED, DEADLOCKED = range(6)
+# what the kernel function returns, and W_STATUS; a launch is STARVED whose blocks all wait for one that cannot begin
+RUNNING, WAITING, DONE, BUDGET_SPENT, TRAPPED, DEADLOCKED, STARVED = range(7)

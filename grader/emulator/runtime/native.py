@@ -41,6 +41,17 @@ def population(typing: Any, value: Any) -> Any:
 
 
 @intrinsic
+def fetch_or(typing: Any, place: Any, bits: Any) -> Any:
+    """Sets bits in memory, atomically, and returns what was there; `place` is a pointer to an unsigned type."""
+    result = place.dtype
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.atomic_rmw("or", args[0], args[1], "seq_cst")
+
+    return result(place, result), generate
+
+
+@intrinsic
 def call_kernel(typing: Any, address: Any, context_address: Any, warp_address: Any) -> Any:
     """Calls the generated function at `address`: int64 f(int64 context, int64 warp)."""
 

@@ -22,8 +22,6 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SECTORS,
     SHARED_WINDOW,
     SITE_SLOTS,
-    STORE,
-    STRONG,
     WARP,
     WINDOW_BYTES,
 )
@@ -125,12 +123,11 @@ def access_generic(
     in_local = _lanes_in(addresses, mask, LOCAL_WINDOW)
     in_param = _lanes_in(addresses, mask, PARAM_WINDOW)
     in_global = mask & ~(in_shared | in_local | in_param)
-    here = int64(STORE) if kind == STRONG else int64(kind)  # for shared memory a store is a store
     if in_global == mask:
         return access_global(context, site, addresses, mask, width, kind)
     if in_shared == mask:
         _shift(addresses, int64(FULL), -SHARED_WINDOW)
-        return access_shared(context, shared_site, addresses, mask, width, here, scratch)
+        return access_shared(context, shared_site, addresses, mask, width, kind, scratch)
     allowed = int64(0)
     part = scratch + 32
     b = pointer(part, int64)
@@ -145,7 +142,7 @@ def access_generic(
             allowed |= access_global(context, site, part, members, width, kind)
         elif space == 1:
             _shift(part, int64(FULL), -SHARED_WINDOW)
-            allowed |= access_shared(context, shared_site, part, members, width, here, scratch)
+            allowed |= access_shared(context, shared_site, part, members, width, kind, scratch)
         elif space == 2:
             _shift(part, int64(FULL), -LOCAL_WINDOW)
             allowed |= access_local(context, local_site, part, members, width)

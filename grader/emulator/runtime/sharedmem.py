@@ -2,8 +2,8 @@
 
 The shadow keeps, for each word (or byte, where the kernel has narrower accesses), which thread wrote and which read
 it last, at which site and when. Two accesses by different threads, one of them a write, race when nothing orders
-them: no block barrier between accesses of different warps, and neither barrier nor `__syncwarp` between lanes of one
-warp, since lanes are not promised to run in step.
+them (ordering.py): no block barrier between accesses of different warps, and neither barrier nor `__syncwarp` between
+lanes of one warp, since lanes are not promised to run in step.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     ACCESSOR_BITS,
     ANY_WARP,
+    ATOMIC,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     CLOCK,
@@ -41,6 +42,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     PATTERNS_SHARED,
     RACE,
     REQUESTS,
+    RESIDENT,
     SECTORS,
     SEVERAL,
     SHADOW_READS,
@@ -48,30 +50,39 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHADOW_WRITES,
     SHARED_BYTES,
     SHARED_HOST,
+    SHARED_WINDOW,
     SITE_SHIFT,
     SITE_SLOTS,
     SITES,
     STORE,
     STORE_PHASE,
+    STRONG_LOAD,
+    STRONG_STORE,
+    SYNC_TABLE,
     UNFINISHED,
     UNINITIALISED,
-    W_SYNC_CLOCK,
+    UPDATED,
     WARP,
-    WARP_BYTES,
     WARP_SHIFT,
-    WARP_STATES,
+    WARPS,
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.ordering import acquire, known_before, release, sync_clock
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
 
 
 @native
-def sync_clock(context: int) -> int:
-    """When the running warp's lanes were last ordered among themselves."""
+def _known_before(context: int, warp: int) -> int:
+    """CLOCK before which the running warp knows all that another one did, or all other ones."""
     c = pointer(context, int64)
-    w = pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)
-    return max(w[W_SYNC_CLOCK], c[BARRIER_CLOCK])
+    if warp != ANY_WARP:
+        return known_before(context, warp)
+    least = c[CLOCK]
+    for other in range(c[WARPS]):
+        if other != c[WARP]:
+            least = min(least, known_before(context, int64(other)))
+    return least
 
 
 @native
@@ -81,8 +92,11 @@ def _unordered(context: int, record: int, warp: int, lane: int, synchronised: in
     when = record >> ACCESSOR_BITS
     if when < c[BARRIER_CLOCK] or when < c[BLOCK_CLOCK]:
         return False
-    if (record >> WARP_SHIFT) & ANY_WARP != warp:
-        return True
+    other = (record >> WARP_SHIFT) & ANY_WARP
+    if other != warp:
+        return when >= _known_before(context, other)
+    if record & LANE_FIELD == UPDATED:
+        return False
     return when >= synchronised and (record & LANE_FIELD != lane or lane == SEVERAL)
 
 
@@ -127,7 +141,7 @@ def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: i
     elif write >> ACCESSOR_BITS < c[BLOCK_CLOCK] or write & LANE_FIELD == IN_FLIGHT:
         note(context, site, UNINITIALISED, lane, address, int64(0))
         writes[index] = _reported(context)
-    elif _unordered(context, write, c[WARP], lane, synchronised):
+    elif write & LANE_FIELD != UPDATED and _unordered(context, write, c[WARP], lane, synchronised):
         note(context, site, RACE, lane, address, _other(write))
     reads[index] = _reader(
         reads[index],
@@ -177,11 +191,32 @@ def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: 
 
 
 @native
-def _shadow_atomic(context: int, site: int, index: int, lane: int, address: int) -> None:
-    """Atomics never race with each other; what they update must have been written."""
+def _shadow_atomic(context: int, site: int, index: int, lane: int, synchronised: int, address: int) -> None:
+    """Atomics never race with each other, but with plain stores; what they update must have been written."""
     c = pointer(context, int64)
     writes = pointer(c[SHADOW_WRITES], int64)
-    if writes[index] >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
+    write = writes[index]
+    if write >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
+        note(context, site, UNINITIALISED, lane, address, int64(0))
+        writes[index] = _reported(context)
+    elif write & LANE_FIELD != IN_FLIGHT:
+        if write & LANE_FIELD != UPDATED and _unordered(context, write, c[WARP], lane, synchronised):
+            note(context, site, RACE, lane, address, _other(write))
+        writes[index] = accessor(context, site) | UPDATED
+
+
+@native
+def _shadow_strong(context: int, site: int, index: int, lane: int, kind: int, address: int) -> None:
+    """A strong load or store, where warps may wait for each other by them."""
+    c = pointer(context, int64)
+    writes = pointer(c[SHADOW_WRITES], int64)
+    written = writes[index] >> ACCESSOR_BITS >= c[BLOCK_CLOCK]
+    if kind == STRONG_STORE:
+        if written and writes[index] & LANE_FIELD not in (UPDATED, IN_FLIGHT):
+            if _unordered(context, writes[index], c[WARP], lane, sync_clock(context)):
+                note(context, site, RACE, lane, address, _other(writes[index]))
+        writes[index] = accessor(context, site) | UPDATED
+    elif not written:
         note(context, site, UNINITIALISED, lane, address, int64(0))
         writes[index] = _reported(context)
 
@@ -197,8 +232,10 @@ def _shadow(
             _shadow_load(context, site, index, lane, synchronised, offset)
         elif kind == STORE:
             _shadow_store(context, site, index, lane, synchronised, offset)
+        elif kind in (STRONG_LOAD, STRONG_STORE):
+            _shadow_strong(context, site, index, lane, kind, offset)
         else:
-            _shadow_atomic(context, site, index, lane, offset)
+            _shadow_atomic(context, site, index, lane, synchronised, offset)
 
 
 @native
@@ -304,6 +341,30 @@ def _shadow_lanes(context: int, site: int, addresses: int, mask: int, width: int
 
 
 @native
+def _synchronise(context: int, addresses: int, mask: int, kind: int) -> None:
+    """What strong accesses to shared memory publish and acquire; addresses are offsets."""
+    c = pointer(context, int64)
+    a = pointer(addresses, int64)
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            key = SHARED_WINDOW + (c[RESIDENT] << 34) + a[lane]
+            if kind in (ATOMIC, STRONG_LOAD):
+                acquire(context, key)
+            if kind != STRONG_LOAD:
+                release(context, key, int64(kind == STRONG_STORE))
+
+
+@native
+def _plainly(context: int, kind: int) -> int:
+    """How an access counts here: strong loads and stores are as plain ones where no warp can wait by them."""
+    if pointer(context, int64)[SYNC_TABLE]:
+        return kind
+    if kind == STRONG_LOAD:
+        return int64(LOAD)
+    return int64(STORE) if kind == STRONG_STORE else kind
+
+
+@native
 def access_shared(
     context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int
 ) -> int:
@@ -311,8 +372,9 @@ def access_shared(
     c = pointer(context, int64)
     s = pointer(site, int64)
     a = pointer(addresses, int64)
+    kind = _plainly(context, kind)
     first = fill_inactive(addresses, mask)
-    phase = (first & 3) + (STORE_PHASE if kind == STORE else 0)
+    phase = (first & 3) + (STORE_PHASE if kind in (STORE, STRONG_STORE) else 0)
     pattern, known = find_pattern(c[PATTERNS_SHARED], addresses, first, mask, width, phase)
     if not known:
         describe_shared(pattern, addresses, first, mask, width, phase, scratch)
@@ -329,6 +391,8 @@ def access_shared(
         _shadow_pattern(context, site, pattern, first, width, kind)
     else:
         _shadow_lanes(context, site, addresses, allowed, width, kind)
+    if c[SYNC_TABLE] and kind not in (LOAD, STORE):
+        _synchronise(context, addresses, allowed, kind)
     host = c[SHARED_HOST]
     for lane in range(LANES):
         a[lane] += host
@@ -336,7 +400,7 @@ def access_shared(
 
 
 @native
-def access_shared_uniform(context: int, site: int, offset: int, mask: int, width: int) -> int:
+def access_shared_uniform(context: int, site: int, offset: int, mask: int, width: int, kind: int) -> int:
     """A load in which all lanes have one offset. Returns the host address, 0 where not allowed."""
     c = pointer(context, int64)
     s = pointer(site, int64)
@@ -356,5 +420,8 @@ def access_shared_uniform(context: int, site: int, offset: int, mask: int, width
         note(context, site, OUT_OF_BOUNDS, lane, offset, width)
         return int64(0)
     reader = lane if mask & (mask - 1) == 0 else int64(SEVERAL)
-    _shadow(context, site, offset, width, reader, LOAD, sync_clock(context))
+    kind = _plainly(context, kind)
+    _shadow(context, site, offset, width, reader, kind, sync_clock(context))
+    if kind == STRONG_LOAD:
+        acquire(context, SHARED_WINDOW + (c[RESIDENT] << 34) + offset)
     return offset + c[SHARED_HOST]

@@ -266,6 +266,7 @@ class Record(Struct, frozen=True):
     l2_read_bytes: int
     l2_write_bytes: int
     longest_warp: int
+    communicates: bool
     touched: tuple[Touched, ...] = ()
 
 

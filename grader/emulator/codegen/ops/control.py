@@ -15,10 +15,9 @@ _SCOPES = ("cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "level")
 
 @op("membar", "fence", allow=_SCOPES)
 def fence(e: Emitter, o: Op) -> None:
-    """Memory is sequentially consistent here; of a fence it is only kept that the block has executed it."""
-    if not {"cta", "cluster"} & set(o.modifiers):
-        with e.where_active():
-            e.call("note_fence", e.context)
+    """Memory is sequentially consistent here; a fence only orders for the search for races."""
+    with e.where_active():
+        e.call("fence", e.context, I64(int(not o.has("cta"))))
 
 
 @op("bar", "barrier", allow=("warp", "sync"))

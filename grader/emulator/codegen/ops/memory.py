@@ -17,20 +17,35 @@ from grader.emulator.codegen.values import I64, scalar_type
 from grader.emulator.ptx.plan import Site, access_shape
 from grader.emulator.ptx.tree import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.runtime import layout
-from grader.emulator.runtime.layout import ATOMIC, COMPARED, LOAD, PARAM_HOST, STORE, STRONG
+from grader.emulator.runtime.layout import (
+    ATOMIC,
+    LOAD,
+    PARAM_HOST,
+    PROGRESS,
+    READ_ONLY,
+    REDUCTION,
+    STORE,
+    STRONG_LOAD,
+    STRONG_STORE,
+)
 
 _CACHE_HINTS = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::evict_normal", "L1::evict_unchanged",
                 "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B")  # fmt: skip
 _ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys")
 _SPACES = ("global", "shared", "shared::cta", "local", "const", "param", "param::entry")
 _VECTORS = ("v2", "v4", "v8")
-_STRONG = frozenset(("volatile", "relaxed", "release"))
+_STRONG = frozenset(("volatile", "relaxed", "acquire", "release"))
 _PLAIN = (*_CACHE_HINTS, *_ORDERS, *_SPACES, *_VECTORS)
 
 
-def is_release(o: Op) -> bool:
-    """Whether other blocks that see this access also see what was stored before it."""
-    return not {"release", "acq_rel"}.isdisjoint(o.modifiers) and not o.has("cta")
+def fence_before(e: Emitter, o: Op) -> None:
+    """A release is a fence and a strong store."""
+    if not {"release", "acq_rel"}.isdisjoint(o.modifiers):
+        e.call("fence", e.context, I64(int(not o.has("cta"))))
+
+
+def is_strong(o: Op) -> bool:
+    return not _STRONG.isdisjoint(o.modifiers)
 
 
 def address(e: Emitter, memory: Operand, *, vector: bool) -> Any:
@@ -71,13 +86,13 @@ def allowed_lanes(e: Emitter, site: Site, width: int, kind: int, mask: Any) -> A
 def load(e: Emitter, o: Op) -> None:
     site = e.site_of[id(e.inst)]
     memory = e.inst.operands[1]
-    kind, count = access_shape(e.inst)
+    how = STRONG_LOAD if is_strong(o) else READ_ONLY if o.has("nc") else LOAD
     if site.space == "param" and isinstance(memory, Mem) and isinstance(memory.base, Sym):
-        _load_parameter(e, memory, kind, count)
+        _load_parameter(e, memory, *access_shape(e.inst))
     elif site.space in ("global", "const", "shared") and e.is_uniform(memory) and not e.vector:
-        _load_uniform(e, site, memory, kind, count)
+        _load_uniform(e, site, memory, how)
     else:
-        _load_lanes(e, site, memory, kind, count)
+        _load_lanes(e, site, memory, how)
 
 
 def _targets(e: Emitter, count: int) -> tuple[Operand, ...]:
@@ -99,8 +114,9 @@ def _load_parameter(e: Emitter, memory: Mem, kind: str, count: int) -> None:
         e.write(target, value, kind)
 
 
-def _load_uniform(e: Emitter, site: Site, memory: Operand, kind: str, count: int) -> None:
+def _load_uniform(e: Emitter, site: Site, memory: Operand, how: int) -> None:
     """All lanes read one address: one scalar load."""
+    kind, count = access_shape(e.inst)
     width = TYPE_BYTES[kind] * count
     name = "access_shared_uniform" if site.space == "shared" else "access_global_uniform"
     where = address(e, memory, vector=False)
@@ -109,7 +125,7 @@ def _load_uniform(e: Emitter, site: Site, memory: Operand, kind: str, count: int
     for slot in results:
         e.b.store(ir.Constant(element, None), slot)
     with e.where_active() as mask:
-        host = e.call(name, e.context, e.site_address(), where, mask, I64(width))
+        host = e.call(name, e.context, e.site_address(), where, mask, I64(width), I64(how))
         with e.b.if_then(e.b.icmp_unsigned("!=", host, I64(0)), likely=True):
             for index, slot in enumerate(results):
                 value = e.b.load(e.at(e.b.add(host, I64(index * TYPE_BYTES[kind])), element))
@@ -119,12 +135,13 @@ def _load_uniform(e: Emitter, site: Site, memory: Operand, kind: str, count: int
         e.write(target, e.b.load(slot), kind)
 
 
-def _load_lanes(e: Emitter, site: Site, memory: Operand, kind: str, count: int) -> None:
+def _load_lanes(e: Emitter, site: Site, memory: Operand, how: int) -> None:
+    kind, count = access_shape(e.inst)
     nbytes = TYPE_BYTES[kind]
     addresses = address(e, memory, vector=True)
     with e.where_active() as mask:
         e.store_vector(addresses, e.address_buffer)
-        allowed = allowed_lanes(e, site, nbytes * count, LOAD, mask)
+        allowed = allowed_lanes(e, site, nbytes * count, how, mask)
         e.call(f"gather{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
     for index, target in enumerate(_targets(e, count)):
         value = e.load_vector(e.b.add(e.value_buffer, I64(index * nbytes * 32)), scalar_type(kind))
@@ -141,22 +158,25 @@ def store(e: Emitter, o: Op) -> None:
     # Registers are read before the guarded part: what is loaded there does not exist behind it.
     addresses = address(e, e.inst.operands[0], vector=True)
     values = [e.read(item, kind, vector=True) for item in items]
-    strong = _STRONG.intersection(o.modifiers) and site.space in ("global", "generic")
-    compared = site.space == "global" and nbytes >= 4
-    how = STRONG if strong else COMPARED if compared else STORE
+    how = STRONG_STORE if is_strong(o) else STORE
     with e.where_active() as mask:
-        if is_release(o):
-            e.call("note_fence", e.context)
+        fence_before(e, o)
         e.store_vector(addresses, e.address_buffer)
         allowed = allowed_lanes(e, site, nbytes * count, how, mask)
         for index, item in enumerate(values):
             e.store_vector(item, e.b.add(e.value_buffer, I64(index * nbytes * 32)))
-        if how == COMPARED:
-            doubtful = e.b.icmp_unsigned("!=", e.context_slot(layout.DOUBTFUL), I64(0))
-            with e.b.if_then(doubtful, likely=False):
-                e.call("compare_stores", e.context, e.site_address(), e.address_buffer, e.value_buffer, allowed,
-                       I64(nbytes), I64(count))  # fmt: skip
-        e.call(f"scatter{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
+        scatter(e, allowed, nbytes, count)
+        if how == STRONG_STORE:
+            e.add_to(e.context_pointer(PROGRESS), I64(1))
+
+
+def scatter(e: Emitter, allowed: Any, nbytes: int, count: int) -> None:
+    """Stores the `count` elements a lane in the value buffer at the addresses in the address buffer."""
+    doubtful = e.b.icmp_unsigned("!=", e.context_slot(layout.DOUBTFUL), I64(0))
+    with e.b.if_then(doubtful, likely=False):
+        e.call("track_stores", e.context, e.site_address(), e.address_buffer, e.value_buffer, allowed, I64(nbytes),
+               I64(count))  # fmt: skip
+    e.call(f"scatter{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
 
 
 _OPERATIONS = {
@@ -201,12 +221,12 @@ def _atomic(e: Emitter, o: Op, memory: Operand, value: Operand, second: Operand)
     addresses = address(e, memory, vector=True)
     values, seconds = e.read(value, integer, vector=True), e.read(second, integer, vector=True)
     with e.where_active() as mask:
-        if is_release(o):
-            e.call("note_fence", e.context)
+        fence_before(e, o)
         e.store_vector(addresses, e.address_buffer)
-        allowed = allowed_lanes(e, site, nbytes, ATOMIC, mask)
+        allowed = allowed_lanes(e, site, nbytes, REDUCTION if site.operation == "red" else ATOMIC, mask)
         e.store_vector(values, e.value_buffer)
         e.store_vector(seconds, e.second_buffer)
-        e.call(f"atomic{nbytes}", e.address_buffer, e.value_buffer, e.second_buffer, e.value_buffer, allowed,
-               I64(_operation(e, o)))  # fmt: skip
+        changed = e.call(f"atomic{nbytes}", e.address_buffer, e.value_buffer, e.second_buffer, e.value_buffer, allowed,
+                         I64(_operation(e, o)))  # fmt: skip
+        e.add_to(e.context_pointer(PROGRESS), changed)
     return lambda: e.load_vector(e.value_buffer, scalar_type(integer))

@@ -13,7 +13,7 @@ from typing import Any
 from llvmlite import ir
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.ops.memory import address, allowed_lanes
+from grader.emulator.codegen.ops.memory import address, allowed_lanes, scatter
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I32, I64, scalar_type
 from grader.emulator.ptx.plan import Site
@@ -230,7 +230,7 @@ def wmma_store(e: Emitter, o: Op) -> None:
         allowed = allowed_lanes(e, e.site_of[id(e.inst)], nbytes * count, STORE, e.active_mask())
         for k in range(count):
             e.store_vector(values[first + k], e.b.add(e.value_buffer, I64(k * LANES * nbytes)))
-        e.call(f"scatter{nbytes}", e.address_buffer, e.value_buffer, allowed, I64(count))
+        scatter(e, allowed, nbytes, count)
 
 
 def _elements(e: Emitter, source: Operand, kind: str) -> list[Any]:

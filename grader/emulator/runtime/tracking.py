@@ -1,0 +1,182 @@
+"""Global memory with every access tracked: who stored and loaded each granule last, and whether that is ordered.
+
+Two accesses to a granule race when one of them is a plain store, the other a store, an atomic or a plain load,
+and nothing orders them (ordering.py). Of loads the last two by different warps are kept. Stores of the value that is
+there already are no race: whoever comes first, memory holds the same. Nor is a plain load of what an atomic or another
+strong store has left, without which no thread could look before it tries; whether it matters when the load happens is
+seen by running the blocks in other orders.
+"""
+
+from __future__ import annotations
+
+from numba import int64, uint8
+
+from grader.emulator.runtime.findings import note
+from grader.emulator.runtime.layout import (  # fmt: skip
+    ARENA_BYTES,
+    ATOMIC,
+    DOUBTFUL,
+    GLOBAL_BASE,
+    HOST_DELTA,
+    LANE_FIELD,
+    LANES,
+    LOAD,
+    PROGRESS,
+    R_EARLIER,
+    R_LOAD,
+    R_READ,
+    R_STORE,
+    R_STRONG,
+    RACE,
+    READ_ONLY,
+    RECORD_BYTES,
+    RECORD_SHIFT,
+    RECORD_TIME,
+    RECORDS,
+    REDUCTION,
+    SEVERAL,
+    STORED_READ_ONLY,
+    STRONG_LOAD,
+    STRONG_STORE,
+    WARP_SHIFT,
+)
+from grader.emulator.runtime.native import pointer
+from grader.emulator.runtime.options import native
+from grader.emulator.runtime.ordering import acquire, ordered, recorded, release
+
+
+@native
+def track(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> None:
+    """One warp instruction that is no plain store; addresses are the device's."""
+    a = pointer(addresses, int64)
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            track_lane(context, site, a[lane], width, int64(lane), kind)
+
+
+@native
+def track_lane(context: int, site: int, address: int, width: int, lane: int, kind: int) -> None:
+    """The access of one lane, or of SEVERAL that load from one address."""
+    c = pointer(context, int64)
+    if kind in (ATOMIC, STRONG_LOAD):
+        acquire(context, address)
+    other = int64(0)
+    first = address - GLOBAL_BASE >> c[RECORD_SHIFT]
+    last = address - GLOBAL_BASE + width - 1 >> c[RECORD_SHIFT]
+    for granule in range(first, last + 1):
+        records = c[RECORDS] + granule * RECORD_BYTES
+        r = pointer(records, int64)
+        if kind == READ_ONLY and (r[R_STORE] | r[R_STRONG]) != 0:
+            note(context, site, STORED_READ_ONLY, lane, address, max(r[R_STORE], r[R_STRONG]))
+            return
+        if not ordered(context, r[R_STORE], lane):
+            other = r[R_STORE]
+        if kind == LOAD:
+            _loaded(context, records, lane)
+        elif kind in (ATOMIC, REDUCTION, STRONG_STORE):
+            r[R_STRONG] = recorded(context, lane)
+    if other:
+        note(context, site, RACE, lane, address, other)
+    if kind in (ATOMIC, REDUCTION, STRONG_STORE):
+        release(context, address, int64(kind == STRONG_STORE))
+
+
+@native
+def _loaded(context: int, records: int, lane: int) -> None:
+    """Keeps a load: the last one, and the last one by another warp."""
+    r = pointer(records, int64)
+    me = recorded(context, lane)
+    last = r[R_LOAD]
+    times = int64(1) << RECORD_TIME
+    if last and ((last ^ me) & (times - 1)) >> WARP_SHIFT:
+        r[R_EARLIER] = last
+    elif last & LANE_FIELD != lane and not ordered(context, last, lane):
+        me = (me & ~LANE_FIELD) | SEVERAL
+    r[R_LOAD] = me
+
+
+@native
+def _in_arena(context: int, host: int) -> bool:
+    c = pointer(context, int64)
+    offset = host - c[HOST_DELTA] - GLOBAL_BASE
+    return 0 <= offset < c[ARENA_BYTES]
+
+
+@native
+def _element(values: int, element: int, width: int, lane: int) -> int:
+    """Where a lane's element lies among the values of a store."""
+    return values + (element * LANES + lane) * width
+
+
+@native
+def _same(one: int, other: int, width: int) -> bool:
+    a = pointer(one, uint8)
+    b = pointer(other, uint8)
+    for byte in range(width):
+        if a[byte] != b[byte]:
+            return False
+    return True
+
+
+@native
+def _lower_lane(addresses: int, mask: int, lane: int) -> int:
+    """The lowest lane of the instruction that stores at the same address."""
+    a = pointer(addresses, int64)
+    for other in range(lane):
+        if (mask >> other) & 1 and a[other] == a[lane]:
+            return int64(other)
+    return lane
+
+
+@native
+def _unordered(context: int, records: int, lane: int) -> int:
+    """The record of an access that a store by the running warp's lane races with; 0 where there is none."""
+    r = pointer(records, int64)
+    for kind in range(4):
+        if not ordered(context, r[kind], lane):
+            return r[kind] | (int64(R_READ) if kind >= R_LOAD else int64(0))
+    return int64(0)
+
+
+@native
+def track_stores(
+    context: int, site: int, addresses: int, values: int, mask: int, width: int, count: int
+) -> None:
+    """A plain store that is about to be done; addresses are the host's, those of other memory than global among them.
+    A lane stores `count` elements of `width` bytes."""
+    c = pointer(context, int64)
+    a = pointer(addresses, int64)
+    c[DOUBTFUL] = 0
+    for lane in range(LANES):
+        if (mask >> lane) & 1 and _in_arena(context, a[lane]):
+            lower = _lower_lane(addresses, mask, int64(lane))
+            other = int64(0)
+            for element in range(count):
+                place = a[lane] + element * width
+                mine = _element(values, int64(element), width, int64(lane))
+                if lower == lane:
+                    changes = not _same(place, mine, width)
+                    c[PROGRESS] += int64(changes)
+                    met = _stored(context, place, width, int64(lane), changes)
+                    other = other if other else met
+                elif not _same(_element(values, int64(element), width, lower), mine, width):
+                    other = recorded(context, lower)
+            if other:
+                note(context, site, RACE, int64(lane), a[lane] - c[HOST_DELTA], other)
+
+
+@native
+def _stored(context: int, place: int, width: int, lane: int, changes: bool) -> int:
+    """Keeps a lane's store of one element, and returns the record that it races with, if it `changes` anything."""
+    c = pointer(context, int64)
+    offset = place - c[HOST_DELTA] - GLOBAL_BASE
+    other = int64(0)
+    for granule in range(offset >> c[RECORD_SHIFT], (offset + width - 1 >> c[RECORD_SHIFT]) + 1):
+        records = c[RECORDS] + granule * RECORD_BYTES
+        r = pointer(records, int64)
+        if changes and other == 0:
+            other = _unordered(context, records, lane)
+        r[R_STORE] = recorded(context, lane)
+        r[R_LOAD] = 0
+        r[R_EARLIER] = 0
+    return other
