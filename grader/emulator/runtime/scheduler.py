@@ -101,7 +101,6 @@ def _begin_block(context: int, linear: int) -> None:
 
 
 @native
-@native
 def _patience(context: int) -> int:
     """How many accesses that other blocks see the next warp may make before it gives way."""
     c = pointer(context, int64)
