@@ -179,6 +179,14 @@ class Emitter(FunctionBuilder):
         else:
             self.store_vector(value, address)
 
+    def set_carry(self, value: Any) -> None:
+        """Sets the carry flag; under a guard, where the guard holds."""
+        if self.guard is not None and self.carry is not None:
+            vector = any(map(is_vector, (value, self.carry, self.guard)))
+            new, old, guard = (self.splat(v) if vector else v for v in (value, self.carry, self.guard))
+            value = self.b.select(guard, new, old)
+        self.carry = value
+
     # -- operands ---------------------------------------------------------------------------------------------
     def read(self, operand: Operand | int, ptx_type: str, *, vector: bool | None = None) -> Any:
         """An operand (or the instruction's operand number) as a value of `ptx_type`.
