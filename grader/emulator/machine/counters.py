@@ -113,7 +113,7 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
-    if operation == "sync":
+    if operation in ("sync", "use"):
         return
     if site.is_matrix:
         yield metrics.MATRIX_LOADS, executions

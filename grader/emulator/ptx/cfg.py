@@ -8,6 +8,7 @@ from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.divergence import DivergenceAnalysis
 from grader.emulator.ptx.order import build_blocks
 from grader.emulator.ptx.tree import Function
+from grader.emulator.ptx.undefined import may_be_undefined
 
 
 @dataclass
@@ -28,6 +29,9 @@ class ControlFlow:
 
     bypassed: dict[int, set[int]]
     """Block → the blocks behind the barriers that lanes have gone past, who come there while others wait."""
+
+    undefined: dict[str, set[str]]
+    """Registers that may hold a value that nobody has defined, by where that comes from (see undefined.py)."""
 
     def crossing(self) -> set[str]:
         """Registers whose values outlive a block."""
@@ -57,4 +61,5 @@ def analyse(function: Function, *, rows_uniform: bool, rotates: bool) -> Control
             b.index: divergence.limit(b) for b in blocks if b.instructions and id(b.instructions[0]) in points
         },
         bypassed=divergence.bypassed,
+        undefined=may_be_undefined(blocks, divergence.live_in[0]),
     )

@@ -26,6 +26,7 @@ from grader.emulator.ptx.tree import (
     Variable,
     Vec,
 )
+from grader.emulator.ptx.undefined import observed
 
 SPACES = ("global", "shared", "local", "const", "param")
 GENERIC_COMPANIONS = ("shared", "local")
@@ -39,7 +40,8 @@ class Site:
     index: int
     inst: Instruction
     operation: str
-    """"ld", "st", "atom", "red"; or "sync" for warp instructions with a mask, which are checked and not counted."""
+    """"ld", "st", "atom", "red"; or for what is checked and not counted, "sync" of warp instructions that some lanes
+    must execute together, "use" of others in which an undefined value shows."""
     space: str
     """One of SPACES, or "generic"."""
     block: int
@@ -185,6 +187,7 @@ def _may_spin(function: Function, blocks: list[Block]) -> bool:
 def _sites(flow: ControlFlow) -> list[Site]:
     """The memory instructions, numbered. An atom whose result is not read is a reduction, as in SASS."""
     found: list[Site] = []
+    doubtful = set().union(*flow.undefined.values())
     used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
     for block in flow.blocks:
         for inst in block.instructions:
@@ -195,6 +198,11 @@ def _sites(flow: ControlFlow) -> list[Site]:
                 found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
                 for other in GENERIC_COMPANIONS if space == "generic" else ():
                     found.append(Site(len(found), inst, operation, other, block.index, companion=True))
+            elif not doubtful.isdisjoint(observed(inst)):
+                found.append(Site(len(found), inst, "use", "generic", block.index))
+        end = block.terminator
+        if end is not None and not doubtful.isdisjoint(observed(end)):
+            found.append(Site(len(found), end, "use", "generic", block.index))
     return found
 
 
@@ -203,7 +211,7 @@ def _operation(inst: Instruction, used: set[str]) -> str | None:
     name = inst.parts[0]
     if inst.opcode.startswith("cp.async.c"):
         return "ld"
-    if name in ("shfl", "vote", "match", "redux"):
+    if name in ("shfl", "vote", "match", "redux", "mma") or inst.parts[:2] == ["wmma", "mma"]:
         return "sync"
     if name == "wmma":
         return {"load": "ld", "store": "st"}.get(inst.parts[1])

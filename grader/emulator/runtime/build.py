@@ -61,6 +61,7 @@ NAMES = (
     "async_commit",
     "async_wait",
     "note_absent",
+    "note_undefined",
     "note_fence",
     "compare_stores",
 )  # fmt: skip
@@ -135,6 +136,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("async_commit", async_copy.async_commit, 1),
         ("async_wait", async_copy.async_wait, 2),
         ("note_absent", findings.note_absent, 4),
+        ("note_undefined", findings.note_undefined, 4),
         ("note_fence", globalmem.note_fence, 1),
         ("compare_stores", globalmem.compare_stores, 7),
     ]

@@ -93,8 +93,8 @@ GLOBAL_BASE = 0x7000_0000_0000
 ) = range(8)
 
 # kinds of finding, in the order of their slots
-OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT = range(6)
-FINDING_KINDS = 6
+OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT, UNWRITTEN_USED, ABSENT_USED = range(8)
+FINDING_KINDS = 8
 # FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
 # (a last writer, or an accessor of shared memory), the cp.async that has not arrived, the width of an access.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
