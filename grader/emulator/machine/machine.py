@@ -8,14 +8,16 @@ import mmap
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from grader.emulator import devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
-from grader.emulator.errors import LaunchRefused, TooManyRegisters
+from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
 from grader.emulator.machine.launch import LaunchExecution, Shape
 from grader.emulator.machine.memory import Memory, reserve
 from grader.emulator.machine.records import Finding, LaunchRecord
@@ -31,6 +33,9 @@ __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 _NO_BUDGET = 1 << 62
 _ARENA_BYTES = 160 << 30
 """Address space for global memory, room for gaps included."""
+_USUAL_STACK = 4 << 20
+"""Bytes of the stack that any thread has to spare."""
+_MOST_STACK = 1 << 30
 _LAST_WRITERS_BYTES = 64 << 20
 """For the last writers of words, at first; it grows with what is allocated."""
 
@@ -152,7 +157,8 @@ class Machine:
             linears = np.arange(math.prod(grid)) if blocks is None else np.asarray(blocks)
             workers = self.workers(1 if compiled.plan.serial else min(self.threads, len(linears)))
             start = time.perf_counter()
-            status = launch.run(workers, linears.astype(np.int64))
+            run = partial(launch.run, workers, linears.astype(np.int64))
+            status = on_stack(compiled.stack_bytes, run)
             compiled.ran_for(time.perf_counter() - start)
             return launch.record(workers, found.registers, status, len(linears))
 
@@ -192,6 +198,21 @@ class Machine:
         while len(self._workers) < count:
             self._workers.append(Worker(self.memory.capacity, self.runtime))
         return self._workers[:count]
+
+
+def on_stack(nbytes: int, work: Callable[[], int]) -> int:
+    """Does the work where the stack, and that of threads it starts, has so many bytes: quickly made code of a large
+    kernel has a frame of many megabytes."""
+    if nbytes <= _USUAL_STACK:
+        return work()
+    if nbytes > _MOST_STACK:
+        raise UnsupportedPtx(f"a kernel whose code needs {nbytes >> 20} MiB of stack")
+    before = threading.stack_size(-(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(work).result()
+    finally:
+        threading.stack_size(before)
 
 
 def _kernel(module: LoadedModule, function: Function, found: Resources | None) -> Kernel:

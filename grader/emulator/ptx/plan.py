@@ -33,6 +33,9 @@ GENERIC_COMPANIONS = ("shared", "local")
 """A generic access counts as global but for lanes in these spaces, in the order that the runtime expects."""
 
 
+_MOST_LOCAL = 512 << 10
+
+
 @dataclass(frozen=True)
 class Site:
     """One memory instruction."""
@@ -66,6 +69,8 @@ class KernelPlan:
     sites: list[Site]
     guarded: dict[int, int]
     """id of an instruction under a guard → its index among the lane counters."""
+    constants: list[str]
+    """The module's constant variables."""
     symbols: dict[str, int]
     """Global and constant variables the kernel names → index in the table of their addresses."""
     shared: dict[str, int]
@@ -116,6 +121,8 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     sites = _sites(flow)
     shared, static_bytes = _layout(_shared_variables(module, function, instructions))
     local, local_bytes = _layout([v for v in function.variables.values() if v.space == "local"])
+    if local_bytes > _MOST_LOCAL:
+        raise UnsupportedPtx(f"{local_bytes} bytes of local memory a thread, which has at most {_MOST_LOCAL}")
     return KernelPlan(
         name=name,
         rows_uniform=rows_uniform,
@@ -124,6 +131,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         flow=flow,
         sites=sites,
         guarded=_guarded(flow),
+        constants=[v.name for v in module.variables.values() if v.space == "const"],
         symbols=_symbols(module, instructions),
         shared=shared,
         static_shared_bytes=static_bytes,

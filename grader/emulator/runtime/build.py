@@ -36,6 +36,8 @@ NAMES = (
     "access_shared",
     "access_shared_uniform",
     "access_local",
+    "access_constant",
+    "access_constant_uniform",
     "access_param",
     "access_generic",
     "gather1",
@@ -115,6 +117,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         sharedmem,
         tensor,
     )
+    from grader.emulator.runtime.spaces import constants
 
     found: list[tuple[str, Any, int]] = [
         ("access_global", globalmem.access_global, 6),
@@ -122,6 +125,8 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("access_shared", sharedmem.access_shared, 7),
         ("access_shared_uniform", sharedmem.access_shared_uniform, 5),
         ("access_local", othermem.access_local, 5),
+        ("access_constant", constants.access_constant, 5),
+        ("access_constant_uniform", constants.access_constant_uniform, 5),
         ("access_param", othermem.access_param, 5),
         ("access_generic", othermem.access_generic, 7),
         ("run_blocks", scheduler.run_blocks, 4),

@@ -77,8 +77,10 @@ GLOBAL_BASE = 0x7000_0000_0000
     FENCES,  # pointer to int64 per block: its fences so far; 0 where blocks have no means to wait for each other
     WARPS_WAIT,  # 1 where warps of a block may wait for each other by other means than barriers
     DOUBTFUL,  # 1 where the last COMPARED store has to be looked at by `compare_stores`
+    CONSTANTS,  # pointer to the (first, last + 1) addresses of the module's constants
+    CONSTANT_COUNT,
     CONTEXT_SLOTS,
-) = range(59)
+) = range(61)
 
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
