@@ -41,6 +41,11 @@ GLOBAL_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_global_{}.sum",
 LOCAL_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_local_{}.sum", LOAD_STORE)
 SHARED_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_shared_{}.sum", LOAD_STORE)
 
+# Warp instructions that load from constant memory at an address that is computed; and the passes through the constant
+# cache that they take, one for each address that differs.
+CONSTANT_INSTRUCTIONS = "smsp__inst_executed_op_ldc.sum"
+CONSTANT_REQUESTS = "idc__requests.sum"
+
 # Warp instructions that load matrices from shared memory: PTX's ldmatrix.
 MATRIX_LOADS = "smsp__sass_inst_executed_op_ldsm.sum"
 
@@ -81,6 +86,8 @@ NAMES = frozenset(
         *GLOBAL_INSTRUCTIONS.values(),
         *LOCAL_INSTRUCTIONS.values(),
         *SHARED_INSTRUCTIONS.values(),
+        CONSTANT_INSTRUCTIONS,
+        CONSTANT_REQUESTS,
         MATRIX_LOADS,
         ASYNC_COPIES,
         *ARITHMETIC.values(),

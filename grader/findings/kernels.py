@@ -215,7 +215,25 @@ def _global_race(finding: Finding, other: Access) -> str:
 
 def _absent_lanes(finding: Finding) -> str:
     there = finding.other.thread if finding.other else None
+    if there == finding.thread:
+        return f"thread {there} executes {finding.instruction} with a mask that does not name it"
     return f"thread {there} executes {finding.instruction} with thread {finding.thread} in its mask, which is elsewhere"
+
+
+_USES = {"st": "stores", "bra": "branches by", "brx": "branches by", "ld": "loads from an address made of"}
+
+
+def _undefined(finding: Finding, origin: str) -> str:
+    use = _USES.get((finding.instruction or "").partition(".")[0], "uses")
+    return f"thread {finding.thread} {use} a value that {origin}"
+
+
+def _uninitialised_value(finding: Finding) -> str:
+    return _undefined(finding, "was never written: a variable without an initial value")
+
+
+def _undefined_shuffle(finding: Finding) -> str:
+    return _undefined(finding, "a shuffle read from a lane that took no part in it")
 
 
 def _barrier(finding: Finding) -> str:
@@ -254,6 +272,8 @@ _MESSAGES: Mapping[Kind, Callable[[Finding], str]] = {
     "uninitialised_shared": _uninitialised,
     "race": _race,
     "unfinished_copy": _unfinished_copy,
+    "uninitialised": _uninitialised_value,
+    "undefined_shuffle": _undefined_shuffle,
     "absent_lanes": _absent_lanes,
     "barrier": _barrier,
     "trap": _trap,
@@ -265,6 +285,11 @@ _REMEDIES: Mapping[Kind, str] = {
     "misaligned": ALIGN,
     "uninitialised_shared": _INITIALISE,
     "unfinished_copy": _WAIT_FOR_COPY,
+    "uninitialised": "Give every variable and every element of a local array a value before it is read.",
+    "undefined_shuffle": (
+        "Let every lane that is read take part in the shuffle, name it in the mask, and use the result only in lanes "
+        "whose source is among them."
+    ),
     "absent_lanes": _ALL_LANES,
     "barrier": REACH_BARRIERS,
     "trap": TRAPS,

@@ -21,6 +21,7 @@ from grader.emulator.codegen.values import (
     I8,
     I32,
     I64,
+    constant,
     is_vector,
     scalar_type,
     shaped,
@@ -47,6 +48,8 @@ class Emitter(FunctionBuilder):
         """Registers of the current block → their values."""
         self.carry: Any = None
         """The carry flag, where an instruction of the current block has set it."""
+        self.shuffle: tuple[Any, Any]
+        """Of the last shuffle: whether each lane's source took part, and which lane that is."""
         self.site_of = {id(site.inst): site for site in plan.sites if not site.companion}
         self.slots, _ = register_slots(plan)
 
@@ -116,11 +119,30 @@ class Emitter(FunctionBuilder):
         Lanes about to exit are no matter, unless they would have to give a value (`leavers`).
         """
         active = self.active_mask()
+        self._check_named(mask, active)
         named = self.b.zext(self.read(mask, "b32", vector=False), I64) if self.is_uniform(mask) else active
         alive = self.live() if leavers else self.staying()
-        absent = self.b.and_(self.b.and_(named, alive), self.b.xor(active, I64(-1)))
-        here = self.b.icmp_unsigned("!=", active, I64(0))
-        with self.b.if_then(self.b.and_(here, self.b.icmp_unsigned("!=", absent, I64(0))), likely=False):
+        self._note_absent(self.b.and_(self.b.and_(named, alive), self.b.not_(active)), active)
+
+    def _check_named(self, mask: Operand, active: Any) -> None:
+        """Notes lanes that execute an instruction whose mask does not name them, each as absent from its own."""
+        own = ir.Constant(self.lane_type(32), [I32(1 << lane) for lane in range(LANES)])
+        named = self.bits(
+            self.b.icmp_unsigned(
+                "!=", self.b.and_(self.read(mask, "b32", vector=True), own), constant(own, 0)
+            )
+        )
+        unnamed = self.b.and_(active, self.b.not_(named))
+        self._note_absent(unnamed, unnamed)
+
+    def check_whole_warp(self) -> None:
+        """Notes an instruction that all 32 lanes have to execute where some do not."""
+        active = self.active_mask()
+        self._note_absent(self.b.xor(active, I64(layout.FULL)), active)
+
+    def _note_absent(self, absent: Any, active: Any) -> None:
+        some = (self.b.icmp_unsigned("!=", lanes, I64(0)) for lanes in (active, absent))
+        with self.b.if_then(self.b.and_(*some), likely=False):
             self.call("note_absent", self.context, self.site_address(), absent, active)
 
     def site_address(self) -> Any:
@@ -178,6 +200,14 @@ class Emitter(FunctionBuilder):
             self.b.store(self.b.bitcast(value, I32), self.at(address, I32))
         else:
             self.store_vector(value, address)
+
+    def set_carry(self, value: Any) -> None:
+        """Sets the carry flag; under a guard, where the guard holds."""
+        if self.guard is not None and self.carry is not None:
+            vector = any(map(is_vector, (value, self.carry, self.guard)))
+            new, old, guard = (self.splat(v) if vector else v for v in (value, self.carry, self.guard))
+            value = self.b.select(guard, new, old)
+        self.carry = value
 
     # -- operands ---------------------------------------------------------------------------------------------
     def read(self, operand: Operand | int, ptx_type: str, *, vector: bool | None = None) -> Any:
@@ -286,4 +316,13 @@ def register_slots(plan: KernelPlan) -> tuple[dict[str, int], int]:
         slots[name] = position
         wide = plan.flow.function.registers[name].endswith("64") and name not in plan.flow.uniform
         position += 256 if wide else 128
+    for origin, names in plan.flow.undefined.items():
+        for name in sorted(names & plan.flow.crossing()):
+            slots[undefined_slot(origin, name)] = position
+            position += 8
     return slots, position
+
+
+def undefined_slot(origin: str, name: str) -> str:
+    """What the mask of a register's undefined lanes is called among the slots."""
+    return f"{name} {origin}"

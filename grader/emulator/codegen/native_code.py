@@ -30,6 +30,9 @@ QUICK, CAREFUL = 0, 2
 LARGE = 500
 """PTX instructions from which on quick code comes first."""
 
+RUNTIME_STACK = 1 << 20
+"""What the runtime and the caller need of the stack, and the buffers of FunctionBuilder."""
+
 PATIENCE_S = 0.001
 """How long a kernel runs in quick code, for each of its PTX instructions, before it is compiled with care: about what
 compiling takes, so that at most half the time is lost whatever comes."""
@@ -44,6 +47,7 @@ class NativeCode:
     state_bytes: int
     effort: int
     address: int
+    code_bytes: int
     engine: Any
     """Owns the code at `address`."""
     seconds: float = 0.0
@@ -51,12 +55,19 @@ class NativeCode:
     tracked: bool = False
     """Threads have met in global memory in an earlier launch: the next is tracked from the start."""
 
+    @property
+    def stack_bytes(self) -> int:
+        """More than the code's frame on the stack: each 64 bytes of it are written by an instruction of at least 7."""
+        return 10 * self.code_bytes + RUNTIME_STACK
+
     def ran_for(self, seconds: float) -> None:
         """Notes the time of a launch; after enough of them the next one has better code."""
         self.seconds += seconds
         if self.effort == QUICK and self.seconds > PATIENCE_S * _size(self.plan):
             self.effort = CAREFUL
-            self.engine, self.address = _loaded(_object_code(self.plan, self.key, CAREFUL))
+            code = _object_code(self.plan, self.key, CAREFUL)
+            self.code_bytes = len(code)
+            self.engine, self.address = _loaded(code)
 
 
 def native_code(plan: KernelPlan, digest: str) -> NativeCode:
@@ -66,8 +77,9 @@ def native_code(plan: KernelPlan, digest: str) -> NativeCode:
     """
     key = f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}"
     effort = QUICK if _size(plan) > LARGE and not _entry(key, CAREFUL).exists() else CAREFUL
-    engine, address = _loaded(_object_code(plan, key, effort))
-    return NativeCode(plan, key, register_slots(plan)[1], effort, address, engine)
+    code = _object_code(plan, key, effort)
+    engine, address = _loaded(code)
+    return NativeCode(plan, key, register_slots(plan)[1], effort, address, len(code), engine)
 
 
 def _size(plan: KernelPlan) -> int:

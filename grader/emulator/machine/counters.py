@@ -19,7 +19,7 @@ from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTOR
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
-_PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h"}
+_PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h", "bf16": "h", "bf16x2": "h"}
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
 _ALWAYS = (
     *metrics.GLOBAL_REQUESTS.values(),
@@ -32,6 +32,8 @@ _ALWAYS = (
     *metrics.LOCAL_INSTRUCTIONS.values(),
     *metrics.SHARED_INSTRUCTIONS.values(),
     *metrics.ARITHMETIC.values(),
+    metrics.CONSTANT_INSTRUCTIONS,
+    metrics.CONSTANT_REQUESTS,
     metrics.MATRIX_LOADS,
     metrics.ASYNC_COPIES,
     metrics.TENSOR_INSTRUCTIONS,
@@ -113,7 +115,7 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
-    if operation == "sync":
+    if operation in ("sync", "use"):
         return
     if site.is_matrix:
         yield metrics.MATRIX_LOADS, executions
@@ -125,6 +127,9 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     if site.space in ("global", "generic"):
         yield metrics.GLOBAL_REQUESTS[operation], requests
         yield metrics.GLOBAL_SECTORS[operation], amount
+    elif site.space == "const":
+        yield metrics.CONSTANT_INSTRUCTIONS, executions
+        yield metrics.CONSTANT_REQUESTS, amount
     elif site.space == "local" and operation in metrics.LOAD_STORE:
         yield metrics.LOCAL_REQUESTS[operation], requests
         yield metrics.LOCAL_SECTORS[operation], amount

@@ -28,6 +28,7 @@ from grader.emulator.ptx.tree import TYPE_BYTES
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import (
     ABSENT,
+    ABSENT_USED,
     ANY_WARP,
     FINDING_ADDRESS,
     FINDING_BLOCK,
@@ -50,6 +51,7 @@ from grader.emulator.runtime.layout import (
     STORED_READ_ONLY,
     UNFINISHED,
     UNINITIALISED,
+    UNWRITTEN_USED,
     WARP_SHIFT,
 )
 
@@ -61,6 +63,8 @@ _KINDS: dict[int, Kind] = {
     UNFINISHED: "unfinished_copy",
     ABSENT: "absent_lanes",
     STORED_READ_ONLY: "stored_read_only",
+    UNWRITTEN_USED: "uninitialised",
+    ABSENT_USED: "undefined_shuffle",
 }
 _ACTIONS: dict[str, Action] = {"ld": "read", "st": "write"}
 _MANGLED = re.compile(r"_Z\w*?E(\d+)(\w+)")
@@ -91,7 +95,7 @@ class Launched:
             site, first = min(notes, key=lambda pair: int(pair[1][FINDING_BLOCK]))
             count = sum(int(note[FINDING_COUNT]) for _, note in notes)
             note = Note(self, site, kind, first)
-            found.append(note.of_lanes(count) if kind == ABSENT else note.of_access(count))
+            found.append(note.finding(count))
         return (*found, *self._barriers(workers))
 
     def _notes(self, workers: Sequence[Worker]) -> dict[tuple[int, int], list[tuple[Site, Array]]]:
@@ -149,6 +153,22 @@ class Note:
         self.warp, self.lane = divmod(int(note[FINDING_THREAD]), 1 << WARP_SHIFT)
         self.address = int(note[FINDING_ADDRESS])
         self.packed = int(note[FINDING_OTHER])
+
+    def finding(self, count: int) -> Finding:
+        if self.kind == ABSENT:
+            return self.of_lanes(count)
+        return self.of_value(count) if self.kind in (UNWRITTEN_USED, ABSENT_USED) else self.of_access(count)
+
+    def of_value(self, count: int) -> Finding:
+        """A value that nobody has defined, where it shows."""
+        return Finding(
+            _KINDS[self.kind],
+            self.site.inst.source_line,
+            count,
+            self._block(),
+            self._thread(self.warp, self.lane),
+            instruction=".".join(self.site.inst.parts[:2]),
+        )
 
     def of_lanes(self, count: int) -> Finding:
         """A warp instruction that a lane executes with another in its mask which is elsewhere."""

@@ -147,9 +147,11 @@ class LaunchExecution:
     def _held(self) -> dict[str, np.ndarray[Any, Any]]:
         """Arrays that native code reads; kept alive by the caller."""
         addresses = [self.variables[name][0] for name in self.plan.symbols]
+        constants = [self.variables[name] for name in self.plan.constants]
         size = max(self.plan.param_bytes, len(self.params), 1)
         return {
             "symbols": np.array([*addresses, 0], np.int64),
+            "constants": np.array([[at, at + nbytes] for at, nbytes in constants] + [[0, 0]], np.int64),
             "params": np.frombuffer(self.params.ljust(size, b"\0"), np.uint8).copy(),
             "tids": thread_indices(self.block),
         }
@@ -164,6 +166,8 @@ class LaunchExecution:
             "PARAM_HOST": held["params"].ctypes.data,
             "PARAM_BYTES": self.plan.param_bytes,
             "TIDS": held["tids"].ctypes.data,
+            "CONSTANTS": held["constants"].ctypes.data,
+            "CONSTANT_COUNT": len(self.plan.constants),
             "SYMBOLS": held["symbols"].ctypes.data,
             "THREADS": math.prod(self.block),
             "BLOCK_BUDGET": self.budget,

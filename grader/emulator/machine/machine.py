@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import math
+import mmap
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
 from grader.emulator import devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
-from grader.emulator.errors import LaunchRefused, TooManyRegisters
+from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
 from grader.emulator.machine.launch import LaunchExecution, Shape
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.orders import Order
@@ -29,11 +33,15 @@ from grader.emulator.runtime import build, layout
 
 __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 
+_T = TypeVar("_T")
 _NO_BUDGET = 1 << 62
 _IMAGES = 8
 """So many images are kept, those that were loaded last."""
 _ARENA_BYTES = 160 << 30
 """Address space for global memory, room for gaps included."""
+_USUAL_STACK = 4 << 20
+"""Bytes of the stack that any thread has to spare."""
+_MOST_STACK = 1 << 30
 
 
 @dataclass
@@ -165,13 +173,15 @@ class Machine:
                 budget=budget or _NO_BUDGET, device=self.device, registers=found.registers,
             )  # fmt: skip
             if blocks is not None:
-                record, seconds = launch.sample(self.workers(1)[0], np.asarray(blocks, np.int64), enough)
+                sample = partial(launch.sample, self.workers(1)[0], np.asarray(blocks, np.int64), enough)
+                record, seconds = on_stack(compiled.stack_bytes, sample)
                 compiled.ran_for(seconds)
                 return record
             linears = np.arange(math.prod(grid), dtype=np.int64)
             workers = self.workers(1 if compiled.plan.serial else min(self.threads, len(linears)))
             start = time.perf_counter()
-            record = launch.run(workers, linears, order)
+            run = partial(launch.run, workers, linears, order)
+            record = on_stack(compiled.stack_bytes, run)
             compiled.ran_for(time.perf_counter() - start)
             return record
 
@@ -202,6 +212,21 @@ class Machine:
         while len(self._workers) < count:
             self._workers.append(Worker(self.memory.capacity, build.load()))
         return self._workers[:count]
+
+
+def on_stack(nbytes: int, work: Callable[[], _T]) -> _T:
+    """Does the work where the stack, and that of threads it starts, has so many bytes: quickly made code of a large
+    kernel has a frame of many megabytes."""
+    if nbytes <= _USUAL_STACK:
+        return work()
+    if nbytes > _MOST_STACK:
+        raise UnsupportedPtx(f"a kernel whose code needs {nbytes >> 20} MiB of stack")
+    before = threading.stack_size(-(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE)
+    try:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(work).result()
+    finally:
+        threading.stack_size(before)
 
 
 def _kernel(module: LoadedModule, function: Function, image: Image) -> Kernel:

@@ -12,6 +12,8 @@ Kind = Literal[
     "out_of_bounds",
     "misaligned",
     "uninitialised_shared",
+    "uninitialised",
+    "undefined_shuffle",
     "race",
     "unfinished_copy",
     "absent_lanes",
@@ -26,6 +28,8 @@ TOOLS: Mapping[Kind, Tool] = {
     "out_of_bounds": "memcheck",
     "misaligned": "memcheck",
     "uninitialised_shared": "initcheck",
+    "uninitialised": "initcheck",
+    "undefined_shuffle": "synccheck",
     "race": "racecheck",
     "unfinished_copy": "racecheck",
     "absent_lanes": "synccheck",
@@ -116,7 +120,8 @@ class Finding:
     arrivals: Arrivals | None = None
     """Of a barrier that never opens, or whose number of threads is not one."""
     instruction: str | None = None
-    """Of absent lanes, what they are missing from, such as "shfl.sync"; of an access by the host, "printf"."""
+    """Of absent lanes, what they are missing from, such as "shfl.sync"; of a value that nobody has defined, what it
+    shows in; of an access by the host, "printf"."""
     assertion: str | None = None
     """The text of the assertion that failed, and the function it stands in."""
     function: str | None = None

@@ -220,6 +220,7 @@ def _arguments(toolkit: Toolkit, arch: str, options: Sequence[str]) -> list[str]
         f"--gpu-architecture={arch}",
         "-std=c++17",
         "-lineinfo",
+        "--device-int128",  # nvcc has __int128 unasked
         "--pre-include=cmath",  # nvcc includes these unasked: std::sqrt, INFINITY, uint
         "--pre-include=cstdlib",
         "--ptxas-options=-v",  # registers, shared memory and spills, in the log
@@ -229,15 +230,32 @@ def _arguments(toolkit: Toolkit, arch: str, options: Sequence[str]) -> list[str]
 
 
 def _compile(
-    request: dict[str, object], name: str, arch: str, toolkit: Toolkit, options: Sequence[str]
+    request: dict[str, Any], name: str, arch: str, toolkit: Toolkit, options: Sequence[str]
 ) -> Build:
     answer = _ask_child(request, toolkit, options)
     log = answer["log"].decode(errors="replace").replace("\0", "")  # a NUL stands before ptxas's errors
     log = _COMPILE_TIME.sub("", log)  # the one line that differs from run to run
     if answer["status"]:
-        raise CompileError(log, _diagnostics(log))
+        diagnostics = _diagnostics(log)
+        if _only_generic_lambdas(diagnostics) and _ANNOTATED not in request["options"]:
+            annotated = request | {"options": [*request["options"], _ANNOTATED]}
+            return _compile(annotated, name, arch, toolkit, options)
+        raise CompileError(log, diagnostics)
     lowered = {key.decode(): symbol.decode() for key, symbol in answer["lowered"].items()}
     return Build(name, arch, answer["ptx"].decode(), answer["cubin"], log, lowered, resources_of(log))
+
+
+_ANNOTATED = b"-default-device"
+_GENERIC_LAMBDA = re.compile(r"\[[^\[\]]*\]\s*\([^()]*\bauto\b")
+
+
+def _only_generic_lambdas(diagnostics: Sequence[Diagnostic]) -> bool:
+    """Whether all that NVRTC complains of are generic lambdas without __device__, which nvcc takes for the device's."""
+    errors = [diagnostic for diagnostic in diagnostics if diagnostic.severity == "error"]
+    return bool(errors) and all(
+        "without execution space annotations" in error.message and _GENERIC_LAMBDA.search(error.excerpt)
+        for error in errors
+    )
 
 
 def _ask_child(request: dict[str, object], toolkit: Toolkit, options: Sequence[str]) -> dict[str, Any]:

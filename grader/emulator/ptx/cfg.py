@@ -9,6 +9,7 @@ from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.divergence import DivergenceAnalysis
 from grader.emulator.ptx.order import build_blocks
 from grader.emulator.ptx.tree import Function
+from grader.emulator.ptx.undefined import may_be_undefined
 
 
 @dataclass
@@ -31,6 +32,9 @@ class ControlFlow:
     """Block → the blocks behind the barriers that lanes have gone past, who come there while others wait."""
     preemption_points: set[int]
     """Blocks that begin with an access in front of which other blocks of the grid may have their turn."""
+
+    undefined: dict[str, set[str]]
+    """Registers that may hold a value that nobody has defined, by where that comes from (see undefined.py)."""
 
     def crossing(self) -> set[str]:
         """Registers whose values outlive a block."""
@@ -64,4 +68,5 @@ def analyse(
         },
         bypassed=divergence.bypassed,
         preemption_points={b.index for b in blocks if b.instructions and id(b.instructions[0]) in seen},
+        undefined=may_be_undefined(blocks, divergence.live_in[0]),
     )

@@ -30,6 +30,10 @@ SYSTEM_CALLS = ("vprintf", "__assertfail")
 """Functions the driver supplies: their calls stay, for the code generator."""
 
 
+_LONGEST, _DEEPEST = 100_000, 100
+"""Instructions of a kernel with all its calls, and calls within each other: ones that call others twice grow fast."""
+
+
 def inline_calls(module: Module, entry: Function) -> Function:
     """A copy of `entry` without calls (but for SYSTEM_CALLS).
 
@@ -126,6 +130,9 @@ class _Inliner:
             raise UnsupportedPtx(what, inst.ptx_line, inst.source_line)
         if callee.name in stack:
             raise UnsupportedPtx(f"recursion ({callee.name} calls itself)", inst.ptx_line, inst.source_line)
+        if len(stack) > _DEEPEST or len(self.out.body) > _LONGEST:
+            what = f"a kernel of more than {_LONGEST} instructions, or of calls more than {_DEEPEST} deep"
+            raise UnsupportedPtx(what, inst.ptx_line, inst.source_line)
         self.expand(inst, callee, results, arguments, stack)
 
     def system_call(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.emulator.ptx.tree import Instruction, Mem, Not, Operand, Pair, Reg, Vec
+from grader.emulator.ptx.tree import Imm, Instruction, Mem, Not, Operand, Pair, Reg, Vec
 
 _NO_DESTINATION = frozenset(
     ("st", "red", "bra", "brx", "bar", "barrier", "membar", "fence", "ret", "exit", "trap", "brkpt", "prefetch",
@@ -84,11 +84,17 @@ _MEMBERMASKS = {"shfl": 4, "vote": 2, "match": 2, "redux": 2, "elect": 1}
 """*.sync instruction → which of its operands is the membermask."""
 
 
+_MATRIX = ("mma", "wmma", "ldmatrix", "stmatrix")
+"""*.sync instructions that the whole warp has to execute."""
+
+
 def membermask(inst: Instruction) -> Operand | None:
     """The membermask of a bar.warp.sync or another *.sync instruction of the warp; None for all other instructions."""
     name = inst.parts[0]
     if is_warp_barrier(inst):
         return inst.operands[0]
+    if name in _MATRIX and "sync" in inst.parts:
+        return Imm(0xFFFFFFFF)
     if "sync" not in inst.parts or name not in _MEMBERMASKS:
         return None
     return inst.operands[_MEMBERMASKS[name]]

@@ -26,10 +26,14 @@ from grader.emulator.ptx.tree import (
     Variable,
     Vec,
 )
+from grader.emulator.ptx.undefined import observed
 
 SPACES = ("global", "shared", "local", "const", "param")
 GENERIC_COMPANIONS = ("shared", "local")
 """A generic access counts as global but for lanes in these spaces, in the order that the runtime expects."""
+
+
+_MOST_LOCAL = 512 << 10
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class Site:
     index: int
     inst: Instruction
     operation: str
-    """"ld", "st", "atom", "red"; or "sync" for warp instructions with a mask, which are checked and not counted."""
+    """"ld", "st", "atom", "red"; or for what is checked and not counted, "sync" of warp instructions that some lanes
+    must execute together, "use" of others in which an undefined value shows."""
     space: str
     """One of SPACES, or "generic"."""
     block: int
@@ -64,6 +69,8 @@ class KernelPlan:
     sites: list[Site]
     guarded: dict[int, int]
     """id of an instruction under a guard → its index among the lane counters."""
+    constants: list[str]
+    """The module's constant variables."""
     symbols: dict[str, int]
     """Global and constant variables the kernel names → index in the table of their addresses."""
     shared: dict[str, int]
@@ -122,6 +129,8 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     sites = _sites(flow)
     shared, static_bytes = _layout(_shared_variables(module, function, instructions))
     local, local_bytes = _layout([v for v in function.variables.values() if v.space == "local"])
+    if local_bytes > _MOST_LOCAL:
+        raise UnsupportedPtx(f"{local_bytes} bytes of local memory a thread, which has at most {_MOST_LOCAL}")
     return KernelPlan(
         name=name,
         rows_uniform=rows_uniform,
@@ -130,6 +139,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         flow=flow,
         sites=sites,
         guarded=_guarded(flow),
+        constants=[v.name for v in module.variables.values() if v.space == "const"],
         symbols=_symbols(module, instructions),
         shared=shared,
         static_shared_bytes=static_bytes,
@@ -213,6 +223,7 @@ def _may_spin(function: Function, blocks: list[Block]) -> bool:
 def _sites(flow: ControlFlow) -> list[Site]:
     """The memory instructions, numbered. An atom whose result is not read is a reduction, as in SASS."""
     found: list[Site] = []
+    doubtful = set().union(*flow.undefined.values())
     used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
     for block in flow.blocks:
         for inst in block.instructions:
@@ -223,6 +234,11 @@ def _sites(flow: ControlFlow) -> list[Site]:
                 found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
                 for other in GENERIC_COMPANIONS if space == "generic" else ():
                     found.append(Site(len(found), inst, operation, other, block.index, companion=True))
+            elif not doubtful.isdisjoint(observed(inst)):
+                found.append(Site(len(found), inst, "use", "generic", block.index))
+        end = block.terminator
+        if end is not None and not doubtful.isdisjoint(observed(end)):
+            found.append(Site(len(found), end, "use", "generic", block.index))
     return found
 
 
@@ -231,7 +247,7 @@ def _operation(inst: Instruction, used: set[str]) -> str | None:
     name = inst.parts[0]
     if inst.opcode.startswith("cp.async.c"):
         return "ld"
-    if name in ("shfl", "vote", "match", "redux"):
+    if name in ("shfl", "vote", "match", "redux", "mma") or inst.parts[:2] == ["wmma", "mma"]:
         return "sync"
     if name == "wmma":
         return {"load": "ld", "store": "st"}.get(inst.parts[1])

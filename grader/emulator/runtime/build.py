@@ -36,6 +36,8 @@ NAMES = (
     "access_shared",
     "access_shared_uniform",
     "access_local",
+    "access_constant",
+    "access_constant_uniform",
     "access_param",
     "access_generic",
     "gather1",
@@ -63,6 +65,7 @@ NAMES = (
     "note_absent",
     "fence",
     "track_stores",
+    "note_undefined",
 )  # fmt: skip
 
 
@@ -116,6 +119,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         tensor,
         tracking,
     )
+    from grader.emulator.runtime.spaces import constants
 
     found: list[tuple[str, Any, int]] = [
         ("access_global", globalmem.access_global, 6),
@@ -123,6 +127,8 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("access_shared", sharedmem.access_shared, 7),
         ("access_shared_uniform", sharedmem.access_shared_uniform, 6),
         ("access_local", othermem.access_local, 5),
+        ("access_constant", constants.access_constant, 5),
+        ("access_constant_uniform", constants.access_constant_uniform, 5),
         ("access_param", othermem.access_param, 5),
         ("access_generic", othermem.access_generic, 7),
         ("run_blocks", scheduler.run_blocks, 4),
@@ -139,6 +145,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("note_absent", findings.note_absent, 4),
         ("fence", ordering.fence, 2),
         ("track_stores", tracking.track_stores, 7),
+        ("note_undefined", findings.note_undefined, 4),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

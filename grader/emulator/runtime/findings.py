@@ -35,6 +35,12 @@ def note(context: int, site: int, kind: int, lane: int, address: int, other: int
 
 
 @native
+def note_undefined(context: int, site: int, kind: int, lanes: int) -> None:
+    """Notes lanes in which a value shows that nobody has defined."""
+    note(context, site, kind, trailing_zeros(lanes), int64(0), int64(0))
+
+
+@native
 def note_absent(context: int, site: int, absent: int, present: int) -> None:
     """Notes a warp instruction whose mask names lanes that are elsewhere; a mask of lanes each."""
     note(context, site, ABSENT, trailing_zeros(absent), int64(0), trailing_zeros(present))

@@ -99,8 +99,10 @@ GLOBAL_BASE = 0x7000_0000_0000
     DOUBTFUL,  # 1 where the last store to global memory has to be looked at by `track_stores`
     PROGRESS,  # grows with each atomic or tracked store that changes what memory holds
     LONGEST_WARP,  # the most instructions that a warp has executed
+    CONSTANTS,  # pointer to the (first, last + 1) addresses of the module's constants
+    CONSTANT_COUNT,
     CONTEXT_SLOTS,
-) = range(81)
+) = range(83)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -122,8 +124,10 @@ HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 ) = range(8)
 
 # kinds of finding, in the order of their slots
-OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT, STORED_READ_ONLY = range(7)
-FINDING_KINDS = 7
+(
+    OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT, STORED_READ_ONLY, UNWRITTEN_USED, ABSENT_USED,
+) = range(9)  # fmt: skip
+FINDING_KINDS = 9
 # FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
 # (a record of global memory, or an accessor of shared memory), the cp.async that has not arrived, the width of an access.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from emulated import Bench
 
+from grader.findings.kernels import message
+
 HEAD = 'extern "C" __global__ void k(float* x, int n) { __shared__ float s[64]; int t = threadIdx.x; s[t] = x[t]; '
 
 WRONG = {
@@ -38,15 +40,62 @@ def test_lanes_that_are_together_are_not(bench: Bench, name: str) -> None:
     bench.clean(HEAD + RIGHT[name] + " }", "k", 1, 64, np.ones(64, np.float32), np.int32(40))
 
 
-def test_a_register_nobody_wrote_is_nan_in_every_block(bench: Bench) -> None:
-    source = """extern "C" __global__ void k(float* x, int n)
-    {
-        float sum;
-        for (int i = 0; i < n; i++) sum += 1;
-        x[blockIdx.x * 32 + threadIdx.x] = sum;
-    }"""
-    ran = bench.cuda(source, "k", 4, 32, np.zeros(128, np.float32), np.int32(3))
+SUM = """extern "C" __global__ void k(float* x, int n)
+{
+    float sum;
+    for (int i = 0; i < n; i++) sum += 1;
+    x[blockIdx.x * 32 + threadIdx.x] = sum;
+}"""
+
+
+def test_a_register_nobody_wrote_is_nan_in_every_block_and_found(bench: Bench) -> None:
+    ran = bench.cuda(SUM, "k", 4, 32, np.zeros(128, np.float32), np.int32(3))
     assert np.isnan(ran.arrays[0]).all()
+    assert ran.findings == ["uninitialised"]
+    assert ran.record.findings[0].line == 5
+    assert "stores a value that was never written" in message(ran.record.findings[0])
+
+
+UNWRITTEN = """
+.visible .entry k(.param .u64 out)
+{{
+.reg .b32 %r<4>, %t; .reg .b64 %out, %at; .reg .pred %p, %q, %u;
+ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %at, %t, 4; add.s64 %at, %at, %out;
+setp.lt.u32 %p, %t, 8;
+{}
+st.global.u32 [%at], %t; ret;
+}}
+"""
+UNWRITTEN_SHOWN = {
+    "stored": "st.global.u32 [%at], %r0;",
+    "in an address": "cvt.u64.u32 %at, %r0; and.b64 %at, %at, 4; add.s64 %at, %at, %out;",
+    "in a branch": "setp.lt.u32 %q, %r0, 4; @%q bra on; add.u32 %t, %t, 0; on:",
+    "a guard": "@%u st.global.u32 [%at], %t;",
+    "written by some lanes": "@%p mov.u32 %r0, 1; st.global.u32 [%at], %r0;",
+    "written on one side": "@%p bra on; mov.u32 %r0, 1; on: st.global.u32 [%at], %r0;",
+    "selected": "mov.u32 %r1, 3; selp.b32 %r2, %r1, %r0, %p; st.global.u32 [%at], %r2;",
+}
+UNWRITTEN_HIDDEN = {
+    "not used": "add.u32 %r1, %r0, 1;",
+    "stored by those who wrote it": "@%p mov.u32 %r0, 1; @%p st.global.u32 [%at], %r0;",
+    "selected by nobody": "@%p mov.u32 %r0, 1; selp.b32 %r2, %r0, %t, %p; st.global.u32 [%at], %r2;",
+    "decided by another predicate": "setp.lt.u32 %q, %r0, 4; @%p mov.u32 %r0, 1; @%p setp.lt.u32 %q, %r0, 4;"
+    "and.pred %q, %q, %p; @%q add.u32 %t, %t, 0;",
+    "written behind a branch that skips its use": "@!%p bra on; mov.u32 %r0, 1; on: @!%p bra off;"
+    "st.global.u32 [%at], %r0; off:",
+}
+
+
+@pytest.mark.parametrize("name", UNWRITTEN_SHOWN)
+def test_registers_never_written_are_found_where_they_show(bench: Bench, name: str) -> None:
+    ran = bench.ptx(UNWRITTEN.format(UNWRITTEN_SHOWN[name]), "k", 1, 32, np.zeros(32, np.uint32))
+    assert "uninitialised" in ran.findings
+
+
+@pytest.mark.parametrize("name", UNWRITTEN_HIDDEN)
+def test_registers_never_written_that_nobody_uses_are_no_matter(bench: Bench, name: str) -> None:
+    ran = bench.ptx(UNWRITTEN.format(UNWRITTEN_HIDDEN[name]), "k", 1, 32, np.zeros(32, np.uint32))
+    assert ran.findings == []
 
 
 SHUFFLES_FROM_NOBODY = {
@@ -59,24 +108,60 @@ SHUFFLES_FROM_NOBODY = {
 
 
 @pytest.mark.parametrize("name", SHUFFLES_FROM_NOBODY)
-def test_the_value_of_a_lane_that_takes_no_part_is_nan(bench: Bench, name: str) -> None:
-    """PTX leaves the value open. It is no finding, since nobody may use it; where it is used, the result shows it."""
+def test_the_value_of_a_lane_that_takes_no_part_is_found(bench: Bench, name: str) -> None:
+    """PTX leaves the value open, an H200 gives 0; it is a finding where it is stored."""
     source = HEAD + "float v = s[t]; " + SHUFFLES_FROM_NOBODY[name] + " x[t] = v; }"
-    (values,) = bench.cuda(source, "k", 1, 64, np.ones(64, np.float32), np.int32(40)).arrays[:1]
-    assert set(values[~np.isnan(values)]) == {1}
-    assert 0 < np.isnan(values).sum() < 64
+    ran = bench.cuda(source, "k", 1, 64, np.ones(64, np.float32), np.int32(40))
+    assert set(ran.arrays[0].tolist()) == {0, 1}
+    assert "undefined_shuffle" in ran.findings
 
 
-def test_integers_of_absent_lanes_are_minus_one(bench: Bench) -> None:
-    source = """extern "C" __global__ void k(int* x)
+SHOWN = {
+    "in an address": "x[(int)v] = 1;",
+    "in a load's address": "x[t] = s[(int)v];",
+    "in a branch": "if (v > 0) for (int i = 0; i < n; ++i) x[t] += i;",
+    "in what it is added to": "x[t] = v + 1;",
+    "in an atomic": "atomicAdd(x, v);",
+    "in another shuffle": "v = __shfl_sync(0xffffu, v, 15); x[t] = v;",
+    "in a vote": "x[t] = __any_sync(0xffffu, v > 0);",
+    "in a loop": "float w = 0; for (int i = 0; i < n; ++i) { w += v; v = w; } x[t] = w;",
+}
+
+
+@pytest.mark.parametrize("how", SHOWN)
+def test_a_value_of_an_absent_lane_is_found_where_it_shows(bench: Bench, how: str) -> None:
+    body = "float v = s[t]; if (t < 16) { v = __shfl_down_sync(0xffffu, v, 4); " + SHOWN[how] + " } }"
+    ran = bench.cuda(HEAD + body, "k", 1, 64, np.ones(64, np.float32), np.int32(40))
+    assert "undefined_shuffle" in ran.findings
+
+
+def test_a_mask_that_does_not_name_the_lane_is_found(bench: Bench) -> None:
+    ran = bench.cuda(
+        HEAD + "if (t < 20) x[t] = __any_sync(0xffffu, t == 3); }", "k", 1, 32, np.ones(32, np.float32)
+    )
+    assert ran.findings == ["absent_lanes"]
+    assert "thread (16, 0, 0) executes vote.sync with a mask that does not name it" in message(
+        ran.record.findings[0]
+    )
+
+
+def test_a_matrix_product_without_all_lanes_is_found(bench: Bench) -> None:
+    source = """#include <mma.h>
+    using namespace nvcuda::wmma;
+    extern "C" __global__ void k(const half* a, float* c, int n)
     {
-        if (threadIdx.x < 16) x[threadIdx.x] = __shfl_down_sync(0xffff, x[threadIdx.x], 1);
+        fragment<matrix_a, 16, 16, 16, half, row_major> x;
+        fragment<matrix_b, 16, 16, 16, half, col_major> y;
+        fragment<accumulator, 16, 16, 16, float> z;
+        fill_fragment(z, 0.0f);
+        load_matrix_sync(x, a, 16);
+        load_matrix_sync(y, a, 16);
+        if (threadIdx.x < n) mma_sync(z, x, y, z);
+        store_matrix_sync(c, z, 16, mem_row_major);
     }"""
-    assert bench.clean(source, "k", 1, 32, np.arange(32, dtype=np.int32)).tolist() == [
-        *range(1, 16),
-        -1,
-        *range(16, 32),
-    ]
+    a, c = np.ones((16, 16), np.float16), np.zeros((16, 16), np.float32)
+    assert np.array_equal(bench.clean(source, "k", 1, 32, a, c, np.int32(32))[1], np.full((16, 16), 16))
+    assert "absent_lanes" in bench.cuda(source, "k", 1, 32, a, c, np.int32(31)).findings
 
 
 USED_BY_NOBODY = {

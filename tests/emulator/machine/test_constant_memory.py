@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from emulated import Bench, cuda_image
+
+from grader.emulator import metrics
 
 CONSTANT = """
 __constant__ float weights[6] = {0.5f, -1.0f, 2.0f, INFINITY, -0.0f, 1e-40f};
@@ -61,3 +64,39 @@ def test_global_variables_and_pointers_to_them(bench: Bench) -> None:
         out = bench.run(module.kernels["globals"], 1, 32, np.zeros(5, np.int32)).arrays[0]
         assert out.tolist() == [count, ord("t"), ord("e"), 77, 0]
     bench.machine.unload(module)
+
+
+OUTSIDE = """
+__constant__ int first[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+__constant__ int second[64];
+
+extern "C" __global__ void uniform(int* out, int n) { for (int i = 0; i < n; ++i) out[threadIdx.x] += first[i]; }
+extern "C" __global__ void lanes(int* out, int n) { out[threadIdx.x] += first[(threadIdx.x * n) % 8]; }
+extern "C" __global__ void beyond(int* out, int n) { out[threadIdx.x] = first[threadIdx.x + n]; }
+
+// Constant memory's instruction on an address in global memory.
+extern "C" __global__ void elsewhere(int* out, int n)
+{
+    int value;
+    asm("ld.const.s32 %0, [%1];" : "=r"(value) : "l"(out + n));
+    out[threadIdx.x] = value + second[0];
+}
+"""
+
+
+@pytest.mark.parametrize(("kernel", "requests"), [("uniform", 3 * 8), ("lanes", 3 * 8)])
+def test_constant_loads_are_counted(bench: Bench, kernel: str, requests: int) -> None:
+    """Instructions of warps, and one request for each address of a warp that differs."""
+    n = 8 if kernel == "uniform" else 3
+    ran = bench.cuda(OUTSIDE, kernel, 1, 96, np.zeros(96, np.int32), np.int32(n))
+    assert ran.findings == []
+    assert ran.counters[metrics.CONSTANT_REQUESTS] == requests
+    assert ran.counters[metrics.CONSTANT_INSTRUCTIONS] == (3 * 8 if kernel == "uniform" else 3)
+    assert ran.arrays[0].tolist() == [36 if kernel == "uniform" else 1 + 3 * t % 8 for t in range(96)]
+
+
+@pytest.mark.parametrize("kernel", ["beyond", "elsewhere"])
+def test_only_constants_are_reached(bench: Bench, kernel: str) -> None:
+    ran = bench.cuda(OUTSIDE, kernel, 1, 32, np.zeros(32, np.int32), np.int32(4))
+    assert ran.findings == ["out_of_bounds"]
+    assert ran.record.findings[0].space == "const"

@@ -65,7 +65,7 @@ def test_loads_of_every_type(bench: Bench, kind: str, index: str) -> None:
 
 @pytest.mark.parametrize("modifiers", [
     ".global.nc", ".global.ca", ".global.cg", ".global.cs", ".global.cv", ".volatile.global", ".relaxed.gpu.global",
-    ".acquire.sys.global", ".weak.global", ".global.nc.L1::no_allocate.L2::128B", ".const", "", "u.global",
+    ".acquire.sys.global", ".weak.global", ".global.nc.L1::no_allocate.L2::128B", "", "u.global",
 ])  # fmt: skip
 @pytest.mark.parametrize("index", ["%lane", "%k"], ids=["by lane", "uniform"])
 def test_ways_to_load(bench: Bench, modifiers: str, index: str) -> None:

@@ -82,13 +82,6 @@ getctarank.shared::cluster.u32 %r0, %r1;
 createpolicy.fractional.L2::evict_last.b64 %w0;
 ld.global.v3.u32 {%r0, %r1, %r2}, [%w0];
 // barriers
-bar.arrive 0, 64;
-bar.sync 1;
-bar.sync 0, 64;
-bar.sync %r0;
-barrier.sync 1, 64;
-bar.red.popc.u32 %r0, 0, %p0;
-bar.red.and.pred %p0, 0, %p1;
 barrier.cluster.arrive;
 barrier.cluster.wait;
 fence.proxy.async;

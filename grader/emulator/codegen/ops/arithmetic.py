@@ -120,17 +120,22 @@ def sad(e: Emitter, o: Op) -> None:
 
 
 def chain(e: Emitter, o: Op, a: Any, b: Any, subtract: bool, carry_in: bool) -> Any:
-    """a ± b ± carry in twice the width; the carry out is kept in the emitter until the block ends."""
+    """a ± b ± carry in twice the width; the carry out is kept in the emitter until the block ends.
+
+    There is one flag, and a difference is the sum a + ~b + 1: the flag is the carry of that sum, so 1 where nothing is
+    borrowed. PTX leaves open what addc makes of a borrow, or subc of a carry; the hardware takes the flag as it is.
+    """
     bits = width_of(a.type)
-    wide_a, wide_b = extend(e, a, 2 * bits, False), extend(e, b, 2 * bits, False)
-    total = e.b.sub(wide_a, wide_b) if subtract else e.b.add(wide_a, wide_b)
+    wide_a, wide_b = extend(e, a, 2 * bits, False), extend(e, e.b.not_(b) if subtract else b, 2 * bits, False)
+    total = e.b.add(wide_a, wide_b)
     if carry_in:
         if e.carry is None:
             raise e.unsupported(f"{o.name} whose carry comes from another basic block")
-        carry = e.b.zext(e.splat(e.carry) if e.vector else e.carry, total.type)
-        total = e.b.sub(total, carry) if subtract else e.b.add(total, carry)
+        total = e.b.add(total, e.b.zext(e.splat(e.carry) if e.vector else e.carry, total.type))
+    elif subtract:
+        total = e.b.add(total, constant(total, 1))
     if o.has("cc"):
-        e.carry = e.b.trunc(e.b.lshr(total, constant(total, bits)), shaped(I1, total))
+        e.set_carry(e.b.trunc(e.b.lshr(total, constant(total, bits)), shaped(I1, total)))
     return e.b.trunc(total, a.type)
 
 

@@ -71,8 +71,10 @@ def allowed_lanes(e: Emitter, site: Site, width: int, kind: int, mask: Any) -> A
     where = e.site_address()
     common = (e.context, where, e.address_buffer, mask, I64(width))
     match site.space:
-        case "global" | "const":
+        case "global":
             return e.call("access_global", *common, I64(kind))
+        case "const":
+            return e.call("access_constant", *common)
         case "shared":
             return e.call("access_shared", *common, I64(kind), e.scratch)
         case "local":
@@ -118,7 +120,8 @@ def _load_uniform(e: Emitter, site: Site, memory: Operand, how: int) -> None:
     """All lanes read one address: one scalar load."""
     kind, count = access_shape(e.inst)
     width = TYPE_BYTES[kind] * count
-    name = "access_shared_uniform" if site.space == "shared" else "access_global_uniform"
+    names = {"shared": "access_shared_uniform", "const": "access_constant_uniform"}
+    name = names.get(site.space, "access_global_uniform")
     where = address(e, memory, vector=False)
     element = scalar_type(kind)
     results = [e.entry_slot(element) for _ in range(count)]

@@ -53,6 +53,7 @@ def _fragments(e: Emitter, a: Operand, b: Operand, c: Operand) -> tuple[Any, Any
 
 @op("mma", allow=("sync", "aligned", "row", "col", *_SHAPES), types=("f16", "bf16", "tf32", "f32"))
 def mma(e: Emitter, o: Op) -> None:
+    e.check_whole_warp()
     shape = next((m for m in o.modifiers if m in _SHAPES), None)
     d_type, a_type, b_type, c_type = o.types
     depths = {"f16": (16, 8), "bf16": (16, 8), "tf32": (8, 4)}.get(a_type, ())
@@ -74,6 +75,7 @@ _WMMA = ("sync", "aligned", "row", "col", "m16n16k16")
 @op("wmma", allow=("mma", *_WMMA), types=("f16", "bf16", "f32"))
 def wmma_mma(e: Emitter, o: Op) -> None:
     """d = a·b + c; the types are d's and c's, then for other operands than f16 also theirs."""
+    e.check_whole_warp()
     layouts = [m for m in o.modifiers if m in ("row", "col")]
     d_type, c_type, kind = o.types[0], o.types[-1], o.types[1] if len(o.types) == 4 else "f16"
     d, *operands = e.inst.operands
@@ -102,6 +104,7 @@ def _matrix_access(e: Emitter, site: Site, addresses: Any, count: int, kind: int
     types=("b16",),
 )
 def ldmatrix(e: Emitter, o: Op) -> None:
+    e.check_whole_warp()
     target = items(e, e.inst.operands[0])
     addresses = address(e, e.inst.operands[1], vector=True)
     allowed = _matrix_access(e, e.site_of[id(e.inst)], addresses, len(target), LOAD)
@@ -117,6 +120,7 @@ def ldmatrix(e: Emitter, o: Op) -> None:
     types=("b16",),
 )
 def stmatrix(e: Emitter, o: Op) -> None:
+    e.check_whole_warp()
     count = len(items(e, e.inst.operands[1]))
     addresses = address(e, e.inst.operands[0], vector=True)
     spill(e, e.inst.operands[1], e.value_buffer)
@@ -154,6 +158,7 @@ def _base_and_stride(e: Emitter, memory: Operand, stride: Operand | None) -> tup
 @op("wmma", allow=("load", "a", "b", *_WMMA, *_SPACES), types=("f16", "bf16"))
 def wmma_load_operand(e: Emitter, o: Op) -> None:
     """A 16 × 16 operand, in memory order; registers 4 to 7 repeat 0 to 3, as the API wants sixteen elements."""
+    e.check_whole_warp()
     target, memory, *stride = e.inst.operands
     base, step = _base_and_stride(e, memory, stride[0] if stride else None)
     site = e.site_of[id(e.inst)]
@@ -198,6 +203,7 @@ def _accumulator_addresses(
 
 @op("wmma", allow=("load", "c", *_WMMA, *_SPACES), types=("f32", "f16"))
 def wmma_load_accumulator(e: Emitter, o: Op) -> None:
+    e.check_whole_warp()
     target, memory, *stride = e.inst.operands
     base, step = _base_and_stride(e, memory, stride[0] if stride else None)
     nbytes = TYPE_BYTES[o.type]
@@ -221,6 +227,7 @@ def _half_register(e: Emitter, index: int) -> Any:
 
 @op("wmma", allow=("store", "d", *_WMMA, *_SPACES), types=("f32", "f16"))
 def wmma_store(e: Emitter, o: Op) -> None:
+    e.check_whole_warp()
     memory, source, *stride = e.inst.operands
     base, step = _base_and_stride(e, memory, stride[0] if stride else None)
     nbytes = TYPE_BYTES[o.type]

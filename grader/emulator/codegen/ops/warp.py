@@ -14,8 +14,8 @@ from grader.emulator.ptx.tree import Pair
 from grader.emulator.runtime.layout import FULL, LANES
 
 _MODES = ("up", "down", "bfly", "idx")
-ABSENT_VALUE = 0xFFFFFFFF
-"""What a shuffle gives where its source takes no part: NaN in floats of every width, as in registers never written."""
+ABSENT_VALUE = 0
+"""What a shuffle gives where its source takes no part, as an H200 does; PTX leaves it open."""
 
 
 def _lane_numbers() -> Any:
@@ -26,7 +26,8 @@ def _lane_numbers() -> Any:
 def shfl(e: Emitter, o: Op) -> None:
     """The source lane as the PTX ISA's pseudocode gives it; out of the segment, a lane keeps its own value.
 
-    What PTX leaves undefined, the value of a lane that the mask does not name or that is elsewhere, is ABSENT_VALUE.
+    What PTX leaves undefined, the value of a lane that the mask does not name or that is elsewhere, is ABSENT_VALUE,
+    and a finding where it shows (codegen/undefined.py).
     """
     e.check_present(e.inst.operands[4], leavers=True)
     target = e.inst.operands[0]
@@ -52,6 +53,7 @@ def shfl(e: Emitter, o: Op) -> None:
     members = e.splat(_members(e, 4))
     both = e.b.or_(e.b.shl(_all(1), source), _own_bits())
     present = e.b.icmp_unsigned("==", e.b.and_(members, both), both)
+    e.shuffle = present, source
     result = e.b.select(present, _permuted(e, value, source), _all(ABSENT_VALUE))
     if isinstance(target, Pair):
         e.write(target.first, result, "b32")

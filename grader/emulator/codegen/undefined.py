@@ -1,0 +1,165 @@
+"""Lanes whose value nobody has defined: those of registers never written, and of shuffles from absent lanes.
+
+For each register that may hold such a value (ptx/undefined.py), a mask says in which lanes it does. It follows the
+value through arithmetic, and it is a finding where the value shows: in a store, an address, a branch, an argument of
+printf. A value that is thrown away is none, as that of the lanes beyond the end in most reductions by shuffles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.emulator.codegen.emitter import Emitter, undefined_slot
+from grader.emulator.codegen.values import I64, constant
+from grader.emulator.ptx.basic_blocks import EXIT, Block
+from grader.emulator.ptx.instructions import destinations, registers_of, sources
+from grader.emulator.ptx.tree import Instruction, Operand, Pair
+from grader.emulator.ptx.undefined import ABSENT, UNWRITTEN, observed
+from grader.emulator.runtime import layout
+
+_KINDS = {UNWRITTEN: layout.UNWRITTEN_USED, ABSENT: layout.ABSENT_USED}
+_TOGETHER = frozenset(("vote", "match", "redux", "mma", "wmma"))
+"""Their results depend on the operands of all lanes."""
+
+NONE = I64(0)
+
+
+class UndefinedLanes:
+    """The masks of the current basic block; what outlives it lies in the warp's state, behind the registers."""
+
+    def __init__(self, e: Emitter) -> None:
+        self.e = e
+        self.origins = {origin: names for origin, names in e.flow.undefined.items() if names}
+        self.masks: dict[tuple[str, str], Any] = {}
+        self.before: dict[str, Any] = {}
+
+    def begin_block(self) -> None:
+        self.masks = {}
+
+    def begin(self, inst: Instruction) -> None:
+        """Before an instruction: what its operands hold, and whether that shows."""
+        self.before = {}
+        for origin, names in self.origins.items():
+            self._check(origin, [name for name in observed(inst) if name in names])
+            if not names.isdisjoint(destinations(inst)):
+                self.before[origin] = self._result(origin, inst)
+
+    def end(self, inst: Instruction) -> None:
+        """After an instruction: what its results hold."""
+        target = inst.operands[0] if inst.operands else None
+        for origin, result in self.before.items():
+            values, others = result, result
+            if inst.parts[0] == "shfl":
+                values, others = self._shuffled(origin, inst)
+            pair = isinstance(target, Pair)
+            firsts = registers_of(target.first if isinstance(target, Pair) else target)
+            for name in destinations(inst):
+                if name in self.origins[origin]:
+                    self._set(origin, name, others if pair and name not in firsts else values)
+
+    def store(self, block: Block) -> None:
+        """At the end of a block: writes what outlives it."""
+        e, b = self.e, self.e.b
+        alive = set().union(*(e.flow.live_in[s] for s in block.successors if s != EXIT))
+        for (origin, name), mask in self.masks.items():
+            if name in alive:
+                pointer = self._pointer(origin, name)
+                kept = b.and_(self._stored(origin, pointer), b.not_(e.mask))
+                mask = b.or_(b.and_(mask, e.mask), kept)
+                b.store(b.not_(mask) if origin == ABSENT else mask, pointer)
+
+    # -- masks ------------------------------------------------------------------------------------------------
+    def _pointer(self, origin: str, name: str) -> Any:
+        e = self.e
+        return e.at(e.b.add(e.warp, I64(e.slots[undefined_slot(origin, name)])), I64)
+
+    def _stored(self, origin: str, pointer: Any) -> Any:
+        """A mask in the warp's state, whose bits are all set when a block begins: nothing is written yet, and nothing
+        comes from absent lanes."""
+        stored = self.e.b.load(pointer)
+        return self.e.b.not_(stored) if origin == ABSENT else stored
+
+    def _mask(self, origin: str, name: str) -> Any:
+        if name not in self.origins[origin]:
+            return NONE
+        if (origin, name) not in self.masks:
+            known = undefined_slot(origin, name) in self.e.slots
+            self.masks[origin, name] = self._stored(origin, self._pointer(origin, name)) if known else NONE
+        return self.masks[origin, name]
+
+    def _any(self, origin: str, names: list[str]) -> Any:
+        mask: Any = NONE
+        for name in dict.fromkeys(names):
+            if name in self.origins[origin]:
+                mask = self.e.b.or_(mask, self._mask(origin, name))
+        return mask
+
+    def _of(self, origin: str, *operands: Operand) -> Any:
+        return self._any(origin, [name for operand in operands for name in registers_of(operand)])
+
+    def _set(self, origin: str, name: str, mask: Any) -> None:
+        e, b = self.e, self.e.b
+        if e.guard is not None:
+            assert e.inst.predicate is not None
+            holds = e.bits(e.guard)
+            mask = b.or_(b.and_(mask, holds), b.and_(self._mask(origin, name), b.not_(holds)))
+            mask = b.or_(mask, self._any(origin, [e.inst.predicate[0]]))
+        self.masks[origin, name] = mask
+
+    # -- instructions -----------------------------------------------------------------------------------------
+    def _result(self, origin: str, inst: Instruction) -> Any:
+        """The lanes in which a result is undefined because operands are."""
+        e, b = self.e, self.e.b
+        name, operands = inst.parts[0], inst.operands[1:]
+        if name == "selp":
+            holds = self._bits(operands[2])
+            chosen = b.or_(b.and_(self._of(origin, operands[0]), holds),
+                           b.and_(self._of(origin, operands[1]), b.not_(holds)))  # fmt: skip
+            return b.or_(chosen, self._of(origin, operands[2]))
+        if name in ("and", "or") and inst.parts[-1] == "pred":
+            return self._connected(origin, operands[0], operands[1], decides=name == "or")
+        guard = [inst.predicate[0], *destinations(inst)] if inst.predicate else []
+        read = [register for register in sources(inst) if register not in guard]
+        found = self._any(origin, read)
+        if name in _TOGETHER:
+            some = b.icmp_unsigned("!=", b.and_(found, e.active_mask()), NONE)
+            return b.select(some, I64(layout.FULL), NONE)
+        return found
+
+    def _connected(self, origin: str, one: Operand, other: Operand, *, decides: bool) -> Any:
+        """Of a conjunction or a disjunction: an operand that is defined and decides it makes the other no matter."""
+        b = self.e.b
+        lanes = [self._of(origin, operand) for operand in (one, other)]
+        open_ = []
+        for operand, undefined in zip((one, other), lanes, strict=True):
+            bits = self._bits(operand)
+            open_.append(b.or_(b.not_(bits) if decides else bits, undefined))
+        return b.or_(b.and_(lanes[0], open_[1]), b.and_(lanes[1], open_[0]))
+
+    def _bits(self, operand: Operand) -> Any:
+        return self.e.bits(self.e.read(operand, "pred", vector=True))
+
+    def _shuffled(self, origin: str, inst: Instruction) -> tuple[Any, Any]:
+        """Of a shuffle: the lanes whose result is undefined, and those whose predicate is."""
+        e, b = self.e, self.e.b
+        present, source = e.shuffle
+        others = self._of(origin, *inst.operands[2:])
+        undefined = self._of(origin, inst.operands[1])
+        word = e.splat(b.trunc(undefined, source.type.element))
+        taken = b.and_(b.lshr(word, source), constant(source, 1))
+        values = b.and_(e.bits(b.icmp_unsigned("!=", taken, constant(taken, 0))), e.bits(present))
+        if origin == ABSENT:
+            values = b.or_(values, b.xor(e.bits(present), I64(layout.FULL)))
+        return b.or_(values, others), others
+
+    def _check(self, origin: str, names: list[str]) -> None:
+        """Notes the lanes in which one of the registers is undefined and shows."""
+        if not names:
+            return
+        e, b = self.e, self.e.b
+        guard = e.inst.predicate[0] if e.inst.predicate else None
+        shown = b.and_(self._any(origin, [name for name in names if name != guard]), e.active_mask())
+        if guard in names:
+            shown = b.or_(shown, b.and_(self._any(origin, [guard]), e.mask))
+        with b.if_then(b.icmp_unsigned("!=", shown, NONE), likely=False):
+            e.call("note_undefined", e.context, e.site_address(), I64(_KINDS[origin]), shown)
