@@ -37,6 +37,7 @@ _LAUNCH_KEYS = (
 )  # fmt: skip
 _NAME_EXPRESSION = re.compile(r"[A-Za-z_:][\w :<>,*&()+\-/%.'|^~!=?\[\]]{0,499}", re.ASCII)
 """What the compiler is asked to look up: nothing that could end the line, or begin another declaration."""
+_MOST_LAUNCHES = 100
 _LARGEST_INT = 2**31 - 1
 _SCRATCH_DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32")
 
@@ -146,6 +147,8 @@ def parse_source(source: str, signature: Signature, path: Path) -> KernelFile:
     launches = tuple(_launch(table, signature, arrays) for table in block.tables("launch"))
     if not launches:
         raise block.error("the launch block launches nothing", remedy="add a [[launch]] table")
+    if len(launches) > _MOST_LAUNCHES:
+        raise block.error(f"{len(launches)} launches, where {_MOST_LAUNCHES} are the most", "launch")
     return KernelFile(
         path=path,
         idea=_idea(lines[:opening]),
