@@ -30,8 +30,8 @@ from unittest import mock
 from grader import cli, cuda, emulate
 from grader.emulator.cache import cache_folder
 from grader.emulator.runtime import build
-from grader.judge.child import server as child
 from grader.judge.child import process, protocol
+from grader.judge.child import server as child
 from grader.judge.child.executor import Executor, Memory
 
 DOCS = Path(__file__).parent

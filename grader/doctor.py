@@ -15,6 +15,7 @@ from grader import cuda, gpu, gpu_setup
 from grader.emulator.cache import cache_folder
 from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
+from grader.sandbox import means
 
 _REINSTALL = "pip install --upgrade --force-reinstall warpladder"
 
@@ -59,6 +60,7 @@ def examine() -> Diagnosis:
             f"{sys.executable} -m pip install --force-reinstall {compilation.requirements()}",
         ),
         _cache(),
+        _sandbox(),
         _emulator(),
         gpu_check,
         *([] if version == compilation.PINNED else [_compiler(version, gpu_setup.again())]),
@@ -119,6 +121,16 @@ def _cache() -> Check:
         remedy = "export WARPLADDER_CACHE=<a folder you may write to>"
         return Check(name, "broken", f"{folder}: {error.strerror}", needed_for, required=False, remedy=remedy)
     return Check(name, "ok", str(folder), needed_for, required=False)
+
+
+def _sandbox() -> Check:
+    """What confines kernels and schedules, which may be a stranger's."""
+    has = means.means()
+    name, needed_for = "sandbox", "keeping what is graded from files, the network and other processes"
+    remedy = "install bubblewrap (apt install bubblewrap), where user namespaces are allowed"
+    if has.whole:
+        return Check(name, "ok", str(has), needed_for, required=False)
+    return Check(name, "missing", f"{has} alone", needed_for, required=False, remedy=remedy)
 
 
 _TRIAL = 'extern "C" __global__ void square(int *x) { x[threadIdx.x] *= x[threadIdx.x]; }'

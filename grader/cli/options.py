@@ -58,9 +58,9 @@ SeedOption = Annotated[
 
 def console_for(stderr: bool = False) -> Console:
     """The terminal: standard output, or standard error where standard output is for JSON alone."""
-    from rich.console import Console
+    from grader.report.terminal import terminal
 
-    return Console(stderr=stderr, highlight=False)
+    return terminal(stderr=stderr, highlight=False)
 
 
 def problem_of(sizes: Sequence[str] | None) -> dict[str, int] | None:

@@ -178,11 +178,12 @@ def ask(
 ) -> Answer | None:
     """Have a process of its own grade a source; None where it did not end within `seconds`.
 
-    It starts in an empty folder, and everything that it started ends with it.
+    It starts in an empty folder, is told which process started it, and everything that it started ends with it. An
+    answer of one that did not come to its own end counts for nothing.
     """
     with tempfile.TemporaryDirectory(prefix="warpladder-mark-") as folder:
         process = subprocess.Popen(
-            [sys.executable, *command],
+            [sys.executable, *command, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -197,10 +198,12 @@ def ask(
         finally:
             _end(process)
     try:
-        return _ANSWER.decode(output)
+        if process.returncode == 0:
+            return _ANSWER.decode(output)
     except msgspec.DecodeError:
-        last = errors.decode(errors="replace").strip().splitlines()[-1:] or ["without a word"]
-        return Answer(complaint=f"the marking process ended with status {process.returncode}: {last[0]}")
+        pass
+    last = errors.decode(errors="replace").strip().splitlines()[-1:] or ["without a word"]
+    return Answer(complaint=f"the marking process ended with status {process.returncode}: {last[0]}")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

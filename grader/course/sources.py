@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import bisect
 import hashlib
+import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from grader.emulator.nvrtc.compilation import find_toolkit
 from grader.lab.cells import MAGIC, as_file
 from grader.workbook.topic import Topic
 
-_SPLICE = re.compile(r"\\[ \t]*\r?\n")
-_BETWEEN = r"(?:[^\S\n]|/\*.*?\*/)*"
-_DIRECTIVE = re.compile(
-    rf"(?:\#|%:|\?\?=){_BETWEEN}(?:include_next|include|import|embed)\b{_BETWEEN}([^\n]*)", re.DOTALL
-)
+_SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*\n")
+_HASH = re.compile(r"#|%:|\?\?=")
+_READS = re.compile(r"(?:include_next|include|import|embed)\b")
+_ASKS = re.compile(r"__has_(?:include_next|include|embed)\b")
+_CLOSING = re.compile(r"\*/")
+_BLANK = re.compile(r"[^\S\n]*")
 _HEADER = re.compile(r"<([^>\n]+)>|\"([^\"\n]+)\"")
 _COMMENT = {
-    ".cu": re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL),
-    ".py": re.compile(r'#[^\n]*|"""(?:.*?)"""', re.DOTALL),
+    ".cu": re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL),
+    ".py": re.compile(r'#[^\n]*|""".*?(?:"""|\Z)', re.DOTALL),
 }
 
 
@@ -34,30 +37,55 @@ def of_cell(cell: str) -> str:
 
 
 def foreign_include(text: str) -> tuple[int, str] | None:
-    """The first line that brings in a file other than CUDA's headers and ours, and what it names; None: none does.
+    """The first line that brings in, or asks for, a file other than CUDA's headers and ours, and what it names; None:
+    none does.
 
-    The compiler would read any file of the machine that grades, and quote it in its messages. Comments and strings
-    are searched as well: a text that only looks like a directive is refused rather than one overlooked. An `#include`
-    whose name comes from a macro is refused, too.
+    To the compiler there are no others (see grader/emulator/nvrtc/compilation.py); here they are refused by name.
+    Comments and strings are searched as well: a text that only looks like a directive is refused rather than one
+    overlooked. An `#include` whose name comes from a macro is refused, too.
     """
-    spliced = _SPLICE.sub(lambda splice: "\0" * (len(splice[0]) - 1) + "\1", text)
-    # Spliced lines join without a trace; where they were is kept in a table of positions.
-    kept = [position for position, sign in enumerate(spliced) if sign not in "\0\1"]
-    joined = "".join(spliced[position] for position in kept)
-    for directive in _DIRECTIVE.finditer(joined):
-        header = _HEADER.match(directive[1].strip())
-        name = (header[1] or header[2]) if header else directive[1].strip()
+    joined, seams = _joined(text.replace("\r\n", "\n").replace("\r", "\n"))
+    closed = [sign.end() for sign in _CLOSING.finditer(joined)]
+    directives = ((sign.start(), _after(joined, sign.end(), closed)) for sign in _HASH.finditer(joined))
+    found = [(start, read.end()) for start, at in directives if (read := _READS.match(joined, at))]
+    found += [(asks.start(), asks.end()) for asks in _ASKS.finditer(joined)]
+    for start, end in sorted(found):
+        at = _after(joined, end, closed)
+        if joined[at : at + 1] == "(":
+            at = _after(joined, at + 1, closed)
+        header = _HEADER.match(joined, at)
+        name = (header[1] or header[2]) if header else joined[at:].partition("\n")[0].strip()
         if header is None or not _is_ours(name):
-            return text[: kept[directive.start()]].count("\n") + 1, name
+            return joined.count("\n", 0, start) + bisect.bisect_right(seams, start) + 1, name
     return None
+
+
+def _joined(text: str) -> tuple[str, list[int]]:
+    """A text whose spliced lines are joined without a trace, and where in it that was."""
+    parts = _SPLICE.split(text)
+    return "".join(parts), list(itertools.accumulate(map(len, parts[:-1])))
+
+
+def _after(text: str, at: int, closed: Sequence[int]) -> int:
+    """The first place from `at` on that is neither blank nor in a comment; a line's end is neither. `closed` has the
+    places behind each */ of the text."""
+    while True:
+        at = _BLANK.match(text, at).end()  # type: ignore[union-attr]  # it matches nothing, too
+        ending = bisect.bisect_left(closed, at + 4)
+        if not text.startswith("/*", at) or ending == len(closed):
+            return at
+        at = closed[ending]
 
 
 def _is_ours(name: str) -> bool:
     """Whether a header lies in the folders that the compiler is given."""
     for folder in find_toolkit().includes:
-        path = (folder / name).resolve()
-        if path.is_relative_to(folder.resolve()) and path.is_file():
-            return True
+        try:
+            path = (folder / name).resolve()
+            if path.is_relative_to(folder.resolve()) and path.is_file():
+                return True
+        except (OSError, ValueError):  # no name for a file
+            return False
     return False
 
 

@@ -19,6 +19,7 @@ from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.grade import grade
 from grader.judge.kernels.case_runner import work
 from grader.results import Grade
+from grader.sandbox.confine import end_with_parent, hide
 from grader.workbook.topic import Topic
 from grader.workbook.topics import load
 
@@ -45,7 +46,9 @@ def _hidden(topic: Topic, file: Path, order: Order) -> Grade:
 
 
 def main() -> None:
-    """Answer one order."""
+    """Answer one order. It ends when the process does that is named on the command line."""
+    hide()
+    end_with_parent(int(sys.argv[1]))
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     answers = os.dup(1)
     os.dup2(2, 1)

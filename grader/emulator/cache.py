@@ -1,8 +1,13 @@
-"""The folder in which compiled code is kept between runs."""
+"""The folder in which compiled code is kept between runs.
+
+What comes out of it is executed: so the folder has to be ours alone, and every entry begins with a digest of its name
+and content. What is not whole counts as absent.
+"""
 
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -18,13 +23,57 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "warpladder"
 
 
+def made_folder() -> Path | None:
+    """The folder, made where it was not there yet; None where it cannot be made, or is somebody else's as well."""
+    folder = cache_folder().absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        about = folder.stat()
+        if about.st_uid != os.geteuid():
+            return None
+        if about.st_mode & 0o022:
+            folder.chmod(0o700)
+    except OSError:
+        return None
+    return folder
+
+
+def kept(path: Path) -> bytes | None:
+    """What `keep` put there; None where there is nothing, or not all of it, or others could have written it."""
+    try:
+        with path.open("rb") as file:
+            about, content = os.fstat(file.fileno()), file.read()
+    except OSError:
+        return None
+    digest, data = content[:_DIGEST], content[_DIGEST:]
+    ours = about.st_uid in (0, os.geteuid()) and not about.st_mode & 0o022
+    return data if ours and digest == _digest(path, data) else None
+
+
+def keep(path: Path, data: bytes) -> None:
+    """Keep data under a path of the folder."""
+    if made_folder() is not None:
+        write_atomically(path, _digest(path, data) + data)
+
+
+_DIGEST = 32
+
+
+def _digest(path: Path, data: bytes) -> bytes:
+    return hashlib.sha256(path.name.encode() + b"\0" + data).digest()
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Whole or not at all, also with several writers; a read-only or full disk costs time, not the result."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as aside:
-            aside.write(data)
-        os.replace(aside.name, path)
+            try:
+                aside.write(data)
+                aside.flush()
+                os.replace(aside.name, path)
+            except OSError:
+                os.unlink(aside.name)
     except OSError:
         return
 

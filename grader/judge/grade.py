@@ -41,7 +41,7 @@ def grade(
     tried = _cases(topic, seed, problem_overrides)
     if file.is_dir():
         raise WarpladderError("this is a folder", file=file, remedy="name a file in it")
-    if not file.is_file():
+    if not file.exists():
         raise WarpladderError(
             "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"
         )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.terminal_theme import TerminalTheme
+
+from grader.report.terminal import terminal
 
 WIDTH = 96  # columns; what an output cell of JupyterLab holds
 
@@ -55,7 +57,7 @@ def stacked(*parts: RenderableType) -> RenderableType:
 
 def as_html(view: RenderableType) -> str:
     """A view of `grader.report` as one HTML element, with its colours."""
-    console = Console(record=True, file=io.StringIO(), width=WIDTH, highlight=False, force_jupyter=False)
+    console = terminal(record=True, file=io.StringIO(), width=WIDTH, highlight=False, force_jupyter=False)
     console.print(view, crop=False)
     return console.export_html(theme=_THEME, inline_styles=True, code_format=_HTML).replace(
         "\n</pre>", "</pre>"
@@ -64,7 +66,7 @@ def as_html(view: RenderableType) -> str:
 
 def as_text(view: RenderableType) -> str:
     """A view as plain text."""
-    console = Console(
+    console = terminal(
         file=io.StringIO(), width=WIDTH, highlight=False, force_jupyter=False, color_system=None
     )
     console.print(view, crop=False)

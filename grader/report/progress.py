@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from grader.report.terminal import terminal
 
 STAGES = {
     "compile": "compiling",
@@ -56,7 +57,7 @@ def of_items(name: str, total: int) -> Iterator[Callable[[str], None]]:
 
 
 def _bars() -> Progress:
-    console = Console(stderr=True)
+    console = terminal(stderr=True)
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),

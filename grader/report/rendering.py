@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 
 import jinja2
 
+from grader.report.terminal import visible
+
 
 def environment(
     filters: Mapping[str, Callable[..., object]], constants: Mapping[str, object] | None = None
@@ -17,6 +19,7 @@ def environment(
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
+        finalize=lambda value: type(value)(visible(value)) if isinstance(value, str) else value,
     )
     made.filters.update(filters)
     made.globals.update(constants or {})

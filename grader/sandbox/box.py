@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +22,9 @@ _SYSTEM = (
     "/usr", "/bin", "/lib", "/lib32", "/lib64", "/nix/store", "/etc/ld.so.cache", "/etc/ld.so.conf",
     "/etc/ld.so.conf.d", "/etc/alternatives", "/sys/devices/system",
 )  # fmt: skip
+_OF_GPUS = ("/etc", "/opt", "/proc", "/run", "/sys", "/var")
+"""What a GPU's driver and libraries look into; no stranger's code but kernels runs beside them."""
+
 _PASSED_ON = ("LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 _GPU_PASSED_ON = ("CUDA_", "CUPY_", "NVIDIA_", "NCCL_")
 
@@ -46,7 +51,7 @@ class Box:
 def readable(box: Box) -> list[str]:
     """What a process in this box may read, links and what they lead to; what is not there is left out."""
     libraries = os.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep)
-    gpus = ("/proc", "/sys", "/etc/nvidia", "/run/nvidia-persistenced") if box.gpu else ()
+    gpus = _OF_GPUS if box.gpu else ()
     given = (*_SYSTEM, *gpus, sys.base_prefix, *packages(), str(PACKAGE), *libraries, *box.reads)
     there = [path for path in given if path.startswith("/") and os.path.exists(path)]
     return list(dict.fromkeys([*there, *map(os.path.realpath, there)]))
@@ -56,6 +61,10 @@ def devices(box: Box) -> list[str]:
     """The devices that a process in this box may use; of a GPU, its driver's files under /proc, too."""
     if not box.gpu:
         return list(DEVICES)
+    with contextlib.suppress(
+        OSError
+    ):  # makes nodes that a freshly started machine lacks; a confined process cannot
+        subprocess.run(["nvidia-modprobe", "-c0", "-u"], capture_output=True, check=False)
     return [*DEVICES, *map(str, sorted(Path("/dev").glob("nvidia*"))), "/dev/shm", "/proc"]
 
 

@@ -44,7 +44,7 @@ def restrict(reads: list[str], writes: list[str], devices: list[str]) -> bool:
     for paths, allowed in (
         (reads, _READ | _LIST),
         (writes, into),
-        (devices, _READ | _LIST | _WRITE | _IOCTL),
+        (devices, _READ | _LIST | _WRITE | _TRUNCATE | _IOCTL),
     ):
         for path in paths:
             _allow(libc, ruleset, path, allowed & rights)

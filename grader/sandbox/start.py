@@ -16,6 +16,7 @@ from typing import IO
 
 from grader.sandbox import bytecode
 from grader.sandbox.box import DEVICES, ROOT, Box, devices, environment, packages, readable
+from grader.sandbox.confine import hide
 from grader.sandbox.means import NAMESPACES, Means, means
 
 _ENTER = Path(__file__).with_name("enter.py")
@@ -44,6 +45,8 @@ def start(
     variables, and `variables` besides. `within` is entered in the thread that starts it.
     """
     bytecode.compile_package()
+    if box.foreign and not means().files:
+        hide()  # what runs there finds us under /proc
     command = _command(box, module, arguments, means())
 
     def popen() -> subprocess.Popen[bytes]:

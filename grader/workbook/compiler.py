@@ -14,7 +14,7 @@ DEFAULT_ARCH = "sm_90a"
 
 _SHOWN = 3  # errors in a message; the log has them all
 _NAME_MAP = "__nv_name_map"  # where NVRTC says it looks up name expressions
-_BOUNDS = r"(?:__launch_bounds__\s*\([^)]*\)\s*)?"
+_BOUNDS = r"(?:__launch_bounds__\s*\([^)]{0,200}\)\s*)?"
 _KERNEL = re.compile(rf"__global__\s+(?:static\s+)?{_BOUNDS}void\s+{_BOUNDS}(\w+)")
 _TOO_MUCH_SHARED = re.compile(
     r"Entry function '([^']+)' uses too much shared data \((\w+) bytes, (\w+) max\)"

@@ -20,6 +20,9 @@ Number = int | float
 
 _LONGEST = 500  # characters; bounds the work that a stranger's launch block can ask for
 
+_DIGITS = 30
+_LARGEST = 10**_DIGITS
+
 
 def cdiv(dividend: Number, divisor: Number) -> Number:
     """The quotient rounded up: how many tiles of `divisor` cover `dividend`."""
@@ -91,12 +94,14 @@ class Expression:
             return _evaluate(self._tree, values)
         except ZeroDivisionError:
             raise ExpressionError(f"`{self.text}` divides by zero") from None
-        except (OverflowError, TypeError) as error:
+        except (OverflowError, TypeError, ValueError, RecursionError) as error:
             raise ExpressionError(f"`{self.text}` has no value: {error}") from None
 
     def whole(self, values: Mapping[str, Number]) -> int:
         """The value, which must be an integer: a grid or a size in bytes. Raises ExpressionError."""
         value = self.evaluate(values)
+        if isinstance(value, int) and abs(value) >= _LARGEST:
+            raise ExpressionError(f"`{self.text}` has more than {_DIGITS} digits, no size does")
         if isinstance(value, bool) or not isinstance(value, int):
             raise ExpressionError(
                 f"`{self.text}` is {value}, not an integer: `/` gives a fraction, use `//` or cdiv(a, b)"

@@ -24,7 +24,7 @@ from grader.errors import WarpladderError
 from grader.workbook.compiler import declared_kernels
 from grader.workbook.expressions import Expression, ExpressionError, nearest, parse
 from grader.workbook.signature import Signature, dtype_of
-from grader.workbook.source_file import SourceFile
+from grader.workbook.source_file import SourceFile, read_source
 from grader.workbook.strict_toml import Table, read
 
 SM_COUNT = "SMS"
@@ -35,6 +35,9 @@ _CLOSING = re.compile(r"//\s*///\s*")
 _LAUNCH_KEYS = (
     "kernel", "when", "args", "grid", "block", "shared", "zero", "constant", "cooperative", "cluster",
 )  # fmt: skip
+_NAME_EXPRESSION = re.compile(r"[A-Za-z_:][\w :<>,*&()+\-/%.'|^~!=?\[\]]{0,499}", re.ASCII)
+"""What the compiler is asked to look up: nothing that could end the line, or begin another declaration."""
+_MOST_LAUNCHES = 100
 _LARGEST_INT = 2**31 - 1
 _SCRATCH_DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32")
 
@@ -127,15 +130,7 @@ class LaunchPlan:
 
 def parse_kernel_file(path: Path, signature: Signature) -> KernelFile:
     """Read a kernel file; raises WarpladderError naming file and line."""
-    try:
-        source = path.read_text(encoding="utf-8-sig")  # Windows editors begin a file with a byte-order mark
-    except OSError as error:
-        raise WarpladderError(f"cannot read the file: {error.strerror}", file=path) from None
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        remedy = "pass a .cu source file, saved as UTF-8"
-        raise WarpladderError("this is not UTF-8 text", file=path, line=line, remedy=remedy) from None
-    return parse_source(source, signature, path)
+    return parse_source(read_source(path, "a .cu source file"), signature, path)
 
 
 def parse_source(source: str, signature: Signature, path: Path) -> KernelFile:
@@ -152,6 +147,8 @@ def parse_source(source: str, signature: Signature, path: Path) -> KernelFile:
     launches = tuple(_launch(table, signature, arrays) for table in block.tables("launch"))
     if not launches:
         raise block.error("the launch block launches nothing", remedy="add a [[launch]] table")
+    if len(launches) > _MOST_LAUNCHES:
+        raise block.error(f"{len(launches)} launches, where {_MOST_LAUNCHES} are the most", "launch")
     return KernelFile(
         path=path,
         idea=_idea(lines[:opening]),
@@ -325,11 +322,15 @@ def _launch(table: Table, signature: Signature, scratch: list[str]) -> LaunchSpe
     parameters = tuple(item.name for item in signature.params)
     derived = [name for name, _ in signature.derived]
     args = tuple(_argument(table, text, [*parameters, *scratch], derived) for text in table.names("args"))
+    kernel = table.get("kernel", str)
+    if not _NAME_EXPRESSION.fullmatch(kernel):
+        remedy = 'write it as the file declares it, in one line: kernel = "gemm" or "gemm<128>"'
+        raise table.error(f"`{kernel}` is no name of a kernel", "kernel", remedy)
     writable = [*(item.name for item in signature.outputs), *scratch]
     zero = table.names("zero")
     _known(table, "zero", zero, writable)
     return LaunchSpec(
-        kernel=table.get("kernel", str),
+        kernel=kernel,
         args=args or parameters,
         grid=_dimensions(table, "grid"),
         block=_dimensions(table, "block"),

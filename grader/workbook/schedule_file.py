@@ -23,7 +23,7 @@ from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.workbook.signature import Signature
-from grader.workbook.source_file import SourceFile
+from grader.workbook.source_file import SourceFile, read_source
 from grader.workbook.strict_toml import read
 
 CLASS = "Schedule"
@@ -44,17 +44,12 @@ def skeleton(signature: Signature) -> str:
 
 def parse_schedule(path: Path, signature: Signature) -> ScheduleFile:
     """Read a schedule's file; raises WarpladderError naming file and line."""
-    try:
-        source = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise WarpladderError(f"cannot read the file: {error.strerror}", file=path) from None
-    except UnicodeDecodeError:
-        raise WarpladderError("this is not UTF-8 text", file=path, remedy="pass a .py file") from None
+    source = read_source(path, "a .py file")
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
         line = getattr(error, "lineno", None)
-        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        said = error.msg if isinstance(error, SyntaxError) else str(error) or "it is nested too deeply"
         remedy = None if path.suffix == ".py" else "a schedule is host code, a .py file"
         raise WarpladderError(f"this is not Python: {said}", file=path, line=line, remedy=remedy) from None
     _check(tree, path, signature)

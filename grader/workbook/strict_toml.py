@@ -76,8 +76,8 @@ class Table:
         found: dict[int, str] = {}
         inside = False
         for number, text in enumerate(self._lines):
-            if not inside and (heading := re.match(r"\s*\[+\s*([^\]]*?)\s*\]", text)):
-                found[number] = heading[1]
+            if not inside and (heading := re.match(r"\s*\[{1,2}([^\]]*)\]", text)):
+                found[number] = heading[1].strip()
             inside ^= text.count('"""') % 2 == 1
         return found
 
@@ -153,11 +153,27 @@ class Table:
 def read(lines: Iterable[str], file: Path, first_line: int = 1) -> Table:
     """Parse TOML whose first line is line `first_line` of `file`; raises WarpladderError."""
     kept = list(lines)
+    remedy = 'one `key = value` a line, names and expressions in quotes: grid = ["cdiv(N, 256)"]'
     try:
         return Table(tomllib.loads("\n".join(kept)), file, kept, first_line)
     except tomllib.TOMLDecodeError as error:
         text, place = str(error), re.search(r" \(at line (\d+), column \d+\)", str(error))
         line = first_line + (int(place[1]) if place else len(kept)) - 1
         message = f"this is not TOML: {text[: place.start()] if place else text}"
-        remedy = 'one `key = value` a line, names and expressions in quotes: grid = ["cdiv(N, 256)"]'
-        raise WarpladderError(message, file=file, line=line, remedy=remedy) from None
+    except RecursionError:
+        line, message = first_line, "lists or tables lie too deep in each other"
+    except ValueError as error:  # a number too long to read, a date that there is not
+        line, message = _first_bad(kept, first_line), f"this is not TOML: {error}"
+    raise WarpladderError(message, file=file, line=line, remedy=remedy)
+
+
+def _first_bad(lines: list[str], first_line: int) -> int:
+    """The line with whose addition the text has a value that Python cannot hold."""
+    for number in range(len(lines)):
+        try:
+            tomllib.loads("\n".join(lines[: number + 1]))
+        except tomllib.TOMLDecodeError:
+            continue  # it goes on in the next line
+        except ValueError:
+            return first_line + number
+    return first_line

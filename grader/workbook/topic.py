@@ -195,7 +195,7 @@ class KernelTopic(Topic):
         if name in self.ladder.ids:
             return self.ladder[name].file
         path = Path(name)
-        if not path.is_file():
+        if not path.exists():
             rungs = ", ".join(self.ladder.ids)
             raise WarpladderError("there is no such file", file=path, remedy=f"or name a rung: {rungs}")
         return self.parse(path)

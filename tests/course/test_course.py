@@ -55,6 +55,16 @@ def test_a_cell_without_its_magic_is_all_source() -> None:
         ("#include_next <x.h>", 1, "x.h"),
         ('const char* s = R"(/*)"; \n#include "x.h" // */', 2, "x.h"),
         ("#include <crt>", 1, "crt"),
+        ('int a;\r#include "x.h"', 2, "x.h"),
+        ('a\r\n#include "x.h"\r\n', 2, "x.h"),
+        ('#inc\\\r\nlude "x.h"', 1, "x.h"),
+        ('??=include "x.h"', 1, "x.h"),
+        ('int a;\n#if __has_include("/etc/passwd")', 2, "/etc/passwd"),
+        ("#if __has_include ( <x.h> )", 1, "x.h"),
+        ("#define ASK __has_include", 1, ""),
+        ('#embed "/etc/passwd"', 1, "/etc/passwd"),
+        ('#include "' + "x" * 5000 + '"', 1, "x" * 5000),
+        ('#include "a\0b"', 1, "a\0b"),
     ],
 )
 def test_files_of_the_machine_are_not_included(text: str, line: int, name: str) -> None:
@@ -68,11 +78,23 @@ def test_files_of_the_machine_are_not_included(text: str, line: int, name: str) 
         '#include "mma.h"',
         "  # include <cstdint>  // integers",
         "#define include 1",
+        "#if __has_include(<cuda_fp16.h>)",
         NAIVE,
     ],
 )
 def test_headers_of_cuda_are(text: str) -> None:
     assert sources.foreign_include(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["#" + "/**/" * 40 + " x", "#/*" * 40_000, "#/*" * 40_000 + "*/", "#" + " " * 200_000, "/*" * 100_000],
+)
+def test_long_texts_are_read_at_once(text: str) -> None:
+    begun = time.monotonic()
+    sources.foreign_include(text)
+    sources.fingerprint(TOPICS["transpose"], text)
+    assert time.monotonic() - begun < 5.0
 
 
 def test_no_rung_of_a_kernel_includes_anything_foreign() -> None:

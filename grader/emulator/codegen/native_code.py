@@ -15,7 +15,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from grader.emulator import target
-from grader.emulator.cache import cache_folder, write_atomically
+from grader.emulator.cache import cache_folder, keep, kept
 from grader.emulator.codegen.builder import KERNEL_SYMBOL
 from grader.emulator.codegen.emitter import register_slots
 from grader.emulator.codegen.generator import generate
@@ -76,7 +76,7 @@ def native_code(plan: KernelPlan, digest: str) -> NativeCode:
     Raises UnsupportedPtx for instructions the emulator does not know.
     """
     key = f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}"
-    effort = QUICK if _size(plan) > LARGE and not _entry(key, CAREFUL).exists() else CAREFUL
+    effort = QUICK if _size(plan) > LARGE and kept(_entry(key, CAREFUL)) is None else CAREFUL
     code = _object_code(plan, key, effort)
     engine, address = _loaded(code)
     return NativeCode(plan, key, register_slots(plan)[1], effort, address, len(code), engine)
@@ -101,14 +101,14 @@ def _entry(key: str, effort: int) -> Path:
 def _object_code(plan: KernelPlan, key: str, effort: int) -> bytes:
     """The object file, from the cache or generated now."""
     entry = _entry(key, effort)
-    if entry.exists():
-        return entry.read_bytes()
+    if (found := kept(entry)) is not None:
+        return found
     try:
         module = llvm.parse_assembly(generate(plan))
     except RuntimeError as error:
         raise EmulatorError(f"generated code of {plan.name} is not valid: {error}") from error
     code = target.object_code(module, effort)
-    write_atomically(entry, code)
+    keep(entry, code)
     return code
 
 

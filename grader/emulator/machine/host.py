@@ -20,6 +20,11 @@ _CONVERSION = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|z|t)?([
 VPRINTF, ASSERT = 0, 1
 Shape = tuple[int, int, int]
 
+FIFO_BYTES = 1 << 20
+"""Of a launch's output that are kept: the room that CUDA gives printf unless told otherwise. CUDA keeps the last lines
+and we the first; neither says how many were lost, so a line says that some were."""
+FULL = f"\n[printf's buffer of {FIFO_BYTES:,} bytes is full: what this launch prints from here on is lost]\n"
+
 
 class HostCalls:
     """The callback of one launch. Native code calls it with the arguments of all 32 lanes."""
@@ -28,6 +33,8 @@ class HostCalls:
         self.memory = memory
         self.block = block
         self.failure: Finding | None = None
+        self._room = FIFO_BYTES
+        self._counts: dict[int, int] = {}  # of arguments, by a format's address
         self._callback = _CALL(self._call)
         self.address = ctypes.cast(self._callback, ctypes.c_void_p).value or 0
 
@@ -48,9 +55,14 @@ class HostCalls:
             except NotAllocated as fault:
                 self._astray(slots, fault, lane)
                 return 1
-            print(text, end="")
+            self._print(text)
             arguments[0][lane] = count
         return 0
+
+    def _print(self, text: str) -> None:
+        if self._room > 0:
+            print(text[: self._room], end=FULL if len(text) > self._room else "")
+            self._room -= len(text)
 
     def _where(self, slots: ctypes.Array[ctypes.c_int64], lane: int) -> tuple[Shape, Shape]:
         """blockIdx and threadIdx of a lane of the running warp."""
@@ -77,13 +89,15 @@ class HostCalls:
     def _string(self, address: int) -> str:
         """The zero-terminated text at a device address."""
         data = bytearray()
-        while byte := int(self.memory.view(address + len(data), 1)[0]):
+        while len(data) < FIFO_BYTES and (byte := int(self.memory.view(address + len(data), 1)[0])):
             data.append(byte)
         return data.decode(errors="replace")
 
     def _formatted(self, format_address: int, values_address: int, local: int) -> tuple[str, int]:
         """C's printf over the arguments as the compiler packed them (in order, aligned to their size), and how many
         they are."""
+        if self._room <= 0 and format_address in self._counts:
+            return "", self._counts[format_address]
         text = self._string(format_address)
         position = count = 0
 
@@ -95,7 +109,9 @@ class HostCalls:
             position += nbytes
             return data
 
-        return "".join(self._pieces(text, take)), count
+        formatted = "".join(self._pieces(text, take))
+        self._counts[format_address] = count
+        return formatted, count
 
     def _packed(self, address: int, nbytes: int, local: int) -> bytes:
         if LOCAL_WINDOW <= address < LOCAL_WINDOW + layout.WINDOW_BYTES:
@@ -112,9 +128,9 @@ class HostCalls:
                 yield "%"
                 continue
             stars = [struct.unpack("<i", take(4))[0] for part in (width, precision) if part == "*"]
-            width = str(stars.pop(0)) if width == "*" else width or ""
-            precision = str(stars.pop(0)) if precision == "*" else precision
-            spec = "%" + flags + width + ("." + precision if precision is not None else "")
+            width = _within(stars.pop(0) if width == "*" else width)
+            precision = _within(stars.pop(0) if precision == "*" else precision)
+            spec = "%" + flags + width + ("." + precision if precision else "")
             yield self._converted(spec, length or "", kind, take)
         yield text[end:]
 
@@ -134,3 +150,8 @@ class HostCalls:
         if kind == "o" and "#" in spec:  # C's octal prefix is a zero
             return str((spec.replace("#", "") + "s") % f"0{value:o}")
         return str((spec + ("d" if kind in "diu" else kind)) % value)
+
+
+def _within(digits: str | int | None) -> str:
+    """A width or a precision, no larger than what can be printed; "" where there is none."""
+    return "" if digits is None else str(max(-FIFO_BYTES, min(int(digits), FIFO_BYTES)))

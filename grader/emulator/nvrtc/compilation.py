@@ -28,7 +28,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.emulator.cache import cache_folder, write_atomically
+from grader.emulator.cache import cache_folder, keep, kept
 from grader.emulator.fingerprint import fingerprint
 from grader.sandbox.box import Box
 from grader.sandbox.start import end, how_it_ended, start
@@ -364,14 +364,14 @@ def _diagnostics(log: str) -> tuple[Diagnostic, ...]:
 def _read_entry(path: Path) -> Build | None:
     """A cache entry is a line of JSON, then the PTX, then the cubin; anything unreadable counts as absent."""
     try:
-        head, _, body = path.read_bytes().partition(b"\n")
+        head, _, body = (kept(path) or b"").partition(b"\n")
         fields = json.loads(head)
         ptx_bytes = fields.pop("ptx_bytes")
         if len(body) != ptx_bytes + fields.pop("cubin_bytes"):
             return None
         fields["resources"] = {symbol: Resources(**used) for symbol, used in fields["resources"].items()}
         return Build(ptx=body[:ptx_bytes].decode(), cubin=body[ptx_bytes:], **fields)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 
@@ -380,4 +380,4 @@ def _write_entry(path: Path, result: Build) -> None:
     fields = asdict(result)
     del fields["ptx"], fields["cubin"]
     fields |= {"ptx_bytes": len(ptx), "cubin_bytes": len(result.cubin)}
-    write_atomically(path, json.dumps(fields).encode() + b"\n" + ptx + result.cubin)
+    keep(path, json.dumps(fields).encode() + b"\n" + ptx + result.cubin)

@@ -15,7 +15,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from grader.emulator import target
-from grader.emulator.cache import cache_folder, locked, write_atomically
+from grader.emulator.cache import cache_folder, keep, kept, locked
 from grader.emulator.fingerprint import fingerprint
 from grader.emulator.target import PREFIX
 
@@ -79,13 +79,14 @@ def _entry() -> Path:
 def load() -> Runtime:
     """The runtime, from the cache or compiled now; of several processes that find it missing, one compiles it."""
     entry = _entry()
-    if not entry.exists():
+    code = kept(entry)
+    if code is None:
         with locked(entry.with_suffix(".lock")):
-            if not entry.exists():
+            code = kept(entry)
+            if code is None:
                 code = compile_runtime()
-                write_atomically(entry, code)
-                return Runtime(code, NAMES)
-    return Runtime(entry.read_bytes(), NAMES)
+                keep(entry, code)
+    return Runtime(code, NAMES)
 
 
 def compile_runtime() -> bytes:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.cache import cache_folder
+from grader.emulator.cache import cache_folder, made_folder
 from grader.judge.child.protocol import (
     Hello,
     Message,
@@ -53,10 +53,9 @@ class Role:
 
 def launching(device: str) -> Role:
     """A child that launches: no code of a stranger's runs in it but kernels."""
-    cache = cache_folder().absolute()
-    cache.mkdir(parents=True, exist_ok=True, mode=0o700)
     gpu = device != "emulator"
-    box = Box(writes=(str(cache), *([tempfile.gettempdir()] if gpu else [])), gpu=gpu, open_files=4096)
+    folders = [made_folder(), tempfile.gettempdir() if gpu else None]
+    box = Box(writes=tuple(str(folder) for folder in folders if folder), gpu=gpu, open_files=4096)
     return Role("grader.judge.child.server", box, "the process that launched the kernel")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,10 +13,15 @@ from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, Ro
 from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
 from grader.judge.correctness.verdict import of_clock, of_death, of_failure
+from grader.judge.refused import Refused
+from grader.workbook import units
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 PAGE = 4096
+
+MOST_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+"""Of a case's arrays together: the memory file and the device hold each once."""
 
 
 @dataclass(frozen=True)
@@ -114,12 +120,19 @@ class Runner:
             self.load(kernel, timeout_s)
 
     def regions(self, arrays: Mapping[str, int]) -> list[Region]:
-        """Places for arrays of these sizes in bytes, in a memory file that is made large enough."""
+        """Places for arrays of these sizes in bytes, in a memory file that is made large enough. Raises Refused for
+        more than this machine has room for: scratch arrays are as large as a launch block says."""
         guard, offset, found = self.guard, 0, []
         for name, nbytes in arrays.items():
             region = Region(name, offset, nbytes, guard)
             found.append(region)
             offset += -(-region.size // PAGE) * PAGE
+        if offset > MOST_BYTES:
+            raise Refused(
+                "error",
+                f"Its arrays take {units.count(offset)} bytes together, and {units.count(MOST_BYTES)} are the most "
+                "that are tried here. Make the scratch arrays smaller.",
+            )
         self._worker.reserve(offset)
         return found
 

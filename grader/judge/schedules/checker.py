@@ -118,8 +118,9 @@ def _of_hanging(refusal: Refused) -> Refused:
 def _of_failure(failure: Failure, file: ScheduleFile) -> Refused:
     where = f"{file.path.name}:{failure.line}: " if failure.line else ""
     lines = file.source.splitlines()
-    quoted = f" (`{lines[failure.line - 1].strip()}`)" if failure.line else ""
-    message = failure.message.rstrip(".")
+    known = failure.line is not None and 1 <= failure.line <= len(lines)
+    quoted = f" (`{lines[failure.line - 1].strip()}`)" if failure.line and known else ""
+    message = failure.message.rstrip(".") or "it failed without a word"
     return Refused("error", f"{where}{message[0].upper()}{message[1:]}{quoted}.")
 
 
@@ -157,6 +158,10 @@ class Checker:
         if len(commands) > MOST_COMMANDS:
             yield f"it makes {len(commands):,} calls, more than {MOST_COMMANDS:,}: use larger chunks"
             return
+        most = max(recording.events, len(recording.blocking), len(recording.graphs), len(recording.buffers))
+        if most > MOST_COMMANDS or recording.events < 0:
+            yield f"it makes {most:,} buffers, streams, events or graphs, more than {MOST_COMMANDS:,}"
+            return
         names = [buffer.name for buffer in recording.buffers if buffer.name]
         wanted = [item.name for item in self.topic.signature.params if item.kind != "size"]
         if names != wanted or any(b.space == "device" for b in recording.buffers if b.name):
@@ -166,6 +171,11 @@ class Checker:
             return
         for command in commands:
             yield from self._malformed(command)
+        launched = [command.graph for command in recording.commands if isinstance(command, LaunchGraph)]
+        if all(0 <= graph < len(recording.graphs) for graph in launched):
+            pieces = sum(len(recording.graphs[graph].commands) for graph in launched)
+            if pieces > MOST_COMMANDS:
+                yield f"its graphs do {pieces:,} things, more than {MOST_COMMANDS:,}: use larger chunks"
 
     def _malformed(self, command: Command) -> Iterator[str]:
         streams, events = len(self.recording.blocking), self.recording.events
@@ -174,6 +184,8 @@ class Checker:
             yield f"there is no stream {stream}"
         if isinstance(command, RecordEvent | WaitForEvent | AwaitEvent) and not 0 <= command.event < events:
             yield f"there is no event {command.event}"
+        if isinstance(command, Fill) and not (len(command.pattern) in (1, 2, 4) and command.count >= 0):
+            yield f"a fill of {len(command.pattern)} bytes, {command.count} times"
         if isinstance(command, WaitForEvent) and command.stream == DEFAULT_STREAM:
             yield "the default stream cannot be told to wait"
         if isinstance(command, LaunchGraph) and not (

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from emulated import Bench
 
+from grader.emulator.machine.host import FIFO_BYTES, FULL
 from grader.findings.kernels import message
 
 SOURCE = r"""
@@ -24,6 +25,12 @@ extern "C" __global__ void kinds(const float* x)
     printf("%f %f %f\n", INFINITY, -INFINITY, NAN);
     printf("no arguments\n");
 }
+
+extern "C" __global__ void wide() { printf("%500000000d%.*f\n", 1, 500000000, 2.5); }
+
+extern "C" __global__ void long_text() { printf("%*s%s\n", -500000000, "x", "y"); }
+
+extern "C" __global__ void much() { for (int i = 0; i < 20000; i++) printf("%0100d\n", i); }
 
 extern "C" __global__ void some() { if (threadIdx.x % 16 == 3) printf("%d;", threadIdx.x + 100 * blockIdx.x); }
 
@@ -66,6 +73,16 @@ def test_conversions(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
 def test_printf_of_some_lanes(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     bench.cuda(SOURCE, "some", 2, 64)
     assert capsys.readouterr().out == "3;19;35;51;103;119;135;151;"
+
+
+@pytest.mark.parametrize("kernel", ["wide", "long_text", "much"])
+def test_printf_keeps_what_its_buffer_holds(
+    bench: Bench, kernel: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.cuda(SOURCE, kernel, 1, 1)
+    printed = capsys.readouterr().out
+    assert len(printed) == FIFO_BYTES + len(FULL)
+    assert printed.endswith(FULL)
 
 
 def test_printf_returns_the_number_of_its_arguments(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,79 @@
+"""A schedule takes all memory, all room on the disk, or all descriptors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from attacking import attack, each_protection
+
+from grader.judge.child import process
+from grader.judge.child.process import ChildDied
+
+
+@each_protection
+def test_memory_ends_the_child_alone(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_most_memory", lambda: 600 << 20)
+    body = """
+    import time
+    kept = []
+    while True:
+        kept.append(bytearray(os.urandom(1 << 20)) * 16)
+        time.sleep(0.01)
+    """
+    with pytest.raises(ChildDied, match="GiB of memory"):
+        attack(body, protection, monkeypatch)
+
+
+@each_protection
+def test_nothing_is_written(protection: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tmp_path.chmod(0o700)
+    folders = [str(tmp_path), str(Path(__file__).parent), "/dev/shm", "/"]
+    body = f"""
+    for folder in {folders}:
+        try:
+            open(os.path.join(folder, 'written'), 'wb').write(bytes(1 << 20))
+            print('WRITTEN', folder)
+        except OSError as error:
+            print('refused', error.errno)
+    try:
+        os.mkdir('{tmp_path}/folder')
+        print('WRITTEN')
+    except OSError:
+        print('refused')
+    for change in (lambda: os.chmod("{tmp_path}", 0o777), lambda: os.utime("{tmp_path}")):
+        try:
+            change()
+        except OSError:
+            print('refused')
+    """
+    if protection == "another user":
+        pytest.skip("/dev/shm is everybody's")
+    _, printed = attack(body, protection, monkeypatch)
+    assert "WRITTEN" not in printed
+    assert list(tmp_path.iterdir()) == []
+    assert printed.count("refused") >= 6
+
+
+@each_protection
+def test_what_it_prints_is_limited(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = """
+    try:
+        while True: os.write(1, b'x' * 65536)
+    except OSError as error:
+        os.write(2, str(error.errno).encode())
+    """
+    _, printed = attack(body, protection, monkeypatch)
+    assert set(printed) == {"x"}
+    assert len(printed) == process.MOST_PRINTED
+
+
+@each_protection
+def test_descriptors_are_few(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = """
+    try:
+        for number in range(100_000): os.dup(0)
+    except OSError:
+        print(number < 64)
+    """
+    assert attack(body, protection, monkeypatch)[1].strip() == "True"
