@@ -45,7 +45,7 @@ def resident(area: mmap.mmap, offset: int, nbytes: int) -> np.ndarray[Any, np.dt
     """For each page of a part of `area`, whether it has memory behind it; `offset` is a multiple of a page."""
     found = np.zeros(-(-nbytes // _PAGE), np.uint8)
     _checked(_C.mincore(host_address(area) + offset, nbytes, found.ctypes.data))
-    return found & 1
+    return found & np.uint8(1)
 
 
 def _checked(result: int | None) -> None:

@@ -35,7 +35,7 @@ from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings,
 from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.coverage import atomics, uncovered
+from grader.judge.kernels.coverage import RANGES, atomics, uncovered
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
 from grader.workbook import units
@@ -47,8 +47,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 PATTERN_PAGES = 509
 """A prime number: no power of two in an index is a multiple of it."""
 
-MOST_BLOCKS = 24
-"""Blocks of a launch that are run at most; of a grid that has no more, all are."""
+MOST_BLOCKS, MOST_ELSEWHERE = 40, 16
+"""Blocks of a launch that are run at most at the main size, and at others; of a grid that has no more, all are."""
 
 ENOUGH = 2_000_000
 """Warp instructions of a launch's blocks after which no other is begun."""
@@ -63,11 +63,6 @@ TERMS = 1 << 19
 
 SLACK = 16.0
 """Times the topic's error bound: an index that is wrong errs by far more, and algorithms with transforms by less."""
-
-RANGES = (
-    "An int holds numbers up to 2,147,483,647, a short up to 32,767, and a float every whole number up to 16,777,216 "
-    "only: form indices in size_t."
-)
 
 
 @dataclass(frozen=True)
@@ -138,7 +133,8 @@ class Look:
 
     def run(self, runner: Runner, rng: random.Random) -> None:
         """Run some blocks of every launch, and look at what they did. Raises Refused."""
-        launches = [_of_some_blocks(launch, rng) for launch in self.planned.launches]
+        most = MOST_BLOCKS if self.problem == self.topic.sizes_main else MOST_ELSEWHERE
+        launches = [_of_some_blocks(launch, most, rng) for launch in self.planned.launches]
         runner.load(self.kernel, SECONDS)
         run = Run(self.kernel.module, tuple(launches), BLOCK_BUDGET)
         reply = runner.ask([*self._allocations(runner), run], SECONDS)
@@ -187,7 +183,7 @@ class Look:
             inputs = {}  # some bytes are of no use
         reason = uncovered(self.planned.launches, records, inputs, outputs)
         if reason is not None:
-            raise Refused("fail", f"{reason} {RANGES}")
+            raise Refused("fail", reason)
 
     def _words(self, name: str, records: Sequence[Record]) -> tuple[int, ...]:
         """Some words of an output that blocks have written from inputs alone, in the last launch that writes it."""
@@ -233,22 +229,22 @@ class Look:
             )
 
 
-def _of_some_blocks(launch: Launch, rng: random.Random) -> Launch:
+def _of_some_blocks(launch: Launch, most: int, rng: random.Random) -> Launch:
     """A launch of blocks at the ends of the grid, some drawn at random, and those whose number differs in one bit from
     one of these: indices that have lost a bit make them do the same. Memory is zero already."""
-    return replace(launch, blocks=blocks_to_run(launch.grid, rng), enough=ENOUGH, zero=())
+    return replace(launch, blocks=blocks_to_run(launch.grid, most, rng), enough=ENOUGH, zero=())
 
 
-def blocks_to_run(grid: tuple[int, int, int], rng: random.Random) -> tuple[int, ...]:
+def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> tuple[int, ...]:
     """The blocks of a grid to run, those that matter most first."""
     total = product(grid)
-    if total <= MOST_BLOCKS:
+    if total <= most:
         return tuple(rng.sample(range(total), total))
-    drawn = [rng.randrange(total) for _ in range(4)]
+    drawn = [rng.randrange(total) for _ in range(most)]
     x, y, _ = grid
     corners = [x - 1, total - x, x * (y - 1), total - x * y]
     near = [drawn[0] ^ 1 << bit for bit in range(total.bit_length())]
     rng.shuffle(near)
-    wanted = [drawn[0], total - 1, 0, *drawn, *corners, *near]
+    wanted = [drawn[0], total - 1, 0, *drawn[1:4], *corners, *near, *drawn[4:]]
     chosen = list(dict.fromkeys(block for block in wanted if 0 <= block < total))
-    return tuple(chosen[:MOST_BLOCKS])
+    return tuple(chosen[:most])
