@@ -36,6 +36,7 @@ from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.coverage import RANGES, atomics, uncovered
+from grader.judge.kernels.fresh import drawn
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
 from grader.workbook import units
@@ -79,11 +80,8 @@ class Patterns:
 
 
 def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
-    """Patterns of elements drawn from the topic's own exact inputs, of the largest case."""
-    problem = max(topic.judge_cases, key=topic.reference.min_bytes)
-    inputs = topic.reference.make_inputs(problem, rng, "exact")
-    sizes = {name: PATTERN_PAGES * PAGE // array.itemsize for name, array in inputs.items()}
-    return Patterns({name: rng.choice(array.reshape(-1), sizes[name]) for name, array in inputs.items()})
+    """Patterns of elements drawn from the topic's own exact inputs."""
+    return Patterns(drawn(topic, rng, "exact", PATTERN_PAGES * PAGE))
 
 
 def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> None:
