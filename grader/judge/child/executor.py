@@ -182,6 +182,7 @@ class Executor:
 
     def load(self, op: Load) -> None:
         self.modules[op.module] = self.driver.module_from_buffer(op.image)
+        self.functions = {key: value for key, value in self.functions.items() if key[0] != op.module}
 
     def run(self, op: Run) -> list[Record]:
         """Launch and wait. A launch that does not complete is no failure here: its record says why."""

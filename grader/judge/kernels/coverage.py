@@ -15,8 +15,8 @@ FEWEST = 4
 NOT_DRAWN = 6
 """Of the blocks that are run, those at the ends of the grid; the others are drawn."""
 
-CERTAIN = 16.0
-"""Minus the logarithm of a probability that is taken for none."""
+CERTAIN = 9.0
+"""Minus the logarithm of a probability that is taken for none; the bound it is held against is far from sharp."""
 
 RANGES = (
     "An int holds numbers up to 2,147,483,647, a short up to 32,767, and a float every whole number up to 16,777,216 "
@@ -52,14 +52,15 @@ class _Share:
         """Whether too many of the blocks do too little for all of them to touch `nbytes`, though some do enough.
 
         Blocks of which each could do `most` may lack a share of it, on average, that follows from `nbytes`. That drawn
-        ones lack so much more by chance has a probability that Chernoff's bound limits.
+        ones lack so much more by chance has a probability that Chernoff's bound limits; half of them count, as they are
+        drawn in pairs.
         """
         drawn = self.run - NOT_DRAWN
         if drawn <= 0 or self.most == 0:
             return False
         may_lack = max(1 - nbytes / (self.blocks * self.most), 1e-6)
         lacks = min((self.run - self.together / self.most - NOT_DRAWN) / drawn, 1 - 1e-6)
-        return lacks > may_lack and drawn * _divergence(lacks, may_lack) > CERTAIN
+        return lacks > may_lack and drawn / 2 * _divergence(lacks, may_lack) > CERTAIN
 
 
 def uncovered(

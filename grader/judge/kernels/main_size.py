@@ -48,10 +48,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 PATTERN_PAGES = 509
 """A prime number: no power of two in an index is a multiple of it."""
 
-MOST_BLOCKS, MOST_ELSEWHERE = 40, 16
+MOST_BLOCKS, MOST_ELSEWHERE = 64, 16
 """Blocks of a launch that are run at most at the main size, and at others; of a grid that has no more, all are."""
 
-ENOUGH = 2_000_000
+ENOUGH = 3_000_000
 """Warp instructions of a launch's blocks after which no other is begun."""
 
 BLOCK_BUDGET = 16_000_000
@@ -142,7 +142,15 @@ class Look:
         try:
             self._check(runner, records)
         finally:
-            runner.do([Release()], SECONDS)
+            runner.do([Release(), *self._reloading(runner, records)], SECONDS)
+
+    def _reloading(self, runner: Runner, records: Sequence[Record]) -> list[Operation]:
+        """Gives the module's variables their first values, where blocks have written to some: a count of the blocks that
+        are done is of no use if the others were never run."""
+        written = any(
+            item.array is None and item.written_bytes for record in records for item in record.touched
+        )
+        return [self.kernel.load(runner.hello().kind, runner.hello().cubins)] if written else []
 
     def _ended_early(self, runner: Runner, reply: Reply, records: Sequence[Record]) -> bool:
         """Whether there is nothing more to look at: a block that waits for others, or no such memory here. Raises
@@ -168,6 +176,7 @@ class Look:
         return found
 
     def _check(self, runner: Runner, records: Sequence[Record]) -> None:
+        self._check_inputs(records)
         for item in self.topic.signature.outputs:
             words = self._words(item.name, records)
             if words and item.dtype.itemsize == 4:
@@ -182,6 +191,17 @@ class Look:
         reason = uncovered(self.planned.launches, records, inputs, outputs)
         if reason is not None:
             raise Refused("fail", reason)
+
+    def _check_inputs(self, records: Sequence[Record]) -> None:
+        """Raises Refused where a block stores into an input; an atomic may leave what is there."""
+        inputs = {item.name for item in self.topic.signature.inputs}
+        for record in records:
+            for item in record.touched:
+                if item.array in inputs and item.written_bytes and not atomics(record):
+                    raise Refused(
+                        "fail",
+                        f"`{record.kernel}` writes to its input `{item.array}`. {RANGES}",
+                    )
 
     def _words(self, name: str, records: Sequence[Record]) -> tuple[int, ...]:
         """Some words of an output that blocks have written from inputs alone, in the last launch that writes it."""
@@ -228,21 +248,20 @@ class Look:
 
 
 def _of_some_blocks(launch: Launch, most: int, rng: random.Random) -> Launch:
-    """A launch of blocks at the ends of the grid, some drawn at random, and those whose number differs in one bit from
-    one of these: indices that have lost a bit make them do the same. Memory is zero already."""
+    """A launch of some of its blocks. Memory is zero already."""
     return replace(launch, blocks=blocks_to_run(launch.grid, most, rng), enough=ENOUGH, zero=())
 
 
 def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> tuple[int, ...]:
-    """The blocks of a grid to run, those that matter most first."""
+    """The blocks of a grid to run, those that matter most first: some that are drawn, the ends of the grid, and pairs
+    of which the second's number differs in one bit: an index that has lost that bit makes both do the same."""
     total = product(grid)
     if total <= most:
         return tuple(rng.sample(range(total), total))
     drawn = [rng.randrange(total) for _ in range(most)]
     x, y, _ = grid
     corners = [x - 1, total - x, x * (y - 1), total - x * y]
-    near = [drawn[0] ^ 1 << bit for bit in range(total.bit_length())]
-    rng.shuffle(near)
-    wanted = [drawn[0], total - 1, 0, *drawn[1:4], *corners, *near, *drawn[4:]]
-    chosen = list(dict.fromkeys(block for block in wanted if 0 <= block < total))
-    return tuple(chosen[:most])
+    bits = reversed(range(total.bit_length()))
+    pairs = [pair for block, bit in zip(drawn[1:], bits, strict=False) for pair in (block, block ^ 1 << bit)]
+    wanted = [drawn[0], total - 1, 0, *drawn[1:4], *corners, *pairs, *drawn]
+    return tuple(list(dict.fromkeys(block for block in wanted if 0 <= block < total))[:most])
