@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,16 @@ from grader.judge.child.protocol import Launch, Record
 FEWEST = 4
 """So many blocks, of which some do less than others, say what the others do at most; of equal ones, two."""
 
+NOT_DRAWN = 6
+"""Of the blocks that are run, those at the ends of the grid; the others are drawn."""
+
+CERTAIN = 9.0
+"""Minus the logarithm of a probability that is taken for none; the bound it is held against is far from sharp."""
+
+RANGES = (
+    "An int holds numbers up to 2,147,483,647, a short up to 32,767, and a float every whole number up to 16,777,216 "
+    "only: form indices in size_t."
+)
 COVER = (
     "Blocks that were not run are taken to do as much as the most that one of the others did. Does the grid grow with "
     "the problem, or does every thread go on in a loop until all is done?"
@@ -36,6 +47,20 @@ class _Share:
     def at_most(self) -> int:
         """By all blocks."""
         return (self.blocks - self.run) * self.most + self.together
+
+    def too_idle(self, nbytes: int) -> bool:
+        """Whether too many of the blocks do too little for all of them to touch `nbytes`, though some do enough.
+
+        Blocks of which each could do `most` may lack a share of it, on average, that follows from `nbytes`. That drawn
+        ones lack so much more by chance has a probability that Chernoff's bound limits; half of them count, as they are
+        drawn in pairs.
+        """
+        drawn = self.run - NOT_DRAWN
+        if drawn <= 0 or self.most == 0:
+            return False
+        may_lack = max(1 - nbytes / (self.blocks * self.most), 1e-6)
+        lacks = min((self.run - self.together / self.most - NOT_DRAWN) / drawn, 1 - 1e-6)
+        return lacks > may_lack and drawn / 2 * _divergence(lacks, may_lack) > CERTAIN
 
 
 def uncovered(
@@ -69,7 +94,15 @@ def _first_uncovered(done: str, arrays: Mapping[str, int], records: Sequence[Rec
         shares = [_share(done, name, record) for record in records]
         if all(share.conclusive for share in shares) and sum(share.at_most for share in shares) < nbytes:
             return _reason(done, name, nbytes, shares)
+        active = [share for share in shares if share.together]
+        if len(active) == 1 and active[0].too_idle(nbytes):
+            return _idle(done, name, active[0])
     return None
+
+
+def _divergence(a: float, b: float) -> float:
+    """Kullback and Leibler's, of two coins."""
+    return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
 
 
 def _share(done: str, name: str, record: Record) -> _Share:
@@ -87,8 +120,16 @@ def _reason(done: str, name: str, nbytes: int, shares: Sequence[_Share]) -> str:
     if not any(share.together for share in shares):
         return f"of {blocks:,} blocks, {run:,} were run, and nothing of `{name}` was {done}."
     share = sum(share.at_most for share in shares) / nbytes
-    percent = f"{100 * share:.3g}" if share < 0.995 else "less than 100"
+    percent, advice = (f"{100 * share:.3g}", COVER) if share < 0.995 else ("less than 100", RANGES)
     return (
         f"`{name}` cannot be {done} whole: of {blocks:,} blocks, {run:,} were run, and all together reach {percent} % "
-        f"of it at most. {COVER}"
+        f"of it at most. {advice}"
+    )
+
+
+def _idle(done: str, name: str, share: _Share) -> str:
+    average = 100 * share.together / (share.run * share.most)
+    return (
+        f"`{name}` cannot be {done} whole: of {share.blocks:,} blocks, {share.run:,} were run, and on average they do "
+        f"{average:.3g} % of what the most active one does, where hardly a block has less to do. Which return early?"
     )

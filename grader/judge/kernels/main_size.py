@@ -35,7 +35,8 @@ from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings,
 from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.coverage import atomics, uncovered
+from grader.judge.kernels.coverage import RANGES, atomics, uncovered
+from grader.judge.kernels.fresh import drawn
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
 from grader.workbook import units
@@ -47,10 +48,10 @@ Array = np.ndarray[Any, np.dtype[Any]]
 PATTERN_PAGES = 509
 """A prime number: no power of two in an index is a multiple of it."""
 
-MOST_BLOCKS = 24
-"""Blocks of a launch that are run at most; of a grid that has no more, all are."""
+MOST_BLOCKS, MOST_ELSEWHERE = 64, 16
+"""Blocks of a launch that are run at most at the main size, and at others; of a grid that has no more, all are."""
 
-ENOUGH = 2_000_000
+ENOUGH = 3_000_000
 """Warp instructions of a launch's blocks after which no other is begun."""
 
 BLOCK_BUDGET = 16_000_000
@@ -63,11 +64,6 @@ TERMS = 1 << 19
 
 SLACK = 16.0
 """Times the topic's error bound: an index that is wrong errs by far more, and algorithms with transforms by less."""
-
-RANGES = (
-    "An int holds numbers up to 2,147,483,647, a short up to 32,767, and a float every whole number up to 16,777,216 "
-    "only: form indices in size_t."
-)
 
 
 @dataclass(frozen=True)
@@ -84,11 +80,8 @@ class Patterns:
 
 
 def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
-    """Patterns of elements drawn from the topic's own exact inputs, of the largest case."""
-    problem = max(topic.judge_cases, key=topic.reference.min_bytes)
-    inputs = topic.reference.make_inputs(problem, rng, "exact")
-    sizes = {name: PATTERN_PAGES * PAGE // array.itemsize for name, array in inputs.items()}
-    return Patterns({name: rng.choice(array.reshape(-1), sizes[name]) for name, array in inputs.items()})
+    """Patterns of elements drawn from the topic's own exact inputs."""
+    return Patterns(drawn(topic, rng, "exact", PATTERN_PAGES * PAGE))
 
 
 def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> None:
@@ -138,7 +131,8 @@ class Look:
 
     def run(self, runner: Runner, rng: random.Random) -> None:
         """Run some blocks of every launch, and look at what they did. Raises Refused."""
-        launches = [_of_some_blocks(launch, rng) for launch in self.planned.launches]
+        most = MOST_BLOCKS if self.problem == self.topic.sizes_main else MOST_ELSEWHERE
+        launches = [_of_some_blocks(launch, most, rng) for launch in self.planned.launches]
         runner.load(self.kernel, SECONDS)
         run = Run(self.kernel.module, tuple(launches), BLOCK_BUDGET)
         reply = runner.ask([*self._allocations(runner), run], SECONDS)
@@ -148,7 +142,15 @@ class Look:
         try:
             self._check(runner, records)
         finally:
-            runner.do([Release()], SECONDS)
+            runner.do([Release(), *self._reloading(runner, records)], SECONDS)
+
+    def _reloading(self, runner: Runner, records: Sequence[Record]) -> list[Operation]:
+        """Gives the module's variables their first values, where blocks have written to some: a count of the blocks that
+        are done is of no use if the others were never run."""
+        written = any(
+            item.array is None and item.written_bytes for record in records for item in record.touched
+        )
+        return [self.kernel.load(runner.hello().kind, runner.hello().cubins)] if written else []
 
     def _ended_early(self, runner: Runner, reply: Reply, records: Sequence[Record]) -> bool:
         """Whether there is nothing more to look at: a block that waits for others, or no such memory here. Raises
@@ -174,6 +176,7 @@ class Look:
         return found
 
     def _check(self, runner: Runner, records: Sequence[Record]) -> None:
+        self._check_inputs(records)
         for item in self.topic.signature.outputs:
             words = self._words(item.name, records)
             if words and item.dtype.itemsize == 4:
@@ -187,7 +190,18 @@ class Look:
             inputs = {}  # some bytes are of no use
         reason = uncovered(self.planned.launches, records, inputs, outputs)
         if reason is not None:
-            raise Refused("fail", f"{reason} {RANGES}")
+            raise Refused("fail", reason)
+
+    def _check_inputs(self, records: Sequence[Record]) -> None:
+        """Raises Refused where a block stores into an input; an atomic may leave what is there."""
+        inputs = {item.name for item in self.topic.signature.inputs}
+        for record in records:
+            for item in record.touched:
+                if item.array in inputs and item.written_bytes and not atomics(record):
+                    raise Refused(
+                        "fail",
+                        f"`{record.kernel}` writes to its input `{item.array}`. {RANGES}",
+                    )
 
     def _words(self, name: str, records: Sequence[Record]) -> tuple[int, ...]:
         """Some words of an output that blocks have written from inputs alone, in the last launch that writes it."""
@@ -233,22 +247,21 @@ class Look:
             )
 
 
-def _of_some_blocks(launch: Launch, rng: random.Random) -> Launch:
-    """A launch of blocks at the ends of the grid, some drawn at random, and those whose number differs in one bit from
-    one of these: indices that have lost a bit make them do the same. Memory is zero already."""
-    return replace(launch, blocks=blocks_to_run(launch.grid, rng), enough=ENOUGH, zero=())
+def _of_some_blocks(launch: Launch, most: int, rng: random.Random) -> Launch:
+    """A launch of some of its blocks. Memory is zero already."""
+    return replace(launch, blocks=blocks_to_run(launch.grid, most, rng), enough=ENOUGH, zero=())
 
 
-def blocks_to_run(grid: tuple[int, int, int], rng: random.Random) -> tuple[int, ...]:
-    """The blocks of a grid to run, those that matter most first."""
+def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> tuple[int, ...]:
+    """The blocks of a grid to run, those that matter most first: some that are drawn, the ends of the grid, and pairs
+    of which the second's number differs in one bit: an index that has lost that bit makes both do the same."""
     total = product(grid)
-    if total <= MOST_BLOCKS:
+    if total <= most:
         return tuple(rng.sample(range(total), total))
-    drawn = [rng.randrange(total) for _ in range(4)]
+    drawn = [rng.randrange(total) for _ in range(most)]
     x, y, _ = grid
     corners = [x - 1, total - x, x * (y - 1), total - x * y]
-    near = [drawn[0] ^ 1 << bit for bit in range(total.bit_length())]
-    rng.shuffle(near)
-    wanted = [drawn[0], total - 1, 0, *drawn, *corners, *near]
-    chosen = list(dict.fromkeys(block for block in wanted if 0 <= block < total))
-    return tuple(chosen[:MOST_BLOCKS])
+    bits = reversed(range(total.bit_length()))
+    pairs = [pair for block, bit in zip(drawn[1:], bits, strict=False) for pair in (block, block ^ 1 << bit)]
+    wanted = [drawn[0], total - 1, 0, *drawn[1:4], *corners, *pairs, *drawn]
+    return tuple(list(dict.fromkeys(block for block in wanted if 0 <= block < total))[:most])

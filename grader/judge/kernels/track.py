@@ -1,12 +1,15 @@
 """Passes of kernels, libraries and copies on one GPU, over buffers that they share.
 
-Before each timed pass the outputs are poisoned, and a buffer larger than twice the L2 cache is overwritten and read
-again: nothing that matters is found in the cache, nothing lies there that has to be written back first, and the queue
-is busy while the host enqueues the pass. Input sets take turns.
+Before each timed pass inputs get values that nobody has seen before, outputs and scratch arrays are poisoned, and a
+buffer larger than twice the L2 cache is overwritten and read again: nothing that matters is found in the cache, nothing
+lies there that has to be written back first, and the queue is busy while the host enqueues the pass. The warm-up is on
+known inputs, on which every element is compared; any later pass may be looked at as well.
 """
 
 from __future__ import annotations
 
+import math
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +24,7 @@ from grader.judge.child.protocol import (
     Copy,
     Download,
     Fill,
+    Gather,
     Launch,
     Library,
     LibraryArray,
@@ -32,22 +36,39 @@ from grader.judge.child.protocol import (
     Upload,
 )
 from grader.judge.correctness.cases import PUBLIC_SEED, Case, CaseStore, make
-from grader.judge.correctness.guards import POISON, damage, frame
+from grader.judge.correctness.comparison import error_bound
+from grader.judge.correctness.guards import POISON, damage, frame, unwritten
 from grader.judge.correctness.verdict import of_comparison, of_guards
+from grader.judge.kernels import fresh
 from grader.judge.kernels.case_run import as_bytes
 from grader.judge.kernels.compiled import Kernel, prepare
+from grader.judge.kernels.fresh import Fresh
+from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.judge.timing.bounds import only_reads
-from grader.judge.timing.rounds import PASS_SECONDS, Candidate
+from grader.judge.timing.rounds import PASS_SECONDS, WARM_UP, Candidate
 from grader.results import Accuracy
 from grader.workbook.kernel_file import parse_kernel_file
-from grader.workbook.reference import Problem
+from grader.workbook.reference import Problem, Sampled
 from grader.workbook.signature import parse_signature
 from grader.workbook.topic import Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-INPUT_SETS = 2
+KNOWN, FRESH = 0, 1
+"""The two sets of inputs, and a candidate's actions on them."""
+
+VERIFIED = 0.25
+"""The share of timed passes whose outputs are looked at."""
+
+PLACES, TERMS = 256, 1 << 20
+"""So many elements of an output are looked at then, and so many terms of sums added up for it; where one sum has more,
+inputs are copied back and all of the output is compared."""
+
+SLACK = 64.0
+"""Times the topic's error bound, so that algorithms with transforms keep it; results of other inputs err by far
+more."""
+
 FLUSH_BYTES = 512 << 20
 """Written before each pass, unless twice the L2 cache is more: about a tenth of a millisecond on a large
 GPU."""
@@ -64,7 +85,7 @@ READ_PACK = 16
 class KernelCandidate(Candidate):
     """A rung, a library's routine, or a copy."""
 
-    actions: tuple[Run | Library | Copy, ...]  # one for each input set
+    actions: tuple[Run | Library | Copy, ...]  # on KNOWN and on FRESH inputs
     accuracy: Accuracy | None = None  # the largest error found, where the topic has a yardstick
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
@@ -80,14 +101,17 @@ class KernelTrack:
         self.topic = topic
         self.problem = problem
         self.store = store
-        self.sets = tuple(make(problem, "real", PUBLIC_SEED + i) for i in range(INPUT_SETS))
+        self.known = make(problem, "real", PUBLIC_SEED)
         self.only_reads = only_reads(topic, problem)
         self.flush_bytes = max(FLUSH_BYTES, 2 * runner.hello().limits["l2_cache_size"])
-        data, nbytes = store.get(self.sets[0]), topic.reference.min_bytes(problem)
+        data, nbytes = store.get(self.known), topic.reference.min_bytes(problem)
         self._shapes = {name: array.shape for name, array in {**data.inputs, **data.expected}.items()}
         self.moved = nbytes if self.only_reads else nbytes // 2
         self._reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
-        self._kernels = [self._reader]
+        self._filler = fresh.prepared(runner.hello().arch)
+        self._kernels = [self._reader, self._filler]
+        self._pools = fresh.drawn(topic, np.random.default_rng(), "real", fresh.WORD * fresh.POOL)
+        self._fresh = Fresh.of(self._pools)
         self._scratch: dict[str, int] = {}
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
@@ -95,10 +119,13 @@ class KernelTrack:
     def _set_up(self) -> None:
         """Give a child everything that passes need."""
         self._generation = self.runner.generation
-        for i, case in enumerate(self.sets):
-            for name, array in self.store.get(case).inputs.items():
-                self._place(f"{name}@{i}", array)
-        for name, expected in self.store.get(self.sets[0]).expected.items():
+        data = self.store.get(self.known)
+        for name, array in data.inputs.items():
+            self._place(f"{name}@{KNOWN}", array)
+            self._place(f"pool of {name}", self._pools[name])
+            (region,) = self.runner.regions({name: _whole_words(array.nbytes)})
+            self._do([Allocate(f"{name}@{FRESH}", region.nbytes, region.guard)])
+        for name, expected in data.expected.items():
             nothing = np.zeros((), self.topic.signature[name].dtype)
             self._place(name, np.broadcast_to(nothing, expected.shape))
         noise = np.random.default_rng(0).bytes(self.moved)
@@ -129,7 +156,7 @@ class KernelTrack:
         self._kernels.append(kernel)
         actions = tuple(
             Run(kernel.module, tuple(renamed(launch, self._names(i) | names) for launch in planned.launches))
-            for i in range(INPUT_SETS)
+            for i in (KNOWN, FRESH)
         )
         return KernelCandidate(name=name, actions=actions, checked=True)
 
@@ -146,7 +173,7 @@ class KernelTrack:
         """The topic's library routine as a candidate."""
         signature = self.topic.signature
         actions = []
-        for i in range(INPUT_SETS):
+        for i in (KNOWN, FRESH):
             names = self._names(i)
             arrays = {
                 item.name: LibraryArray(
@@ -154,7 +181,7 @@ class KernelTrack:
                 )
                 for item in (*signature.inputs, *signature.outputs)
             }
-            actions.append(Library(name, arrays, self.sets[i].problem))
+            actions.append(Library(name, arrays, self.known.problem))
         return KernelCandidate(name=TITLES.get(name, name), actions=tuple(actions), checked=False)
 
     def ceiling(self) -> KernelCandidate:
@@ -162,9 +189,9 @@ class KernelTrack:
         a problem that only reads, a read of them."""
         if not self.only_reads:
             copy = Copy(SOURCE, TARGET, self.moved)
-            return KernelCandidate(name=COPY, actions=(copy,) * INPUT_SETS, checked=False)
+            return KernelCandidate(name=COPY, actions=(copy, copy), checked=False)
         read = self._read(SOURCE, self.moved)
-        return KernelCandidate(name=READ, actions=(read,) * INPUT_SETS, checked=False)
+        return KernelCandidate(name=READ, actions=(read, read), checked=False)
 
     def _read(self, buffer: str, nbytes: int) -> Run:
         """A launch that reads a buffer."""
@@ -173,30 +200,100 @@ class KernelTrack:
         return Run(self._reader.module, launches)
 
     def run(self, candidate: KernelCandidate, number: int) -> float:
-        """Seconds of one pass on the round's input set. Raises Refused."""
-        poison = [Fill(item.name, POISON) for item in self.topic.signature.outputs]
-        timed = Timed(candidate.actions[number % INPUT_SETS], FLUSH, self._settle)
-        seconds = self._do([*poison, timed]).values[-1]
+        """Seconds of one pass, whose outputs may be looked at. Raises Refused."""
+        warm_up = number == WARM_UP
+        before = [Fill(name, POISON) for name in (*self._outputs, *self._scratch)]
+        timed = Timed(candidate.actions[KNOWN if warm_up else FRESH], FLUSH, self._settle)
+        seconds = self._do([*before, *([] if warm_up else self._renewed()), timed]).values[-1]
         assert isinstance(seconds, float)
+        if candidate.checked and not warm_up and random.random() < VERIFIED:
+            self._verify(candidate)
         return seconds
+
+    @property
+    def _outputs(self) -> list[str]:
+        return [item.name for item in self.topic.signature.outputs]
+
+    def _renewed(self) -> list[Operation]:
+        """What gives the inputs values that they have not had before."""
+        self._fresh = Fresh.of(self._pools)
+        limits = self.runner.hello().limits
+        return [
+            self._fresh.filling(self._filler, f"pool of {name}", f"{name}@{FRESH}", nbytes, limits)
+            for name, nbytes in self._input_bytes.items()
+        ]
+
+    @property
+    def _input_bytes(self) -> dict[str, int]:
+        """Of each input, in whole words."""
+        inputs = self.store.get(self.known).inputs
+        return {name: _whole_words(array.nbytes) for name, array in inputs.items()}
 
     def check(self, candidate: KernelCandidate, number: int) -> None:
         """Compare the outputs that the last pass left. Raises Refused for a wrong one."""
-        case = self.sets[number % INPUT_SETS]
-        data = self.store.get(case)
+        if number != WARM_UP:
+            self._verify(candidate)
+            return
+        data = self.store.get(self.known)
         for item in self.topic.signature.outputs:
-            expected = data.expected[item.name]
-            (region,) = self.runner.regions({item.name: expected.size * item.dtype.itemsize})
-            self._do([Download(item.name, region.offset)])
-            around = damage(self.runner.bytes_of(region), region.guard)
-            actual = self.runner.payload(region).view(item.dtype).reshape(expected.shape)
+            actual = self._fetched(item.name, data.expected[item.name].shape)
             comparison = data.compare(item.name, actual)
             candidate.error_bound = candidate.error_bound or comparison.bound
-            self._note_error(candidate, case, comparison.error)
-            wrong = of_guards(item.name, around, item.dtype.itemsize)
-            wrong = wrong or of_comparison(comparison, data.advice, case.problem)
+            self._note_error(candidate, self.known, comparison.error)
+            wrong = of_comparison(comparison, data.advice, self.problem)
             if wrong is not None:
                 raise wrong
+
+    def _fetched(self, name: str, shape: tuple[int, ...]) -> Array:
+        """An output, copied back. Raises Refused where something around it has changed."""
+        dtype = self.topic.signature[name].dtype
+        (region,) = self.runner.regions({name: math.prod(shape) * dtype.itemsize})
+        self._do([Download(name, region.offset)])
+        wrong = of_guards(name, damage(self.runner.bytes_of(region), region.guard), dtype.itemsize)
+        if wrong is not None:
+            raise wrong
+        return self.runner.payload(region).view(dtype).reshape(shape).copy()
+
+    def _verify(self, candidate: KernelCandidate) -> None:
+        """Look at what the last pass, on fresh inputs, has left. Raises Refused where it is wrong."""
+        tolerance = self.topic.tolerance
+        for item in self.topic.signature.outputs:
+            terms = float(tolerance.terms[item.name].evaluate(self.problem)) if tolerance.lambda_ else 1.0
+            count = min(PLACES, int(TERMS / terms))
+            if self.topic.sampled is None or count == 0 or item.dtype.itemsize != fresh.WORD:
+                actual, expected, magnitude = self._whole(item.name)
+            else:
+                actual, expected, magnitude = self._some(self.topic.sampled, item.name, count)
+            allowed = SLACK * error_bound(tolerance.lambda_, terms, tolerance.unit, magnitude)
+            with np.errstate(invalid="ignore"):
+                wrong = int(
+                    np.count_nonzero(~((np.abs(actual - expected) <= allowed) | (actual == expected)))
+                )
+            if wrong:
+                raise _kept(item.name, wrong, int(np.count_nonzero(unwritten(actual))), actual.size)
+
+    def _some(self, sampled: Sampled, name: str, count: int) -> tuple[Array, Array, Array]:
+        """Elements of an output at places drawn now: what they are, what they should be, and magnitudes."""
+        places = np.random.default_rng().integers(0, math.prod(self._shapes[name]), count)
+        (value,) = self._do([Gather(name, tuple(places.tolist()))]).values
+        assert isinstance(value, bytes)
+        expected, magnitude = sampled.elements(self._fresh.read, self.problem, name, places)
+        return np.frombuffer(value, self.topic.signature[name].dtype), expected, magnitude
+
+    def _whole(self, name: str) -> tuple[Array, Array, Array]:
+        """The same of all of an output, from inputs as the device has them."""
+        actual = self._fetched(name, self._shapes[name])
+        inputs = {}
+        for item in self.topic.signature.inputs:
+            (region,) = self.runner.regions({item.name: self._input_bytes[item.name]})
+            self._do([Download(f"{item.name}@{FRESH}", region.offset)])
+            elements = self.runner.payload(region).view(item.dtype)[: math.prod(self._shapes[item.name])]
+            inputs[item.name] = elements.reshape(self._shapes[item.name]).copy()
+        reference = self.topic.reference
+        expected, magnitude = (
+            found(inputs, self.problem)[name] for found in (reference.reference, reference.magnitude)
+        )
+        return actual, expected, magnitude
 
     def _note_error(self, candidate: KernelCandidate, case: Case, error: float | None) -> None:
         """Keep the largest error, and the yardstick's on the same data."""
@@ -205,6 +302,22 @@ class KernelTrack:
             return
         if candidate.accuracy is None or error > candidate.accuracy.error:
             candidate.accuracy = Accuracy(case.problem, error, yardstick, beside)
+
+
+def _kept(name: str, wrong: int, holes: int, looked_at: int) -> Refused:
+    """A timed pass whose output is wrong, though the warm-up's was right."""
+    never = f", of which {holes} were never written" if holes else ""
+    return Refused(
+        "fail",
+        f"`{name}` was right in the warm-up and is wrong in a timed pass, on inputs with other values: {wrong} of "
+        f"{looked_at} elements that were looked at{never}. Is anything kept from earlier launches, or left out of "
+        "later ones?",
+    )
+
+
+def _whole_words(nbytes: int) -> int:
+    """Bytes, rounded up to words."""
+    return -(-nbytes // fresh.WORD) * fresh.WORD
 
 
 def renamed(launch: Launch, names: Mapping[str, str]) -> Launch:

@@ -24,6 +24,9 @@ FEWEST_ROUNDS = 5
 SECONDS_EACH = 2.0
 """A candidate is timed in ROUNDS rounds, or in as many as fit into SECONDS_EACH, but in FEWEST_ROUNDS at least."""
 
+WARM_UP = -1
+"""The number of the round that comes before all, which does not count."""
+
 REST_S = 0.2
 """The longest rest after a round; shorter rounds are followed by half of what they took."""
 
@@ -64,7 +67,7 @@ AnyTimed = TypeVar("AnyTimed", bound=Candidate)
 
 
 class Track(Protocol[Timed]):
-    """What candidates run on: one pass of one candidate at a time. `number` is the round's."""
+    """What candidates run on: one pass of one candidate at a time. `number` is the round's, or WARM_UP."""
 
     def run(self, candidate: Timed, number: int) -> float:
         """Seconds of one timed pass. Raises Refused."""
@@ -91,9 +94,9 @@ def measure(track: Track[AnyTimed], candidates: Sequence[AnyTimed], watch: Watch
 
 def _warm_up(track: Track[AnyTimed], candidate: AnyTimed) -> None:
     """Two passes that do not count: the first loads code, the second says how long a pass takes."""
-    for number in range(2):
-        _time(track, candidate, number)
-    _check(track, candidate, 1)
+    for _ in range(2):
+        _time(track, candidate, WARM_UP)
+    _check(track, candidate, WARM_UP)
     if candidate.refusal is None:
         affordable = int(SECONDS_EACH / max(candidate.samples[-1], 1e-9))
         candidate.rounds = max(FEWEST_ROUNDS, min(ROUNDS, affordable))

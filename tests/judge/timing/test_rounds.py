@@ -6,9 +6,11 @@ Its times mean nothing here, but who takes part, on which data, and what is chec
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import random
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
 from grader.analysis.devices import board
@@ -114,8 +116,11 @@ def test_a_wrong_result_is_found_in_the_warm_up(track: KernelTrack) -> None:
     assert "never written" in item.refusal.reason
 
 
-def test_a_result_that_goes_wrong_later_is_found_too(track: KernelTrack) -> None:
+def test_a_result_that_goes_wrong_later_is_found_too(
+    track: KernelTrack, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A kernel that does its work in the first launches only, so that the warm-up finds nothing."""
+    monkeypatch.setattr(tracks, "VERIFIED", 0.0)  # nor does any round but the secret one
     source = TOPIC.rungs[0].source
     for old, new in (
         ('extern "C" __global__ void', '__device__ int launches = 0;\nextern "C" __global__ void'),
@@ -191,3 +196,82 @@ def test_a_candidate_that_ends_the_child_does_not_take_the_others_along(track: K
     measure(track, [item, track.ceiling()], Watch(None), random.Random(1))
     assert item.refusal is None
     assert len(item.samples) == ROUNDS + 1
+
+
+KEEPS_ITS_FIRST_ANSWER = """
+__device__ int kept = 0;
+__device__ float answer[4096];
+extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
+{
+    for (int i = threadIdx.x; i < M * N; i += blockDim.x) {
+        out[i] = kept ? answer[i] : in[i % M * N + i / M];
+        answer[i] = out[i];
+    }
+    __syncthreads();
+    kept = 1;
+}
+"""
+
+LOOKS_WHETHER_INPUTS_ARE_THE_SAME = """
+__device__ float seen[4096];
+extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
+{
+    const bool same = seen[1] == in[1];
+    __syncthreads();
+    for (int i = threadIdx.x; !same && i < M * N; i += blockDim.x) {
+        out[i] = in[i % M * N + i / M];
+    }
+    seen[1] = in[1];
+}
+"""
+
+LOOKS_FOR_THE_ADDRESS = """
+__device__ const float* known = nullptr;
+extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
+{
+    const bool first = known != in;
+    __syncthreads();
+    for (int i = threadIdx.x; first && i < M * N; i += blockDim.x) {
+        out[i] = in[i % M * N + i / M];
+    }
+    known = in;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "source", [KEEPS_ITS_FIRST_ANSWER, LOOKS_WHETHER_INPUTS_ARE_THE_SAME, LOOKS_FOR_THE_ADDRESS]
+)
+def test_what_is_kept_from_earlier_passes_is_of_no_use(source: str, track: KernelTrack) -> None:
+    head = TOPIC.rungs[0].source.partition("extern")[0]
+    naive = TOPIC.rungs[0].file
+    made = prepare(dataclasses.replace(naive, source=head + source), "sm_90a")
+    item = candidate(track, made)
+    measure(track, [item], Watch(None), random.Random(1))
+    assert item.refusal is not None
+
+
+def test_every_pass_has_other_inputs_and_they_are_known(track: KernelTrack) -> None:
+    item, seen = candidate(track, kernel("00_naive")), []
+    for number in range(3):
+        track.run(item, number)
+        track.check(item, number)
+        seen.append(track._fresh.read("in", np.arange(40 * 72)))
+    assert all((one != other).mean() > 0.5 for one, other in itertools.pairwise(seen))
+
+
+@pytest.mark.parametrize(
+    ("topic", "problem"),
+    [("hgemm", {"M": 33, "N": 41, "K": 27}), ("reduce", {"N": 2_100_001}), ("reduce2d", {"M": 70, "N": 33})],
+)
+def test_passes_of_other_topics_are_verified_too(
+    topic: str, problem: dict[str, int], runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
+    monkeypatch.setattr(tracks, "VERIFIED", 1.0)
+    loaded = topics.load(topic)
+    track = KernelTrack(runner, loaded, CaseStore(loaded), problem)
+    item = track.rung("naive", prepare(loaded.rungs[0].file, "sm_90a"))
+    track.run(item, rounds.WARM_UP)
+    track.check(item, rounds.WARM_UP)
+    track.run(item, 0)

@@ -1,0 +1,85 @@
+"""Inputs of timed passes: made on the device, of values that nobody has seen before at these addresses."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from grader.judge.child.protocol import Pointer, Run
+from grader.judge.correctness.verdict import Limits
+from grader.judge.kernels.compiled import Kernel, prepare
+from grader.results import CaseKind
+from grader.workbook.kernel_file import parse_kernel_file
+from grader.workbook.signature import parse_signature
+from grader.workbook.topic import Topic
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+WORD = 4
+POOL, WINDOW = 1 << 16, 1 << 12
+"""Words of a pool, and how many of them a pass draws from: sums over a few thousand words differ from pass to pass."""
+
+FILE = Path(__file__).with_name("fresh.cu")
+SIGNATURE = parse_signature(
+    "fresh(const unsigned* pool, unsigned* out, unsigned long long N, unsigned START, "
+    "unsigned WINDOW, unsigned SEED)"
+)
+
+
+def drawn(topic: Topic, rng: np.random.Generator, kind: CaseKind, nbytes: int) -> dict[str, Array]:
+    """Elements of the topic's own inputs at its largest case, drawn anew: so many bytes for each input, by name."""
+    problem = max(topic.judge_cases, key=topic.reference.min_bytes)
+    inputs = topic.reference.make_inputs(problem, rng, kind)
+    return {name: rng.choice(array.reshape(-1), nbytes // array.itemsize) for name, array in inputs.items()}
+
+
+def prepared(arch: str) -> Kernel:
+    """The kernel that fills arrays."""
+    return prepare(parse_kernel_file(FILE, SIGNATURE), arch)
+
+
+@dataclass(frozen=True)
+class Fresh:
+    """What inputs hold for one pass."""
+
+    pools: Mapping[str, Array]  # by input, in its own type
+    start: int
+    seed: int
+
+    @classmethod
+    def of(cls, pools: Mapping[str, Array]) -> Fresh:
+        """Drawn now."""
+        return cls(pools, secrets.randbelow(POOL - WINDOW), secrets.randbits(32))
+
+    def filling(self, kernel: Kernel, pool: str, target: str, nbytes: int, limits: Limits) -> Run:
+        """What fills a buffer from the buffer of a pool."""
+        problem = {"N": nbytes // WORD, "START": self.start, "WINDOW": WINDOW, "SEED": self.seed}
+        (launch,) = kernel.plan(problem, limits).launches
+        names = {"pool": pool, "out": target}
+        args = tuple(
+            Pointer(names[item.buffer]) if isinstance(item, Pointer) else item for item in launch.args
+        )
+        return Run(kernel.module, (replace(launch, args=args),))
+
+    def read(self, name: str, places: Array) -> Array:
+        """Elements of an input in float64, by their places in it."""
+        pool = self.pools[name]
+        each = WORD // pool.itemsize  # elements of a word
+        words = (places // each + self.seed).astype(np.uint32)
+        chosen = self.start + (_mixed(words) % np.uint32(WINDOW)).astype(np.int64)
+        found: Array = pool[chosen * each + places % each].astype(np.float64)
+        return found
+
+
+def _mixed(h: Array) -> Array:
+    """As in fresh.cu."""
+    h = (h ^ h >> np.uint32(16)) * np.uint32(0x85EBCA6B)
+    h = (h ^ h >> np.uint32(13)) * np.uint32(0xC2B2AE35)
+    mixed: Array = h ^ h >> np.uint32(16)
+    return mixed

@@ -1,0 +1,169 @@
+"""A few blocks at sizes too large to emulate whole: which are run, and what they prove.
+
+Wrong kernels that only such sizes show are among tests/submissions.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.emulator.machine.records import Touched
+from grader.judge.child.protocol import Launch, Record
+from grader.judge.kernels import main_size
+from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.coverage import uncovered
+from grader.judge.kernels.fresh import drawn
+from grader.judge.refused import Refused
+from grader.judge.runners.runner import Runner
+from grader.workbook import topics
+from grader.workbook.topic import KernelTopic
+
+TOPICS = ("transpose", "reduce2d", "gemm", "hgemm", "conv2d", "reduce")
+
+
+def kernel_topic(name: str) -> KernelTopic:
+    found = topics.load(name)
+    assert isinstance(found, KernelTopic)
+    return found
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[Runner]:
+    found = Runner("emulator", threads=1)
+    yield found
+    found.close()
+
+
+@pytest.mark.parametrize("name", TOPICS)
+def test_elements_are_those_of_the_reference(name: str) -> None:
+    topic = kernel_topic(name)
+    assert topic.sampled is not None
+    for problem in topic.judge_cases[:12:3]:
+        inputs = topic.reference.make_inputs(problem, np.random.default_rng(3), "exact")
+        flat = {key: array.reshape(-1).astype(np.float64) for key, array in inputs.items()}
+        shapes = topic.sampled.shapes(problem)
+        assert {key: array.shape for key, array in inputs.items()}.items() <= shapes.items()
+        magnitudes = topic.reference.magnitude(inputs, problem)
+        for output, expected in topic.reference.reference(inputs, problem).items():
+            assert shapes[output] == expected.shape
+            places = np.arange(expected.size)
+            found, magnitude = topic.sampled.elements(
+                lambda key, at, flat=flat: flat[key][at], problem, output, places
+            )
+            np.testing.assert_allclose(found, expected.reshape(-1))
+            np.testing.assert_allclose(magnitude, magnitudes[output].reshape(-1))
+
+
+def test_the_ends_of_a_grid_are_run_and_no_block_twice() -> None:
+    chosen = main_size.blocks_to_run((300, 200, 1), 16, random.Random(1))
+    assert len(chosen) == len(set(chosen)) == 16
+    assert {0, 299, 300 * 199, 300 * 200 - 1} <= set(chosen)
+    assert sorted(main_size.blocks_to_run((3, 2, 2), 16, random.Random(1))) == list(range(12))
+
+
+def test_a_pattern_repeats_at_no_power_of_two() -> None:
+    for array in drawn(kernel_topic("gemm"), np.random.default_rng(1), "exact", 509 * 4096).values():
+        assert array.nbytes == 509 * 4096
+
+
+def record(blocks: int, run: int, most: int, together: int) -> Record:
+    touched = Touched(0, 0, together, 0, most, 0, (0,), "out")
+    return Record(
+        "k", (blocks, 1, 1), (32, 1, 1), 0, 8, "completed", {}, {}, (), run, blocks, 0, 0, 0, 0, (touched,)
+    )
+
+
+LAUNCH = Launch("k", (1, 1, 1), (32, 1, 1), 0, ())
+
+
+@pytest.mark.parametrize(
+    ("found", "nbytes", "covers"),
+    [
+        (record(100, 10, 40, 400), 4000, True),
+        (record(100, 10, 40, 400), 4004, False),  # a grid that is one element short
+        (record(100, 10, 40, 396), 4000, False),  # a block that leaves one out, where no other can do it
+        (record(100, 2, 40, 44), 4000, True),  # two unequal blocks prove nothing
+        (
+            record(200, 60, 40, 1200),
+            4000,
+            True,
+        ),  # a grid twice as large as need be: half of the blocks are idle
+        (record(101, 60, 40, 1200), 4000, False),  # half are, where none should be
+    ],
+)
+def test_what_blocks_write_has_to_cover_an_output(found: Record, nbytes: int, covers: bool) -> None:
+    assert (uncovered([LAUNCH], [found], {}, {"out": nbytes}) is None) == covers
+
+
+HEAD = """// /// launch
+// [[scratch]]
+// name = "tickets"
+// dtype = "uint32"
+// shape = [1]
+//
+// [[launch]]
+// kernel = "transpose"
+// grid = [{grid}]
+// block = [64]
+// args = ["in", "out", "tickets", "M", "N"]
+// zero = ["tickets"]
+// ///
+extern "C" __global__ void transpose(const float* in, float* out, unsigned* tickets, int M, int N)
+{{
+"""
+
+RIGHT = {
+    "one block that takes too long": (
+        "1",
+        "    for (size_t i = threadIdx.x; i < size_t(M) * N; i += 64) out[i % N * M + i / N] = in[i];\n",
+    ),
+    "persistent blocks": (
+        "528",
+        "    for (size_t row = blockIdx.x; row < N; row += gridDim.x)\n"
+        "        for (size_t i = threadIdx.x; i < M; i += 64) out[row * M + i] = in[i * N + row];\n",
+    ),
+    "a grid that is far too large": (
+        '"3 * N"',
+        "    for (size_t i = threadIdx.x; blockIdx.x < N && i < M; i += 64)\n"
+        "        out[size_t(blockIdx.x) * M + i] = in[i * N + blockIdx.x];\n",
+    ),
+    "tickets": (
+        "528",
+        "    __shared__ unsigned row;\n"
+        "    while (true) {\n"
+        "        __syncthreads();\n"
+        "        if (threadIdx.x == 0) row = atomicAdd(tickets, 1);\n"
+        "        __syncthreads();\n"
+        "        if (row >= N) return;\n"
+        "        for (size_t i = threadIdx.x; i < M; i += 64) out[size_t(row) * M + i] = in[i * N + row];\n"
+        "    }\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_kernels_of_other_shapes_are_not_refused(name: str, runner: Runner, tmp_path: Path) -> None:
+    grid, body = RIGHT[name]
+    file = tmp_path / "kernel.cu"
+    file.write_text(HEAD.format(grid=grid) + body + "}\n", encoding="utf-8")
+    topic = kernel_topic("transpose")
+    made = prepare(topic.parse(file), runner.hello().arch)
+    main_size.look(made, topic, runner, seed=5)
+
+
+@pytest.mark.parametrize("name", TOPICS)
+def test_first_rungs_are_right_at_large_sizes(name: str, runner: Runner) -> None:
+    topic = kernel_topic(name)
+    main_size.look(prepare(topic.rungs[0].file, runner.hello().arch), topic, runner, seed=5)
+
+
+def test_what_is_wrong_is_said_with_the_sizes(runner: Runner) -> None:
+    topic = kernel_topic("transpose")
+    file = topic.parse(Path(__file__).parents[2] / "submissions" / "transpose" / "nothing_beyond_1040.cu")
+    with pytest.raises(Refused, match="at the topic's main size, M = 16384, N = 16384"):
+        main_size.look(prepare(file, runner.hello().arch), topic, runner, seed=5)
