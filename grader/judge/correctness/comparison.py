@@ -51,6 +51,7 @@ class Comparison:
     box: tuple[tuple[int, int], ...] | None  # first and last wrong index, a pair a dimension
     in_half: bool = False  # the output was rounded to half precision on the way, see `_rounded_to_half`
     added_to: int = 0  # how many elements are a sum with what lay there at the start
+    flushed: bool = False  # nothing is wrong but subnormals, which are zero
     bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     @property
@@ -65,10 +66,22 @@ def error_bound(lambda_: float, terms: float, unit: str, magnitude: Array) -> Ar
     return bound
 
 
-def compare(name: str, actual: Array, expected: Array, allowed: Array | None) -> Comparison:
+def compare_bits(name: str, actual: Array, expected: Array) -> Comparison:
+    """Compare an output with what it should be, bit for bit: −0 is not 0, and one NaN not another."""
+    bits = f"u{actual.itemsize}"
+    wrong = (actual.view(bits) != expected.view(bits)).reshape(-1)
+    if not wrong.any():
+        return Comparison(None, 0.0, 0, None, None)
+    return _wrong(name, actual, expected, None, wrong, None)
+
+
+def compare(
+    name: str, actual: Array, expected: Array, allowed: Array | None, spreads: bool = False
+) -> Comparison:
     """Compare an output with its reference of the same shape; `allowed` is an absolute error, None: equality.
 
-    Equality means equality after the reference is rounded to the output's type.
+    Equality means equality after the reference is rounded to the output's type. With `spreads`, what is not finite may
+    stand where no error is bounded as well, and NaN in place of an infinity: an algorithm has spread it.
     """
     if allowed is None:
         expected = expected.astype(actual.dtype, copy=False)
@@ -82,21 +95,40 @@ def compare(name: str, actual: Array, expected: Array, allowed: Array | None) ->
         if limit is None:
             wrong[part] = ~equal
             continue
+        if spreads:
+            equal |= ~np.isfinite(limit) & (np.isfinite(e) | ~np.isfinite(a))
         worst, outside = _errors(a, e, limit, equal)
         wrong[part] = outside
         ratio = max(ratio, worst)
     if not wrong.any():
         return Comparison(None, ratio, 0, None, None)
+    finite = allowed is not None and math.isfinite(ratio)
+    return _wrong(name, actual, expected, allowed, wrong, ratio if finite else None)
+
+
+def _wrong(
+    name: str, actual: Array, expected: Array, allowed: Array | None, wrong: Array, error: float | None
+) -> Comparison:
+    """What there is to say of an output with wrong elements."""
     holes = np.flatnonzero(unwritten(actual) & wrong)
     return Comparison(
         mismatch=_mismatch(name, actual, expected, allowed, wrong),
-        error=ratio if allowed is not None and math.isfinite(ratio) else None,
+        error=error,
         unwritten=len(holes),
         first_unwritten=_index(holes[0], actual.shape) if len(holes) else None,
         box=_box(wrong, actual.shape),
         in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
         added_to=int(np.count_nonzero(added_to(actual) & wrong)),
+        flushed=_flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
     )
+
+
+def _flushed(actual: Array, expected: Array) -> bool:
+    """Whether wrong elements are zero where they should be subnormals."""
+    if actual.dtype.kind != "f":
+        return False
+    smallest = float(np.finfo(actual.dtype).tiny)
+    return bool(np.all((actual == 0) & (expected != 0) & (np.abs(expected) < smallest)))
 
 
 def _rounded_to_half(actual: Array, expected: Array) -> bool:
@@ -130,7 +162,7 @@ def compare_within(
     if comparison.right or allowed is None:
         return comparison
     for algorithm, limits in wider().items():
-        comparison = compare(name, actual, expected, limits[name])
+        comparison = compare(name, actual, expected, limits[name], spreads=True)
         if comparison.right:
             return replace(comparison, bound=algorithm)
     return comparison

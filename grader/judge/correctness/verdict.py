@@ -33,6 +33,19 @@ SUMS_IN_HALF = (
     "does, __hadd, __hmul, __hfma2, or a WMMA accumulator fragment of halves: keep them in float."
 )
 NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, above all where sizes differ."
+SPECIAL_VALUES = (
+    "Among the inputs of this case are NaN and infinities, which pass through every sum that they are in: 0 · NaN and "
+    "0 · ∞ are NaN. Look for products that are left out where a factor is zero, for fmaxf and fminf, which drop NaN, "
+    "and for elements that are multiplied by zero where they have no part in the sum."
+)
+EVERY_BIT = (
+    "Elements are only moved, so that every bit has to arrive, of NaN, infinities, −0 and subnormals too: copy them, "
+    "as float or as an integer, and compute nothing."
+)
+FLUSHED = (
+    "Numbers below 2^-126, subnormals, come out as zero: an operation that flushes them (`.ftz` in PTX, "
+    "--use_fast_math, __fdividef and the like) has touched what was only to be moved."
+)
 """What to look at when an output is wrong, by kind of case."""
 
 Limits = Mapping[str, int]
@@ -186,7 +199,7 @@ def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int
         return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
     if comparison.first_unwritten is not None:
         return Refused("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
-    usual = SUMS_IN_HALF if comparison.in_half else advice
+    usual = SUMS_IN_HALF if comparison.in_half else FLUSHED if comparison.flushed else advice
     return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
 
 
@@ -228,7 +241,7 @@ def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
 
 
 def _advice(mismatch: Mismatch, usual: str) -> str:
-    if mismatch.actual == "nan":
+    if mismatch.actual == "nan" and usual not in (SPECIAL_VALUES, EVERY_BIT):
         return (
             "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before "
             "it is read? An output that is added to has to be named in `zero`. A shuffle from a lane that its mask "
