@@ -72,7 +72,17 @@ def compare_bits(name: str, actual: Array, expected: Array) -> Comparison:
     wrong = (actual.view(bits) != expected.view(bits)).reshape(-1)
     if not wrong.any():
         return Comparison(None, 0.0, 0, None, None)
-    return _wrong(name, actual, expected, None, wrong, None)
+    found = _wrong(name, actual, expected, None, wrong, None)
+    assert found.mismatch is not None, "some element is wrong"
+    first = int(np.argmax(wrong))
+    shown = [_with_bits(array.reshape(-1)[first]) for array in (expected, actual)]
+    return replace(found, mismatch=replace(found.mismatch, expected=shown[0], actual=shown[1]))
+
+
+def _with_bits(value: Any) -> Number:
+    """A number as results show it; a NaN with its bits, which tell it from another."""
+    bits = int(value.view(f"u{value.itemsize}"))
+    return f"nan (0x{bits:0{2 * value.itemsize}x})" if np.isnan(value) else number(value)
 
 
 def compare(
@@ -198,10 +208,16 @@ def _mismatch(name: str, actual: Array, expected: Array, allowed: Array | None, 
         index=list(_index(first, actual.shape)),
         expected=number(expected.reshape(-1)[first]),
         actual=number(actual.reshape(-1)[first]),
-        allowed=0.0 if allowed is None else float(np.broadcast_to(allowed, actual.shape).reshape(-1)[first]),
+        allowed=_allowed(allowed, actual.shape, first),
         wrong=int(np.count_nonzero(wrong)),
         elements=actual.size,
     )
+
+
+def _allowed(allowed: Array | None, shape: tuple[int, ...], flat: int) -> float:
+    """What an element may err; 0 where NaN or an infinity is expected, which is asked for as it is."""
+    limit = 0.0 if allowed is None else float(np.broadcast_to(allowed, shape).reshape(-1)[flat])
+    return limit if math.isfinite(limit) else 0.0
 
 
 def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
