@@ -41,6 +41,8 @@ def grade(
     tried = _cases(topic, seed, problem_overrides)
     if file.is_dir():
         raise WarpladderError("this is a folder", file=file, remedy="name a file in it")
+    if file.exists() and not file.is_file():
+        raise WarpladderError("this is no regular file", file=file, remedy="name a file that stays")
     if not file.is_file():
         raise WarpladderError(
             "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"

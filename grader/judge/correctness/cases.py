@@ -9,6 +9,7 @@ the data.
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -20,6 +21,7 @@ import numpy as np
 
 from grader.errors import WarpladderError
 from grader.judge.correctness.comparison import (
+    UNIT_ROUNDOFF,
     Bounds,
     Comparison,
     compare,
@@ -29,7 +31,9 @@ from grader.judge.correctness.comparison import (
 )
 from grader.judge.correctness.verdict import (
     EVERY_BIT,
+    INEXACT_CONSTANTS,
     MORE_THAN_ROUNDING,
+    NO_ROUNDING,
     NOTHING_IS_COMPUTED,
     SPECIAL_VALUES,
     SUMS_ARE_EXACT,
@@ -53,6 +57,9 @@ SPECIAL_SIZES = 4
 GROSS = 4.0
 """A case from another seed than the public one allows so many times the error: whether rounding is honest is decided on
 data where a right kernel fails always or never, and not by the luck of a draw."""
+
+COARSEST = 2.0**-5
+"""Share of the magnitude of a sum that is more than a type rounds away: bfloat16 has 8 significant bits."""
 
 COPIES = 4
 """How many times the bytes of a problem are held at the least: input and reference in double precision, the memory
@@ -89,9 +96,20 @@ class CaseData:
     wider: Callable[[], Bounds] = dict  # what algorithms with transforms are allowed; slow when first called
 
     slack: float = 1.0  # how many times the error passes as well
+    kind: CaseKind = "real"
+    rounding: float = math.inf  # a larger error, over what is allowed, no rounding of any type explains
 
     def compare(self, name: str, actual: Array) -> Comparison:
-        """How an output differs from what must come out."""
+        """How an output differs from what must come out, and what to look at."""
+        found = self._compare(name, actual)
+        advice = self.advice
+        if self.kind == "exact" and found.below_half:
+            advice = INEXACT_CONSTANTS
+        elif self.kind == "real" and found.error is not None and found.error > self.rounding:
+            advice = NO_ROUNDING
+        return replace(found, advice=advice)
+
+    def _compare(self, name: str, actual: Array) -> Comparison:
         if name not in self.allowed:
             return compare_bits(name, actual, self.expected[name])
         expected, allowed = self.expected[name], self.allowed[name]
@@ -172,7 +190,13 @@ def compute(topic: Topic, case: Case) -> CaseData:
             expected[name] = expected[name].astype(topic.signature[name].dtype)
     wider = cache(partial(_wider_bounds, topic, case, inputs))
     slack = 1.0 if case.seed == PUBLIC_SEED else GROSS
-    return CaseData(inputs, expected, allowed, _advice(tolerance.lambda_, case.kind), wider, slack)
+    bounded = [
+        tolerance.lambda_ * math.sqrt(float(item.evaluate(problem))) for item in tolerance.terms.values()
+    ]
+    share = max(bounded, default=0.0) * UNIT_ROUNDOFF[tolerance.unit]
+    rounding = COARSEST / share if share else math.inf
+    advice = _advice(tolerance.lambda_, case.kind)
+    return CaseData(inputs, expected, allowed, advice, wider, slack, case.kind, rounding)
 
 
 def _inputs(topic: Topic, case: Case) -> dict[str, Array]:

@@ -52,6 +52,8 @@ class Comparison:
     in_half: bool = False  # the output was rounded to half precision on the way, see `_rounded_to_half`
     added_to: int = 0  # how many elements are a sum with what lay there at the start
     flushed: bool = False  # nothing is wrong but subnormals, which are zero
+    below_half: bool = False  # no error is as large as half of the smallest term of an exact sum, which is 1
+    advice: str = ""  # what to look at, where the case knows
     bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     @property
@@ -130,7 +132,14 @@ def _wrong(
         in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
         added_to=int(np.count_nonzero(added_to(actual) & wrong)),
         flushed=_flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
+        below_half=_below_half(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
     )
+
+
+def _below_half(actual: Array, expected: Array) -> bool:
+    """Whether no element is off by as much as 1/2."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.all(np.abs(actual.astype(np.float64) - expected.astype(np.float64)) < 0.5))
 
 
 def _flushed(actual: Array, expected: Array) -> bool:

@@ -26,7 +26,17 @@ SUMS_ARE_EXACT = (
     "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
 )
 MORE_THAN_ROUNDING = (
-    "That is more than rounding explains: look for numbers that pass through a narrower type on the way."
+    "That is more than rounding explains in sums as they are written: look for numbers that pass through a narrower "
+    "type on the way, for too many additions into one accumulator, and for transforms, such as Strassen's or those of "
+    "large Winograd tiles, which err by a share of the largest numbers and not of those that are summed."
+)
+NO_ROUNDING = (
+    "No rounding of any type explains that: look for a term that is left out or counted twice, at the tail of a loop "
+    "or the edge of a tile, for a wrong index, and for variables that are not set before they are read."
+)
+INEXACT_CONSTANTS = (
+    "Every sum of this case is exact, and the difference is smaller than any term: look for numbers that a float does "
+    "not hold, such as the 1/6 and 1/24 in the transforms of Winograd's F(4×4), quotients, and types that are narrower."
 )
 SUMS_IN_HALF = (
     "Sums or products were rounded to half precision, which has 11 significant bits, as an accumulator of halves "
@@ -176,15 +186,24 @@ def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refused | None
     )
 
 
-def of_input(name: str, index: Sequence[int] | None, outputs: Sequence[str]) -> Refused | None:
+SCRATCH = {
+    "kernel": "declare a scratch array in the launch block",
+    "schedule": "allocate device memory for it in __init__",
+}
+"""Where a submission puts what is neither input nor output."""
+
+
+def of_input(
+    name: str, index: Sequence[int] | None, outputs: Sequence[str], by: str = "kernel"
+) -> Refused | None:
     """An input that came back changed; `index` is the first changed element."""
     if index is None:
         return None
     allowed = " and ".join(f"`{output}`" for output in outputs)
     return Refused(
         "fail",
-        f"The kernel changed its input `{name}`, first at [{_list(index)}]. Inputs belong to the caller: "
-        f"write only to {allowed}, or declare a scratch array in the launch block.",
+        f"The {by} changed its input `{name}`, first at [{_list(index)}]. Inputs belong to the caller: "
+        f"write only to {allowed}, or {SCRATCH[by]}.",
     )
 
 
@@ -199,7 +218,9 @@ def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int
         return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
     if comparison.first_unwritten is not None:
         return Refused("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
-    usual = SUMS_IN_HALF if comparison.in_half else FLUSHED if comparison.flushed else advice
+    usual = comparison.advice or advice
+    if comparison.in_half or comparison.flushed:
+        usual = SUMS_IN_HALF if comparison.in_half else FLUSHED
     return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
 
 
