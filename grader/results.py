@@ -24,7 +24,7 @@ timeout: it did not end; skip: it was not tried, and the reason says why."""
 
 TimeSource = Literal["measured", "modelled"]
 CounterSource = Literal["measured", "emulated"]
-CaseKind = Literal["exact", "real"]
+CaseKind = Literal["exact", "real", "special"]
 
 Number = float | str
 """A JSON number, or one of the strings "nan", "inf", "-inf", which JSON has no number for."""
@@ -157,7 +157,7 @@ class CaseResult:
     verdict: Verdict
     error: float | None  # largest error over what is allowed; null where infinite or unknown
     first_mismatch: Mismatch | None
-    kind: CaseKind = "real"  # exact: small integers and equality; real: random data and a bound
+    kind: CaseKind = "real"  # small integers and equality; random data and a bound; NaN, infinities, −0
     reason: str | None = None  # what is wrong, and what to do about it; null for a pass
     reproduce: Reproduce | None = None  # what runs this one case again; null for a pass
     yardstick_error: float | None = None  # `error` of the topic's yardstick on the same data

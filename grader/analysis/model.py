@@ -32,9 +32,7 @@ SECTORS_A_LINE = 4
 SECTORS_A_FILL = 2  # neighbours that come into L1 from L2 in one clock
 ISSUE_A_CLOCK = 4  # warp instructions a SM
 LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
-USUAL_SHARE = (
-    4.0  # a tree's first warp does so many times what its warps do on average, and hides behind other blocks
-)
+USUAL_SHARE = 2.0  # the first warp of a tree does so many times what its warps do on average
 OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
 
 FP32 = tuple(metrics.ARITHMETIC[name] for name in ("ffma", "fadd", "fmul"))

@@ -96,9 +96,7 @@ def _standing(
 def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
     if overrides:
         problem = topic.problem("count", overrides)
-        return tuple(
-            cases.make(problem, kind, cases.PUBLIC_SEED if seed is None else seed) for kind in cases.KINDS
-        )
+        return cases.at(topic, problem, cases.PUBLIC_SEED if seed is None else seed)
     if seed is not None:
         return cases.public(topic, seed)
     return (*cases.public(topic), *cases.secret(topic, secrets.randbelow(2**31)))

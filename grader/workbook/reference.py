@@ -79,6 +79,13 @@ class Sampled(Protocol):
         """Elements of an output and their magnitudes, at places that count from its start."""
 
 
+class _Special(Protocol):
+    """What reference.py defines as well where it matters what becomes of NaN, infinities, −0 and subnormals."""
+
+    def special_inputs(self, problem: Problem, rng: np.random.Generator) -> Arrays:
+        """Inputs as make_inputs has them, with such values among them: few, so that most outputs stay finite."""
+
+
 class _OnCpu(Protocol):
     """What reference.py defines as well where the CPU is worth comparing with."""
 
@@ -122,6 +129,11 @@ def yardstick(reference: Reference, inputs: Arrays, problem: Problem) -> Arrays:
 def on_cpu(reference: Reference) -> Callable[[Arrays, Problem], Arrays] | None:
     """NumPy's way of doing the job on the CPU; None where reference.py has none."""
     return cast(_OnCpu, reference).on_cpu if hasattr(reference, "on_cpu") else None
+
+
+def special_inputs(reference: Reference) -> Callable[[Problem, np.random.Generator], Arrays] | None:
+    """What makes inputs with special values; None where reference.py has none."""
+    return cast(_Special, reference).special_inputs if hasattr(reference, "special_inputs") else None
 
 
 def written_bytes(reference: Reference, problem: Problem) -> int:

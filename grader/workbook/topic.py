@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
 
+import numpy as np
+
 from grader.errors import WarpladderError
 from grader.workbook import reference
 from grader.workbook.expressions import Expression
@@ -146,6 +148,11 @@ class Topic(ABC):
     def sampled(self) -> Sampled | None:
         """What says single elements of outputs; None where reference.py does not."""
         return reference.sampled(self.reference)
+
+    @property
+    def special_inputs(self) -> Callable[[Problem, np.random.Generator], Arrays] | None:
+        """What makes inputs with NaN, infinities, −0 and subnormals; None where reference.py has none."""
+        return reference.special_inputs(self.reference)
 
     def written_bytes(self, problem: Problem) -> int:
         """How many of the bytes that have to cross DRAM are written."""

@@ -40,6 +40,20 @@ def make_inputs(
     }
 
 
+def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
+    """As "real", with a NaN or an infinity at one pixel of x in fifty: it passes into every output that sees it.
+
+    Algorithms with transforms compute with whole tiles: they may spread it over the tile, and make NaN of an infinity.
+    Weights stay finite, because padding may be multiplied with them or left out.
+    """
+    inputs = make_inputs(problem, rng, "real")
+    n, c, h, w = inputs["x"].shape
+    for pixel in rng.permutation(n * h * w)[: max(1, n * h * w // 50)]:
+        image, place = divmod(int(pixel), h * w)
+        inputs["x"][image, rng.integers(c), place // w, place % w] = rng.choice([np.nan, np.inf, -np.inf])
+    return inputs
+
+
 def reference(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
     """y (N × K × P × Q), float64."""
     return {"y": _convolve(inputs["x"].astype(np.float64), inputs["w"].astype(np.float64), problem)}

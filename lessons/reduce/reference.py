@@ -28,6 +28,15 @@ def make_inputs(
     return {"in": draw(problem["N"], rng)}
 
 
+def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
+    """As "real", with NaN, an infinity, or infinities of both signs among them: the sum is what IEEE 754 says."""
+    inputs = make_inputs(problem, rng, "real")
+    kinds = ([np.nan], [np.inf], [-np.inf], [np.inf, -np.inf])
+    chosen = kinds[rng.integers(len(kinds))][: problem["N"]]
+    inputs["in"][rng.choice(problem["N"], len(chosen), replace=False)] = chosen
+    return inputs
+
+
 def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
     """out (1), float64."""
     return {"out": np.array([inputs["in"].sum(dtype=np.float64)])}
@@ -55,7 +64,9 @@ def transformed_bounds(
 
     The rounding errors of N additions in a row are some √N / 3 roundings of the sum; this is six times as many.
     """
-    yield "one addition after the other", 4.0 * problem["N"], magnitude(inputs, problem)
+    sums = magnitude(inputs, problem)
+    if np.isfinite(sums["out"]).all():
+        yield "one addition after the other", 4.0 * problem["N"], sums
 
 
 def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

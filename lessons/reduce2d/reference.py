@@ -28,6 +28,15 @@ def make_inputs(
     return {"in": draw((problem["M"], problem["N"]), rng)}
 
 
+def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
+    """As "real", with a NaN or an infinity in one row in eight: it passes into the sums of its row and its column."""
+    inputs = make_inputs(problem, rng, "real")
+    matrix = inputs["in"]
+    for row in rng.permutation(len(matrix))[: max(1, len(matrix) // 8)]:
+        matrix[row, rng.integers(matrix.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+    return inputs
+
+
 def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
     """rows (M) and cols (N), float64."""
     return _sums(inputs["in"])

@@ -30,6 +30,20 @@ def make_inputs(
     return {"in": _integers(shape, rng) if kind == "exact" else _normal(shape, rng)}
 
 
+def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
+    """Any bits at all, one element in 16 of each kind of its own: NaN that are quiet and that signal, with payloads,
+    infinities, −0 and subnormals. A transpose keeps every bit."""
+    shape = (problem["M"], problem["N"])
+    bits = rng.integers(0, 1 << 32, shape, dtype=np.uint32)
+    fate = rng.integers(0, 16, shape, dtype=np.int8)
+    bits[fate == 0] |= 0x7FC00000  # quiet NaN
+    bits[fate == 1] = bits[fate == 1] & 0xFFBFFFFF | 0x7F800001  # signalling NaN
+    bits[fate == 2] = bits[fate == 2] & 0x80000000 | 0x7F800000  # infinities
+    bits[fate == 3] = 0x80000000  # -0
+    bits[fate == 4] &= 0x807FFFFF  # subnormals
+    return {"in": bits.view(np.float32)}
+
+
 def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
     """out (N × M), float64."""
     return {"out": np.ascontiguousarray(inputs["in"].T, dtype=np.float64)}

@@ -29,4 +29,5 @@ def test_a_cheat_gets_no_further_than_its_honest_part(name: str) -> None:
         return
     assert result.verdict == "pass", result.reason
     assert result.rung_reached in topic.ladder.up_to(expected["rung"])
+    assert result.points <= expected.get("points", topic.max_points)
     assert re.search(expected.get("hint", ""), " ".join(hint.text for hint in result.hints)), result.hints

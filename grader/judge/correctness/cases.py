@@ -1,12 +1,15 @@
 """The inputs a submission is tried on.
 
 Every size of the topic comes as an *exact* case (small integers whose every partial sum is exact, compared
-for equality) and as a *real* one (random data with outliers, compared within the error bound). Their seed is
-public. A grade adds real cases from a secret seed, so that nothing can be right by knowing the data.
+for equality) and as a *real* one (random data with outliers, compared within the error bound). The largest sizes come
+as a *special* one as well (NaN, infinities, −0 and subnormals among real data; where nothing is computed, every bit has
+to be kept). Their seed is public. A grade adds real cases from a secret seed, so that nothing can be right by knowing
+the data.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -17,9 +20,26 @@ from typing import Any
 import numpy as np
 
 from grader.errors import WarpladderError
-from grader.judge.correctness.comparison import Bounds, Comparison, compare, compare_within, error_bound
-from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, NOTHING_IS_COMPUTED, SUMS_ARE_EXACT
+from grader.judge.correctness.comparison import (
+    UNIT_ROUNDOFF,
+    Bounds,
+    Comparison,
+    compare,
+    compare_bits,
+    compare_within,
+    error_bound,
+)
+from grader.judge.correctness.verdict import (
+    EVERY_BIT,
+    INEXACT_CONSTANTS,
+    MORE_THAN_ROUNDING,
+    NO_ROUNDING,
+    NOTHING_IS_COMPUTED,
+    SPECIAL_VALUES,
+    SUMS_ARE_EXACT,
+)
 from grader.results import CaseKind, Reproduce
+from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -28,11 +48,18 @@ PUBLIC_SEED = 1
 """The seed of the public cases, so that anybody can make the same inputs."""
 
 KINDS: tuple[CaseKind, ...] = ("exact", "real")
+SPECIAL: CaseKind = "special"
+
+SPECIAL_SIZES = 4
+"""So many sizes of a topic are tried with special values: the largest."""
 
 
 GROSS = 4.0
 """A case from another seed than the public one allows so many times the error: whether rounding is honest is decided on
 data where a right kernel fails always or never, and not by the luck of a draw."""
+
+COARSEST = 2.0**-5
+"""Share of the magnitude of a sum that is more than a type rounds away: bfloat16 has 8 significant bits."""
 
 COPIES = 4
 """How many times the bytes of a problem are held at the least: input and reference in double precision, the memory
@@ -64,14 +91,27 @@ class CaseData:
 
     inputs: dict[str, Array]  # read-only
     expected: dict[str, Array]  # in float64; in the output's own type where equality is asked for
-    allowed: dict[str, Array | None]  # absolute error an element, None for equality
+    allowed: dict[str, Array | None]  # absolute error an element, None for equality; missing: every bit
     advice: str  # what to look at when an output is wrong
     wider: Callable[[], Bounds] = dict  # what algorithms with transforms are allowed; slow when first called
 
     slack: float = 1.0  # how many times the error passes as well
+    kind: CaseKind = "real"
+    rounding: float = math.inf  # a larger error, over what is allowed, no rounding of any type explains
 
     def compare(self, name: str, actual: Array) -> Comparison:
-        """How an output differs from what must come out."""
+        """How an output differs from what must come out, and what to look at."""
+        found = self._compare(name, actual)
+        advice = self.advice
+        if self.kind == "exact" and found.below_half:
+            advice = INEXACT_CONSTANTS
+        elif self.kind == "real" and found.error is not None and found.error > self.rounding:
+            advice = NO_ROUNDING
+        return replace(found, advice=advice)
+
+    def _compare(self, name: str, actual: Array) -> Comparison:
+        if name not in self.allowed:
+            return compare_bits(name, actual, self.expected[name])
         expected, allowed = self.expected[name], self.allowed[name]
         found = compare_within(name, actual, expected, allowed, self.wider)
         if found.right or allowed is None or self.slack == 1.0:
@@ -93,7 +133,17 @@ def make(problem: Mapping[str, int], kind: CaseKind, seed: int = PUBLIC_SEED, se
 
 def public(topic: Topic, seed: int = PUBLIC_SEED) -> tuple[Case, ...]:
     """Both kinds of every size the topic is judged at, smallest sizes first as the topic lists them."""
-    return tuple(make(problem, kind, seed) for problem in topic.judge_cases for kind in KINDS)
+    usual = tuple(make(problem, kind, seed) for problem in topic.judge_cases for kind in KINDS)
+    if topic.special_inputs is None:
+        return usual
+    largest = sorted(topic.judge_cases, key=topic.reference.min_bytes)[-SPECIAL_SIZES:]
+    return (*usual, *(make(problem, SPECIAL, seed) for problem in largest))
+
+
+def at(topic: Topic, problem: Mapping[str, int], seed: int) -> tuple[Case, ...]:
+    """Every kind at chosen sizes."""
+    kinds = KINDS if topic.special_inputs is None else (*KINDS, SPECIAL)
+    return tuple(make(problem, kind, seed) for kind in kinds)
 
 
 def secret(topic: Topic, seed: int) -> tuple[Case, ...]:
@@ -120,15 +170,18 @@ def compute(topic: Topic, case: Case) -> CaseData:
             f"{at} needs some {needed / 2**30:,.0f} GiB of memory, this machine has {_memory() / 2**30:,.0f}"
         )
         raise WarpladderError(message, remedy="choose smaller sizes with --set")
-    rng = np.random.default_rng([case.seed, KINDS.index(case.kind), *problem.values()])
-    inputs = topic.reference.make_inputs(problem, rng, case.kind)
+    inputs = _inputs(topic, case)
     for array in inputs.values():
         array.flags.writeable = False
-    expected: dict[str, Array] = dict(topic.reference.reference(inputs, problem))
     tolerance = topic.tolerance
+    if case.kind == SPECIAL and tolerance.lambda_ == 0:
+        return CaseData(inputs, _moved(topic, inputs, problem), {}, EVERY_BIT)
+    with np.errstate(invalid="ignore"):
+        expected: dict[str, Array] = dict(topic.reference.reference(inputs, problem))
     allowed: dict[str, Array | None] = dict.fromkeys(expected)
-    if case.kind == "real" and tolerance.lambda_ > 0:
-        magnitude = topic.reference.magnitude(inputs, problem)
+    if case.kind != "exact" and tolerance.lambda_ > 0:
+        with np.errstate(invalid="ignore"):
+            magnitude = topic.reference.magnitude(inputs, problem)
         for name, sums in magnitude.items():
             terms = float(tolerance.terms[name].evaluate(problem))
             allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
@@ -137,22 +190,48 @@ def compute(topic: Topic, case: Case) -> CaseData:
             expected[name] = expected[name].astype(topic.signature[name].dtype)
     wider = cache(partial(_wider_bounds, topic, case, inputs))
     slack = 1.0 if case.seed == PUBLIC_SEED else GROSS
-    return CaseData(inputs, expected, allowed, _advice(tolerance.lambda_, case.kind), wider, slack)
+    bounded = [
+        tolerance.lambda_ * math.sqrt(float(item.evaluate(problem))) for item in tolerance.terms.values()
+    ]
+    share = max(bounded, default=0.0) * UNIT_ROUNDOFF[tolerance.unit]
+    rounding = COARSEST / share if share else math.inf
+    advice = _advice(tolerance.lambda_, case.kind)
+    return CaseData(inputs, expected, allowed, advice, wider, slack, case.kind, rounding)
+
+
+def _inputs(topic: Topic, case: Case) -> dict[str, Array]:
+    rng = np.random.default_rng([case.seed, (*KINDS, SPECIAL).index(case.kind), *case.problem.values()])
+    if case.kind == "exact" or case.kind == "real":
+        return dict(topic.reference.make_inputs(case.problem, rng, case.kind))
+    if topic.special_inputs is None:
+        raise WarpladderError(f"{topic.name} has no special values")
+    return dict(topic.special_inputs(case.problem, rng))
+
+
+def _moved(topic: Topic, inputs: Mapping[str, Array], problem: Problem) -> dict[str, Array]:
+    """What comes out where elements are only moved, bit for bit: the reference moves the bits as integers."""
+    bits: dict[str, Any] = {name: array.view(f"u{array.itemsize}") for name, array in inputs.items()}
+    found = topic.reference.reference(bits, problem)
+    types = {name: topic.signature[name].dtype for name in found}
+    return {name: array.astype(f"u{types[name].itemsize}").view(types[name]) for name, array in found.items()}
 
 
 def _wider_bounds(topic: Topic, case: Case, inputs: dict[str, Array]) -> Bounds:
     """The topic's bounds for algorithms that compute with transforms, by algorithm and output."""
     tolerance = topic.tolerance
-    return {
-        name: {
-            output: error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
-            for output, sums in magnitude.items()
+    with np.errstate(invalid="ignore"):
+        return {
+            name: {
+                output: error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+                for output, sums in magnitude.items()
+            }
+            for name, terms, magnitude in topic.transformed_bounds(inputs, case.problem)
         }
-        for name, terms, magnitude in topic.transformed_bounds(inputs, case.problem)
-    }
 
 
 def _advice(lambda_: float, kind: CaseKind) -> str:
+    if kind == SPECIAL:
+        return SPECIAL_VALUES
     if lambda_ == 0:
         return NOTHING_IS_COMPUTED
     return SUMS_ARE_EXACT if kind == "exact" else MORE_THAN_ROUNDING
@@ -160,7 +239,8 @@ def _advice(lambda_: float, kind: CaseKind) -> str:
 
 def yardstick_error(topic: Topic, case: Case, data: CaseData) -> float | None:
     """The largest error of the topic's yardstick over what is allowed; None where nothing is measured by it."""
-    outputs = topic.yardstick(data.inputs, case.problem)
+    with np.errstate(invalid="ignore"):
+        outputs = topic.yardstick(data.inputs, case.problem)
     errors = [
         compare(name, outputs[name], data.expected[name], limit).error
         for name, limit in data.allowed.items()

@@ -51,6 +51,9 @@ class Comparison:
     box: tuple[tuple[int, int], ...] | None  # first and last wrong index, a pair a dimension
     in_half: bool = False  # the output was rounded to half precision on the way, see `_rounded_to_half`
     added_to: int = 0  # how many elements are a sum with what lay there at the start
+    flushed: bool = False  # nothing is wrong but subnormals, which are zero
+    below_half: bool = False  # no error is as large as half of the smallest term of an exact sum, which is 1
+    advice: str = ""  # what to look at, where the case knows
     bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     @property
@@ -65,10 +68,32 @@ def error_bound(lambda_: float, terms: float, unit: str, magnitude: Array) -> Ar
     return bound
 
 
-def compare(name: str, actual: Array, expected: Array, allowed: Array | None) -> Comparison:
+def compare_bits(name: str, actual: Array, expected: Array) -> Comparison:
+    """Compare an output with what it should be, bit for bit: −0 is not 0, and one NaN not another."""
+    bits = f"u{actual.itemsize}"
+    wrong = (actual.view(bits) != expected.view(bits)).reshape(-1)
+    if not wrong.any():
+        return Comparison(None, 0.0, 0, None, None)
+    found = _wrong(name, actual, expected, None, wrong, None)
+    assert found.mismatch is not None, "some element is wrong"
+    first = int(np.argmax(wrong))
+    shown = [_with_bits(array.reshape(-1)[first]) for array in (expected, actual)]
+    return replace(found, mismatch=replace(found.mismatch, expected=shown[0], actual=shown[1]))
+
+
+def _with_bits(value: Any) -> Number:
+    """A number as results show it; a NaN with its bits, which tell it from another."""
+    bits = int(value.view(f"u{value.itemsize}"))
+    return f"nan (0x{bits:0{2 * value.itemsize}x})" if np.isnan(value) else number(value)
+
+
+def compare(
+    name: str, actual: Array, expected: Array, allowed: Array | None, spreads: bool = False
+) -> Comparison:
     """Compare an output with its reference of the same shape; `allowed` is an absolute error, None: equality.
 
-    Equality means equality after the reference is rounded to the output's type.
+    Equality means equality after the reference is rounded to the output's type. With `spreads`, what is not finite may
+    stand where no error is bounded as well, and NaN in place of an infinity: an algorithm has spread it.
     """
     if allowed is None:
         expected = expected.astype(actual.dtype, copy=False)
@@ -82,21 +107,47 @@ def compare(name: str, actual: Array, expected: Array, allowed: Array | None) ->
         if limit is None:
             wrong[part] = ~equal
             continue
+        if spreads:
+            equal |= ~np.isfinite(limit) & (np.isfinite(e) | ~np.isfinite(a))
         worst, outside = _errors(a, e, limit, equal)
         wrong[part] = outside
         ratio = max(ratio, worst)
     if not wrong.any():
         return Comparison(None, ratio, 0, None, None)
+    finite = allowed is not None and math.isfinite(ratio)
+    return _wrong(name, actual, expected, allowed, wrong, ratio if finite else None)
+
+
+def _wrong(
+    name: str, actual: Array, expected: Array, allowed: Array | None, wrong: Array, error: float | None
+) -> Comparison:
+    """What there is to say of an output with wrong elements."""
     holes = np.flatnonzero(unwritten(actual) & wrong)
     return Comparison(
         mismatch=_mismatch(name, actual, expected, allowed, wrong),
-        error=ratio if allowed is not None and math.isfinite(ratio) else None,
+        error=error,
         unwritten=len(holes),
         first_unwritten=_index(holes[0], actual.shape) if len(holes) else None,
         box=_box(wrong, actual.shape),
         in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
         added_to=int(np.count_nonzero(added_to(actual) & wrong)),
+        flushed=_flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
+        below_half=_below_half(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
     )
+
+
+def _below_half(actual: Array, expected: Array) -> bool:
+    """Whether no element is off by as much as 1/2."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.all(np.abs(actual.astype(np.float64) - expected.astype(np.float64)) < 0.5))
+
+
+def _flushed(actual: Array, expected: Array) -> bool:
+    """Whether wrong elements are zero where they should be subnormals."""
+    if actual.dtype.kind != "f":
+        return False
+    smallest = float(np.finfo(actual.dtype).tiny)
+    return bool(np.all((actual == 0) & (expected != 0) & (np.abs(expected) < smallest)))
 
 
 def _rounded_to_half(actual: Array, expected: Array) -> bool:
@@ -130,7 +181,7 @@ def compare_within(
     if comparison.right or allowed is None:
         return comparison
     for algorithm, limits in wider().items():
-        comparison = compare(name, actual, expected, limits[name])
+        comparison = compare(name, actual, expected, limits[name], spreads=True)
         if comparison.right:
             return replace(comparison, bound=algorithm)
     return comparison
@@ -166,10 +217,16 @@ def _mismatch(name: str, actual: Array, expected: Array, allowed: Array | None, 
         index=list(_index(first, actual.shape)),
         expected=number(expected.reshape(-1)[first]),
         actual=number(actual.reshape(-1)[first]),
-        allowed=0.0 if allowed is None else float(np.broadcast_to(allowed, actual.shape).reshape(-1)[first]),
+        allowed=_allowed(allowed, actual.shape, first),
         wrong=int(np.count_nonzero(wrong)),
         elements=actual.size,
     )
+
+
+def _allowed(allowed: Array | None, shape: tuple[int, ...], flat: int) -> float:
+    """What an element may err; 0 where NaN or an infinity is expected, which is asked for as it is."""
+    limit = 0.0 if allowed is None else float(np.broadcast_to(allowed, shape).reshape(-1)[flat])
+    return limit if math.isfinite(limit) else 0.0
 
 
 def _index(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -26,13 +26,36 @@ SUMS_ARE_EXACT = (
     "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
 )
 MORE_THAN_ROUNDING = (
-    "That is more than rounding explains: look for numbers that pass through a narrower type on the way."
+    "That is more than rounding explains in sums as they are written: look for numbers that pass through a narrower "
+    "type on the way, for too many additions into one accumulator, and for transforms, such as Strassen's or those of "
+    "large Winograd tiles, which err by a share of the largest numbers and not of those that are summed."
+)
+NO_ROUNDING = (
+    "No rounding of any type explains that: look for a term that is left out or counted twice, at the tail of a loop "
+    "or the edge of a tile, for a wrong index, and for variables that are not set before they are read."
+)
+INEXACT_CONSTANTS = (
+    "Every sum of this case is exact, and the difference is smaller than any term: look for numbers that a float does "
+    "not hold, such as the 1/6 and 1/24 in the transforms of Winograd's F(4×4), quotients, and types that are narrower."
 )
 SUMS_IN_HALF = (
     "Sums or products were rounded to half precision, which has 11 significant bits, as an accumulator of halves "
     "does, __hadd, __hmul, __hfma2, or a WMMA accumulator fragment of halves: keep them in float."
 )
 NOTHING_IS_COMPUTED = "Elements are only moved: look at the index arithmetic, above all where sizes differ."
+SPECIAL_VALUES = (
+    "Among the inputs of this case are NaN and infinities, which pass through every sum that they are in: 0 · NaN and "
+    "0 · ∞ are NaN. Look for products that are left out where a factor is zero, for fmaxf and fminf, which drop NaN, "
+    "and for elements that are multiplied by zero where they have no part in the sum."
+)
+EVERY_BIT = (
+    "Elements are only moved, so that every bit has to arrive, of NaN, infinities, −0 and subnormals too: copy them, "
+    "as float or as an integer, and compute nothing."
+)
+FLUSHED = (
+    "Numbers below 2^-126, subnormals, come out as zero: an operation that flushes them (`.ftz` in PTX, "
+    "--use_fast_math, __fdividef and the like) has touched what was only to be moved."
+)
 """What to look at when an output is wrong, by kind of case."""
 
 Limits = Mapping[str, int]
@@ -163,15 +186,24 @@ def of_guards(name: str, damage: Damage | None, itemsize: int) -> Refused | None
     )
 
 
-def of_input(name: str, index: Sequence[int] | None, outputs: Sequence[str]) -> Refused | None:
+SCRATCH = {
+    "kernel": "declare a scratch array in the launch block",
+    "schedule": "allocate device memory for it in __init__",
+}
+"""Where a submission puts what is neither input nor output."""
+
+
+def of_input(
+    name: str, index: Sequence[int] | None, outputs: Sequence[str], by: str = "kernel"
+) -> Refused | None:
     """An input that came back changed; `index` is the first changed element."""
     if index is None:
         return None
     allowed = " and ".join(f"`{output}`" for output in outputs)
     return Refused(
         "fail",
-        f"The kernel changed its input `{name}`, first at [{_list(index)}]. Inputs belong to the caller: "
-        f"write only to {allowed}, or declare a scratch array in the launch block.",
+        f"The {by} changed its input `{name}`, first at [{_list(index)}]. Inputs belong to the caller: "
+        f"write only to {allowed}, or {SCRATCH[by]}.",
     )
 
 
@@ -186,7 +218,9 @@ def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int
         return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
     if comparison.first_unwritten is not None:
         return Refused("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
-    usual = SUMS_IN_HALF if comparison.in_half else advice
+    usual = comparison.advice or advice
+    if comparison.in_half or comparison.flushed:
+        usual = SUMS_IN_HALF if comparison.in_half else FLUSHED
     return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
 
 
@@ -228,7 +262,7 @@ def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
 
 
 def _advice(mismatch: Mismatch, usual: str) -> str:
-    if mismatch.actual == "nan":
+    if mismatch.actual == "nan" and usual not in (SPECIAL_VALUES, EVERY_BIT):
         return (
             "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before "
             "it is read? An output that is added to has to be named in `zero`. A shuffle from a lane that its mask "

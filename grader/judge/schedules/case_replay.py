@@ -100,7 +100,7 @@ def check_arrays(
             given = data.inputs[region.name]
             changed = np.flatnonzero(runner.payload(region) != as_bytes(given))
             index = None if not len(changed) else (int(changed[0]) // given.itemsize,)
-            if refusal := of_input(region.name, index, list(data.expected)):
+            if refusal := of_input(region.name, index, list(data.expected), "schedule"):
                 raise refusal
     for comparison in compared:
         if refusal := of_comparison(comparison, LATE_OR_MISSING, case.problem):
