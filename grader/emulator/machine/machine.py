@@ -133,8 +133,8 @@ class Machine:
 
         `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
         A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
-        place of all. `order` is theirs, in kernels whose blocks communicate. Raises LaunchRefused for a configuration the device does not allow, UnsupportedPtx for
-        instructions the emulator does not know.
+        place of all. `order` is theirs, in kernels whose blocks communicate. Raises LaunchRefused for a configuration
+        the device does not allow, UnsupportedPtx for instructions the emulator does not know.
         """
         found = kernel
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)

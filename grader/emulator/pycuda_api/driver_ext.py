@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from grader.emulator import devices
 from grader.emulator.machine.machine import LaunchRecord
+from grader.emulator.machine.orders import Order
 from grader.emulator.pycuda_api.driver import Device, Function, Stream, module_from_buffer
 from grader.emulator.pycuda_api.driver.emulation import emulation
 from grader.emulator.pycuda_api.driver.errors import Error
@@ -34,6 +35,11 @@ def instruction_budget(limit: int | None) -> None:
 def sampled_blocks(blocks: Sequence[int] | None) -> None:
     """Run only these blocks (linear ids) of launches from now on, to count them; None: all blocks."""
     emulation().blocks = None if blocks is None else tuple(blocks)
+
+
+def block_order(order: Order) -> None:
+    """Run the blocks of launches from now on in this order, where they communicate."""
+    emulation().order = order
 
 
 def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_shared: int) -> int:

@@ -102,7 +102,7 @@ def _complete(context: int, entry: int) -> None:
 
 @native
 def _is_under_way(context: int, destination: int, source: int, size: int, width: int) -> bool:
-    """Whether a warp of the block has an equal copy under way. A second one changes nothing, whichever arrives first."""
+    """Whether a warp of the block has an equal copy under way: a second one changes nothing, whichever comes first."""
     c = pointer(context, int64)
     for warp in range(c[WARPS]):
         queue = c[ASYNC] + warp * ASYNC_WARP_BYTES

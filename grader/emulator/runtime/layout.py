@@ -123,7 +123,7 @@ HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT, STORED_READ_ONLY = range(7)
 FINDING_KINDS = 7
 # FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
-# (a record of global memory, or an accessor of shared memory), the cp.async that has not arrived, the width of an access.
+# (a record of global memory or an accessor of shared memory), the cp.async that has not arrived, an access's width.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
 FINDING_SLOTS = 5
 SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole cache lines
@@ -171,7 +171,7 @@ NEVER = 1 << 38  # plus the block's clock, its clock: later than any barrier
 # What a finding keeps of the other access to shared memory: the fields above without the clock, and whether it read.
 OTHER_READ = 1 << ACCESSOR_BITS
 
-# -- records of accesses to global memory --------------------------------------------------------------------------------
+# -- records of accesses to global memory -------------------------------------------------------------------------
 # Of each granule four int64: its last plain store, its last atomic or other strong store, and the last two plain loads
 # by different warps; each time << 35 | block << 11 | warp << 6 | lane, where the time is CLOCK - LAUNCH_CLOCK. 0: none.
 R_STORE, R_STRONG, R_LOAD, R_EARLIER = range(4)
@@ -182,7 +182,7 @@ RECORD_WARPS = 1 << RECORD_BLOCK - WARP_SHIFT
 R_READ = -(1 << 63)  # with a record in a finding: it is a load's
 MOST_TIME = (1 << 63 - RECORD_TIME) - 1  # where time does not go on
 
-# -- what is published (ordering.py) --------------------------------------------------------------------------------------
+# -- what is published (ordering.py) ------------------------------------------------------------------------------
 # An entry of the table: the address (0: free), who published last and when, the vector of times for the warps of
 # other blocks (0: none), and times for those of the same block.
 V_KEY, V_BLOCK, V_VERSION, V_VECTOR, V_WARPS = range(5)
@@ -206,6 +206,7 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_SYNC_CLOCK,  # CLOCK at the warp's last barrier or __syncwarp
     W_SPIN,  # dispatches since the lanes were last together in a loop: a spin lock makes it grow
     W_TURN,  # the block that ran out of order last
+    W_EXCHANGE,  # CLOCK at its last shuffle, vote or the like
     W_FENCE,  # CLOCK at the warp's last fence for the device, and CLOCK at its block's last barrier by then
     W_FENCE_BARRIER,
     W_BLOCK_FENCE,  # the same of its last fence for the block or wider
@@ -215,8 +216,10 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_ACQUIRED_VERSION,
     W_PATIENCE,  # accesses that other blocks see which it may still make before another block's turn
     W_KNOWN,  # for each warp of the block, CLOCK before which this one knows all that it did
-) = range(14)
-W_MASKS = W_KNOWN + LANES  # BLOCKS pending masks, then BLOCKS that wait at a barrier (int64 each), then registers
+) = range(15)
+W_MASKS = (
+    W_KNOWN + LANES
+)  # BLOCKS pending masks, then BLOCKS that wait at a barrier (int64 each), then registers
 
 # How a site accesses memory. Strong accesses are volatile, relaxed, acquire or release; a REDUCTION is an atomic whose
 # result nobody reads; READ_ONLY loads go through the cache that does not see stores (ld.global.nc).

@@ -1,8 +1,8 @@
 """Runs blocks: every warp until it waits or ends, then the barrier opens, until all warps are done.
 
 Warps of a block run one after the other, in rising order, each up to its next barrier; one that spins gives way
-to the others from time to time, and to other blocks where its own may wait for them. A barrier opens when every thread that has not exited waits; exited threads count as
-arrived, as on hardware since Volta.
+to the others from time to time, and to other blocks where its own may wait for them. A barrier opens when every thread
+that has not exited waits; exited threads count as arrived, as on hardware since Volta.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ def run_blocks(context: int, kernel: int, linears: int, count: int) -> int:
     return int64(DONE)
 
 
-# -- blocks that take turns ---------------------------------------------------------------------------------------------
+# -- blocks that take turns -----------------------------------------------------------------------------------------
 
 
 @native

@@ -212,9 +212,9 @@ def _shadow_strong(context: int, site: int, index: int, lane: int, kind: int, ad
     writes = pointer(c[SHADOW_WRITES], int64)
     written = writes[index] >> ACCESSOR_BITS >= c[BLOCK_CLOCK]
     if kind == STRONG_STORE:
-        if written and writes[index] & LANE_FIELD not in (UPDATED, IN_FLIGHT):
-            if _unordered(context, writes[index], c[WARP], lane, sync_clock(context)):
-                note(context, site, RACE, lane, address, _other(writes[index]))
+        plain = written and writes[index] & LANE_FIELD not in (UPDATED, IN_FLIGHT)
+        if plain and _unordered(context, writes[index], c[WARP], lane, sync_clock(context)):
+            note(context, site, RACE, lane, address, _other(writes[index]))
         writes[index] = accessor(context, site) | UPDATED
     elif not written:
         note(context, site, UNINITIALISED, lane, address, int64(0))
