@@ -61,7 +61,10 @@ _BARRIER_OR_ATOMIC = (
 _WAIT_FOR_COPY = (
     "Wait for its group (cp.async.wait_group, __pipeline_wait_prior) and then for the other threads."
 )
-_PLAIN_LOAD = "Load it without __ldg() or `const … __restrict__`: the read-only cache does not see what the launch stores."
+_PLAIN_LOAD = (
+    "Load it without __ldg() and `const … __restrict__`: the read-only cache need not see what the launch itself "
+    "stores."
+)
 _ALL_LANES = "Let all lanes of the mask come here, and put the condition on what they do with the result."
 
 _VERBS: Mapping[Action, str] = {"read": "reads", "write": "writes", "atomic": "updates"}

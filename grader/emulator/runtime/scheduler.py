@@ -135,7 +135,7 @@ def _open_barrier(context: int) -> None:
 def _patience(context: int) -> int:
     """How many accesses that other blocks see the next warp may make before it gives way."""
     c = pointer(context, int64)
-    return 1 + (_random(context) & 3) if c[RANDOM] else int64(1) << 62
+    return _random(context) & 3 if c[RANDOM] else int64(1) << 62
 
 
 @native
@@ -279,7 +279,7 @@ def _take_turns(context: int, kernel: int, linears: int, count: int) -> int:
             return status
         if fresh or status == DONE or c[PROGRESS] != progress:
             idle, progress = int64(0), c[PROGRESS]
-        elif idle > min(c[BLOCK_BUDGET], int64(1) << 24) + (c[RESIDENT_COUNT] << 15):
+        elif idle > min(c[BLOCK_BUDGET], int64(1) << 24) + (c[RESIDENT_COUNT] << 13):
             c[FAILED_BLOCK] = c[BLOCK_LINEAR]
             return int64(BUDGET_SPENT) if begun == count else int64(STARVED)
     return int64(DONE)

@@ -100,7 +100,8 @@ RIGHT = {
         __threadfence(); *b += 1; __threadfence(); atomicExch(a, 0);""",
     "lock of all threads": """
         bool done = false;
-        while (!done) if (!atomicCAS(a, 0, 1)) { __threadfence(); *b += 1; __threadfence(); atomicExch(a, 0); done = true; }""",
+        while (!done) if (!atomicCAS(a, 0, 1)) {
+            __threadfence(); *b += 1; __threadfence(); atomicExch(a, 0); done = true; }""",
     "look back": """
         if (t) return; volatile int* flag = a;
         int s = g; if (g) { while (!flag[g - 1]) {} __threadfence(); s += b[g - 1]; }
