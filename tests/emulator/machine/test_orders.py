@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from emulated import Bench
 
+from grader.emulator.errors import LaunchRefused
 from grader.emulator.machine.orders import ORDERS
 
 SOURCE = r"""
@@ -94,3 +95,15 @@ def test_a_block_that_is_not_resident_is_waited_for_in_vain(bench: Bench) -> Non
 @pytest.mark.parametrize("order", ORDERS)
 def test_long_work_is_no_waiting(bench: Bench, order: str) -> None:
     bench.clean(SOURCE, "works_long", 100, 32, ints(100), ints(1), order=order)
+
+
+CLUSTERS = r"""
+extern "C" __global__ void __cluster_dims__(2, 3, 1) clusters(int* a) { a[blockIdx.x + gridDim.x * blockIdx.y] = 1; }
+"""
+
+
+def test_a_grid_is_whole_clusters(bench: Bench) -> None:
+    assert bench.clean(CLUSTERS, "clusters", (4, 3), 1, ints(12)).sum() == 12
+    for grid in ((5, 3), (4, 4)):
+        with pytest.raises(LaunchRefused, match="multiple of"):
+            bench.cuda(CLUSTERS, "clusters", grid, 1, ints(20))
