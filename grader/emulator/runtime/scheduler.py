@@ -66,7 +66,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import call_kernel, pointer
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.ordering import forget, meet
+from grader.emulator.runtime.races.ordering import forget, meet
 
 
 @native

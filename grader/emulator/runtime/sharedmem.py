@@ -68,8 +68,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.ordering import acquire, known_before, release, sync_clock
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
+from grader.emulator.runtime.races.ordering import acquire, known_before, release, sync_clock
 
 
 @native

@@ -240,7 +240,7 @@ class Record(Struct, frozen=True):
     dram_write_bytes: int
     l2_read_bytes: int
     l2_write_bytes: int
-    communicates: bool
+    communicates: bool = False
 
 
 class Request(Struct, frozen=True):

@@ -46,7 +46,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.ordering import acquire, ordered, recorded, release, sync_clock
+from grader.emulator.runtime.races.ordering import acquire, ordered, recorded, release, sync_clock
 
 
 @native
