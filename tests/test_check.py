@@ -1,7 +1,5 @@
 """The content linter: the repository's own content passes, and each kind of damage is named."""
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import little_interview
@@ -22,16 +20,6 @@ def test_the_little_topic_has_no_problems(root: Path) -> None:
 
 
 BOUND = "<= cdiv(N, 128)"
-
-
-@pytest.fixture
-def one_processor() -> Iterator[None]:
-    """So that blocks run one after the other, in children too. On several, a block may see that another has stored an
-    element before it sees the value, and stores of equal values are then sometimes taken for a race."""
-    before = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(before)})
-    yield
-    os.sched_setaffinity(0, before)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +43,6 @@ def one_processor() -> Iterator[None]:
         ("lessons/copy/topic.toml", BOUND, "<= N / 1024", "01_wide breaks the claim of 01_wide"),
     ],
 )
-@pytest.mark.usefixtures("one_processor")
 def test_ladders_are_run(root: Path, file: str | None, old: str, new: str, said: str | None) -> None:
     if file is not None:
         little_topic.edit(root / file, old, new)

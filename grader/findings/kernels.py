@@ -38,9 +38,17 @@ _SYNCWARP = (
     "where the whole block comes by."
 )
 _FENCE = "Put a __threadfence() between the store and the atomic that announces it."
+_WAIT = (
+    "Put a __threadfence() between the store and the atomic or the volatile store that announces it, by the same "
+    "thread or by one that a __syncthreads() puts behind it, and let the reader wait for the announcement."
+)
 _ONE_STORE = (
     "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
     "atomicAdd."
+)
+_ALL_ATOMIC = (
+    "Let every thread that changes the element do so with an atomic, or set it before the launch, with `zero` in the "
+    "launch block."
 )
 _SECOND_LAUNCH = (
     "Let blocks add with atomicAdd, or let a second launch read what the first has stored (a second [[launch]] in the "
@@ -52,6 +60,10 @@ _BARRIER_OR_ATOMIC = (
 )
 _WAIT_FOR_COPY = (
     "Wait for its group (cp.async.wait_group, __pipeline_wait_prior) and then for the other threads."
+)
+_PLAIN_LOAD = (
+    "Load it without __ldg() and `const … __restrict__`: the read-only cache need not see what the launch itself "
+    "stores."
 )
 _ALL_LANES = "Let all lanes of the mask come here, and put the condition on what they do with the result."
 
@@ -118,10 +130,14 @@ def remedy(finding: Finding) -> str:
 def _remedy_of_race(finding: Finding) -> str:
     if finding.space != "global":
         return _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
-    if finding.scope == "grid" and finding.blocks_wait:
-        return _FENCE
+    if finding.scope == "grid" and finding.blocks_wait and finding.action == "read":
+        return _WAIT if finding.fences else _FENCE
+    if finding.other is not None and finding.other.action == "read":
+        return _SECOND_LAUNCH if finding.scope == "grid" else _SYNCTHREADS
     if finding.action == "write":
         return _ONE_STORE
+    if finding.action == "atomic":
+        return _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC
 
 
@@ -199,8 +215,9 @@ def _race(finding: Finding) -> str:
 
 def _global_race(finding: Finding, other: Access) -> str:
     """A thread reads what another block, or another warp of the block, has stored, or stores another value there."""
-    overwrites = finding.action == "write"
-    verb, with_what = ("overwrites", ", with another value") if overwrites else ("reads", "")
+    if other.action == "read":
+        return _overtakes(finding, other)
+    verb, with_what = _GLOBAL_VERBS[finding.action or "read"]
     place, by = _global_place(finding), _other(finding, other)
     if finding.scope == "warp":
         return f"{_actor(finding)} {verb} what {by} stores {place} at the same time{with_what}"
@@ -208,9 +225,39 @@ def _global_race(finding: Finding, other: Access) -> str:
         what = f"{_actor(finding)} {verb} what {by} has stored {place}{with_what}"
         return f"{what}, with no __syncthreads() in between"
     what = f"{_actor(finding)} of block {finding.block} {verb} what {by} has stored {place}{with_what}"
-    if finding.blocks_wait:
+    if finding.blocks_wait and finding.action == "read":
+        if finding.fences:
+            return (
+                f"{what}, and nothing that it waited for was announced behind a __threadfence() behind that"
+            )
         return f"{what}, and {by} has executed no __threadfence() since"
     return f"{what}: blocks of a launch run at the same time, in any order"
+
+
+_GLOBAL_VERBS: Mapping[Action, tuple[str, str]] = {
+    "read": ("reads", ""),
+    "write": ("overwrites", ", with another value"),
+    "atomic": ("updates", ""),
+}
+"""What a thread does to what another one has stored."""
+
+
+def _overtakes(finding: Finding, other: Access) -> str:
+    """A thread stores what another one reads, which may come too late for that."""
+    by = _other(finding, other)
+    if finding.scope == "grid":
+        actor = f"{_actor(finding)} of block {finding.block}"
+        return f"{actor} writes {_global_place(finding)}, which {by} reads, and nothing orders the two"
+    barriers = f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
+    return (
+        f"{_actor(finding)} writes {_global_place(finding)}, which {by} reads, with no {barriers} in between"
+    )
+
+
+def _stored_read_only(finding: Finding) -> str:
+    other = finding.other or Access()
+    whom = "the kernel itself" if finding.scope == "warp" else _other(finding, other)
+    return f"{_actor(finding)} reads {_global_place(finding)} through the read-only cache, where {whom} has stored"
 
 
 def _absent_lanes(finding: Finding) -> str:
@@ -275,6 +322,7 @@ _MESSAGES: Mapping[Kind, Callable[[Finding], str]] = {
     "uninitialised": _uninitialised_value,
     "undefined_shuffle": _undefined_shuffle,
     "absent_lanes": _absent_lanes,
+    "stored_read_only": _stored_read_only,
     "barrier": _barrier,
     "trap": _trap,
     "assert": _assert,
@@ -291,6 +339,7 @@ _REMEDIES: Mapping[Kind, str] = {
         "whose source is among them."
     ),
     "absent_lanes": _ALL_LANES,
+    "stored_read_only": _PLAIN_LOAD,
     "barrier": REACH_BARRIERS,
     "trap": TRAPS,
     "assert": "The kernel's own assert() failed.",

@@ -114,10 +114,13 @@ class Emitter(FunctionBuilder):
         return lanes
 
     def check_present(self, mask: Operand, *, leavers: bool = False) -> None:
-        """Notes lanes that a warp instruction's mask names and that have not exited but are elsewhere.
+        """Notes that lanes exchange values, and those that a warp instruction's mask names and that have not exited but
+        are elsewhere.
 
         Lanes about to exit are no matter, unless they would have to give a value (`leavers`).
         """
+        self.add_to(self.context_pointer(layout.CLOCK), I64(1))
+        self.b.store(self.context_slot(layout.CLOCK), self.warp_pointer(layout.W_EXCHANGE))
         active = self.active_mask()
         self._check_named(mask, active)
         named = self.b.zext(self.read(mask, "b32", vector=False), I64) if self.is_uniform(mask) else active

@@ -202,6 +202,7 @@ class Note:
             self._array(space, allocation),
             scope=scope,
             blocks_wait=self.kind == RACE and space == "global" and self.launched.plan.blocks_wait,
+            fences=self.kind == RACE and space == "global" and self.launched.plan.fences,
             other=other,
         )
 

@@ -58,6 +58,8 @@ class Kernel:
     """Per thread; 0 where the image does not tell."""
     max_threads: int | None
     """Threads a block may have by the kernel's own declaration (__launch_bounds__)."""
+    cluster: Shape
+    """Blocks of a cluster by the kernel's own declaration (__cluster_dims__)."""
     compiled: dict[bool, NativeCode] = field(default_factory=dict)
 
     def code_for(self, *, rows_uniform: bool) -> NativeCode:
@@ -196,6 +198,11 @@ class Machine:
         if threads > limits["max_threads_per_block"]:
             most = limits["max_threads_per_block"]
             raise LaunchRefused(f"a block of {threads} threads; the device allows {most}")
+        for size, blocks, name in zip(grid, kernel.cluster, "xyz", strict=True):
+            if size % blocks:
+                raise LaunchRefused(
+                    f"grid.{name} is {size}; __cluster_dims__ asks for a multiple of {blocks}"
+                )
         if kernel.max_threads and threads > kernel.max_threads:
             raise LaunchRefused(
                 f"a block of {threads} threads; __launch_bounds__ allows {kernel.max_threads}"
@@ -234,5 +241,5 @@ def _kernel(module: LoadedModule, function: Function, image: Image) -> Kernel:
     return Kernel(
         function.name, module, tuple(function.params), found.registers if found else 0,
         found.shared_bytes if found else None, found.local_bytes if found else 0, function.max_threads,
-        image.compiled.setdefault(function.name, {}),
+        compiled=image.compiled.setdefault(function.name, {}), cluster=function.cluster,
     )  # fmt: skip

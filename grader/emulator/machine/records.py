@@ -115,6 +115,8 @@ class Finding:
     """Of a race: the smallest group of threads that both accesses belong to."""
     blocks_wait: bool = False
     """Of a race: the kernel has means by which one block can wait for another."""
+    fences: bool = False
+    """Of such a race: and means to make known what a block has stored."""
     other: Access | None = None
     """Of a race, the access it is with; of an unfinished copy, the copy. Of a barrier, whoever waits at another one."""
     arrivals: Arrivals | None = None

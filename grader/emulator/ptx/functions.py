@@ -64,6 +64,9 @@ class FunctionParser:
                     break
             if word in (".maxntid", ".reqntid"):
                 self.fn.max_threads = math.prod(numbers)
+            if word == ".reqnctapercluster":
+                x, y, z = (*numbers, 1, 1, 1)[:3]
+                self.fn.cluster = x, y, z
 
     def _block(self) -> None:
         """Statements up to the closing brace, in a scope of their own."""

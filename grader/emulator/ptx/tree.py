@@ -128,6 +128,8 @@ class Function:
     branch_targets: dict[str, list[str]] = field(default_factory=dict)
     max_threads: int | None = None
     """From .maxntid or .reqntid."""
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    """Blocks of a cluster in each direction, from .reqnctapercluster."""
     directives: set[str] = field(default_factory=set)
     """Performance and cluster directives seen, by name."""
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from grader.emulator import devices
 from grader.emulator.machine.machine import LaunchRecord
+from grader.emulator.machine.orders import Order
 from grader.emulator.pycuda_api.driver import Device, Function, Stream, module_from_buffer
 from grader.emulator.pycuda_api.driver.emulation import emulation
 from grader.emulator.pycuda_api.driver.errors import Error
@@ -43,6 +44,11 @@ def sampled_blocks(blocks: Sequence[int] | None, enough: int | None = None) -> N
 def fill_repeated(pointer: int, nbytes: int, pattern: bytes) -> None:
     """Fill an allocation with repetitions of `pattern`, which has whole pages and is all the memory that this takes."""
     emulation().machine.memory.repeat(pointer, nbytes, pattern)
+
+
+def block_order(order: Order) -> None:
+    """Run the blocks of launches from now on in this order, where they communicate."""
+    emulation().order = order
 
 
 def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_shared: int) -> int:

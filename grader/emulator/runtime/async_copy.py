@@ -46,7 +46,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.ordering import sync_clock
+from grader.emulator.runtime.races.ordering import sync_clock
 from grader.emulator.runtime.sharedmem import _shadow, accessor
 
 
@@ -102,7 +102,7 @@ def _complete(context: int, entry: int) -> None:
 
 @native
 def _is_under_way(context: int, destination: int, source: int, size: int, width: int) -> bool:
-    """Whether a warp of the block has an equal copy under way. A second one changes nothing, whichever arrives first."""
+    """Whether a warp of the block has an equal copy under way: a second one changes nothing, whichever comes first."""
     c = pointer(context, int64)
     for warp in range(c[WARPS]):
         queue = c[ASYNC] + warp * ASYNC_WARP_BYTES

@@ -112,8 +112,8 @@ def make_combine(element: Any) -> Any:
 
 
 def make_atomic(element: Any) -> Any:
-    """The atomic of one width: old values to `out`; `second` is the swap value of a compare-and-swap. It returns how many
-    lanes changed what memory held."""
+    """The atomic of one width: old values to `out`; `second` is the swap value of a compare-and-swap. It returns how
+    many lanes changed what memory held."""
     combine = make_combine(element)
 
     @native

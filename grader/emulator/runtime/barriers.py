@@ -50,7 +50,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.ordering import meet
+from grader.emulator.runtime.races.ordering import meet
 
 
 @native

@@ -54,7 +54,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern
-from grader.emulator.runtime.tracking import track, track_lane
+from grader.emulator.runtime.races.tracking import track, track_lane
 
 
 @native

@@ -129,7 +129,7 @@ HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 ) = range(9)  # fmt: skip
 FINDING_KINDS = 9
 # FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
-# (a record of global memory, or an accessor of shared memory), the cp.async that has not arrived, the width of an access.
+# (a record of global memory or an accessor of shared memory), the cp.async that has not arrived, an access's width.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
 FINDING_SLOTS = 5
 SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole cache lines
@@ -177,7 +177,7 @@ NEVER = 1 << 38  # plus the block's clock, its clock: later than any barrier
 # What a finding keeps of the other access to shared memory: the fields above without the clock, and whether it read.
 OTHER_READ = 1 << ACCESSOR_BITS
 
-# -- records of accesses to global memory --------------------------------------------------------------------------------
+# -- records of accesses to global memory -------------------------------------------------------------------------
 # Of each granule four int64: its last plain store, its last atomic or other strong store, and the last two plain loads
 # by different warps; each time << 35 | block << 11 | warp << 6 | lane, where the time is CLOCK - LAUNCH_CLOCK. 0: none.
 R_STORE, R_STRONG, R_LOAD, R_EARLIER = range(4)
@@ -188,7 +188,7 @@ RECORD_WARPS = 1 << RECORD_BLOCK - WARP_SHIFT
 R_READ = -(1 << 63)  # with a record in a finding: it is a load's
 MOST_TIME = (1 << 63 - RECORD_TIME) - 1  # where time does not go on
 
-# -- what is published (ordering.py) --------------------------------------------------------------------------------------
+# -- what is published (ordering.py) ------------------------------------------------------------------------------
 # An entry of the table: the address (0: free), who published last and when, the vector of times for the warps of
 # other blocks (0: none), and times for those of the same block.
 V_KEY, V_BLOCK, V_VERSION, V_VECTOR, V_WARPS = range(5)
@@ -219,6 +219,7 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_PASSED_AT,  # the basic block behind it
     W_TRUE,  # of the last barrier with a reduction: threads whose predicate held, and all threads
     W_THREADS,
+    W_EXCHANGE,  # CLOCK at its last shuffle, vote or the like
     W_FENCE,  # CLOCK at the warp's last fence for the device, and CLOCK at its block's last barrier by then
     W_FENCE_BARRIER,
     W_BLOCK_FENCE,  # the same of its last fence for the block or wider
@@ -228,7 +229,7 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_ACQUIRED_VERSION,
     W_PATIENCE,  # accesses that other blocks see which it may still make before another block's turn
     W_KNOWN,  # for each warp of the block, CLOCK before which this one knows all that it did
-) = range(21)
+) = range(22)
 BARRIERS = 16
 B_WAITING, B_ARRIVED, B_EXPECTED, B_TRUE = range(4)
 BARRIER_SLOTS = 4

@@ -66,7 +66,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import call_kernel, pointer
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.ordering import forget
+from grader.emulator.runtime.races.ordering import forget
 
 
 @native
@@ -104,7 +104,7 @@ def _begin_block(context: int, linear: int) -> None:
 def _patience(context: int) -> int:
     """How many accesses that other blocks see the next warp may make before it gives way."""
     c = pointer(context, int64)
-    return 1 + (_random(context) & 3) if c[RANDOM] else int64(1) << 62
+    return _random(context) & 3 if c[RANDOM] else int64(1) << 62
 
 
 @native
@@ -180,7 +180,7 @@ def run_blocks(context: int, kernel: int, linears: int, count: int) -> int:
     return int64(DONE)
 
 
-# -- blocks that take turns ---------------------------------------------------------------------------------------------
+# -- blocks that take turns -----------------------------------------------------------------------------------------
 
 
 @native
@@ -262,7 +262,7 @@ def _take_turns(context: int, kernel: int, linears: int, count: int) -> int:
             return status
         if fresh or status == DONE or c[PROGRESS] != progress:
             idle, progress = int64(0), c[PROGRESS]
-        elif idle > min(c[BLOCK_BUDGET], int64(1) << 24) + (c[RESIDENT_COUNT] << 15):
+        elif idle > min(c[BLOCK_BUDGET], int64(1) << 24) + (c[RESIDENT_COUNT] << 13):
             c[FAILED_BLOCK] = c[BLOCK_LINEAR]
             return int64(BUDGET_SPENT) if begun == count else int64(STARVED)
     return int64(DONE)

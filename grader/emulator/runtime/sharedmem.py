@@ -68,8 +68,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.ordering import acquire, known_before, release, sync_clock
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
+from grader.emulator.runtime.races.ordering import acquire, known_before, release, sync_clock
 
 
 @native
@@ -212,9 +212,9 @@ def _shadow_strong(context: int, site: int, index: int, lane: int, kind: int, ad
     writes = pointer(c[SHADOW_WRITES], int64)
     written = writes[index] >> ACCESSOR_BITS >= c[BLOCK_CLOCK]
     if kind == STRONG_STORE:
-        if written and writes[index] & LANE_FIELD not in (UPDATED, IN_FLIGHT):
-            if _unordered(context, writes[index], c[WARP], lane, sync_clock(context)):
-                note(context, site, RACE, lane, address, _other(writes[index]))
+        plain = written and writes[index] & LANE_FIELD not in (UPDATED, IN_FLIGHT)
+        if plain and _unordered(context, writes[index], c[WARP], lane, sync_clock(context)):
+            note(context, site, RACE, lane, address, _other(writes[index]))
         writes[index] = accessor(context, site) | UPDATED
     elif not written:
         note(context, site, UNINITIALISED, lane, address, int64(0))

@@ -229,6 +229,7 @@ class Executor:
                 self.set_constant(op.module, variable, self.buffers[name])
             if self.device.kind == "emulator":
                 self.device.ext.sampled_blocks(launch.blocks, launch.enough)
+                self.device.ext.block_order(op.order)
             self.launch(op.module, launch)
 
     def set_constant(self, module: str, variable: str, source: Buffer) -> None:
@@ -322,6 +323,7 @@ class Executor:
     def replay(self, op: Replay) -> float | Trace:
         self.device.ext.instruction_budget(op.budget)
         self.device.ext.sampled_blocks(None)
+        self.device.ext.block_order("rising")
         staged = self.staged[op.schedule]
         found = Trace(tuple(staged.trace())) if op.traced else staged.run()
         self.device.ext.launch_records(clear=True)

@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Finding, Touched
 from grader.emulator.streams.commands import Recording
 
@@ -115,6 +116,7 @@ class Run(Struct, frozen=True, tag=True):
     module: str
     launches: tuple[Launch, ...]
     budget: int | None = None  # warp instructions a block may execute; the emulator stops there
+    order: Order = "rising"  # of the blocks, where they communicate (emulator only)
 
 
 class LibraryArray(Struct, frozen=True):

@@ -6,8 +6,10 @@ them have looked at a complete result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
+from grader.emulator.machine.orders import Order
 from grader.findings.kernels import ALIGN, GUARD, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Launch, Record
 from grader.judge.correctness.comparison import Comparison
@@ -155,11 +157,29 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 f"A block of `{record.kernel}` executed {budget:,} warp instructions and had not ended; this "
                 f"problem needs far fewer. {ENDLESS}",
             )
+        if record.status == "starved":
+            return Refused(
+                "timeout",
+                f"`{record.kernel}` waits on a later block that is not resident: all the blocks that the device holds "
+                f"at a time wait, and of {math.prod(record.grid):,} in the grid the next can only begin when one of "
+                "them has ended. Let blocks wait only for earlier ones (numbered by an atomic counter), or launch no "
+                "more than fit.",
+            )
         if record.status == "deadlock" and not record.findings:
             return Refused("timeout", f"`{record.kernel}` waits for ever at a barrier. {REACH_BARRIERS}")
         if record.status == "trap" and not record.findings:
             return Refused("fail", f"`{record.kernel}` stopped with a trap. {TRAPS}")
     return None
+
+
+def of_order(refused: Refused, order: Order) -> Refused:
+    """What a kernel that is right while its blocks run one after the other, by number, does in another order."""
+    how = {"reversed": "from the last to the first", "shuffled": "in a random order"}
+    way = how.get(order, "at the same time, taking turns")
+    return Refused(
+        refused.verdict,
+        f"It depends on the order of the blocks, which may be any. With blocks that run {way}: {refused.reason}",
+    )
 
 
 def of_findings(findings: Sequence[FindingResult]) -> Refused | None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from grader.emulator.machine.orders import Order
 from grader.judge.child.protocol import Allocate, Download, Operation, Record, Release, Reply, Run, Upload
 from grader.judge.correctness.cases import Case, CaseData
 from grader.judge.correctness.comparison import Comparison
@@ -38,6 +39,7 @@ class CaseRun:
     planned: Planned
     case: Case
     data: CaseData
+    order: Order = "rising"  # of the blocks, where they communicate
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """The element type of an array, by name."""
@@ -75,7 +77,7 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     regions = runner.regions(case_run.sizes())
     for region in regions:
         _lay_out(runner, region, case_run)
-    run_all = Run(case_run.kernel.module, case_run.planned.launches, budget)
+    run_all = Run(case_run.kernel.module, case_run.planned.launches, budget, case_run.order)
     runner.printed()
     reply = runner.ask(operations(regions, run_all), timeout_s)
     outcome.printed = runner.printed()

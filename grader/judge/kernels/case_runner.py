@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from grader.emulator.machine.orders import ORDERS, Order
 from grader.judge.correctness.cases import Case, CaseStore
+from grader.judge.correctness.verdict import of_order
 from grader.judge.kernels import case_run
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -24,6 +26,9 @@ EMULATOR_RATE = 50e6
 """The last guard on the emulator, where the instruction budget has long spoken: these seconds, and one more
 for so many operations and bytes of the problem."""
 
+
+SMALL = 1 << 18
+"""Up to so many operations and bytes, a case of a kernel whose blocks communicate is run in every order."""
 
 BLOCKS = 1_000_000
 """So many blocks the emulator always runs, and one more for each operation or byte of the problem."""
@@ -74,6 +79,26 @@ class CaseRunner:
         attempt = CaseRun(kernel, planned, case, self.store.get(case))
         budget = instruction_budget(self.topic, case.problem)
         case_run.run(self.child, attempt, budget, seconds, outcome)
+        if any(record.communicates for record in outcome.records):
+            for order in self._orders(case):
+                self._run_again(replace(attempt, order=order), budget, seconds, outcome)
+
+    def _orders(self, case: Case) -> Sequence[Order]:
+        """The orders in which to run the blocks besides that of their numbers: all for a small case, else one, so that
+        they take turns over the sizes."""
+        others = ORDERS[1:]
+        if work(self.topic, case.problem) <= SMALL:
+            return others
+        return (others[sum(case.problem.values()) % len(others)],)
+
+    def _run_again(self, attempt: CaseRun, budget: int, seconds: float, outcome: Outcome) -> None:
+        """Run a case in another order; what it counts there is not kept. Raises Refused."""
+        again = Outcome()
+        try:
+            case_run.run(self.child, attempt, budget, seconds, again)
+        except Refused as refused:
+            outcome.findings, outcome.comparison = again.findings, again.comparison
+            raise of_order(refused, attempt.order) from None
 
 
 def _check_number_of_blocks(planned: Planned, operations: int) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from grader.emulator import devices
 from grader.emulator.machine.machine import LaunchRecord, Machine
+from grader.emulator.machine.orders import Order
 from grader.emulator.pycuda_api.driver import constants
 from grader.emulator.pycuda_api.driver.errors import Status, failure
 
@@ -71,6 +72,7 @@ class Emulation:
         self.blocks: tuple[int, ...] | None = None  # linear ids of the blocks that launches run; None: all
         self.enough: int | None = None  # warp instructions after which no other of these blocks is begun
         self.primary: ContextState | None = None
+        self.order: Order = "rising"  # of the blocks, where they communicate
         self.recorder: Recorder | None = None  # notes calls; nothing is copied or launched while there is one
         self.captured: list[Callable[[], object]] | None = None  # work for a graph; None: no capture
         self.busy = threading.RLock()  # one launch at a time: the machine has threads of its own

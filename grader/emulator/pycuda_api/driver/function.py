@@ -22,6 +22,10 @@ from grader.emulator.pycuda_api.driver.stream import Event, Stream, in_order
 
 _NOT_COMPLETED = {
     "trap": (Status.LAUNCH_FAILED, "the kernel trapped"),
+    "starved": (
+        Status.LAUNCH_TIMEOUT,
+        "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
+    ),
     "budget exhausted": (
         Status.LAUNCH_TIMEOUT,
         "the kernel used up its instruction budget: an endless loop?",
@@ -248,6 +252,7 @@ def _launch(
                 budget=owner.budget,
                 blocks=owner.blocks,
                 enough=owner.enough,
+                order=owner.order,
             )
             owner.records.append(record)
     except TooManyRegisters as error:

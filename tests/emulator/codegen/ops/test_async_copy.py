@@ -95,6 +95,50 @@ def test_an_unfinished_copy_of_an_earlier_block_is_forgotten(bench: Bench) -> No
     assert (out == 1).all()
 
 
+COLLECTIVE = r"""
+#include <cooperative_groups.h>
+#include <cooperative_groups/memcpy_async.h>
+namespace cg = cooperative_groups;
+
+extern "C" __global__ void collective(const float* in, float* out, int n)
+{
+    __shared__ __align__(16) float tile[256];
+    cg::memcpy_async(cg::this_thread_block(), tile, in + blockIdx.x * n, sizeof(float) * n);
+    WAIT
+    for (int i = threadIdx.x; i < n; i += blockDim.x) out[blockIdx.x * n + i] = tile[i] + 1;
+}
+"""
+
+
+@pytest.mark.parametrize("n", [256, 100, 37, 255])
+def test_the_header_may_issue_equal_copies(bench: Bench, n: int) -> None:
+    values, right = (
+        np.arange(3 * n, dtype=np.float32),
+        COLLECTIVE.replace("WAIT", "cg::wait(cg::this_thread_block());"),
+    )
+    _, out = bench.clean(right, "collective", 3, 64, values, np.zeros(3 * n, np.float32), np.int32(n))
+    np.testing.assert_array_equal(out, values + 1)
+    arrays = values, np.zeros(3 * n, np.float32), np.int32(n)
+    found = bench.cuda(COLLECTIVE.replace("WAIT", ""), "collective", 3, 64, *arrays).findings
+    assert found == ["unfinished_copy"]
+
+
+def test_other_copies_to_one_place_are_found(bench: Bench) -> None:
+    text = r"""
+    #include <cuda_pipeline.h>
+    extern "C" __global__ void two(const float* in, float* out)
+    {
+        __shared__ float tile[32];
+        __pipeline_memcpy_async(&tile[threadIdx.x], in + threadIdx.x, 4);
+        __pipeline_memcpy_async(&tile[threadIdx.x], in + 31 - threadIdx.x, 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        out[threadIdx.x] = tile[threadIdx.x];
+    }"""
+    ran = bench.cuda(text, "two", 1, 32, np.zeros(32, np.float32), np.zeros(32, np.float32))
+    assert ran.findings == ["unfinished_copy"]
+
+
 @pytest.mark.parametrize("width", [8, 32])
 def test_a_misplaced_copy_is_found(bench: Bench, width: int) -> None:
     """8: the destination is no multiple of 16 bytes; 32: the last lanes copy beyond the tile."""

@@ -38,11 +38,15 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     STORED_READ_ONLY,
     STRONG_LOAD,
     STRONG_STORE,
+    W_EXCHANGE,
+    WARP,
+    WARP_BYTES,
     WARP_SHIFT,
+    WARP_STATES,
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.ordering import acquire, ordered, recorded, release
+from grader.emulator.runtime.races.ordering import acquire, ordered, recorded, release, sync_clock
 
 
 @native
@@ -58,6 +62,7 @@ def track(context: int, site: int, addresses: int, mask: int, width: int, kind: 
 def track_lane(context: int, site: int, address: int, width: int, lane: int, kind: int) -> None:
     """The access of one lane, or of SEVERAL that load from one address."""
     c = pointer(context, int64)
+    synchronised = sync_clock(context)
     if kind in (ATOMIC, STRONG_LOAD):
         acquire(context, address)
     other = int64(0)
@@ -69,7 +74,7 @@ def track_lane(context: int, site: int, address: int, width: int, lane: int, kin
         if kind == READ_ONLY and (r[R_STORE] | r[R_STRONG]) != 0:
             note(context, site, STORED_READ_ONLY, lane, address, max(r[R_STORE], r[R_STRONG]))
             return
-        if not ordered(context, r[R_STORE], lane):
+        if not ordered(context, r[R_STORE], lane, synchronised):
             other = r[R_STORE]
         if kind == LOAD:
             _loaded(context, records, lane)
@@ -90,7 +95,7 @@ def _loaded(context: int, records: int, lane: int) -> None:
     times = int64(1) << RECORD_TIME
     if last and ((last ^ me) & (times - 1)) >> WARP_SHIFT:
         r[R_EARLIER] = last
-    elif last & LANE_FIELD != lane and not ordered(context, last, lane):
+    elif last & LANE_FIELD != lane and not ordered(context, last, lane, sync_clock(context)):
         me = (me & ~LANE_FIELD) | SEVERAL
     r[R_LOAD] = me
 
@@ -112,10 +117,10 @@ def _element(values: int, element: int, width: int, lane: int) -> int:
 def _same(one: int, other: int, width: int) -> bool:
     a = pointer(one, uint8)
     b = pointer(other, uint8)
+    differing = 0
     for byte in range(width):
-        if a[byte] != b[byte]:
-            return False
-    return True
+        differing |= a[byte] ^ b[byte]
+    return differing == 0
 
 
 @native
@@ -132,9 +137,15 @@ def _lower_lane(addresses: int, mask: int, lane: int) -> int:
 def _unordered(context: int, records: int, lane: int) -> int:
     """The record of an access that a store by the running warp's lane races with; 0 where there is none."""
     r = pointer(records, int64)
-    for kind in range(4):
-        if not ordered(context, r[kind], lane):
-            return r[kind] | (int64(R_READ) if kind >= R_LOAD else int64(0))
+    for kind in range(R_LOAD):
+        if not ordered(context, r[kind], lane, sync_clock(context)):
+            return r[kind]
+    c = pointer(context, int64)
+    # What a lane loads before a shuffle or a vote is there before others go on: its value may be what they get.
+    exchanged = pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)[W_EXCHANGE]
+    for kind in range(R_LOAD, R_EARLIER + 1):
+        if not ordered(context, r[kind], lane, max(sync_clock(context), exchanged)):
+            return r[kind] | int64(R_READ)
     return int64(0)
 
 
@@ -154,15 +165,16 @@ def track_stores(
             for element in range(count):
                 place = a[lane] + element * width
                 mine = _element(values, int64(element), width, int64(lane))
+                met = int64(0)
                 if lower == lane:
                     changes = not _same(place, mine, width)
                     c[PROGRESS] += int64(changes)
                     met = _stored(context, place, width, int64(lane), changes)
-                    other = other if other else met
                 elif not _same(_element(values, int64(element), width, lower), mine, width):
-                    other = recorded(context, lower)
-            if other:
-                note(context, site, RACE, int64(lane), a[lane] - c[HOST_DELTA], other)
+                    met = recorded(context, lower)
+                if met and not other:
+                    note(context, site, RACE, int64(lane), place - c[HOST_DELTA], met)
+                    other = met
 
 
 @native

@@ -11,6 +11,8 @@ all that this one did. Here it is one for each warp, and within a block the time
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import int64, uint32
 
 from grader.emulator.runtime.layout import (  # fmt: skip
@@ -86,8 +88,9 @@ def recorded(context: int, lane: int) -> int:
 
 
 @native
-def ordered(context: int, record: int, lane: int) -> bool:
-    """Whether the running warp's lane knows that a recorded access is done. SEVERAL lanes are none of them."""
+def ordered(context: int, record: int, lane: int, synchronised: int) -> bool:
+    """Whether the running warp's lane knows that a recorded access is done; its lanes were `synchronised` last at that
+    CLOCK. SEVERAL lanes are none of them."""
     c = pointer(context, int64)
     time = record >> RECORD_TIME
     if record == 0 or time == MOST_TIME:
@@ -98,7 +101,7 @@ def ordered(context: int, record: int, lane: int) -> bool:
         return c[LENIENT] != 0 or time < _learnt(context, block, warp)
     clock = time + c[LAUNCH_CLOCK]
     if warp == c[WARP]:
-        return (record & LANE_FIELD == lane and lane != SEVERAL) or clock < sync_clock(context)
+        return (record & LANE_FIELD == lane and lane != SEVERAL) or clock < synchronised
     return clock < c[BARRIER_CLOCK] or clock < known_before(context, warp)
 
 
@@ -113,11 +116,11 @@ def _learnt(context: int, block: int, warp: int) -> int:
     return max(int64(_vector(context, own)[index]), int64(_vector(context, c[BLOCK_VECTOR])[index]))
 
 
-# -- vectors ------------------------------------------------------------------------------------------------------------
+# -- vectors --------------------------------------------------------------------------------------------------------
 
 
 @native
-def _vector(context: int, number: int) -> int:
+def _vector(context: int, number: int) -> Any:
     """A vector by its number; number 0 is all zeros."""
     c = pointer(context, int64)
     return pointer(c[VECTORS] + number * c[VECTOR_LENGTH] * 4, uint32)
@@ -166,7 +169,7 @@ def _join(context: int, target: int, source: int) -> int:
     return target
 
 
-# -- fences, releases and acquires --------------------------------------------------------------------------------------
+# -- fences, releases and acquires ----------------------------------------------------------------------------------
 
 
 @native

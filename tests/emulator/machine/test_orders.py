@@ -1,0 +1,109 @@
+"""The orders in which blocks run: by number, against it, at random, and many at a time, which take turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import Bench
+
+from grader.emulator.errors import LaunchRefused
+from grader.emulator.machine.orders import ORDERS
+
+SOURCE = r"""
+extern "C" __global__ void order(int* count, int* place)
+{
+    if (threadIdx.x == 0) place[blockIdx.x] = atomicAdd(count, 1);
+}
+
+extern "C" __global__ void once(int* sum)
+{
+    const int old = *sum;
+    atomicCAS(sum, old, old + 1);
+}
+
+extern "C" __global__ void apart(volatile int* sum)
+{
+    if (threadIdx.x == 0) { const int old = sum[0]; sum[0] = old + 1; }
+}
+
+extern "C" __global__ void waits_for_the_last(volatile int* flag)
+{
+    if (threadIdx.x) return;
+    if (blockIdx.x == gridDim.x - 1) flag[0] = 1;
+    else while (!flag[0]) {}
+}
+
+extern "C" __global__ void waits_for_nobody(volatile int* flag) { while (!flag[blockIdx.x]) {} }
+
+extern "C" __global__ void works_long(int* out, int* count)
+{
+    unsigned x = blockIdx.x;
+    for (int i = 0; i < 20000; ++i) x = x * 1664525u + 1013904223u + (i & x);
+    if (atomicAdd(count, 1) >= 0) out[blockIdx.x] = x;
+}
+
+extern "C" __global__ void __launch_bounds__(1024) with_much_shared_memory(volatile int* flag)
+{
+    __shared__ int tile[8192];
+    tile[threadIdx.x] = blockIdx.x;
+    __syncthreads();
+    if (blockIdx.x == gridDim.x - 1) flag[0] = 1;
+    else while (!flag[0]) {}
+    flag[1 + blockIdx.x] = tile[1023 - threadIdx.x];
+}
+"""
+
+
+def ints(n: int) -> np.ndarray:
+    return np.zeros(n, np.int32)
+
+
+def test_blocks_begin_in_the_order_that_was_asked_for(bench: Bench) -> None:
+    places = {
+        order: bench.cuda(SOURCE, "order", 50, 32, ints(1), ints(50), order=order).arrays[1].tolist()
+        for order in ORDERS
+    }
+    assert places["rising"] == list(range(50))
+    assert places["reversed"] == list(range(50))[::-1]
+    for order in ORDERS:
+        assert sorted(places[order]) == list(range(50))
+        again = bench.cuda(SOURCE, "order", 50, 32, ints(1), ints(50), order=order)
+        assert places[order] == again.arrays[1].tolist()
+    assert len({tuple(found) for found in places.values()}) == 4
+
+
+@pytest.mark.parametrize("kernel", ["once", "apart"])
+def test_blocks_that_take_turns_lose_updates_that_are_not_atomic(bench: Bench, kernel: str) -> None:
+    assert bench.cuda(SOURCE, kernel, 64, 1, ints(1)).arrays[0] == 64
+    assert bench.cuda(SOURCE, kernel, 64, 1, ints(1), order="switched").arrays[0] < 64
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_block_may_wait_for_a_later_one_that_is_resident(bench: Bench, order: str) -> None:
+    assert bench.clean(SOURCE, "waits_for_the_last", 40, 32, ints(1), order=order) == 1
+    flags = bench.clean(SOURCE, "with_much_shared_memory", 60, 1024, ints(61), order=order)
+    assert flags.tolist() == [1, *range(60)]
+
+
+def test_a_block_that_is_not_resident_is_waited_for_in_vain(bench: Bench) -> None:
+    ran = bench.cuda(SOURCE, "with_much_shared_memory", 300, 1024, ints(301), budget=1 << 20)
+    assert ran.record.status == "starved"
+    ran = bench.cuda(SOURCE, "waits_for_nobody", 4, 32, ints(4), budget=1 << 20)
+    assert ran.record.status == "budget exhausted"
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_long_work_is_no_waiting(bench: Bench, order: str) -> None:
+    bench.clean(SOURCE, "works_long", 100, 32, ints(100), ints(1), order=order)
+
+
+CLUSTERS = r"""
+extern "C" __global__ void __cluster_dims__(2, 3, 1) clusters(int* a) { a[blockIdx.x + gridDim.x * blockIdx.y] = 1; }
+"""
+
+
+def test_a_grid_is_whole_clusters(bench: Bench) -> None:
+    assert bench.clean(CLUSTERS, "clusters", (4, 3), 1, ints(12)).sum() == 12
+    for grid in ((5, 3), (4, 4)):
+        with pytest.raises(LaunchRefused, match="multiple of"):
+            bench.cuda(CLUSTERS, "clusters", grid, 1, ints(20))
