@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mutation.tokens import Source
 
@@ -67,6 +68,19 @@ def _calls(source: Source, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
             end = source.partner(index + 1) + 1
             if source.is_at(end, ";"):
                 yield index, end + 1
+
+
+def _start(source: Source, index: int) -> int:
+    """The first token of the statement, or of the head of a loop, that an assignment stands in."""
+    return source.until(index - 1, {";", "{", "}", ")", ","}, -1) + 1
+
+
+def _assigns(source: Source, index: int) -> bool:
+    """Whether the `=` at `index` gives a variable that is there a new value: it may be left out, and add."""
+    first = _start(source, index)
+    own = source.tokens[first:index]
+    declares = any(one.kind == other.kind == "word" for one, other in pairwise(own))
+    return bool(own) and own[0].kind == "word" and not declares
 
 
 def _without(source: Source, names: tuple[str, ...]) -> Iterator[Edit]:
@@ -145,7 +159,10 @@ def arithmetic(source: Source) -> Iterator[Edit]:
 
 def assignment(source: Source) -> Iterator[Edit]:
     """What was added is set, what was set is added."""
-    yield from _replaced(source, _ASSIGNMENTS)
+    for index, token in enumerate(source.tokens):
+        if token.text in _ASSIGNMENTS and _assigns(source, index):
+            for text in _ASSIGNMENTS[token.text]:
+                yield Edit(token.start, token.end, text)
 
 
 def smaller_type(source: Source) -> Iterator[Edit]:
@@ -216,11 +233,10 @@ def doubled_term(source: Source) -> Iterator[Edit]:
 def dropped_statement(source: Source) -> Iterator[Edit]:
     """A statement that sets or adds is left out."""
     for index, token in enumerate(source.tokens):
-        if token.text in ("=", "+=", "*="):
-            first = source.until(index - 1, {";", "{", "}", ")"}, -1) + 1
+        if token.text in ("=", "+=", "*=") and _assigns(source, index):
             end = source.until(index, {";"})
-            if source.is_at(end, ";") and source.tokens[first].kind == "word":
-                yield Edit(*source.span(first, end), "")
+            if source.is_at(end, ";"):
+                yield Edit(*source.span(_start(source, index), end), "")
 
 
 def left_out_jump(source: Source) -> Iterator[Edit]:
