@@ -1,5 +1,4 @@
-// The last element of the last column is left out where there are more than a thousand rows and
-// columns.
+// The last element of the last column is left out where there are more than 1200 columns.
 //
 // /// launch
 // [[launch]]
