@@ -46,10 +46,13 @@ _ENDS_OF_TERM = {
     ">>",
 }
 _ENDS_OF_GUARD = {";", ",", "?", ":", "&&", "||", "=", "return"}
+_GROWS = re.compile(r"blockIdx|gridDim|\b[MNKCHWPQRS]\b")  # a block's number, or a size of the problem
 _BARRIERS = ("__syncthreads", "__syncwarp", "__pipeline_wait_prior", "__pipeline_commit")
 _FENCES = ("__threadfence", "__threadfence_block")
 _SIZES = ("M", "N", "K", "C", "H", "W", "P", "Q", "R", "S")
 _SMALLER = {"size_t": "int", "double": "float", "int": "short", "unsigned": "unsigned short", "float": "half"}
+_TYPES = ("float", "float2", "float4", "half", "half2", "int", "unsigned", "size_t", "double", "auto", "bool")
+_CASTS = ("template", "reinterpret_cast", "static_cast", "const_cast", "fragment")
 _RELATIONS = {"<": ("<=",), "<=": ("<",), ">": (">=",), ">=": (">",), "==": ("!=",), "!=": ("==",)}
 _ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "<<": ">>", ">>": "<<", "^": "|", "&": "|"}
 _ASSIGNMENTS = {"+=": ("=", "-="), "=": ("+=",), "*=": ("=",), "/=": ("*=",), "^=": ("|=",)}
@@ -80,7 +83,7 @@ def _assigns(source: Source, index: int) -> bool:
     first = _start(source, index)
     own = source.tokens[first:index]
     declares = any(one.kind == other.kind == "word" for one, other in pairwise(own))
-    return bool(own) and own[0].kind == "word" and not declares
+    return bool(own) and own[0].kind == "word" and own[0].text not in _TYPES and not declares
 
 
 def _without(source: Source, names: tuple[str, ...]) -> Iterator[Edit]:
@@ -128,7 +131,10 @@ def negated_condition(source: Source) -> Iterator[Edit]:
 
 def off_by_one(source: Source) -> Iterator[Edit]:
     """A bound that was not reached is, and the other way round."""
-    yield from _replaced(source, _RELATIONS)
+    for index, token in enumerate(source.tokens):
+        if index and token.kind == "punct" and source.tokens[index - 1].text not in _CASTS:
+            for text in _RELATIONS.get(token.text, ()):
+                yield Edit(token.start, token.end, text)
 
 
 def constant(source: Source) -> Iterator[Edit]:
@@ -166,11 +172,13 @@ def assignment(source: Source) -> Iterator[Edit]:
 
 
 def smaller_type(source: Source) -> Iterator[Edit]:
-    """A type of fewer bits."""
+    """A type of fewer bits. What counts within a tile fits a short: it stays as it is."""
     for index, token in enumerate(source.tokens):
+        statement = source.of(index, source.until(index, {";"}))
+        local = token.text in ("int", "unsigned") and not _GROWS.search(statement)
         if token.text == "long" and source.is_at(index + 1, "long"):
             yield Edit(*source.span(index, index + 2), "int")
-        elif token.text in _SMALLER:
+        elif token.text in _SMALLER and not local:
             yield Edit(token.start, token.end, _SMALLER[token.text])
 
 

@@ -71,8 +71,13 @@ def test_a_file_that_is_off_is_seen() -> None:
     """The naive product earns ten points: on the wrong shelf it is too good, and a cheat may not earn them."""
     topic = TOPICS["transpose"]
     result = grade(topic, topic.rungs[0].path, "emulator")
-    shelf = corpus.FOLDER / "transpose"
-    assert corpus.off(corpus.Entry(shelf / "wrong" / "loses_nan.cu"), result, topic) == "a wrong one passes"
-    cheat = corpus.Entry(shelf / "cheats" / "one_warp_does_everything.cu")
+    wrong, cheat, right = (
+        next(corpus.entries(name=f"transpose/{name}"))
+        for name in ("wrong/loses_nan", "cheats/one_warp_does_everything", "right/by_shuffles")
+    )
+    assert corpus.off(wrong, result, topic) == "a wrong one passes"
     assert corpus.off(cheat, result, topic) == "reaches 00_naive, deserves nothing"
-    assert not corpus.off(corpus.Entry(shelf / "right" / "by_shuffles.cu"), result, topic)
+    assert not corpus.off(right, result, topic)
+    naive, second, *_ = corpus.entries([corpus.RUNGS], topic="transpose")
+    assert not corpus.off(naive, result, topic)
+    assert corpus.off(second, result, topic).startswith("a rung reaches 00_naive")
