@@ -1,6 +1,6 @@
 # make climb   set up .venv and climb the ladders on whatever device is here: a GPU, or the emulator
 # make test    everything a change must pass, in minutes
-# make verify  the notebooks, nbgrader, the interviews, and the book in a browser: half an hour
+# make verify  the notebooks, nbgrader, the interviews, the book in a browser, and the whole corpus: half an hour
 # make book    the book, in build/book/html
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb from its text
@@ -15,11 +15,11 @@ climb: setup
 	$(BIN)/ladder climb $(TOPICS)
 
 test: setup lint
-	$(BIN)/pytest -n $(JOBS) -m "not verify" --ignore=tests/verify
+	$(BIN)/pytest -n $(JOBS) -m "not verify and not corpus" --ignore=tests/verify
 
 verify: book .venv/.with-course .venv/.with-browser
 	tests/verify/chromium.sh
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m verify --durations=20
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "verify or corpus" --durations=20
 
 book: .venv/.with-book .venv/.with-notebooks
 	rm -rf build/book/html

@@ -1,6 +1,7 @@
 """The corpus of tests/submissions, graded: whether right kernels pass, wrong ones do not, and cheats gain nothing.
 
-    python benchmarks/corpus.py [right|wrong|cheats ...] [--topic gemm] [--device emulator] [--jobs 2] [--name PATTERN]
+    python benchmarks/corpus.py [right|wrong|cheats|rungs ...] [--topic gemm] [--name PATTERN] [--device emulator]
+                                [--jobs 2] [--processors 1] [--repeat 1]
 
 A file lies in tests/submissions/<topic>/<shelf>/, and its shelf says what has to come of it:
 
@@ -15,7 +16,9 @@ What else is expected stands in the file, in comment lines of their own (`// des
     unless    a regular expression: a right one may also be refused where its reason matches
     reason    a regular expression that the reason has to match
 
-A new file is tested because it exists. Exit code 1 when one is off.
+A new file is tested because it exists. With `rungs`, every rung is graded as well, and has to reach itself. With
+--repeat, each grade draws a seed of its own, and verdict and points have to be the same every time; --processors says
+how many a process has, and with it how many threads the emulator runs. Exit code 1 when a file is off.
 """
 
 from __future__ import annotations
@@ -23,12 +26,13 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import cached_property
-from itertools import cycle
+from itertools import cycle, islice
 from multiprocessing import Queue, get_context
 from pathlib import Path
 from typing import Annotated
@@ -44,6 +48,7 @@ from grader.workbook.topic import Topic
 
 FOLDER = Path(__file__).parents[1] / "tests" / "submissions"
 SHELVES = ("right", "wrong", "cheats")
+RUNGS = "rungs"
 NOTHING = "nothing"  # what a file deserves that may reach no rung
 
 _NOTE = re.compile(r"^(?://|#) (deserves|lacks|unless|reason): (.+?)\s*$", re.MULTILINE)
@@ -55,20 +60,14 @@ console = Console(highlight=False, markup=False, soft_wrap=True)
 class Entry:
     """One file of the corpus."""
 
+    topic: str
+    shelf: str
     path: Path
 
     @property
     def name(self) -> str:
-        """Such as gemm/right/strassen.cu."""
-        return self.path.relative_to(FOLDER).as_posix()
-
-    @property
-    def topic(self) -> str:
-        return self.path.parts[-3]
-
-    @property
-    def shelf(self) -> str:
-        return self.path.parts[-2]
+        """Such as gemm/right/goto_for_loops.cu."""
+        return f"{self.topic}/{self.shelf}/{self.path.name}"
 
     @cached_property
     def notes(self) -> dict[str, str]:
@@ -85,9 +84,12 @@ class Entry:
 
 def entries(shelves: Sequence[str] = SHELVES, topic: str = "*", name: str = "*") -> Iterator[Entry]:
     """The files of some shelves, in the order of their names."""
-    for path in sorted(FOLDER.glob(f"{topic}/*/*.*")):
-        entry = Entry(path)
-        if entry.shelf in shelves and path.suffix in (".cu", ".py") and fnmatch(entry.name, f"*{name}*"):
+    found = [Entry(path.parts[-3], path.parts[-2], path) for path in sorted(FOLDER.glob("*/*/*.*"))]
+    found += [
+        Entry(known, RUNGS, rung.path) for known, its in topics.discover().items() for rung in its.rungs
+    ]
+    for entry in found:
+        if entry.shelf in shelves and fnmatch(entry.topic, topic) and fnmatch(entry.name, f"*{name}*"):
             yield entry
 
 
@@ -98,12 +100,19 @@ def off(entry: Entry, result: Grade, topic: Topic) -> str:
         return f"the reason does not match {asked!r}: {reason}"
     if entry.shelf == "wrong":
         return "a wrong one passes" if result.verdict == "pass" else ""
+    if entry.shelf == RUNGS:
+        itself = (result.verdict, result.rung_reached) == ("pass", _rung(entry, topic))
+        return "" if itself else f"a rung reaches {result.rung_reached}: {reason}"
     if entry.shelf == "right" and result.verdict != "pass":
         excused = entry.notes.get("lacks" if result.verdict == "error" else "unless")
         if excused and re.search(excused, reason):
             return ""
         return f"a right one is refused, {result.verdict}: {reason}"
     return _earned_too_much(entry, result, topic)
+
+
+def _rung(entry: Entry, topic: Topic) -> str:
+    return next(rung.id for rung in topic.rungs if rung.path == entry.path)
 
 
 def _earned_too_much(entry: Entry, result: Grade, topic: Topic) -> str:
@@ -138,36 +147,41 @@ def graded(entry: Entry, device: str = "emulator") -> Outcome:
     return Outcome(entry, result.verdict, earned, off(entry, result, topic), time.monotonic() - start)
 
 
-def spread_over_processes(jobs: int) -> ProcessPoolExecutor:
-    """Workers with a processor each, so that the emulators in them do not get in each other's way."""
-    processors: Queue[int] = get_context("spawn").Queue()
-    for _, processor in zip(range(jobs), cycle(sorted(os.sched_getaffinity(0)))):
-        processors.put(processor)
-    return ProcessPoolExecutor(
-        jobs, mp_context=get_context("spawn"), initializer=_settle, initargs=(processors,)
-    )
+def spread_over_processes(jobs: int, processors: int = 1) -> ProcessPoolExecutor:
+    """Workers with `processors` each, so that the emulators in them do not get in each other's way."""
+    context = get_context("spawn")
+    places: Queue[set[int]] = context.Queue()
+    there = cycle(sorted(os.sched_getaffinity(0)))
+    for _ in range(jobs):
+        places.put(set(islice(there, processors)))
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_settle, initargs=(places,))
 
 
-def _settle(processors: Queue[int]) -> None:
-    os.sched_setaffinity(0, {processors.get()})
+def _settle(places: Queue[set[int]]) -> None:
+    os.sched_setaffinity(0, places.get())
 
 
 def main(
     shelf: Annotated[
-        list[str] | None, typer.Argument(help="right, wrong, cheats; all, if none is given.")
+        list[str] | None,
+        typer.Argument(help="right, wrong, cheats, rungs; the first three, if none is given."),
     ] = None,
     topic: Annotated[str, typer.Option(help="One topic's files alone.")] = "*",
     name: Annotated[str, typer.Option(help="Files whose name matches, such as 'nan_*'.")] = "*",
     device: Annotated[str, typer.Option(help="emulator, pycuda or auto.")] = "emulator",
     jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
+    processors: Annotated[int, typer.Option(help="Of each process.")] = 1,
+    repeat: Annotated[int, typer.Option(help="Grades of each file.")] = 1,
     only_off: Annotated[bool, typer.Option(help="Show nothing but what is off.")] = False,
 ) -> None:
     """Grade the corpus, and show what came of each file."""
-    found = list(entries(shelf or SHELVES, topic, name))
+    found = [entry for entry in entries(shelf or SHELVES, topic, name) for _ in range(repeat)]
     width = max((len(entry.name) for entry in found), default=0)
+    earned: dict[Entry, set[str]] = defaultdict(set)
     count = 0
-    with spread_over_processes(jobs) as pool:
+    with spread_over_processes(jobs, processors) as pool:
         for outcome in pool.map(graded, found, [device] * len(found)):
+            earned[outcome.entry].add(f"{outcome.verdict} {outcome.earned}")
             count += bool(outcome.off)
             if outcome.off or not only_off:
                 console.print(
@@ -175,8 +189,13 @@ def main(
                     f"{outcome.entry.expected:28}{outcome.verdict:9}{outcome.earned:30}"
                     f"{outcome.seconds:6.1f} s  {' '.join(outcome.off.split())[:400]}"
                 )
-    console.print(f"{len(found)} files, {count} off.")
-    if count:
+    differing = [
+        f"{entry.name}: {', '.join(sorted(all_))}" for entry, all_ in earned.items() if len(all_) > 1
+    ]
+    console.print(
+        "\n".join([f"{len(found)} grades, {count} off, {len(differing)} files differ.", *differing])
+    )
+    if count or differing:
         raise typer.Exit(1)
 
 

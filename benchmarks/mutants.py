@@ -1,6 +1,6 @@
 """Mutants of all rungs, graded: whether the judge sees a small mistake, wherever it is made.
 
-    python benchmarks/mutants.py [TOPIC ...] [--each 3] [--sample 100] [--jobs 16] [--results build/mutants.jsonl]
+    python benchmarks/mutants.py [TOPIC ...] [--each 4] [--sample 100] [--jobs 16] [--results build/mutants.jsonl]
 
 An operator of `mutation/` changes one place: a barrier, guard or fence left out, off by one, an index swapped, a wrong
 stride or mask, a smaller type, a term left out or doubled, and so on; in launch blocks and in schedules as well. Every
@@ -48,6 +48,7 @@ from grader.workbook.kernel_file import KernelFile, parse_source
 from grader.workbook.topic import Topic
 
 SEED = 20_261_122
+EACH = 4
 EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent.toml"
 SEEN, COUNTED = ("killed", "demoted"), ("killed", "demoted", "survived")
 NEEDS_HALF = "#include <cuda_fp16.h>\n"
@@ -90,7 +91,8 @@ def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
             text = rung.path.read_text("utf-8")
             places: dict[str, list[Edit]] = defaultdict(list)
             for operator, edit in _edits(text, rung.path.suffix):
-                places[operator].append(edit)
+                if edit.applied(text) != text:
+                    places[operator].append(edit)
             for operator, edits in places.items():
                 draw = random.Random(f"{SEED} {name} {rung.id} {operator}")
                 for edit in draw.sample(edits, min(each, len(edits))):
@@ -239,7 +241,7 @@ def report(fates: Sequence[Fate]) -> None:
 
 def main(
     topic: Annotated[list[str] | None, typer.Argument(help="All, if none is given.")] = None,
-    each: Annotated[int, typer.Option(help="Places of an operator in a rung.")] = 3,
+    each: Annotated[int, typer.Option(help="Places of an operator in a rung.")] = EACH,
     sample: Annotated[int | None, typer.Option(help="So many of them alone, by the same seed.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
     results: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("build/mutants.jsonl"),

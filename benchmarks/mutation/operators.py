@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mutation.tokens import Source
 
@@ -45,10 +46,13 @@ _ENDS_OF_TERM = {
     ">>",
 }
 _ENDS_OF_GUARD = {";", ",", "?", ":", "&&", "||", "=", "return"}
+_GROWS = re.compile(r"blockIdx|gridDim|\b[MNKCHWPQRS]\b")  # a block's number, or a size of the problem
 _BARRIERS = ("__syncthreads", "__syncwarp", "__pipeline_wait_prior", "__pipeline_commit")
 _FENCES = ("__threadfence", "__threadfence_block")
 _SIZES = ("M", "N", "K", "C", "H", "W", "P", "Q", "R", "S")
 _SMALLER = {"size_t": "int", "double": "float", "int": "short", "unsigned": "unsigned short", "float": "half"}
+_TYPES = ("float", "float2", "float4", "half", "half2", "int", "unsigned", "size_t", "double", "auto", "bool")
+_CASTS = ("template", "reinterpret_cast", "static_cast", "const_cast", "fragment")
 _RELATIONS = {"<": ("<=",), "<=": ("<",), ">": (">=",), ">=": (">",), "==": ("!=",), "!=": ("==",)}
 _ARITHMETIC = {"+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "<<": ">>", ">>": "<<", "^": "|", "&": "|"}
 _ASSIGNMENTS = {"+=": ("=", "-="), "=": ("+=",), "*=": ("=",), "/=": ("*=",), "^=": ("|=",)}
@@ -67,6 +71,19 @@ def _calls(source: Source, names: tuple[str, ...]) -> Iterator[tuple[int, int]]:
             end = source.partner(index + 1) + 1
             if source.is_at(end, ";"):
                 yield index, end + 1
+
+
+def _start(source: Source, index: int) -> int:
+    """The first token of the statement, or of the head of a loop, that an assignment stands in."""
+    return source.until(index - 1, {";", "{", "}", ")", ","}, -1) + 1
+
+
+def _assigns(source: Source, index: int) -> bool:
+    """Whether the `=` at `index` gives a variable that is there a new value: it may be left out, and add."""
+    first = _start(source, index)
+    own = source.tokens[first:index]
+    declares = any(one.kind == other.kind == "word" for one, other in pairwise(own))
+    return bool(own) and own[0].kind == "word" and own[0].text not in _TYPES and not declares
 
 
 def _without(source: Source, names: tuple[str, ...]) -> Iterator[Edit]:
@@ -114,7 +131,10 @@ def negated_condition(source: Source) -> Iterator[Edit]:
 
 def off_by_one(source: Source) -> Iterator[Edit]:
     """A bound that was not reached is, and the other way round."""
-    yield from _replaced(source, _RELATIONS)
+    for index, token in enumerate(source.tokens):
+        if index and token.kind == "punct" and source.tokens[index - 1].text not in _CASTS:
+            for text in _RELATIONS.get(token.text, ()):
+                yield Edit(token.start, token.end, text)
 
 
 def constant(source: Source) -> Iterator[Edit]:
@@ -145,15 +165,20 @@ def arithmetic(source: Source) -> Iterator[Edit]:
 
 def assignment(source: Source) -> Iterator[Edit]:
     """What was added is set, what was set is added."""
-    yield from _replaced(source, _ASSIGNMENTS)
+    for index, token in enumerate(source.tokens):
+        if token.text in _ASSIGNMENTS and _assigns(source, index):
+            for text in _ASSIGNMENTS[token.text]:
+                yield Edit(token.start, token.end, text)
 
 
 def smaller_type(source: Source) -> Iterator[Edit]:
-    """A type of fewer bits."""
+    """A type of fewer bits. What counts within a tile fits a short: it stays as it is."""
     for index, token in enumerate(source.tokens):
+        statement = source.of(index, source.until(index, {";"}))
+        local = token.text in ("int", "unsigned") and not _GROWS.search(statement)
         if token.text == "long" and source.is_at(index + 1, "long"):
             yield Edit(*source.span(index, index + 2), "int")
-        elif token.text in _SMALLER:
+        elif token.text in _SMALLER and not local:
             yield Edit(token.start, token.end, _SMALLER[token.text])
 
 
@@ -216,11 +241,10 @@ def doubled_term(source: Source) -> Iterator[Edit]:
 def dropped_statement(source: Source) -> Iterator[Edit]:
     """A statement that sets or adds is left out."""
     for index, token in enumerate(source.tokens):
-        if token.text in ("=", "+=", "*="):
-            first = source.until(index - 1, {";", "{", "}", ")"}, -1) + 1
+        if token.text in ("=", "+=", "*=") and _assigns(source, index):
             end = source.until(index, {";"})
-            if source.is_at(end, ";") and source.tokens[first].kind == "word":
-                yield Edit(*source.span(first, end), "")
+            if source.is_at(end, ";"):
+                yield Edit(*source.span(_start(source, index), end), "")
 
 
 def left_out_jump(source: Source) -> Iterator[Edit]:

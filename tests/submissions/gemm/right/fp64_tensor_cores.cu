@@ -14,7 +14,7 @@ using namespace nvcuda;
 
 extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
 {
-    __shared__ double a[8 * 4], b[4 * 8], c[8 * 8];
+    __shared__ __align__(32) double a[8 * 4], b[4 * 8], c[8 * 8];
     const int lane = threadIdx.x, across = (N + 7) / 8;
     const int top = blockIdx.x / across * 8, left = blockIdx.x % across * 8;
     wmma::fragment<wmma::accumulator, 8, 8, 4, double> sum;

@@ -1,17 +1,17 @@
-// The second launch is to finish rows from 4096 on, and is told so by a `when` that names the
+// The second launch is to finish rows from 2048 on, and is told so by a `when` that names the
 // wrong side.
 //
 // /// launch
 // [[launch]]
 // kernel = "gemm"
 // args = ["A", "B", "C", "M", "N", "K", "0"]
-// grid = ["cdiv(min(M, 4096), 8) * cdiv(N, 32)"]
+// grid = ["cdiv(min(M, 2048), 8) * cdiv(N, 32)"]
 // block = [32, 8]
 //
 // [[launch]]
 // kernel = "gemm"
 // when = "N > 1000000"
-// args = ["A", "B", "C", "M", "N", "K", "4096"]
+// args = ["A", "B", "C", "M", "N", "K", "2048"]
 // grid = ["cdiv(M, 8) * cdiv(N, 32)"]
 // block = [32, 8]
 // ///

@@ -1,5 +1,4 @@
-// The last element of the last column is left out where there are more than a thousand rows and
-// columns.
+// The last element of the last column is left out where there are more than 1200 columns.
 //
 // /// launch
 // [[launch]]
@@ -14,7 +13,7 @@ extern "C" __global__ void reduce2d(const float* in, float* rows, float* cols, i
     const bool row_wise = blockIdx.x < of_rows;
     const int own = (row_wise ? blockIdx.x : blockIdx.x - of_rows) * 64 + threadIdx.x;
     if (own >= (row_wise ? M : N)) return;
-    const int length = row_wise ? N : M - (own == N - 1 && M > 1200 && N > 1200);
+    const int length = row_wise ? N : M - (own == N - 1 && N > 1200);
     float sum = 0.0f;
     for (int i = 0; i < length; ++i) sum += in[row_wise ? size_t(own) * N + i : size_t(i) * N + own];
     (row_wise ? rows : cols)[own] = sum;

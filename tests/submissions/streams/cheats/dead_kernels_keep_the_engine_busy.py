@@ -26,8 +26,7 @@ class Schedule:
         self.process(buffer, buffer, np.int32(count), self.R, stream=stream, **shape)
 
     def run(self):
-        cuda.memset_d32(self.unused, 0, min(CHUNK, self.N))
-        cuda.Context.synchronize()
+        cuda.memset_d32_async(self.unused, 0, min(CHUNK, self.N), self.other)
         for first in range(0, self.N, CHUNK):
             count = min(CHUNK, self.N - first)
             part = slice(first, first + count)

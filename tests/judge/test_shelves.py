@@ -1,0 +1,83 @@
+"""The shelves of tests/submissions: right ones pass, wrong ones do not, and cheats earn no more than they deserve.
+
+A file is tested because it lies on a shelf; `benchmarks/corpus.py` says what its head may say. `make test` grades a
+selection, the marker `corpus` has the rest. What not-yet.txt lists is known to be off.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+import corpus
+import pytest
+
+from grader.judge.grade import grade
+from grader.workbook import topics
+
+ENTRIES = list(corpus.entries())
+NOT_YET = set((corpus.FOLDER / "not-yet.txt").read_text("utf-8").split("\n")) - {""}
+TOPICS = topics.discover()
+ONE_IN, SELECTED = 6, 1  # a sixth of the files is graded by `make test`: this one has nearly every shelf
+
+
+def _selected(name: str) -> bool:
+    return zlib.crc32(name.encode()) % ONE_IN == SELECTED
+
+
+def test_every_topic_has_every_shelf() -> None:
+    assert {(entry.topic, entry.shelf) for entry in ENTRIES} == {
+        (topic, shelf) for topic in TOPICS for shelf in corpus.SHELVES
+    }
+
+
+def test_there_are_as_many_as_were_promised() -> None:
+    count = {shelf: sum(entry.shelf == shelf for entry in ENTRIES) for shelf in corpus.SHELVES}
+    with_reasons = sum(path.suffix in (".cu", ".py") for path in corpus.FOLDER.glob("*/*.*"))
+    assert count["right"] >= 80
+    assert count["wrong"] + with_reasons >= 120
+    assert count["cheats"] >= 80
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+def test_a_file_says_what_is_expected(entry: corpus.Entry) -> None:
+    text = entry.path.read_text("utf-8")
+    assert text.startswith(("// ", '"""')), "it opens with the idea"
+    if entry.shelf == "cheats":
+        assert "deserves" in entry.notes
+    if "deserves" in entry.notes:
+        assert entry.notes["deserves"] in (*TOPICS[entry.topic].ladder.ids, corpus.NOTHING)
+
+
+def test_what_is_known_to_be_off_is_there() -> None:
+    assert not NOT_YET - {entry.name for entry in ENTRIES}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, id=entry.name, marks=[] if _selected(entry.name) else [pytest.mark.corpus])
+        for entry in ENTRIES
+    ],
+)
+def test_a_file_gets_what_its_shelf_says(entry: corpus.Entry) -> None:
+    outcome = corpus.graded(entry)
+    if entry.name in NOT_YET:
+        assert outcome.off, "it is as it should be: take it off tests/submissions/not-yet.txt"
+        pytest.xfail(outcome.off)
+    assert not outcome.off
+
+
+def test_a_file_that_is_off_is_seen() -> None:
+    """The naive product earns ten points: on the wrong shelf it is too good, and a cheat may not earn them."""
+    topic = TOPICS["transpose"]
+    result = grade(topic, topic.rungs[0].path, "emulator")
+    wrong, cheat, right = (
+        next(corpus.entries(name=f"transpose/{name}"))
+        for name in ("wrong/loses_nan", "cheats/one_warp_does_everything", "right/by_shuffles")
+    )
+    assert corpus.off(wrong, result, topic) == "a wrong one passes"
+    assert corpus.off(cheat, result, topic) == "reaches 00_naive, deserves nothing"
+    assert not corpus.off(right, result, topic)
+    naive, second, *_ = corpus.entries([corpus.RUNGS], topic="transpose")
+    assert not corpus.off(naive, result, topic)
+    assert corpus.off(second, result, topic).startswith("a rung reaches 00_naive")

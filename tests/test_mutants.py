@@ -1,0 +1,136 @@
+"""benchmarks/mutants.py: what its operators change, and a hundred mutants that the judge has to see."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mutants
+import pytest
+from mutation import launch_blocks, schedules
+from mutation.operators import OPERATORS
+from mutation.tokens import Source
+
+from grader.workbook import topics
+
+PARTS = 4
+
+CODE = """// a + b stays
+for (int i = 0; i < N; ++i) {
+    if (row < M && i < K) sum[i][row] += a[i] + size_t(row) * K;
+    __syncthreads();
+}
+if (lane == warp) atomicAdd(&out[0], __shfl_xor_sync(0xffffffff, value, 1));
+"""
+
+BLOCK = """// /// launch
+// [[launch]]
+// kernel = "gemm"
+// zero = ["C"]
+// grid = ["cdiv(M, 8)", "N"]
+// block = [32, 8]
+// ///
+"""
+
+SCHEDULE = """for first in range(0, N, CHUNK):
+    stream.wait_for_event(filled)
+    count = min(CHUNK, N - first)
+"""
+
+
+@pytest.mark.parametrize(
+    ("operator", "becomes"),
+    [
+        ("dropped barrier", "    ;\n"),
+        ("dropped guard", "if (row < M ) sum"),
+        ("dropped guard", "if ( i < K) sum"),
+        ("dropped guard", "if (false) atomicAdd"),
+        ("negated condition", "if (!(lane == warp)) atomicAdd"),
+        ("off by one", "i <= N; ++i"),
+        ("constant", "int i = 1;"),
+        ("wrong mask", "0x7fffffff, value"),
+        ("arithmetic", "a[i] - size_t(row) * K"),
+        ("assignment", "sum[i][row] = a[i]"),
+        ("smaller type", "a[i] + int(row) * K"),
+        ("swapped index", "sum[row][i] +="),
+        ("wrong size", "size_t(row) * M;"),
+        ("swapped names", "if (warp == warp)"),
+        ("dropped term", "+= a[i] ;"),
+        ("doubled term", "+= 2 * (a[i] + size_t(row) * K);"),
+        ("dropped statement", "if (row < M && i < K) ;"),
+        ("left out jump", "i < N; i += 2)"),
+        ("plain for atomic", "*(&out[0]) += __shfl_xor_sync(0xffffffff, value, 1);"),
+    ],
+)
+def test_an_operator_changes_one_place(operator: str, becomes: str) -> None:
+    found = [edit.applied(CODE) for edit in OPERATORS[operator](Source(CODE))]
+    assert any(becomes in text for text in found), found
+    assert all(text.startswith("// a + b stays\n") for text in found)
+
+
+@pytest.mark.parametrize(
+    ("operator", "becomes"),
+    [
+        ("forgotten zero", '"gemm"\n// grid'),
+        ("changed grid", "M // 8"),
+        ("changed grid", '["N", "cdiv(M, 8)"]'),
+        ("changed block", "block = [8, 32]"),
+    ],
+)
+def test_a_launch_block_is_changed(operator: str, becomes: str) -> None:
+    assert any(
+        becomes in edit.applied(BLOCK) for name, edit in launch_blocks.edits(BLOCK) if name == operator
+    )
+
+
+@pytest.mark.parametrize(
+    ("operator", "becomes"),
+    [
+        ("dropped wait", "    pass\n"),
+        ("constant", "range(1, N, CHUNK)"),
+        ("arithmetic", "N + first"),
+        ("arithmetic", "max(CHUNK"),
+        ("swapped names", "wait_for_event(computed)"),
+    ],
+)
+def test_a_schedule_is_changed(operator: str, becomes: str) -> None:
+    assert any(
+        becomes in edit.applied(SCHEDULE) for name, edit in schedules.edits(SCHEDULE) if name == operator
+    )
+
+
+def test_there_are_two_thousand_and_always_the_same() -> None:
+    names = list(topics.discover())
+    found = mutants.chosen(names, mutants.EACH, None)
+    assert len(found) >= 2000
+    assert {mutant.topic for mutant in found} == set(names)
+    assert set(OPERATORS) <= {mutant.operator for mutant in found}
+    first = mutants.chosen(names[:1], mutants.EACH, None)
+    assert [mutant.key for mutant in first] == [
+        mutant.key for mutant in mutants.chosen(names[:1], mutants.EACH, None)
+    ]
+
+
+def test_a_mutant_that_compiles_to_the_same_is_equivalent(tmp_path: Path) -> None:
+    topic = topics.load("transpose")
+    text = topic.rungs[0].path.read_text("utf-8").replace("step < TILE", "step <= TILE - 1")
+    harmless = mutants.Mutant("transpose", topic.rungs[0].id, "by hand", text)
+    wrong = mutants.Mutant("transpose", topic.rungs[0].id, "by hand", text.replace("row < M", "row <= M"))
+    broken = mutants.Mutant("transpose", topic.rungs[0].id, "by hand", text.replace("row < M", "rows < M"))
+    results = tmp_path / "results.jsonl"
+    fates = mutants.run([harmless, wrong, broken], 1, results)
+    assert [fate.fate for fate in fates] == ["equivalent", "killed", "no program"]
+    assert "+        if (row <= M && column < N) {" in fates[1].diff
+    assert mutants.rate(fates) == 1
+    assert mutants.run([harmless, wrong, broken], 1, results) == fates
+    assert len(results.read_text("utf-8").splitlines()) == 3
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize("part", range(PARTS))
+def test_a_hundred_mutants_are_seen(part: int) -> None:
+    sample = mutants.chosen(list(topics.discover()), mutants.EACH, 100)
+    fates = [mutants.fate_of(mutant) for mutant in sample[part::PARTS]]
+    survivors = [
+        f"{fate.topic}/{fate.rung}: {fate.operator}\n{fate.diff}" for fate in fates if fate.fate == "survived"
+    ]
+    assert not survivors, "\n\n".join(survivors)
