@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from msgspec.structs import replace
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from grader.judge.child.protocol import Pointer, Run
 from grader.judge.correctness.verdict import Limits
 from grader.judge.kernels.compiled import Kernel, prepare
-from grader.results import CaseKind
 from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.signature import parse_signature
 from grader.workbook.topic import Topic
@@ -32,7 +31,9 @@ SIGNATURE = parse_signature(
 )
 
 
-def drawn(topic: Topic, rng: np.random.Generator, kind: CaseKind, nbytes: int) -> dict[str, Array]:
+def drawn(
+    topic: Topic, rng: np.random.Generator, kind: Literal["exact", "real"], nbytes: int
+) -> dict[str, Array]:
     """Elements of the topic's own inputs at its largest case, drawn anew: so many bytes for each input, by name."""
     problem = max(topic.judge_cases, key=topic.reference.min_bytes)
     inputs = topic.reference.make_inputs(problem, rng, kind)

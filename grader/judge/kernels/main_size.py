@@ -145,8 +145,8 @@ class Look:
             runner.do([Release(), *self._reloading(runner, records)], SECONDS)
 
     def _reloading(self, runner: Runner, records: Sequence[Record]) -> list[Operation]:
-        """Gives the module's variables their first values, where blocks have written to some: a count of the blocks that
-        are done is of no use if the others were never run."""
+        """Gives the module's variables their first values, where blocks have written to some: a count of the blocks
+        that are done is of no use if the others were never run."""
         written = any(
             item.array is None and item.written_bytes for record in records for item in record.touched
         )
