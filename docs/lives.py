@@ -243,7 +243,7 @@ def submission() -> dict[str, str]:
     parent = Tree(depth=10)
     requests = os.memfd_create("requests")
     command = ["ladder", "grade", "gemm", str(SUBMISSION), "--device", "emulator"]
-    with a_clean_start(), mock.patch.object(process, "send", _kept(protocol.send, requests)):
+    with a_clean_start(), mock.patch.object(process, "encoded", _kept(requests)):
         with (
             mock.patch.object(sys, "argv", command),
             contextlib.redirect_stdout(io.StringIO()) as printed,
@@ -255,14 +255,14 @@ def submission() -> dict[str, str]:
         return {"parent": drawn(parent.root), "child": drawn(_child(requests))}
 
 
-def _kept(send: Callable[..., None], file: int) -> Callable[..., None]:
-    """`send`, which writes what it sends into a file as well."""
+def _kept(file: int) -> Callable[[Any], bytes]:
+    """`encoded`, which writes messages into a file as well."""
 
-    def send_and_keep(descriptor: int, message: Any) -> None:
-        send(file, message)
-        send(descriptor, message)
+    def encode_and_keep(message: Any) -> bytes:
+        protocol.send(file, message)
+        return protocol.encoded(message)
 
-    return send_and_keep
+    return encode_and_keep
 
 
 def _child(requests: int) -> Node:
