@@ -10,7 +10,8 @@ from grader.emulator import metrics
 from grader.judge.child.protocol import Launch, Record
 
 FEWEST = 4
-"""So many blocks, of which some do less than others, say what the others do at most; of equal ones, two."""
+"""So many blocks, the first and the last among them, say what others do at most: where tiles are dealt out to a grid
+of fixed size, some blocks have one more."""
 
 NOT_DRAWN = 6
 """Of the blocks that are run, those at the ends of the grid; the others are drawn."""
@@ -40,8 +41,7 @@ class _Share:
     @property
     def conclusive(self) -> bool:
         """Whether it says how much all blocks touch at most."""
-        equal = self.run > 1 and self.together == self.run * self.most
-        return equal or self.run >= min(FEWEST, self.blocks)
+        return self.run >= min(FEWEST, self.blocks)
 
     @property
     def at_most(self) -> int:

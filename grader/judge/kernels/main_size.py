@@ -54,8 +54,8 @@ MOST_BLOCKS, MOST_ELSEWHERE = 64, 16
 ENOUGH = 3_000_000
 """Warp instructions of a launch's blocks after which no other is begun."""
 
-BLOCK_BUDGET = 16_000_000
-"""Warp instructions that one block may take; the heaviest rungs' take a third."""
+BLOCK_BUDGET = 8_000_000
+"""Warp instructions that one block may take; the heaviest rungs' take half."""
 
 SECONDS = 120.0
 
@@ -145,8 +145,8 @@ class Look:
             runner.do([Release(), *self._reloading(runner, records)], SECONDS)
 
     def _reloading(self, runner: Runner, records: Sequence[Record]) -> list[Operation]:
-        """Gives the module's variables their first values, where blocks have written to some: a count of the blocks
-        that are done is of no use if the others were never run."""
+        """Gives the module's variables their first values, where blocks have written to some: a count of blocks that
+        are done is of no use if the others were never run."""
         written = any(
             item.array is None and item.written_bytes for record in records for item in record.touched
         )
