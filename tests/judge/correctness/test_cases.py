@@ -16,11 +16,45 @@ PROBLEM = {"M": 3, "N": 5, "K": 7}
 
 
 def test_public_cases_are_both_kinds_of_every_size() -> None:
-    found = cases.public(GEMM)
+    every = cases.public(GEMM)
+    found = [case for case in every if case.kind != "special"]
     assert len(found) == 2 * len(GEMM.judge_cases)
     assert [case.problem for case in found[::2]] == list(GEMM.judge_cases)
     assert {case.kind for case in found} == {"exact", "real"}
-    assert not any(case.secret for case in found)
+    assert not any(case.secret for case in every)
+
+
+def test_the_largest_sizes_come_with_special_values_as_well() -> None:
+    found = [case for case in cases.public(GEMM) if case.kind == "special"]
+    assert len(found) == cases.SPECIAL_SIZES
+    for case in found:
+        data = compute(GEMM, case)
+        finite = np.isfinite(data.expected["C"]).mean()
+        assert 0.5 < finite < 1.0
+        right = data.expected["C"].astype(np.float32)
+        assert data.compare("C", right).right
+        assert not data.compare("C", np.nan_to_num(right)).right
+
+
+def test_what_is_moved_keeps_every_bit() -> None:
+    topic = topics.load("transpose")
+    data = compute(topic, cases.make({"M": 33, "N": 65}, "special"))
+    out = np.ascontiguousarray(data.inputs["in"].T)
+    assert data.compare("out", out).right
+    with np.errstate(invalid="ignore"):
+        assert not data.compare("out", out + np.float32(0)).right
+    flushed = np.where(np.abs(out) < np.finfo(np.float32).tiny, np.float32(0), out)
+    assert not data.compare("out", flushed).right
+
+
+def test_rounding_is_decided_on_public_data() -> None:
+    """A case from another seed is wrong by a gross error alone."""
+    public, other = (compute(GEMM, make(PROBLEM, "real", seed)) for seed in (cases.PUBLIC_SEED, 77))
+    for data, passes in ((public, False), (other, True)):
+        allowed = data.allowed["C"]
+        assert allowed is not None
+        assert data.compare("C", data.expected["C"] + 2 * allowed).right is passes
+        assert not data.compare("C", data.expected["C"] + 2 * cases.GROSS * allowed).right
 
 
 def test_secret_cases_have_another_seed() -> None:
