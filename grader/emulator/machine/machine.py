@@ -107,7 +107,6 @@ class Machine:
         self.limits = dict(self.device.attributes)
         self.memory = Memory(_ARENA_BYTES)
         self.threads = threads or len(os.sched_getaffinity(0))
-        self.runtime = build.load()
         self._traces = Traces(self.memory)
         self._workers: list[Worker] = []
         self._lock = threading.Lock()

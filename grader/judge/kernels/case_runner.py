@@ -43,9 +43,10 @@ def instruction_budget(topic: Topic, problem: Problem) -> int:
     """Warp instructions that one block may execute on the emulator before its loop is called endless.
 
     A naive kernel needs about ten instructions a multiply-add or an element moved, shared among all its
-    threads. This is enough for a single thread to do the whole problem alone, and the same on every machine.
+    threads. This is enough for a single thread to do the whole problem alone, or for a block to fill a tile of which
+    the problem needs a corner, and the same on every machine.
     """
-    return 1_000_000 + 16 * work(topic, problem)
+    return 16_000_000 + 16 * work(topic, problem)
 
 
 def emulator_seconds(topic: Topic, problem: Problem) -> float:
