@@ -14,6 +14,7 @@ import pycuda.driver
 from cuda.bindings import driver as cu
 
 from grader.emulator.machine.machine import LaunchRecord
+from grader.emulator.machine.orders import Order
 from grader.errors import WarpladderError
 
 
@@ -30,6 +31,10 @@ def sampled_blocks(blocks: Sequence[int] | None, enough: int | None = None) -> N
     """Only the emulator can run some blocks of a grid alone; anything but None raises WarpladderError."""
     if blocks is not None:
         raise WarpladderError("a GPU runs all blocks of a grid", remedy="use --device emulator")
+
+
+def block_order(order: Order) -> None:
+    """Without effect: a GPU begins blocks in an order of its own."""
 
 
 def fill_repeated(pointer: int, nbytes: int, pattern: bytes) -> None:

@@ -372,7 +372,7 @@ def _value_of(operation: Operation) -> type:
     return _VALUES.get(type(operation), type(None))
 
 
-_VALUES: dict[type, type] = {Run: list, Timed: float, RecordSchedule: Recording}
+_VALUES: dict[type, type] = {Run: list, Timed: float, RecordSchedule: Recording, Gather: bytes}
 
 
 def send(descriptor: int, message: Request | Reply | Hello) -> None:
