@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from grader.emulator import metrics
 
-CONSTANT_LOADS = "smsp__inst_executed_op_ldc.sum"
+CONSTANT_LOADS = metrics.CONSTANT_INSTRUCTIONS
 
 _ADDITIONS, _PRODUCTS, _BOTH = "add", "mul", "fma"
 _PACKED = {"f": 1, "d": 1, "h": 2}

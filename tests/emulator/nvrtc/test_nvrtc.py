@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.emulator.cache import kept
 from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.workbook import compiler
@@ -359,6 +360,8 @@ def test_architecture(of: tuple[int, int], arch: str) -> None:
 def test_cache_entry_is_json_then_ptx_then_cubin(own_cache: Path) -> None:
     built = compilation.build(SOURCE, name_expressions=["many<3>"])
     (entry,) = own_cache.iterdir()
-    head, _, body = entry.read_bytes().partition(b"\n")
+    held = kept(entry)
+    assert held is not None
+    head, _, body = held.partition(b"\n")
     assert json.loads(head)["arch"] == "sm_90a"
     assert body == built.ptx.encode() + built.cubin

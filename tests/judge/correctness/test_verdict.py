@@ -27,7 +27,9 @@ def launch(**changes: Any) -> Launch:
 
 
 def record(status: str = "completed", findings: tuple[Finding, ...] = ()) -> Record:
-    return Record("k", (1, 1, 1), (32, 1, 1), 0, 16, status, {}, {}, findings, 1, 1, 0, 0, 0, 0, 0)
+    return Record(
+        "k", (1, 1, 1), (32, 1, 1), 0, 16, status, {}, {}, findings, 1, 1, 0, 0, 0, 0, 0, communicates=False
+    )
 
 
 def reason(refusal: Refused | None, expected: str = "fail") -> str:
