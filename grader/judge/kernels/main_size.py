@@ -57,6 +57,9 @@ ENOUGH = 3_000_000
 BLOCK_BUDGET = 8_000_000
 """Warp instructions that one block may take; the heaviest rungs' take half."""
 
+WAITING = {"budget exhausted", "starved"}
+"""Launches that say nothing: a block takes long, or waits for others, which need not have been run."""
+
 SECONDS = 120.0
 
 TERMS = 1 << 19
@@ -156,15 +159,17 @@ class Look:
         """Whether there is nothing more to look at: a block that waits for others, or no such memory here. Raises
         Refused for a fault."""
         found = of_findings(results(records))
-        slow = any(record.status == "budget exhausted" for record in records)
-        if reply.failure is None and found is None:
+        stopped = {record.status for record in records} - {"completed"}
+        if reply.failure is None and found is None and not stopped:
             return False
         runner.restart()
         if found is not None:
             raise found
-        if slow or reply.failure is None or reply.failure.status == NO_MEMORY:
+        if stopped & WAITING or (reply.failure is not None and reply.failure.status == NO_MEMORY):
             return True
-        raise of_records(records, BLOCK_BUDGET) or of_failure(reply.failure)
+        refusal = of_records(records, BLOCK_BUDGET) or (reply.failure and of_failure(reply.failure))
+        assert refusal is not None, "a launch that did not complete says why"
+        raise refusal
 
     def _allocations(self, runner: Runner) -> list[Operation]:
         """Every array, and the patterns of inputs."""
