@@ -131,8 +131,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Touched:
-    """What sampled blocks of a launch have loaded and stored of one allocation, in distinct bytes: sectors of 32 bytes
-    where they were loaded, words of 4 where they were stored."""
+    """What sampled blocks of a launch have loaded and stored of one allocation, in bytes of distinct words of 4."""
 
     base: int
     read_bytes: int

@@ -20,8 +20,8 @@ from grader.emulator.runtime.layout import GLOBAL_BASE
 Array = np.ndarray[Any, np.dtype[np.int64]]
 Marks = np.ndarray[Any, np.dtype[np.uint8]]
 
-SECTOR, WORDS = 32, 8
-"""Bytes of a sector, and its words."""
+SECTOR, WORDS, WORD = 32, 8, 4
+"""Bytes of a sector, its words, and bytes of a word."""
 
 FEW = 64
 """So many pages of marks are looked at faster than it takes to ask which of them have memory behind them."""
@@ -64,14 +64,14 @@ class MarkedPages:
 
 @dataclass
 class _Allocation:
-    """One allocation, and the most sectors and words that a block has touched of it which none had before."""
+    """One allocation, how many of its words were touched, and how many one block alone, which none had before."""
 
     low: int
     high: int
     read: int = 0
-    words: int = 0
+    written: int = 0
     most_read: int = 0
-    most_words: int = 0
+    most_written: int = 0
 
     @property
     def first(self) -> int:
@@ -99,26 +99,25 @@ class TouchedByBlocks:
         for item in self._allocations:
             loaded, stored = _marks(self._loaded, item), _marks(self._stored, item)
             pages += len(loaded) + len(stored)
-            read = int(np.count_nonzero(loaded))
-            words = int(_POPULATION[stored[stored != 0]].sum())
+            read, written = _words(loaded), _words(stored)
             item.most_read = max(item.most_read, read - item.read)
-            item.most_words = max(item.most_words, words - item.words)
-            item.read, item.words = read, words
+            item.most_written = max(item.most_written, written - item.written)
+            item.read, item.written = read, written
         return pages
 
     def found(self) -> tuple[Touched, ...]:
         """Every allocation that was touched."""
-        return tuple(self._touched(item) for item in self._allocations if item.read or item.words)
+        return tuple(self._touched(item) for item in self._allocations if item.read or item.written)
 
     def _touched(self, item: _Allocation) -> Touched:
         loaded = _sectors(self._loaded, item)
         strange = np.count_nonzero(self._stored.of_sectors(loaded) == 0)
         return Touched(
             base=item.low,
-            read_bytes=SECTOR * item.read,
-            written_bytes=4 * item.words,
-            most_read_bytes=SECTOR * item.most_read,
-            most_written_bytes=4 * item.most_words,
+            read_bytes=WORD * item.read,
+            written_bytes=WORD * item.written,
+            most_read_bytes=WORD * item.most_read,
+            most_written_bytes=WORD * item.most_written,
             only_read_bytes=SECTOR * int(strange),
             words=self._words(item),
         )
@@ -132,6 +131,11 @@ class TouchedByBlocks:
         if len(words) > MOST_WORDS:
             words = np.sort(np.random.default_rng(len(words)).choice(words, MOST_WORDS, replace=False))
         return tuple(words.tolist())
+
+
+def _words(marks: Marks) -> int:
+    """How many words are marked."""
+    return int(_POPULATION[marks[marks != 0]].sum())
 
 
 def _marks(kind: MarkedPages, item: _Allocation) -> Marks:

@@ -53,7 +53,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern
+from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern, sector_words
 from grader.emulator.runtime.races.tracking import track, track_lane
 
 
@@ -217,19 +217,25 @@ def _mark(
 
 
 @native
+def _mark_loaded(context: int, sector: int, words: int) -> None:
+    c = pointer(context, int64)
+    if words & ~int64(pointer(c[TOUCHED_READ], uint8)[sector]):
+        fetch_or(pointer(c[TOUCHED_READ] + sector, uint8), uint8(words))
+
+
+@native
 def _count_sectors(context: int, site: int, pattern: int, base: int) -> None:
-    """Marks the sectors of a load, and counts those new to the block."""
+    """Marks the words of a load, and counts the sectors that are new to the block."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
     stamps = pointer(c[STAMPS], uint32)
-    touched = pointer(c[TOUCHED_READ], uint8)
     serial = uint32(c[BLOCK_SERIAL])
     fresh = int64(0)
     for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
+        _mark_loaded(context, sector, p[P_ITEM_WORDS + i])
         if stamps[sector] != serial:
             stamps[sector] = serial
-            touched[sector] = 255
             fresh += 1
     s = pointer(site, int64)
     s[NEW_SECTORS] += fresh
@@ -309,11 +315,10 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     if not check_address(context, site, address, width, trailing_zeros(mask)):
         return int64(0)
     sector = (address - GLOBAL_BASE) >> 5
+    _mark_loaded(context, sector, sector_words(address & 31, width))
     stamps = pointer(c[STAMPS], uint32)
     if stamps[sector] != uint32(c[BLOCK_SERIAL]):
         stamps[sector] = uint32(c[BLOCK_SERIAL])
-        touched = pointer(c[TOUCHED_READ], uint8)
-        touched[sector] = 255
         s[NEW_SECTORS] += 1
     if c[RECORDS]:
         lane = trailing_zeros(mask)

@@ -44,8 +44,8 @@ GLOBAL_BASE = 0x7000_0000_0000
     TIDS,  # pointer to int32 [warp][3][32]: tid.x, tid.y, tid.z of each lane
     STAMPS,  # pointer to uint32 per 32-byte sector of the arena: serial of the last block that loaded it
     BLOCK_SERIAL,
-    TOUCHED_READ,  # pointer to uint8 per sector: 255 where it was loaded in this launch
-    TOUCHED_WRITE,  # likewise: which of its words were stored, a bit each
+    TOUCHED_READ,  # pointer to uint8 per sector: which of its words were loaded in this launch, a bit each
+    TOUCHED_WRITE,  # likewise: which were stored
     TOUCHED_ATOMIC,  # likewise: which of its words an atomic updated
     TOUCHED_BYTES,  # pointer to uint32 per sector: which of its bytes stores narrower than a word have stored
     SHADOW_WRITES,  # pointers to the shadow of shared memory: an int64 a granule for the last write,
