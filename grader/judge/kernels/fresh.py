@@ -40,6 +40,13 @@ def drawn(
     return {name: rng.choice(array.reshape(-1), nbytes // array.itemsize) for name, array in inputs.items()}
 
 
+def balanced(topic: Topic, rng: np.random.Generator, nbytes: int) -> dict[str, Array]:
+    """The same of exact inputs, each element followed by its opposite: sums of however many of them, drawn at random,
+    stay so near to zero that they are exact in any order."""
+    halves = drawn(topic, rng, "exact", nbytes // 2)
+    return {name: np.stack([half, -half], axis=1).reshape(-1) for name, half in halves.items()}
+
+
 def prepared(arch: str) -> Kernel:
     """The kernel that fills arrays."""
     return prepare(parse_kernel_file(FILE, SIGNATURE), arch)
