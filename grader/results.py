@@ -59,7 +59,7 @@ class Provenance:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """One claim of a topic, checked on one kernel's counters at the `count` sizes."""
+    """One claim of a topic, checked on one kernel's counters at the `count` sizes, and at the `main` ones."""
 
     text: str  # what the rung must show, in words
     held: bool | None  # null: not known, because nothing was counted, or at sizes that it is not for
@@ -68,6 +68,9 @@ class ClaimResult:
     points: int = 0  # what it is worth in a grade
     expect: str = ""  # the expression that was evaluated
     limit: float | None = None  # the right side of the comparison, as found
+    at_main: bool = (
+        False  # it holds at the `count` sizes, and not at the `main` ones, whose value and limit these are
+    )
 
     @property
     def sign(self) -> str:

@@ -50,7 +50,8 @@ def _found(claim: ClaimResult) -> str:
     """What was counted against what was asked for, where the claim is one comparison."""
     if claim.value is None or claim.limit is None:
         return ""
-    return f" Found {units.rounded(claim.value)}, asked {claim.sign}{units.rounded(claim.limit)}."
+    where = " at the main size, where some blocks were counted," if claim.at_main else ","
+    return f" Found {units.rounded(claim.value)}{where} asked {claim.sign}{units.rounded(claim.limit)}."
 
 
 def first_sentence(prose: str) -> str:

@@ -74,6 +74,15 @@ def summed(records: Sequence[Record]) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
+def of_whole_grids(records: Sequence[Record]) -> dict[str, int]:
+    """Counters of all launches together, where only some blocks of each were run: they stand for all."""
+    total: Counter[str] = Counter()
+    for record in records:
+        scale = record.grid_blocks / record.blocks_run
+        total.update({name: round(value * scale) for name, value in record.counters.items()})
+    return dict(sorted(total.items()))
+
+
 def flop(counters: dict[str, int]) -> int:
     """Floating-point operations that were executed."""
     on_tensor_cores = sum(counters.get(name, 0) for name in metrics.TENSOR_OPS.values())

@@ -78,7 +78,8 @@ class Kernels(Kind[KernelFile]):
             submission.count(current, cases, unknown, pool.gpu is not None)
             submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
             if current.counters is not None:
-                main_size.look(current.compiled, self.topic, runner, secrets.randbelow(2**31))
+                there = main_size.look(current.compiled, self.topic, runner, secrets.randbelow(2**31))
+                submission.claim_at_main_sizes(current, cases, there)
 
     def times(
         self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress

@@ -87,21 +87,24 @@ def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
     return Patterns(drawn(topic, rng, "exact", PATTERN_PAGES * PAGE))
 
 
-def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> None:
+def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Sequence[Record]:
     """Look at a kernel at the topic's main and other large sizes. Raises Refused.
 
+    Returns the records of its launches at the main size, of the blocks that were run; none where that says nothing.
     Where reference.py says nothing about single elements, nothing is looked at.
     """
     if topic.sampled is None:
-        return
+        return ()
     known = patterns(topic, np.random.default_rng(seed))
     rng = random.Random(seed)
+    found = []
     for problem in (topic.sizes_main, *topic.sampled_cases):
         try:
             planned = kernel.plan(problem, runner.hello().limits)
-            Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng)
+            found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
         except Refused as refused:
             raise Refused(refused.verdict, f"{_where(topic, problem)}: {refused.reason}") from None
+    return found[0]
 
 
 def _where(topic: KernelTopic, problem: dict[str, int]) -> str:
@@ -132,8 +135,9 @@ class Look:
         found = {name: ArrayType(signature[name].dtype, shape) for name, shape in shapes.items()}
         return found | {item.name: ArrayType(item.dtype, item.shape) for item in self.planned.scratch}
 
-    def run(self, runner: Runner, rng: random.Random) -> None:
-        """Run some blocks of every launch, and look at what they did. Raises Refused."""
+    def run(self, runner: Runner, rng: random.Random) -> Sequence[Record]:
+        """Run some blocks of every launch, and look at what they did: their records, none where they say nothing.
+        Raises Refused."""
         most = MOST_BLOCKS if self.problem == self.topic.sizes_main else MOST_ELSEWHERE
         launches = [_of_some_blocks(launch, most, rng) for launch in self.planned.launches]
         runner.load(self.kernel, SECONDS)
@@ -141,11 +145,12 @@ class Look:
         reply = runner.ask([*self._allocations(runner), run], SECONDS)
         records = located(named(records_of(reply), self.planned.kernels), self.arrays)
         if self._ended_early(runner, reply, records):
-            return
+            return ()
         try:
             self._check(runner, records)
         finally:
             runner.do([Release(), *self._reloading(runner, records)], SECONDS)
+        return records
 
     def _reloading(self, runner: Runner, records: Sequence[Record]) -> list[Operation]:
         """Gives the module's variables their first values, where blocks have written to some: a count of blocks that
@@ -167,7 +172,9 @@ class Look:
             raise found
         if stopped & WAITING or (reply.failure is not None and reply.failure.status == NO_MEMORY):
             return True
-        refusal = of_records(records, BLOCK_BUDGET) or (reply.failure and of_failure(reply.failure))
+        refusal = of_records(records, BLOCK_BUDGET)
+        if refusal is None and reply.failure is not None:
+            refusal = of_failure(reply.failure)
         assert refusal is not None, "a launch that did not complete says why"
         raise refusal
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
@@ -142,6 +142,23 @@ def claim(
         facts = {**sizes, **current.facts}
         values = [{**with_sums(counting.summed(records)), **facts} for records in current.counted]
     current.claims = check_claims(runner.topic, claims, values)
+
+
+def claim_at_main_sizes(current: KernelSubmission, runner: CaseRunner, records: Sequence[Record]) -> None:
+    """Claims have to hold at the main sizes as well, by what some blocks did there: a kernel may have the idea at the
+    counted sizes alone."""
+    if not records or current.resources is None:
+        return
+    hello, topic = runner.child.hello(), runner.topic
+    planned = current.compiled.plan(topic.sizes_main, hello.limits)
+    used = counting.resources(current.compiled, planned, hello.arch)
+    sizes = topic.signature.with_derived(topic.sizes_main)
+    values = {**with_sums(counting.of_whole_grids(records)), **sizes, **counting.facts(used)}
+    there = check_claims(topic, topic.claims, [values])
+    current.claims = [
+        replace(at_main, at_main=True) if here.held and at_main.held is False else here
+        for here, at_main in zip(current.claims, there, strict=True)
+    ]
 
 
 def model(

@@ -315,7 +315,8 @@ class KernelTrack:
 
 
 def _only_sums(topic: Topic, problem: Problem) -> bool:
-    """Whether outputs are sums of inputs as they are: two additions an element at most, one for each side of a matrix."""
+    """Whether outputs are sums of inputs as they are: at most two additions an element, as each is in two sums of a
+    matrix."""
     if topic.tolerance.lambda_ == 0 or topic.sampled is None:
         return False
     shapes = topic.sampled.shapes(problem)
