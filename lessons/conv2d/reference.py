@@ -74,10 +74,15 @@ def transformed_bounds(
     channels before the last transform. Its errors are proportional to the same expression with absolute
     values everywhere, |Aᵀ|[(|G||g||Gᵀ|) ⊙ (|Bᵀ||d||B|)]|A|, which sees elements of x that the output's own
     sum does not: a large one disturbs its whole tile. The terms are the roundings on the way from x to y,
-    see the lesson: C of the sum and 10 of the transforms.
+    see the lesson: C of the sum and 10 of the transforms. A larger tile has no bound of its own, and spreads what is
+    not finite further.
     """
     if problem["R"] == problem["S"] == 3 and problem["stride"] == 1:
-        yield "Winograd F(2×2, 3×3)", problem["C"] + 10, {"y": _winograd_magnitude(inputs, problem, 2)}
+        terms, sums = problem["C"] + 10, _winograd_magnitude(inputs, problem, 2)
+        yield "Winograd F(2×2, 3×3)", terms, {"y": sums}
+        if not np.isfinite(inputs["x"]).all():
+            finite = np.isfinite(_winograd_magnitude(inputs, problem, 4))
+            yield "Winograd F(4×4, 3×3)", terms, {"y": np.where(finite, sums, np.inf)}
 
 
 def shapes(problem: Problem) -> dict[str, tuple[int, ...]]:

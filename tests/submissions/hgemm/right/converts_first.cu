@@ -13,13 +13,13 @@
 //
 // [[launch]]
 // kernel = "widen"
-// args = ["A", "a", "M * K"]
+// args = ["A", "a", "M", "K"]
 // grid = ["cdiv(M * K, 256)"]
 // block = [256]
 //
 // [[launch]]
 // kernel = "widen"
-// args = ["B", "b", "K * N"]
+// args = ["B", "b", "K", "N"]
 // grid = ["cdiv(K * N, 256)"]
 // block = [256]
 //
@@ -32,10 +32,10 @@
 
 #include <cuda_fp16.h>
 
-extern "C" __global__ void widen(const half* from, float* to, int count)
+extern "C" __global__ void widen(const half* from, float* to, int rows, int columns)
 {
-    const int i = blockIdx.x * 256 + threadIdx.x;
-    if (i < count) to[i] = float(from[i]);
+    const size_t i = size_t(blockIdx.x) * 256 + threadIdx.x;
+    if (i < size_t(rows) * columns) to[i] = float(from[i]);
 }
 
 extern "C" __global__ void product(const float* a, const float* b, float* C, int M, int N, int K)
