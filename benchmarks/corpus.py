@@ -11,7 +11,7 @@ A file lies in tests/submissions/<topic>/<shelf>/, and its shelf says what has t
 
 What else is expected stands in the file, in comment lines of their own (`// deserves: 01_coalesced`, `#` in Python):
 
-    deserves  the highest rung that it may reach, or `nothing`; every cheat says so
+    deserves  the highest rung that it may reach, or `nothing` where it may earn no points; every cheat says so
     lacks     what the emulator cannot run by name: there, an error whose reason names it is as good as a pass
     unless    a regular expression: a right one may also be refused where its reason matches
     reason    a regular expression that the reason has to match
@@ -49,7 +49,7 @@ from grader.workbook.topic import Topic
 FOLDER = Path(__file__).parents[1] / "tests" / "submissions"
 SHELVES = ("right", "wrong", "cheats")
 RUNGS = "rungs"
-NOTHING = "nothing"  # what a file deserves that may reach no rung
+NOTHING = "nothing"  # what a file deserves that may earn no points; rung 0 is everything's that is right
 
 _NOTE = re.compile(r"^(?://|#) (deserves|lacks|unless|reason): (.+?)\s*$", re.MULTILINE)
 
@@ -119,9 +119,10 @@ def _earned_too_much(entry: Entry, result: Grade, topic: Topic) -> str:
     if "deserves" not in entry.notes:
         return "" if entry.shelf == "right" else "a cheat has to say which rung it deserves"
     ladder, deserved = topic.ladder.ids, entry.notes["deserves"]
-    highest = -1 if deserved == NOTHING else ladder.index(deserved)
-    reached = -1 if result.rung_reached is None else ladder.index(result.rung_reached)
-    return f"reaches {result.rung_reached}, deserves {deserved}" if reached > highest else ""
+    reached = f"reaches {result.rung_reached} with {result.points} points, deserves {deserved}"
+    if deserved == NOTHING:
+        return reached if result.points else ""
+    return reached if result.rung_reached not in (None, *ladder[: ladder.index(deserved) + 1]) else ""
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
     python benchmarks/roofs.py [--device pycuda|emulator] [--scale N]
 
 Each roof has a kernel that does nothing else: multiply-adds from registers; loads of float4s from shared memory
-without conflicts; loads that bypass L1 from an array that the L2 cache holds; a read and a copy of an array many times
-as large as it. A rate is the best of several launches: a roof is what the device can do. A latency is that of one
+without conflicts; loads that bypass L1 from an array that the L2 cache holds, and atomics on it; a read and a copy of
+an array many times as large as it. A rate is the best of several launches: a roof is what the device can do. A latency is that of one
 thread that follows a chain of addresses in random order, one in each 128 bytes. `--scale` divides the work;
 on the emulator the times are the host's and mean nothing, but the kernels run.
 """
@@ -67,6 +67,11 @@ extern "C" __global__ void read_rate(float* out, const float4* in, long long n, 
 extern "C" __global__ void copy_rate(float4* out, const float4* in, long long n) {
   long long i = blockIdx.x * static_cast<long long>(blockDim.x) + threadIdx.x;
   if (i < n) out[i] = in[i];
+}
+// Warps update words that lie side by side, or all one word.
+extern "C" __global__ void update_rate(float* out, int words, int times) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int k = 0; k < times; k++) atomicAdd(out + (i + k * gridDim.x * blockDim.x) % words, 1.0f);
 }
 // One thread: each load gives the next one's place. The first `warm` loads are not timed.
 template <bool L1>
@@ -148,6 +153,16 @@ class Bench:
         )
         return 2.0 * self.large / seconds
 
+    def updates(self, words: int) -> float:
+        """Atomics a second on so many words."""
+        times, blocks, run = max(8 // self.scale, 1), 32 * self.spec.sms, self.kernels["update_rate"]
+        seconds = self.best(
+            lambda: run(
+                self.target, np.int32(words), np.int32(times), block=(THREADS, 1, 1), grid=(blocks, 1)
+            )
+        )
+        return float(times * THREADS * blocks / seconds)
+
     def latency(self, kernel: str, bytes_: int, warm: bool) -> float:
         """Clocks of a load, among lines of so many bytes; `warm`: each of them was loaded before."""
         driver, lines = self.device.driver, max(bytes_ // self.scale // LINE, 2)
@@ -168,7 +183,15 @@ class Bench:
 
 def prepared(device: Cuda, scale: int) -> Bench:
     """The kernels compiled and loaded, the arrays allocated and zeroed."""
-    names = ("fma_rate", "shared_rate", "read_rate", "copy_rate", "chase<true>", "chase<false>")
+    names = (
+        "fma_rate",
+        "shared_rate",
+        "read_rate",
+        "copy_rate",
+        "update_rate",
+        "chase<true>",
+        "chase<false>",
+    )
     build = compiler.compile_source(KERNELS, file=Path("roofs.cu"), kernels=names, arch=device.arch)
     module = device.driver.module_from_buffer(build.image("pycuda" if device.kind == "gpu" else "emulator"))
     spec, large = board(device.name, device.arch), (4 << 30) // scale
@@ -195,6 +218,13 @@ def main() -> None:
         *((f"L2, {size} MB read", bench.l2(size), known.l2, "B/s") for size in (4, 8, 16, 24, 32, 40)),
         ("DRAM, read", bench.dram(), known.dram, "B/s"),
         ("DRAM, copy", bench.copy(), bench.spec.dram_copy, "B/s"),
+        ("L2, atomics in whole sectors", 4 * bench.updates(1 << 20), bench.spec.l2_atomics, "B/s"),
+        (
+            "L2, atomics on one word",
+            4 * bench.updates(1),
+            4 * bench.spec.clock_hz / bench.spec.atomic_clocks,
+            "B/s",
+        ),
     ):
         print(
             f"{what:30} {units.rate(rate, unit):>14}   devices.toml {units.rate(assumed, unit):>14}   "

@@ -44,6 +44,8 @@ class DeviceSpec:
     dram_copy: float  # bytes read plus bytes written, where a kernel does both alike
     l2_rate: float  # where whole lines are touched
     l2_scattered: float  # where each sector lies in a line of its own
+    l2_atomics: float  # in sectors that atomics update, however little of them
+    atomic_clocks: float  # from one atomic to the next on the same word
     l1_latency: float
     l2_latency: float
     dram_latency: float

@@ -11,6 +11,7 @@ Each term is the time that one part of the device is busy, as if it worked alone
     fma      FP32 arithmetic
     tensor   arithmetic of Tensor Cores by mma.sync and WMMA
     latency  memory latencies that a warp waits for, shared among the warps that are resident (Little's law)
+    atomics  updates of one word, which L2 makes one after the other
 
 Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
 maximum and their sum. Every parameter belongs to a device; none belongs to a kernel.
@@ -63,6 +64,8 @@ class CountedLaunch(Protocol):
     def l2_read_bytes(self) -> int: ...
     @property
     def longest_warp(self) -> int: ...
+    @property
+    def atomics_a_word(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class LaunchStats:
     dram_write: float  # bytes
     l2_read: float  # bytes that miss an L1 cache
     longest_warp: float = 0  # instructions of the warp that executes the most; 0: all do as much
+    atomics_a_word: float = 0  # that update one word, one after the other
 
     @property
     def warps(self) -> int:
@@ -125,6 +129,7 @@ def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
         dram_write=min(record.dram_write_bytes * scale, array_bytes),
         l2_read=record.l2_read_bytes * scale,
         longest_warp=record.longest_warp,
+        atomics_a_word=record.atomics_a_word,
     )
 
 
@@ -174,6 +179,7 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         / device.mma_flop
         * busiest,
         "latency": _latency(device, launch, resident),
+        "atomics": launch.atomics_a_word * device.atomic_clocks / device.clock_hz,
     }
 
 
@@ -194,10 +200,11 @@ def _l2(device: DeviceSpec, launch: LaunchStats) -> float:
     reads = launch.l2_read / SECTOR
     stores = launch.counters.get(metrics.GLOBAL_SECTORS["st"], 0)
     atomics = sum(launch.counters.get(metrics.GLOBAL_SECTORS[kind], 0) for kind in ("red", "atom"))
-    alone = reads / _neighbours(launch, "ld") + stores / _neighbours(launch, "st") + atomics
+    alone = reads / _neighbours(launch, "ld") + stores / _neighbours(launch, "st")
     # One sector of a whole line costs 1 / l2_rate a byte, one alone in its line 1 / l2_scattered.
     share = SECTOR / (1 - 1 / SECTORS_A_LINE) * (1 / device.l2_scattered - 1 / device.l2_rate)
-    return (reads + stores + atomics) * (SECTOR / device.l2_scattered - share) + alone * share
+    moved = (reads + stores) * (SECTOR / device.l2_scattered - share) + alone * share
+    return moved + atomics * SECTOR / device.l2_atomics
 
 
 def _neighbours(launch: LaunchStats, kind: str) -> float:
@@ -208,12 +215,14 @@ def _neighbours(launch: LaunchStats, kind: str) -> float:
 
 
 def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
-    """Clocks of L1 and shared memory, of all SMs together; an instruction takes at least its lanes' time."""
+    """Clocks of L1 and shared memory, of all SMs together; an instruction takes at least its lanes' time. Shuffles go
+    the same way, 32 lanes a clock (CUDA C++ Programming Guide, "Arithmetic Instructions")."""
     counters = launch.counters
     instruction = WARP / device.capability.ldst_lanes
     accesses = sum(counters.get(metrics.GLOBAL_REQUESTS[kind], 0) for kind in ("ld", "st"))
     clocks = max(launch.load_lines + launch.store_lines, accesses * instruction)
     clocks += launch.l2_read / SECTOR / min(SECTORS_A_FILL, _neighbours(launch, "ld"))
+    clocks += counters.get(metrics.INTER_THREAD, 0) / WARP
     for kind in ("ld", "st"):
         shared = counters.get(metrics.SHARED_INSTRUCTIONS[kind], 0) * instruction
         clocks += max(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0), shared)

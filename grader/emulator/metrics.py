@@ -72,6 +72,9 @@ TENSOR_OPS = {
 # Warp instructions of any kind.
 WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 
+# Shuffles, votes and matches, once for each thread that executes them.
+INTER_THREAD = "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum"
+
 # Instructions of any kind, once for each thread that executes them.
 THREAD_INSTRUCTIONS = "smsp__thread_inst_executed.sum"
 
@@ -94,6 +97,7 @@ NAMES = frozenset(
         TENSOR_INSTRUCTIONS,
         *TENSOR_OPS.values(),
         WARP_INSTRUCTIONS,
+        INTER_THREAD,
         THREAD_INSTRUCTIONS,
     }
 )

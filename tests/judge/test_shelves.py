@@ -76,7 +76,7 @@ def test_a_file_that_is_off_is_seen() -> None:
         for name in ("wrong/loses_nan", "cheats/one_warp_does_everything", "right/by_shuffles")
     )
     assert corpus.off(wrong, result, topic) == "a wrong one passes"
-    assert corpus.off(cheat, result, topic) == "reaches 00_naive, deserves nothing"
+    assert corpus.off(cheat, result, topic) == "reaches 00_naive with 10 points, deserves nothing"
     assert not corpus.off(right, result, topic)
     naive, second, *_ = corpus.entries([corpus.RUNGS], topic="transpose")
     assert not corpus.off(naive, result, topic)

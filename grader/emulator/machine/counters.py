@@ -21,6 +21,7 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 _PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h", "bf16": "h", "bf16x2": "h"}
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
+_INTER_THREAD = ("shfl", "vote", "match", "redux")
 _ALWAYS = (
     *metrics.GLOBAL_REQUESTS.values(),
     *metrics.GLOBAL_SECTORS.values(),
@@ -38,6 +39,7 @@ _ALWAYS = (
     metrics.ASYNC_COPIES,
     metrics.TENSOR_INSTRUCTIONS,
     *(metrics.TENSOR_OPS["fp16", sums] for sums in ("fp32", "fp16")),
+    metrics.INTER_THREAD,
     metrics.WARP_INSTRUCTIONS,
     metrics.THREAD_INSTRUCTIONS,
 )
@@ -54,6 +56,8 @@ _INSTRUCTIONS = {
 def metric_of(inst: Instruction) -> str | None:
     """The metric that counts the threads which execute this instruction, if there is one."""
     parts = inst.parts
+    if parts[0] in _INTER_THREAD:
+        return metrics.INTER_THREAD
     name, precision = _ARITHMETIC.get(parts[0]), _PRECISION.get(parts[-1])
     if name is None or precision is None:
         return None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.emulator import metrics
 from grader.emulator.codegen.native_code import NativeCode
 from grader.emulator.devices import EmulatedDevice, max_active_blocks
 from grader.emulator.machine.counters import l2_bytes, tally
@@ -23,6 +24,7 @@ from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.touched import TouchedByBlocks
 from grader.emulator.machine.traces import Traces, warps_of
 from grader.emulator.machine.worker import Array, Worker
+from grader.emulator.ptx.plan import Site
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import LANES
 
@@ -60,6 +62,8 @@ class LaunchExecution:
     registers: int
     found: tuple[Touched, ...] = ()
     """By sampled blocks."""
+    updated_first: int = 0
+    """Words that atomics of the first sampled block have updated."""
 
     def run(self, workers: Sequence[Worker], linears: Array, order: Order) -> LaunchRecord:
         """Runs the blocks with these linear numbers.
@@ -102,6 +106,8 @@ class LaunchExecution:
             seconds += time.perf_counter() - start
             executed += self.budget - int(worker.context[layout.BUDGET])
             run += 1
+            if run == 1:
+                self.updated_first = self.traces.updated_words()
             executed += PAGE_EFFORT * touched.look()
         self.found = touched.found()
         return self.record([worker], status, run, tracked=False), seconds
@@ -194,6 +200,7 @@ class LaunchExecution:
             self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes
         ).findings(workers)
         loaded, stored = self.traces.sectors()
+        atomics_a_word = self._atomics_a_word(sites, blocks_run)
         self.traces.clear(self.plan, tracked=tracked)
         return LaunchRecord(
             kernel=self.plan.name, grid=self.grid, block=self.block, shared_bytes=self.shared_bytes,
@@ -203,13 +210,28 @@ class LaunchExecution:
             dram_read_bytes=32 * loaded, dram_write_bytes=32 * stored,
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
             longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers), touched=self.found,
-            communicates=tracked or self.plan.serial,
+            communicates=tracked or self.plan.serial, atomics_a_word=atomics_a_word,
         )  # fmt: skip
+
+    def _atomics_a_word(self, sites: np.ndarray[Any, Any], run: int) -> float:
+        """Blocks that were not run are taken to update as many words for the first time as those after the first."""
+        lanes = sum(int(sites[site.index][layout.ACCESS_LANES]) for site in self.plan.sites if _updates(site))
+        if not lanes:
+            return 0.0
+        words, blocks = float(self.traces.updated_words()), math.prod(self.grid)
+        if run < blocks:
+            each = (words - self.updated_first) / (run - 1) if run > 1 else words
+            words = self.updated_first + each * (blocks - 1)
+        return lanes * blocks / run / words
 
     def _trap(self, workers: Sequence[Worker], status: int) -> tuple[Finding, ...]:
         if status != layout.TRAPPED:
             return ()
         return (self.calls.failure or Finding("trap", 0, 1),)
+
+
+def _updates(site: Site) -> bool:
+    return site.operation in metrics.ATOMICS and site.space in ("global", "generic")
 
 
 def thread_indices(block: Shape) -> np.ndarray[Any, np.dtype[np.int32]]:

@@ -180,3 +180,5 @@ class LaunchRecord:
     """Its blocks may see in which order they run: threads have met in global memory, or atomics are used."""
     touched: tuple[Touched, ...] = ()
     """Where blocks were sampled."""
+    atomics_a_word: float = 0.0
+    """How many atomics of the whole grid update a word of global memory, on average over those that any updates."""

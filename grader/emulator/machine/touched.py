@@ -61,6 +61,10 @@ class MarkedPages:
         """How many of the sectors [first, last) are marked."""
         return int(np.count_nonzero(self.of_pages(self.within(first, last))))
 
+    def words(self, first: int, last: int) -> int:
+        """How many of their words are marked."""
+        return _words(self.of_pages(self.within(first, last)))
+
 
 @dataclass
 class _Allocation:

@@ -30,6 +30,7 @@ class Traces:
         self._touched = read, write, atomic = [reserve(sectors) for _ in range(3)]
         """Loaded; stored and updated, a bit a word."""
         self.loaded, self.stored = MarkedPages(read), MarkedPages(write, atomic)
+        self._updated = MarkedPages(atomic)
         self._bytes = reserve(4 * sectors)
         self._undo, self._records, self._table, self._vectors = Area(), Area(), Area(), Area()
 
@@ -75,6 +76,10 @@ class Traces:
         return sum(self.loaded.count(*each) for each in ranges), sum(
             self.stored.count(*each) for each in ranges
         )
+
+    def updated_words(self) -> int:
+        """How many words atomics have updated."""
+        return sum(self._updated.words(*each) for each in self._ranges())
 
     def conflict(self, plan: KernelPlan) -> bool:
         """Whether threads may have met in a sector that was loaded, stored or updated in different ways."""

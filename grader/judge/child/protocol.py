@@ -270,6 +270,7 @@ class Record(Struct, frozen=True):
     longest_warp: int
     communicates: bool
     touched: tuple[Touched, ...] = ()
+    atomics_a_word: float = 0.0
 
 
 class Request(Struct, frozen=True):

@@ -1,7 +1,8 @@
 // Tiles of 32 × 32 lie in the registers of a warp and go round by shuffles, one for each multiply-
-// add: claims about shared memory find none.
+// add: claims about shared memory find none. A number of B does serve 32 multiply-adds from a
+// register.
 //
-// deserves: 02_shared_tile
+// deserves: 03_register_tile_1d
 //
 // /// launch
 // [[launch]]

@@ -1,7 +1,7 @@
 // One block of 1024 threads, float4s, shuffles, one launch: all claims hold, at a hundredth of the
 // speed.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]

@@ -1,6 +1,6 @@
 // A single warp, float4s, and no shared memory.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]

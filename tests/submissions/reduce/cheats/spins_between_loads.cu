@@ -1,7 +1,7 @@
 // All claims hold; a loop of arithmetic between any two loads makes it slow, and no claim names
 // its instructions.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]
