@@ -11,9 +11,12 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
     AwaitEvent,
+    Buffer,
     Command,
     Copy,
     Fill,
@@ -22,11 +25,13 @@ from grader.emulator.streams.commands import (
     LaunchGraph,
     LaunchKernel,
     Place,
+    Queued,
     RecordEvent,
     Recording,
     WaitForEvent,
 )
 from grader.emulator.streams.ordering import Extent, Hazard, hazards
+from grader.emulator.streams.transcript import MOST, Transcript
 from grader.findings import schedules
 from grader.findings.schedules import (
     BeyondEnd,
@@ -56,8 +61,6 @@ from grader.workbook.topic import ScheduledKernel, ScheduleTopic
 SECONDS = 60.0
 """After this long a schedule that is only written down hangs."""
 
-MOST_COMMANDS = 20_000
-
 
 @dataclass(frozen=True)
 class CheckedSchedule:
@@ -73,23 +76,24 @@ def check_schedule(
 ) -> CheckedSchedule:
     """Write a schedule down for a problem, in an emulator's child that is used for nothing else, and check it."""
     job = topic.kernel
+    parameters = tuple(_parameter(item, job, problem) for item in topic.signature.params)
+    transcript = Transcript(_given(item) for item in parameters if isinstance(item, HostData))
     operation = RecordSchedule(
         file.path.name,
         file.source,
         kernel.load("emulator").image,
         _symbol(kernel),
-        tuple(_parameter(item, job, problem) for item in topic.signature.params),
+        parameters,
     )
     try:
-        reply = runner.ask([operation], SECONDS)
+        reply = runner.ask([operation], SECONDS, transcript.note)
     except Refused as refused:
         return CheckedSchedule(None, _of_hanging(refused))
     if reply.failure is not None:
         return CheckedSchedule(None, _of_failure(reply.failure, file))
-    recording = reply.values[0]
-    if not isinstance(recording, Recording):
-        return CheckedSchedule(None, Refused("error", "The schedule's process answered with something else."))
-    return Checker(topic, kernel, problem, recording).check()
+    if transcript.complaint:
+        return CheckedSchedule(None, _unreplayable(transcript.complaint))
+    return Checker(topic, kernel, problem, transcript.recording()).check()
 
 
 def _symbol(kernel: Kernel) -> str:
@@ -100,6 +104,15 @@ def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostD
     if item.kind == "size":
         return problem[item.name]
     return HostData(item.name, str(item.dtype), (job.elements[item.name].whole(problem),))
+
+
+def _given(item: HostData) -> Buffer:
+    """One of the job's host arrays, in a recording."""
+    return Buffer("pageable", math.prod(item.shape) * np.dtype(item.dtype).itemsize, item.name)
+
+
+def _unreplayable(complaint: str) -> Refused:
+    return Refused("error", f"The schedule cannot be replayed: {complaint}.")
 
 
 def _of_hanging(refusal: Refused) -> Refused:
@@ -137,7 +150,7 @@ class Checker:
     def check(self) -> CheckedSchedule:
         """All checks, in the order in which one makes sense of the next."""
         for complaint in self.malformed():
-            return CheckedSchedule(None, Refused("error", f"The schedule cannot be replayed: {complaint}."))
+            return CheckedSchedule(None, _unreplayable(complaint))
         found = list(self.wrong_launches()) or self.out_of_order()
         found = found or [*self.unwritten()]
         if not found:
@@ -149,33 +162,24 @@ class Checker:
         refusal = Refused("fail", f"{line}{shown[0].message}.{remedy}{others}")
         return CheckedSchedule(self.recording, refusal, tuple(shown))
 
-    # ---- whether it is a recording at all: only a forged one is not ----------------------------------------
+    # ---- whether it can be replayed at all: only a forged one cannot, or one that is too long ----------------
 
     def malformed(self) -> Iterator[str]:
-        """What no recorder writes."""
+        """What no recorder notes, and what no replay would see the end of."""
         recording = self.recording
-        commands = [*recording.commands, *(item for graph in recording.graphs for item in graph.commands)]
-        if len(commands) > MOST_COMMANDS:
-            yield f"it makes {len(commands):,} calls, more than {MOST_COMMANDS:,}: use larger chunks"
-            return
-        most = max(recording.events, len(recording.blocking), len(recording.graphs), len(recording.buffers))
-        if most > MOST_COMMANDS or recording.events < 0:
-            yield f"it makes {most:,} buffers, streams, events or graphs, more than {MOST_COMMANDS:,}"
-            return
-        names = [buffer.name for buffer in recording.buffers if buffer.name]
-        wanted = [item.name for item in self.topic.signature.params if item.kind != "size"]
-        if names != wanted or any(b.space == "device" for b in recording.buffers if b.name):
-            yield f"its host arrays are {names}, not {wanted}"
-        if not recording.blocking or any(buffer.nbytes < 1 for buffer in recording.buffers):
-            yield "a buffer is empty, or there is no stream"
-            return
-        for command in commands:
+        for command in (
+            *recording.commands,
+            *(item for graph in recording.graphs for item in graph.commands),
+        ):
             yield from self._malformed(command)
+        for graph in recording.graphs:
+            if not 0 < graph.origin < len(recording.blocking) or any(map(_uncapturable, graph.commands)):
+                yield "a graph holds what no capture takes"
         launched = [command.graph for command in recording.commands if isinstance(command, LaunchGraph)]
         if all(0 <= graph < len(recording.graphs) for graph in launched):
             pieces = sum(len(recording.graphs[graph].commands) for graph in launched)
-            if pieces > MOST_COMMANDS:
-                yield f"its graphs do {pieces:,} things, more than {MOST_COMMANDS:,}: use larger chunks"
+            if pieces > MOST:
+                yield f"its graphs do {pieces:,} things, more than {MOST:,}: use larger chunks"
 
     def _malformed(self, command: Command) -> Iterator[str]:
         streams, events = len(self.recording.blocking), self.recording.events
@@ -192,9 +196,16 @@ class Checker:
             0 <= command.graph < len(self.recording.graphs) and command.stream != DEFAULT_STREAM
         ):
             yield "a graph is launched that there is not"
+        if isinstance(command, Copy) and not self._to_or_from_device(command):
+            yield f"line {command.line}: a copy of a stream is within the host's memory"
         for place, nbytes, device in _places(command):
             if not self._inside(place, nbytes, device):
                 yield f"line {command.line}: {nbytes} bytes at {place} are in no buffer of that kind"
+
+    def _to_or_from_device(self, copy: Copy) -> bool:
+        ends = [place.buffer for place in (copy.target, copy.source)]
+        there = [self.recording.buffers[end] for end in ends if 0 <= end < len(self.recording.buffers)]
+        return any(buffer.space == "device" for buffer in there)
 
     def _inside(self, place: Place, nbytes: int, device: bool | None) -> bool:
         if not 0 <= place.buffer < len(self.recording.buffers):
@@ -344,6 +355,10 @@ class Checker:
             case Fill():
                 return [], [Extent(command.target, len(command.pattern) * command.count, True)]
         return [], []
+
+
+def _uncapturable(command: Queued) -> bool:
+    return command.stream == DEFAULT_STREAM or (isinstance(command, Copy) and command.waits)
 
 
 def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:
