@@ -167,10 +167,16 @@ class Recording(Struct, frozen=True, tag=True):
     graphs: tuple[Graph, ...]
     commands: tuple[Command, ...]
 
-    def queued(self) -> Iterator[Queued]:
-        """The commands for streams, those of launched graphs in their place."""
+    def expanded(self) -> Iterator[Command]:
+        """The commands, those of launched graphs in their place."""
         for command in self.commands:
             if isinstance(command, LaunchGraph):
                 yield from self.graphs[command.graph].commands
-            elif isinstance(command, Copy | Fill | LaunchKernel | RecordEvent | WaitForEvent):
+            else:
+                yield command
+
+    def queued(self) -> Iterator[Queued]:
+        """Those for streams."""
+        for command in self.expanded():
+            if isinstance(command, Copy | Fill | LaunchKernel | RecordEvent | WaitForEvent):
                 yield command

@@ -103,7 +103,7 @@ def _symbol(kernel: Kernel) -> str:
 def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostData | int:
     if item.kind == "size":
         return problem[item.name]
-    return HostData(item.name, str(item.dtype), (job.elements[item.name].whole(problem),))
+    return HostData(item.name, str(item.dtype), job.shape(item.name, problem))
 
 
 def _given(item: HostData) -> Buffer:
@@ -234,14 +234,12 @@ class Checker:
             if name not in reached and self.problem.get(name, value) != value:
                 return OtherSize(line, name, value, self.problem[name])
         first = self.job.file.launches[0]
-        wanted = math.prod(side.whole({**values, **self.kernel.constants}) for side in first.grid)
+        wanted = tuple(side.whole({**values, **self.kernel.constants}) for side in first.grid)
         threads = tuple(int(side.whole({**values, **self.kernel.constants})) for side in first.block)
         if launch.block != threads:
             return OtherBlock(line, launch.block, threads)
-        if math.prod(launch.grid) < wanted:
-            return SmallGrid(
-                line, math.prod(launch.grid), wanted, {name: values[name] for name in sorted(reached)}
-            )
+        if any(side < least for side, least in zip(launch.grid, wanted, strict=False)):
+            return SmallGrid(line, launch.grid, wanted, {name: values[name] for name in sorted(reached)})
         return self._onto_itself(launch) or self._beyond_end(launch)
 
     def _onto_itself(self, launch: LaunchKernel) -> InPlace | None:
@@ -319,7 +317,7 @@ class Checker:
         for number, buffer in enumerate(self.recording.buffers):
             if buffer.name in self.inputs:
                 written[number] = [(0, buffer.nbytes)]
-        for command in self._everything():
+        for command in self.recording.expanded():
             reads, writes = self._effects(command)
             for extent in reads:
                 hole = _hole(written.get(extent.place.buffer, []), extent.place.offset, extent.nbytes)
@@ -334,13 +332,6 @@ class Checker:
                 hole = _hole(written.get(number, []), 0, buffer.nbytes)
                 if hole is not None:
                     yield ResultUnwritten(None, self._memory(number), hole, bool(written.get(number)))
-
-    def _everything(self) -> Iterator[Command]:
-        for command in self.recording.commands:
-            if isinstance(command, LaunchGraph):
-                yield from self.recording.graphs[command.graph].commands
-            else:
-                yield command
 
     def _effects(self, command: Command) -> tuple[list[Extent], list[Extent]]:
         match command:
