@@ -39,6 +39,7 @@ SIMULATED_FACTS = (
     "launches",
     "streams",
     "enqueued_first",
+    "largest_piece",
     "engines_busy",
 )
 """What claims on schedules may name besides sizes: see `grader.judge.schedules.facts`."""

@@ -8,7 +8,7 @@ be ordered, and the results have to be written whole.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,6 +52,7 @@ from grader.judge.child.protocol import Failure, HostData, RecordSchedule
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
+from grader.judge.schedules import launches
 from grader.results import FindingResult
 from grader.workbook.reference import Problem
 from grader.workbook.schedule_file import ScheduleFile
@@ -226,7 +227,7 @@ class Checker:
         line = launch.line
         if launch.kernel != _symbol(self.kernel):
             return OtherKernel(line, launch.kernel)
-        values = self.values(launch)
+        values = launches.values(self.job, launch)
         if values is None:
             return OtherArguments(line, str(self.signature))
         reached = {size for item in self.job.reach.values() for size in item.names}
@@ -260,34 +261,9 @@ class Checker:
                 return BeyondEnd(launch.line, extent.place.offset, extent.nbytes, over)
         return None
 
-    def values(self, launch: LaunchKernel) -> Mapping[str, int] | None:
-        """The sizes that a launch passes, by name; None where its arguments are not the kernel's."""
-        params = self.signature.params
-        if len(params) != len(launch.args):
-            return None
-        values = {}
-        for item, argument in zip(params, launch.args, strict=True):
-            if (item.kind == "size") == isinstance(argument, Place):
-                return None
-            if isinstance(argument, bytes):
-                if len(argument) != item.nbytes:
-                    return None
-                values[item.name] = int.from_bytes(argument, "little", signed=item.dtype.kind == "i")
-                if values[item.name] < 0:
-                    return None
-        return values
-
     def reach(self, launch: LaunchKernel) -> Sequence[Extent]:
         """The bytes that a launch reads and writes."""
-        values = self.values(launch)
-        if values is None:
-            return []
-        found = []
-        for item, argument in zip(self.signature.params, launch.args, strict=True):
-            if isinstance(argument, Place):
-                nbytes = self.job.reach[item.name].whole(values) * item.dtype.itemsize
-                found.append(Extent(argument, nbytes, item.kind == "output"))
-        return found
+        return launches.reach(self.job, launch)
 
     # ---- order ---------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from grader.emulator.streams.commands import (
     Place,
     Recording,
 )
+from grader.judge.schedules import launches
 from grader.workbook.reference import Problem
 from grader.workbook.topic import ScheduleTopic
 
@@ -250,20 +251,11 @@ class _Flow(ABC):
         self.memory[place.buffer].write(first, first + nbytes, moved)
 
     def _launch(self, launch: LaunchKernel) -> None:
-        kernel = self.topic.kernel
-        arguments = list(zip(kernel.file.signature.params, launch.args, strict=True))
-        sizes = {
-            item.name: int.from_bytes(arg, "little") for item, arg in arguments if isinstance(arg, bytes)
-        }
-        read = []
-        for item, argument in arguments:
-            if not isinstance(argument, Place):
-                continue
-            nbytes = kernel.reach[item.name].whole(sizes) * item.dtype.itemsize
-            if item.kind == "input":
-                read.append(self._read(argument, nbytes))
-            else:  # the only output, behind the inputs
-                self._write(argument, nbytes, self.made(read, nbytes, sizes))
+        sizes, touched = launches.values(self.topic.kernel, launch), launches.reach(self.topic.kernel, launch)
+        assert sizes is not None, "checked"
+        (into,) = (extent for extent in touched if extent.writes)
+        read = [self._read(extent.place, extent.nbytes) for extent in touched if not extent.writes]
+        self._write(into.place, into.nbytes, self.made(read, into.nbytes, sizes))
 
 
 class _Elements(_Flow):
