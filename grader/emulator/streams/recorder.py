@@ -284,6 +284,8 @@ class HostArray(np.ndarray[Any, np.dtype[Any]]):
             )
         if target.nbytes != value.nbytes or target.dtype != value.dtype:
             raise NotRecorded(f"{value.nbytes} bytes are assigned to {target.nbytes}")
+        if target.strides != value.strides and not (target.flags.c_contiguous and value.flags.c_contiguous):
+            raise NotRecorded("an array is assigned to one that has its elements in another order")
         self.recorder.host_copy(_extent(target)[0], *_extent(value))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
@@ -292,10 +294,21 @@ class HostArray(np.ndarray[Any, np.dtype[Any]]):
         return getattr(ufunc, method)(*(_plain(item) for item in inputs), **named)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is np.copyto:
+            return _copy_to(*args, **kwargs)
         return function(*(_plain(item) for item in args), **{k: _plain(v) for k, v in kwargs.items()})
 
     def copy(self, order: Any = "C") -> Any:
         return self._read().copy(order)
+
+
+def _copy_to(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """np.copyto, of whole host arrays."""
+    if not isinstance(dst, HostArray) or where is not True:
+        raise NotRecorded(
+            "a schedule moves data, it does not make any: copy from one host array to another, whole"
+        )
+    dst[...] = src
 
 
 def _plain(item: Any) -> Any:
