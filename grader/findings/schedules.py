@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -74,8 +75,8 @@ class SmallGrid:
     """A launch with too few blocks for the sizes that it passes."""
 
     line: int | None
-    blocks: int
-    wanted: int
+    grid: Shape
+    wanted: tuple[int, ...]
     sizes: Mapping[str, int]
 
 
@@ -276,10 +277,12 @@ def remedy(finding: ScheduleFinding) -> str | None:
 
 def _small_grid(finding: SmallGrid) -> str:
     sizes = ", ".join(f"{name} = {value}" for name, value in finding.sizes.items())
-    blocks = f"{finding.blocks:,} block{'' if finding.blocks == 1 else 's'}"
-    return (
-        f"The grid has {blocks}, where {sizes} needs {finding.wanted:,}: elements at the end stay untouched"
-    )
+    blocks, wanted = math.prod(finding.grid), math.prod(finding.wanted)
+    has, needs = f"has {blocks:,} block{'' if blocks == 1 else 's'}", f"{wanted:,}"
+    if blocks >= wanted:
+        has = "is " + " × ".join(f"{side:,}" for side in finding.grid[: len(finding.wanted)])
+        needs = " × ".join(f"{side:,}" for side in finding.wanted)
+    return f"The grid {has}, where {sizes} needs {needs}: elements at the end stay untouched"
 
 
 def _unordered(finding: Unordered) -> str:

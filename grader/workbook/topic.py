@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -39,6 +39,7 @@ SIMULATED_FACTS = (
     "launches",
     "streams",
     "enqueued_first",
+    "largest_piece",
     "engines_busy",
 )
 """What claims on schedules may name besides sizes: see `grader.judge.schedules.facts`."""
@@ -217,11 +218,16 @@ class ScheduledKernel:
     """What the schedules of a topic launch: it is the topic's, not the learner's."""
 
     file: KernelFile  # kernels/naive/<topic>.cu; its launch block launches it once over the whole problem
-    elements: Mapping[str, Expression]  # by pointer of the topic's signature: how many the host array has
+    shapes: Mapping[str, tuple[Expression, ...]]  # by pointer of the topic's signature: the host array's
     check_sizes: tuple[dict[str, int], ...]  # at which schedules are checked and not replayed
     launches: Expression  # how many launches over the whole problem make the job, of the job's sizes
     reach: Mapping[str, Expression]  # by the kernel's pointers: how many elements a launch touches
     in_place: bool = False  # a thread reads no more than the element it writes, so input may be output
+    alone: Mapping[str, int] = field(default_factory=dict)  # sizes with which the job is a single launch
+
+    def shape(self, name: str, problem: Problem) -> tuple[int, ...]:
+        """The shape of a host array."""
+        return tuple(side.whole(problem) for side in self.shapes[name])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,35 +102,59 @@ def _ladder(
 
 def _kernel(table: Table, job: Signature, kernels: Path, topic: str) -> ScheduledKernel:
     """What schedules launch, from the table `[kernel]`."""
-    table.allow("signature", "launches", "elements", "reach", "check_sizes", "in_place")
+    table.allow("signature", "launches", "shapes", "reach", "check_sizes", "in_place", "alone")
     try:
         signature = parse_signature(table.get("signature", str))
     except ValueError as error:
         raise table.error(str(error), "signature") from None
     file = parse_kernel_file(kernels / "naive" / f"{topic}.cu", signature)
-    elements = _by_pointer(table.table("elements"), job)
     return ScheduledKernel(
         file=file,
-        elements=elements,
+        shapes=_shapes(table.table("shapes"), job),
         check_sizes=tuple(
             _sizes(table, "check_sizes", case, job) for case in table.get("check_sizes", list, [])
         ),
         launches=table.expression("launches", 1),
         reach=_by_pointer(table.table("reach"), signature),
         in_place=table.get("in_place", bool, False),
+        alone=_alone(table.below("alone"), job),
     )
 
 
 def _by_pointer(table: Table, signature: Signature) -> dict[str, Expression]:
     """An expression for each pointer of a signature, of its sizes."""
-    pointers = [item.name for item in (*signature.inputs, *signature.outputs)]
-    table.allow(*pointers)
-    found = {name: table.expression(name) for name in pointers}
-    sizes = {size.name for size in signature.sizes}
+    found = {name: table.expression(name) for name in _pointers(table, signature)}
     for name, expression in found.items():
-        if unknown := expression.names - sizes:
-            raise table.error(f"`{name}` names {', '.join(sorted(unknown))}, not a size", name)
+        _of_sizes(table, name, expression, signature)
     return found
+
+
+def _shapes(table: Table, signature: Signature) -> dict[str, tuple[Expression, ...]]:
+    """The lengths of the sides of each pointer's array, of the signature's sizes."""
+    found = {name: table.expressions(name) for name in _pointers(table, signature)}
+    for name, sides in found.items():
+        for side in sides:
+            _of_sizes(table, name, side, signature)
+    return found
+
+
+def _pointers(table: Table, signature: Signature) -> list[str]:
+    """The pointers of a signature, which are the keys of a table."""
+    found = [item.name for item in (*signature.inputs, *signature.outputs)]
+    table.allow(*found)
+    return found
+
+
+def _of_sizes(table: Table, name: str, expression: Expression, signature: Signature) -> None:
+    """Raises for an expression that names anything but sizes."""
+    if unknown := expression.names - {size.name for size in signature.sizes}:
+        raise table.error(f"`{name}` names {', '.join(sorted(unknown))}, not a size", name)
+
+
+def _alone(table: Table, signature: Signature) -> dict[str, int]:
+    """Some of the sizes."""
+    table.allow(*(size.name for size in signature.sizes))
+    return {name: table.get(name, int) for name in table.values}
 
 
 def _rung_files(kernels: Path, topic: str, suffix: str) -> Iterator[tuple[str, Path]]:

@@ -37,7 +37,12 @@ FINDINGS: list[tuple[ScheduleFinding, Kind, str, str]] = [
     (OtherArguments(3, "process(N)"), "launch", "does not pass what the kernel takes: process(N)", ""),
     (OtherSize(3, "R", 1, 2), "launch", "passes R = 1, the job has R = 2", ""),
     (OtherBlock(3, (32, 1, 1), (256, 1, 1)), "launch", "blocks of (32, 1, 1) threads", ""),
-    (SmallGrid(3, 1, 2000, {"N": 9}), "launch", "The grid has 1 block, where N = 9 needs 2,000", "cdiv"),
+    (
+        SmallGrid(3, (1, 1, 1), (2000,), {"N": 9}),
+        "launch",
+        "The grid has 1 block, where N = 9 needs 2,000",
+        "cdiv",
+    ),
     (InPlace(3), "launch", "writes into memory that it reads", "a buffer of its own"),
     (
         BeyondEnd(3, 8, 4000, 8),

@@ -1,8 +1,9 @@
 """What host code asks of a GPU, as data: copies, launches, events and waits, in the order of the calls.
 
-`grader.emulator.streams.recorder` writes such a list down while host code runs against the emulator's `pycuda.driver`;
-others check it, replay it on a device, and simulate how long it takes. Nothing in it is an address: memory is named by
-a buffer's number and an offset in bytes, streams and events by their numbers. Stream 0 is the default stream.
+`grader.emulator.streams.recorder` notes such a list, piece by piece, while host code runs against the emulator's
+`pycuda.driver`; others check it, replay it on a device, and simulate how long it takes. Nothing in it is an address:
+memory is named by a buffer's number and an offset in bytes, streams and events by their numbers. Stream 0 is the
+default stream.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ DEFAULT_STREAM = 0
 Space = Literal["device", "pinned", "pageable"]
 
 
-class Buffer(Struct, frozen=True):
+class Buffer(Struct, frozen=True, tag=True):
     """One allocation. `name` is that of a parameter of the job, "" for what the host code made itself."""
 
     space: Space
@@ -126,11 +127,35 @@ Queued = Copy | Fill | LaunchKernel | RecordEvent | WaitForEvent
 Command = Queued | Synchronise | AwaitEvent | HostRead | HostCopy | LaunchGraph
 
 
-class Graph(Struct, frozen=True):
+class Graph(Struct, frozen=True, tag=True):
     """Work captured from streams, of which `origin` is the one that the capture began in."""
 
     origin: int
     commands: tuple[Queued, ...]
+
+
+class Pinned(Struct, frozen=True, tag=True):
+    """A buffer of pageable memory is page-locked: all of its copies are."""
+
+    buffer: int
+
+
+class NewStream(Struct, frozen=True, tag=True):
+    """The next stream; `blocking` when it keeps to the default stream's order."""
+
+    blocking: bool
+
+
+class NewEvent(Struct, frozen=True, tag=True):
+    """The next event."""
+
+
+class Started(Struct, frozen=True, tag=True):
+    """What follows is timed."""
+
+
+Entry = Buffer | Pinned | NewStream | NewEvent | Graph | Started | Command
+"""What a recorder notes."""
 
 
 class Recording(Struct, frozen=True, tag=True):
@@ -142,10 +167,16 @@ class Recording(Struct, frozen=True, tag=True):
     graphs: tuple[Graph, ...]
     commands: tuple[Command, ...]
 
-    def queued(self) -> Iterator[Queued]:
-        """The commands for streams, those of launched graphs in their place."""
+    def expanded(self) -> Iterator[Command]:
+        """The commands, those of launched graphs in their place."""
         for command in self.commands:
             if isinstance(command, LaunchGraph):
                 yield from self.graphs[command.graph].commands
-            elif isinstance(command, Copy | Fill | LaunchKernel | RecordEvent | WaitForEvent):
+            else:
+                yield command
+
+    def queued(self) -> Iterator[Queued]:
+        """Those for streams."""
+        for command in self.expanded():
+            if isinstance(command, Copy | Fill | LaunchKernel | RecordEvent | WaitForEvent):
                 yield command

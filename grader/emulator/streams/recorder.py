@@ -1,19 +1,19 @@
-"""Writes down what host code asks of `pycuda.driver`, instead of doing it.
+"""Notes what host code asks of `pycuda.driver`, instead of doing it.
 
 While an emulation has a recorder, memory is allocated but nothing is copied or launched: the emulator's
-`pycuda.driver` notes each call here. Host arrays that hold the job's data are `HostArray`s, so that reading them
-is noted too. What they hold is not the data: a schedule cannot depend on it.
+`pycuda.driver` tells the recorder of each call, and the recorder notes it at once with those who keep the list. Host
+arrays that hold the job's data are `HostArray`s, so that reading them is noted too. What they hold is not the data: a
+schedule cannot depend on it.
 """
 
 from __future__ import annotations
 
 import bisect
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from grader.emulator.streams.commands import (
@@ -22,17 +22,21 @@ from grader.emulator.streams.commands import (
     Buffer,
     Command,
     Copy,
+    Entry,
     Fill,
     Graph,
     HostCopy,
     HostRead,
     LaunchGraph,
     LaunchKernel,
+    NewEvent,
+    NewStream,
+    Pinned,
     Place,
     Queued,
     RecordEvent,
-    Recording,
     Space,
+    Started,
     Synchronise,
     WaitForEvent,
 )
@@ -50,66 +54,66 @@ class _Region:
 
 
 class Recorder:
-    """The calls so far. `file` is the host code's, to know the lines that calls are made in."""
+    """Hears of calls and notes what they ask for with `note`. `file` is the host code's, to know the lines that calls
+    are made in."""
 
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._buffers: list[Buffer] = []
+    def __init__(self, file: str, note: Callable[[Entry], None]) -> None:
+        self._file, self._note = file, note
+        self._buffers = 0
         self._regions: dict[bool, list[_Region]] = {False: [], True: []}  # by whether it is the device's
         self._streams: dict[Any, int] = {}
-        self._blocking = [True]
         self._events: dict[Any, int] = {}
-        self._graphs: list[Graph] = []
+        self._graphs = 0
         self._captured: list[Queued] | None = None
-        self._commands: list[Command] = []
+        self._first: Command | None = None
         self._running = False
 
     def start(self) -> None:
         """What was asked for up to here was preparation. Raises NotRecorded where that was work."""
-        if self._commands:
-            line = self._commands[0].line
+        if self._first is not None:
             raise NotRecorded(
-                f"line {line}: __init__ gives the GPU work, but there is no data before run(): allocate "
+                f"line {self._first.line}: __init__ gives the GPU work, but there is no data before run(): allocate "
                 "memory, make streams, events and graphs in __init__, and do the rest in run()"
             )
         self._running = True
-
-    def recording(self) -> Recording:
-        """Everything written down."""
-        return Recording(
-            tuple(self._buffers),
-            tuple(self._blocking),
-            len(self._events),
-            tuple(self._graphs),
-            tuple(self._commands),
-        )
+        self._note(Started())
 
     # ---- memory --------------------------------------------------------------------------------------------
 
-    def allocated(self, space: Space, address: int, nbytes: int, name: str = "") -> None:
+    def given(self, array: np.ndarray[Any, np.dtype[Any]]) -> HostArray:
+        """The job's next array, which those who keep the list know: their first buffers."""
+        self._add(False, array.ctypes.data, array.nbytes)
+        return self.host_array(array)
+
+    def allocated(self, space: Space, address: int, nbytes: int) -> None:
         """Memory that copies may name from now on."""
         if self._running:
             raise NotRecorded(
                 "memory is allocated in run(), which takes longer than most copies: allocate it in __init__"
             )
-        regions = self._regions[space == "device"]
+        self._add(space == "device", address, nbytes)
+        self._note(Buffer(space, nbytes))
+
+    def _add(self, device: bool, address: int, nbytes: int) -> None:
+        regions = self._regions[device]
         # What lay there before was freed.
         regions[:] = [r for r in regions if r.start + r.nbytes <= address or r.start >= address + nbytes]
-        bisect.insort(regions, _Region(address, nbytes, len(self._buffers)), key=lambda region: region.start)
-        self._buffers.append(Buffer(space, nbytes, name))
+        bisect.insort(regions, _Region(address, nbytes, self._buffers), key=lambda region: region.start)
+        self._buffers += 1
 
     def pinned(self, address: int, nbytes: int) -> None:
-        """Host memory that is page-locked from now on."""
+        """Host memory that is page-locked from now on; memory that nobody knew of is the host code's own."""
+        if self._running:
+            raise NotRecorded(
+                "memory is page-locked in run(), which takes longer than most copies: do it in __init__"
+            )
         region = self._region(address, False)
-        if region is None or (region.start, region.nbytes) != (address, nbytes):
-            raise NotRecorded("register whole arrays that the schedule was given")
-        self._buffers[region.number] = msgspec.structs.replace(self._buffers[region.number], space="pinned")
-
-    def name(self, address: int, name: str) -> None:
-        """The host memory at an address is the job's array of that name."""
-        region = self._region(address, False)
-        if region is not None:
-            self._buffers[region.number] = msgspec.structs.replace(self._buffers[region.number], name=name)
+        if region is None:
+            self.allocated("pinned", address, nbytes)
+        elif (region.start, region.nbytes) != (address, nbytes):
+            raise NotRecorded("only a part of an array is registered: register whole arrays")
+        else:
+            self._note(Pinned(region.number))
 
     def _region(self, address: int, device: bool) -> _Region | None:
         regions = self._regions[device]
@@ -173,12 +177,13 @@ class Recorder:
 
     def stream(self, stream: Any, blocking: bool) -> None:
         """A new stream."""
-        self._streams[stream] = len(self._blocking)
-        self._blocking.append(blocking)
+        self._streams[stream] = len(self._streams) + 1  # the default stream is 0
+        self._note(NewStream(blocking))
 
     def event(self, event: Any) -> None:
         """A new event."""
         self._events[event] = len(self._events)
+        self._note(NewEvent())
 
     def record_event(self, event: Any, stream: Any) -> None:
         self._queue(RecordEvent(self._events[event], self._stream(stream), self._line()))
@@ -208,10 +213,11 @@ class Recorder:
         """Calls inside go into a graph, whose number this is."""
         if self._captured is not None:
             raise NotRecorded("a capture inside a capture")
-        number, self._captured = len(self._graphs), []
+        number, self._captured = self._graphs, []
         try:
             yield number
-            self._graphs.append(Graph(self._stream(origin), tuple(self._captured)))
+            self._graphs += 1
+            self._note(Graph(self._stream(origin), tuple(self._captured)))
         finally:
             self._captured = None
 
@@ -220,7 +226,7 @@ class Recorder:
 
     def _queue(self, command: Queued) -> None:
         if self._captured is None:
-            self._commands.append(command)
+            self._do(command)
             return
         if command.stream == DEFAULT_STREAM or (isinstance(command, Copy) and command.waits):
             raise NotRecorded("a capture takes asynchronous calls in streams of their own alone")
@@ -229,7 +235,11 @@ class Recorder:
     def _host(self, command: Command) -> None:
         if self._captured is not None:
             raise NotRecorded("the host cannot wait, read or launch inside a capture")
-        self._commands.append(command)
+        self._do(command)
+
+    def _do(self, command: Command) -> None:
+        self._first = self._first or command
+        self._note(command)
 
     def _stream(self, stream: Any) -> int:
         return DEFAULT_STREAM if stream is None else self._streams[stream]
@@ -274,6 +284,8 @@ class HostArray(np.ndarray[Any, np.dtype[Any]]):
             )
         if target.nbytes != value.nbytes or target.dtype != value.dtype:
             raise NotRecorded(f"{value.nbytes} bytes are assigned to {target.nbytes}")
+        if target.strides != value.strides and not (target.flags.c_contiguous and value.flags.c_contiguous):
+            raise NotRecorded("an array is assigned to one that has its elements in another order")
         self.recorder.host_copy(_extent(target)[0], *_extent(value))
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
@@ -282,10 +294,21 @@ class HostArray(np.ndarray[Any, np.dtype[Any]]):
         return getattr(ufunc, method)(*(_plain(item) for item in inputs), **named)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if function is np.copyto:
+            return _copy_to(*args, **kwargs)
         return function(*(_plain(item) for item in args), **{k: _plain(v) for k, v in kwargs.items()})
 
     def copy(self, order: Any = "C") -> Any:
         return self._read().copy(order)
+
+
+def _copy_to(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """np.copyto, of whole host arrays."""
+    if not isinstance(dst, HostArray) or where is not True:
+        raise NotRecorded(
+            "a schedule moves data, it does not make any: copy from one host array to another, whole"
+        )
+    dst[...] = src
 
 
 def _plain(item: Any) -> Any:

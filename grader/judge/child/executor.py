@@ -17,7 +17,6 @@ import numpy as np
 
 from grader import cuda
 from grader.emulator.machine.records import Allocation, Finding, Touched
-from grader.emulator.streams.commands import Recording
 from grader.judge.child.protocol import (
     Allocate,
     Copy,
@@ -45,7 +44,7 @@ from grader.judge.child.protocol import (
 )
 from grader.judge.child.replay import Hosts, Staged
 
-Value = list[Record] | float | Recording | Trace | bytes | None
+Value = list[Record] | float | Trace | bytes | None
 
 STATIC_SHARED_LIMIT = 48 * 1024
 """Bytes of dynamic shared memory a kernel gets without asking; above it an attribute has to be set."""

@@ -9,7 +9,7 @@ import select
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -17,10 +17,13 @@ from typing import Any
 import numpy as np
 
 from grader.emulator.cache import cache_folder, made_folder
+from grader.emulator.streams.commands import Entry
 from grader.judge.child.protocol import (
+    Answer,
     Hello,
     Message,
     NoMessage,
+    Noted,
     Operation,
     Reply,
     Request,
@@ -152,8 +155,14 @@ class ChildProcess:
             raise ValueError("reserve memory before looking at it")
         return np.frombuffer(self._map, dtype=np.uint8, count=nbytes, offset=offset)
 
-    def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
-        """Have a batch done. Raises ChildTimeout or ChildDied; a driver's error comes back in the reply."""
+    def ask(
+        self,
+        operations: Sequence[Operation],
+        timeout_s: float,
+        note: Callable[[Entry], None] = lambda entry: None,
+    ) -> Reply:
+        """Have a batch done; `note` is told what a recorder notes, as it comes. Raises ChildTimeout or ChildDied; a
+        driver's error comes back in the reply."""
         self.hello()
         clock = _Clock(timeout_s)
         view = memoryview(encoded(Request(tuple(operations), self._capacity)))
@@ -163,7 +172,7 @@ class ChildProcess:
                 view = view[os.write(self._requests, view) :]
             except BrokenPipeError as error:
                 raise self._died() from error
-        reply = self._receive(Reply, clock)
+        reply = self._reply(clock, note)
         try:
             check(reply, operations)
         except NoMessage as error:
@@ -171,6 +180,15 @@ class ChildProcess:
         if self._process.poll() is not None:  # whoever answered, it was not the child
             raise self._died()
         return reply
+
+    def _reply(self, clock: _Clock, note: Callable[[Entry], None]) -> Reply:
+        """The reply, once everything is noted that comes before it."""
+        answer = self._receive(Answer, clock)
+        while isinstance(answer, Noted):
+            note(answer.entry)
+            answer = self._receive(Answer, clock)
+        assert isinstance(answer, Reply)
+        return answer
 
     def printed(self) -> str:
         """What kernels and schedules have printed since this was last asked, or its first MOST_PRINTED bytes."""

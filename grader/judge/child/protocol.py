@@ -1,9 +1,9 @@
 """What the judge's parent asks of its child, and what the child answers.
 
-A request is a list of operations, done in order; the reply has one value an operation. Both are MessagePack,
-each after its length in eight bytes. Arrays do not travel in messages: they lie in one memory file that both
-processes map, and operations name their byte offsets in it. The child is told nothing that would let it
-judge: it sees regions of bytes, images and launches, never an expected result.
+A request is a list of operations, done in order; the reply has one value an operation, and entries of a recording come
+before it as they are made. All are MessagePack, each after its length in eight bytes. Arrays do not travel in messages:
+they lie in one memory file that both processes map, and operations name their byte offsets in it. The child is told
+nothing that would let it judge: it sees regions of bytes, images and launches, never an expected result.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Finding, Touched
-from grader.emulator.streams.commands import Recording
+from grader.emulator.streams.commands import Entry, Recording
 
 
 class Allocate(Struct, frozen=True, tag=True):
@@ -165,10 +165,10 @@ class HostData(Struct, frozen=True):
 
 
 class RecordSchedule(Struct, frozen=True, tag=True):
-    """Run a schedule against the recorder. The value is its Recording.
+    """Run a schedule against the recorder, and tell each Entry of its recording at once, as a Noted.
 
     `parameters` follow the kernel in the call of its class. The child that does this has run a learner's code,
-    and is trusted with nothing afterwards.
+    and is trusted with nothing afterwards: the parent keeps the list.
     """
 
     file: str  # as messages name it
@@ -290,12 +290,22 @@ class Failure(Struct, frozen=True):
     status: str | None = None  # CUDA's, such as "ILLEGAL_ADDRESS", where the driver returned one
 
 
-class Reply(Struct, frozen=True):
-    """The values of the operations that were done: Records of a Run, seconds of a Timed or a Replay, a
-    schedule's Recording, the Trace of a replay, the bytes of a Gather, None of the others."""
+class Answer(Struct, frozen=True):
+    """What comes back for a request: a Reply, and before it a Noted for each entry of a recording."""
 
-    values: tuple[list[Record] | float | Recording | Trace | bytes | None, ...]
+
+class Reply(Answer, frozen=True, tag=True):
+    """The values of the operations that were done: Records of a Run, seconds of a Timed or a Replay, the Trace of a
+    replay, the bytes of a Gather, None of the others."""
+
+    values: tuple[list[Record] | float | Trace | bytes | None, ...]
     failure: Failure | None = None
+
+
+class Noted(Answer, frozen=True, tag=True):
+    """An entry of the recording that is being made."""
+
+    entry: Entry
 
 
 DeviceKind = Literal["gpu", "emulator"]
@@ -314,12 +324,14 @@ class Hello(Struct, frozen=True):
     failure: Failure | None = None
 
 
-Message = TypeVar("Message", Request, Reply, Hello)
+Message = TypeVar("Message", Request, Answer, Hello)
 
 _encode = msgspec.msgpack.Encoder().encode
 # Made here, before there are threads: see grader/course/marking.py.
 _decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {
-    kind: msgspec.msgpack.Decoder(kind) for kind in (Request, Reply, Hello)
+    Request: msgspec.msgpack.Decoder(Request),
+    Answer: msgspec.msgpack.Decoder(Reply | Noted),
+    Hello: msgspec.msgpack.Decoder(Hello),
 }
 
 
@@ -331,7 +343,7 @@ class NoMessage(Exception):
     """What came is not a message of the kind that is due."""
 
 
-def encoded(message: Request | Reply | Hello) -> bytes:
+def encoded(message: Request | Answer | Hello) -> bytes:
     """A message as it is written, its length before it."""
     body = _encode(message)
     return struct.pack("<Q", len(body)) + body
@@ -373,10 +385,10 @@ def _value_of(operation: Operation) -> type:
     return _VALUES.get(type(operation), type(None))
 
 
-_VALUES: dict[type, type] = {Run: list, Timed: float, RecordSchedule: Recording, Gather: bytes}
+_VALUES: dict[type, type] = {Run: list, Timed: float, Gather: bytes}
 
 
-def send(descriptor: int, message: Request | Reply | Hello) -> None:
+def send(descriptor: int, message: Request | Answer | Hello) -> None:
     """Write one message; blocks until the other side has room for it."""
     view = memoryview(encoded(message))
     while view:

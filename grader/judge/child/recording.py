@@ -1,10 +1,13 @@
-"""Runs a schedule against the recorder: in a child of its own, the only place where a learner's Python runs."""
+"""Runs a schedule against the recorder: in a child of its own, the only place where a learner's Python runs.
+
+Nothing of the recording is kept here, where that code could change it: every entry goes to the parent as it is made.
+"""
 
 from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 
@@ -13,9 +16,9 @@ import numpy as np
 from grader.emulator.pycuda_api import driver, driver_ext
 from grader.emulator.pycuda_api.driver.emulation import emulation
 from grader.emulator.pycuda_api.shim import emulated_pycuda
-from grader.emulator.streams.commands import Recording
+from grader.emulator.streams.commands import Entry
 from grader.emulator.streams.recorder import HostArray, NotRecorded, Recorder
-from grader.judge.child.protocol import HostData, Operation, RecordSchedule
+from grader.judge.child.protocol import HostData, Noted, Operation, RecordSchedule, send
 from grader.judge.child.server import run
 from grader.workbook.schedule_file import CLASS
 
@@ -31,17 +34,20 @@ MOST_SAID = 2000
 
 def main(arguments: list[str]) -> None:
     """Serve what writes schedules down: nothing else."""
-    run(arguments, lambda device, memory: Writer())
+    run(arguments, lambda device, memory, replies: Writer(lambda entry: send(replies, Noted(entry))))
 
 
 class Writer:
-    """Does the one operation of this process."""
+    """Does the one operation of this process; `note` tells the parent of an entry."""
 
-    def do(self, operation: Operation) -> Recording:
+    def __init__(self, note: Callable[[Entry], None]) -> None:
+        self._note = note
+
+    def do(self, operation: Operation) -> None:
         """Write a schedule down. Raises ScheduleFailed."""
         if not isinstance(operation, RecordSchedule):
             raise TypeError(f"{type(operation).__name__} is done by the process that launches")
-        return record(operation)
+        record(operation, self._note)
 
     def status(self, error: Exception) -> None:
         """No driver has a say here."""
@@ -66,13 +72,13 @@ def _said(error: BaseException) -> str:
         return f"its message raises {type(further).__name__}"
 
 
-def record(op: RecordSchedule) -> Recording:
-    """Everything that the schedule asks for. Raises ScheduleFailed where it raises, or leaves."""
+def record(op: RecordSchedule, note: Callable[[Entry], None]) -> None:
+    """Note everything that the schedule asks for. Raises ScheduleFailed where it raises, or leaves."""
     function = driver.module_from_buffer(op.image).get_function(op.symbol)
-    found = emulation()
-    found.recorder = recorder = Recorder(op.file)
+    found, recorder = emulation(), Recorder(op.file, note)
+    parameters = [item if isinstance(item, int) else _given(recorder, item) for item in op.parameters]
+    found.recorder = recorder
     try:
-        parameters = [item if isinstance(item, int) else _given(recorder, item) for item in op.parameters]
         with _emulated_pycuda():
             module = sys.modules[MODULE] = ModuleType(MODULE)  # where dataclasses look a class's module up
             module.__file__ = op.file
@@ -80,7 +86,6 @@ def record(op: RecordSchedule) -> Recording:
             schedule = vars(module)[CLASS](function, *parameters)
             recorder.start()
             schedule.run()
-        return recorder.recording()
     except BaseException as error:
         raise ScheduleFailed(error, op.file) from error
     finally:
@@ -89,9 +94,7 @@ def record(op: RecordSchedule) -> Recording:
 
 def _given(recorder: Recorder, item: HostData) -> HostArray:
     """A host array that holds nothing, and takes no memory until somebody writes to it."""
-    array = driver.aligned_empty(item.shape, np.dtype(item.dtype))
-    recorder.name(array.ctypes.data, item.name)
-    return recorder.host_array(array)
+    return recorder.given(driver.aligned_empty(item.shape, np.dtype(item.dtype)))
 
 
 @contextmanager

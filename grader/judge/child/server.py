@@ -75,22 +75,22 @@ def main(arguments: list[str]) -> None:
     run(arguments, launching)
 
 
-def launching(device: cuda.Cuda, memory: int) -> Executor:
-    """What launches on a device, ready to."""
+def launching(device: cuda.Cuda, memory: int, replies: int) -> Executor:
+    """What launches on a device, ready to. It says nothing but the replies to requests."""
     if device.kind == "emulator":
         build.load()  # compiled now, if ever: no kernel's clock runs yet
     return Executor(device, Memory(memory))
 
 
-def run(arguments: list[str], executor: Callable[[cuda.Cuda, int], Doer]) -> None:
-    """Pick the device, say hello, serve."""
+def run(arguments: list[str], executor: Callable[[cuda.Cuda, int, int], Doer]) -> None:
+    """Pick the device, say hello, serve. `executor` is given the device, MEMORY and REPLIES."""
     kind, arch, threads, *descriptors = arguments
     requests, replies, memory = map(int, descriptors)
     try:
         device = cuda.select(kind, arch or None)
         if device.kind == "emulator" and threads != "all":
             emulation().threads = int(threads)
-        does, greeting = executor(device, memory), hello(device)
+        does, greeting = executor(device, memory, replies), hello(device)
     except Exception as error:
         send(replies, Hello("emulator", "", arch, 0, {}, None, None, failure(0, error)))
         return

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from grader.emulator.streams.commands import Entry
 from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, Role
 from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
@@ -82,10 +83,16 @@ class Runner:
         self._loaded.clear()
         self.generation += 1
 
-    def ask(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
-        """Have a batch done. Raises Refused for a child that does not live to answer, and replaces it."""
+    def ask(
+        self,
+        operations: Sequence[Operation],
+        timeout_s: float,
+        note: Callable[[Entry], None] = lambda entry: None,
+    ) -> Reply:
+        """Have a batch done; `note` is told what a recorder notes. Raises Refused for a child that does not live to
+        answer, and replaces it."""
         try:
-            return self._worker.ask(operations, timeout_s)
+            return self._worker.ask(operations, timeout_s, note)
         except ChildTimeout:
             self.restart()
             raise of_clock(timeout_s) from None

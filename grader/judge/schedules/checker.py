@@ -8,12 +8,15 @@ be ordered, and the results have to be written whole.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
     AwaitEvent,
+    Buffer,
     Command,
     Copy,
     Fill,
@@ -22,11 +25,13 @@ from grader.emulator.streams.commands import (
     LaunchGraph,
     LaunchKernel,
     Place,
+    Queued,
     RecordEvent,
     Recording,
     WaitForEvent,
 )
 from grader.emulator.streams.ordering import Extent, Hazard, hazards
+from grader.emulator.streams.transcript import MOST, Transcript
 from grader.findings import schedules
 from grader.findings.schedules import (
     BeyondEnd,
@@ -47,6 +52,7 @@ from grader.judge.child.protocol import Failure, HostData, RecordSchedule
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
+from grader.judge.schedules import launches
 from grader.results import FindingResult
 from grader.workbook.reference import Problem
 from grader.workbook.schedule_file import ScheduleFile
@@ -55,8 +61,6 @@ from grader.workbook.topic import ScheduledKernel, ScheduleTopic
 
 SECONDS = 60.0
 """After this long a schedule that is only written down hangs."""
-
-MOST_COMMANDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -73,23 +77,24 @@ def check_schedule(
 ) -> CheckedSchedule:
     """Write a schedule down for a problem, in an emulator's child that is used for nothing else, and check it."""
     job = topic.kernel
+    parameters = tuple(_parameter(item, job, problem) for item in topic.signature.params)
+    transcript = Transcript(_given(item) for item in parameters if isinstance(item, HostData))
     operation = RecordSchedule(
         file.path.name,
         file.source,
         kernel.load("emulator").image,
         _symbol(kernel),
-        tuple(_parameter(item, job, problem) for item in topic.signature.params),
+        parameters,
     )
     try:
-        reply = runner.ask([operation], SECONDS)
+        reply = runner.ask([operation], SECONDS, transcript.note)
     except Refused as refused:
         return CheckedSchedule(None, _of_hanging(refused))
     if reply.failure is not None:
         return CheckedSchedule(None, _of_failure(reply.failure, file))
-    recording = reply.values[0]
-    if not isinstance(recording, Recording):
-        return CheckedSchedule(None, Refused("error", "The schedule's process answered with something else."))
-    return Checker(topic, kernel, problem, recording).check()
+    if transcript.complaint:
+        return CheckedSchedule(None, _unreplayable(transcript.complaint))
+    return Checker(topic, kernel, problem, transcript.recording()).check()
 
 
 def _symbol(kernel: Kernel) -> str:
@@ -99,7 +104,16 @@ def _symbol(kernel: Kernel) -> str:
 def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostData | int:
     if item.kind == "size":
         return problem[item.name]
-    return HostData(item.name, str(item.dtype), (job.elements[item.name].whole(problem),))
+    return HostData(item.name, str(item.dtype), job.shape(item.name, problem))
+
+
+def _given(item: HostData) -> Buffer:
+    """One of the job's host arrays, in a recording."""
+    return Buffer("pageable", math.prod(item.shape) * np.dtype(item.dtype).itemsize, item.name)
+
+
+def _unreplayable(complaint: str) -> Refused:
+    return Refused("error", f"The schedule cannot be replayed: {complaint}.")
 
 
 def _of_hanging(refusal: Refused) -> Refused:
@@ -137,7 +151,7 @@ class Checker:
     def check(self) -> CheckedSchedule:
         """All checks, in the order in which one makes sense of the next."""
         for complaint in self.malformed():
-            return CheckedSchedule(None, Refused("error", f"The schedule cannot be replayed: {complaint}."))
+            return CheckedSchedule(None, _unreplayable(complaint))
         found = list(self.wrong_launches()) or self.out_of_order()
         found = found or [*self.unwritten()]
         if not found:
@@ -149,33 +163,24 @@ class Checker:
         refusal = Refused("fail", f"{line}{shown[0].message}.{remedy}{others}")
         return CheckedSchedule(self.recording, refusal, tuple(shown))
 
-    # ---- whether it is a recording at all: only a forged one is not ----------------------------------------
+    # ---- whether it can be replayed at all: only a forged one cannot, or one that is too long ----------------
 
     def malformed(self) -> Iterator[str]:
-        """What no recorder writes."""
+        """What no recorder notes, and what no replay would see the end of."""
         recording = self.recording
-        commands = [*recording.commands, *(item for graph in recording.graphs for item in graph.commands)]
-        if len(commands) > MOST_COMMANDS:
-            yield f"it makes {len(commands):,} calls, more than {MOST_COMMANDS:,}: use larger chunks"
-            return
-        most = max(recording.events, len(recording.blocking), len(recording.graphs), len(recording.buffers))
-        if most > MOST_COMMANDS or recording.events < 0:
-            yield f"it makes {most:,} buffers, streams, events or graphs, more than {MOST_COMMANDS:,}"
-            return
-        names = [buffer.name for buffer in recording.buffers if buffer.name]
-        wanted = [item.name for item in self.topic.signature.params if item.kind != "size"]
-        if names != wanted or any(b.space == "device" for b in recording.buffers if b.name):
-            yield f"its host arrays are {names}, not {wanted}"
-        if not recording.blocking or any(buffer.nbytes < 1 for buffer in recording.buffers):
-            yield "a buffer is empty, or there is no stream"
-            return
-        for command in commands:
+        for command in (
+            *recording.commands,
+            *(item for graph in recording.graphs for item in graph.commands),
+        ):
             yield from self._malformed(command)
+        for graph in recording.graphs:
+            if not 0 < graph.origin < len(recording.blocking) or any(map(_uncapturable, graph.commands)):
+                yield "a graph holds what no capture takes"
         launched = [command.graph for command in recording.commands if isinstance(command, LaunchGraph)]
         if all(0 <= graph < len(recording.graphs) for graph in launched):
             pieces = sum(len(recording.graphs[graph].commands) for graph in launched)
-            if pieces > MOST_COMMANDS:
-                yield f"its graphs do {pieces:,} things, more than {MOST_COMMANDS:,}: use larger chunks"
+            if pieces > MOST:
+                yield f"its graphs do {pieces:,} things, more than {MOST:,}: use larger chunks"
 
     def _malformed(self, command: Command) -> Iterator[str]:
         streams, events = len(self.recording.blocking), self.recording.events
@@ -192,9 +197,16 @@ class Checker:
             0 <= command.graph < len(self.recording.graphs) and command.stream != DEFAULT_STREAM
         ):
             yield "a graph is launched that there is not"
+        if isinstance(command, Copy) and not self._to_or_from_device(command):
+            yield f"line {command.line}: a copy of a stream is within the host's memory"
         for place, nbytes, device in _places(command):
             if not self._inside(place, nbytes, device):
                 yield f"line {command.line}: {nbytes} bytes at {place} are in no buffer of that kind"
+
+    def _to_or_from_device(self, copy: Copy) -> bool:
+        ends = [place.buffer for place in (copy.target, copy.source)]
+        there = [self.recording.buffers[end] for end in ends if 0 <= end < len(self.recording.buffers)]
+        return any(buffer.space == "device" for buffer in there)
 
     def _inside(self, place: Place, nbytes: int, device: bool | None) -> bool:
         if not 0 <= place.buffer < len(self.recording.buffers):
@@ -215,7 +227,7 @@ class Checker:
         line = launch.line
         if launch.kernel != _symbol(self.kernel):
             return OtherKernel(line, launch.kernel)
-        values = self.values(launch)
+        values = launches.values(self.job, launch)
         if values is None:
             return OtherArguments(line, str(self.signature))
         reached = {size for item in self.job.reach.values() for size in item.names}
@@ -223,14 +235,12 @@ class Checker:
             if name not in reached and self.problem.get(name, value) != value:
                 return OtherSize(line, name, value, self.problem[name])
         first = self.job.file.launches[0]
-        wanted = math.prod(side.whole({**values, **self.kernel.constants}) for side in first.grid)
+        wanted = tuple(side.whole({**values, **self.kernel.constants}) for side in first.grid)
         threads = tuple(int(side.whole({**values, **self.kernel.constants})) for side in first.block)
         if launch.block != threads:
             return OtherBlock(line, launch.block, threads)
-        if math.prod(launch.grid) < wanted:
-            return SmallGrid(
-                line, math.prod(launch.grid), wanted, {name: values[name] for name in sorted(reached)}
-            )
+        if any(side < least for side, least in zip(launch.grid, wanted, strict=False)):
+            return SmallGrid(line, launch.grid, wanted, {name: values[name] for name in sorted(reached)})
         return self._onto_itself(launch) or self._beyond_end(launch)
 
     def _onto_itself(self, launch: LaunchKernel) -> InPlace | None:
@@ -251,34 +261,9 @@ class Checker:
                 return BeyondEnd(launch.line, extent.place.offset, extent.nbytes, over)
         return None
 
-    def values(self, launch: LaunchKernel) -> Mapping[str, int] | None:
-        """The sizes that a launch passes, by name; None where its arguments are not the kernel's."""
-        params = self.signature.params
-        if len(params) != len(launch.args):
-            return None
-        values = {}
-        for item, argument in zip(params, launch.args, strict=True):
-            if (item.kind == "size") == isinstance(argument, Place):
-                return None
-            if isinstance(argument, bytes):
-                if len(argument) != item.nbytes:
-                    return None
-                values[item.name] = int.from_bytes(argument, "little", signed=item.dtype.kind == "i")
-                if values[item.name] < 0:
-                    return None
-        return values
-
     def reach(self, launch: LaunchKernel) -> Sequence[Extent]:
         """The bytes that a launch reads and writes."""
-        values = self.values(launch)
-        if values is None:
-            return []
-        found = []
-        for item, argument in zip(self.signature.params, launch.args, strict=True):
-            if isinstance(argument, Place):
-                nbytes = self.job.reach[item.name].whole(values) * item.dtype.itemsize
-                found.append(Extent(argument, nbytes, item.kind == "output"))
-        return found
+        return launches.reach(self.job, launch)
 
     # ---- order ---------------------------------------------------------------------------------------------
 
@@ -308,7 +293,7 @@ class Checker:
         for number, buffer in enumerate(self.recording.buffers):
             if buffer.name in self.inputs:
                 written[number] = [(0, buffer.nbytes)]
-        for command in self._everything():
+        for command in self.recording.expanded():
             reads, writes = self._effects(command)
             for extent in reads:
                 hole = _hole(written.get(extent.place.buffer, []), extent.place.offset, extent.nbytes)
@@ -324,13 +309,6 @@ class Checker:
                 if hole is not None:
                     yield ResultUnwritten(None, self._memory(number), hole, bool(written.get(number)))
 
-    def _everything(self) -> Iterator[Command]:
-        for command in self.recording.commands:
-            if isinstance(command, LaunchGraph):
-                yield from self.recording.graphs[command.graph].commands
-            else:
-                yield command
-
     def _effects(self, command: Command) -> tuple[list[Extent], list[Extent]]:
         match command:
             case LaunchKernel():
@@ -344,6 +322,10 @@ class Checker:
             case Fill():
                 return [], [Extent(command.target, len(command.pattern) * command.count, True)]
         return [], []
+
+
+def _uncapturable(command: Queued) -> bool:
+    return command.stream == DEFAULT_STREAM or (isinstance(command, Copy) and command.waits)
 
 
 def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:

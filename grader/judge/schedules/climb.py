@@ -6,6 +6,7 @@ kernel alone. No schedule can be faster than the slower of these.
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -53,6 +54,7 @@ def climb(pool: DevicePool, topic: ScheduleTopic, problem: dict[str, int], progr
             submission.check_all(current, job, sizes)
             with pool.judge() as runner:
                 submission.try_cases(current, job, CaseRunner(topic, store, runner), tried)
+            submission.follow(current, job, problem)
             submission.claim(current, job, topic.ladder.claims_up_to(rung.id))
         if problem != topic.claim_sizes:
             current.claims = elsewhere(current.claims)
@@ -170,7 +172,7 @@ def _baselines(job: ScheduleJob) -> list[ReplayCandidate]:
     for item in job.topic.signature.params:
         if item.kind == "size":
             continue
-        nbytes = kernel.elements[item.name].whole(job.problem) * item.dtype.itemsize
+        nbytes = math.prod(kernel.shape(item.name, job.problem)) * item.dtype.itemsize
         host, device = Place(len(buffers), 0), Place(len(buffers) + 1, 0)
         buffers += [Buffer("pinned", nbytes, item.name), Buffer("device", nbytes)]
         ends = (device, host) if item.kind == "input" else (host, device)

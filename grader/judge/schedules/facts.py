@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from grader.emulator.streams import commands as do
 from grader.emulator.streams.commands import Recording
+from grader.emulator.streams.ordering import Reach
 from grader.emulator.streams.timeline import ENGINES, Timeline
 from grader.judge.schedules.intervals import OWN_WORK
 from grader.workbook.expressions import Number
 
 
-def facts(recording: Recording, timeline: Timeline) -> dict[str, Number]:
+def facts(recording: Recording, timeline: Timeline, reach: Reach) -> dict[str, Number]:
     """What claims may name: bytes copied each way, of them those of pageable memory, device memory allocated,
     calls that run() makes, those that wait, launches, streams that work is given to, the share of the work that
-    is enqueued before the host waits for any, and how many engines are busy at a time, on average."""
+    is enqueued before the host waits for any, what of all work of its kind the largest copy or launch is, and how
+    many engines are busy at a time, on average."""
     spaces = [buffer.space for buffer in recording.buffers]
     queued = list(recording.queued())
     copies = [item for item in queued if isinstance(item, do.Copy)]
@@ -34,8 +36,27 @@ def facts(recording: Recording, timeline: Timeline) -> dict[str, Number]:
         "launches": sum(isinstance(item, do.LaunchKernel) for item in queued),
         "streams": len({item.stream for item in work}),
         "enqueued_first": _pieces(recording, before) / max(_pieces(recording, recording.commands), 1),
+        "largest_piece": max(map(_largest, _sizes(spaces, work, reach)), default=1.0),
         "engines_busy": sum(timeline.busy(engine) for engine in ENGINES) / timeline.seconds,
     }
+
+
+def _sizes(
+    spaces: Sequence[do.Space], work: Iterable[do.Copy | do.LaunchKernel | do.Fill], reach: Reach
+) -> Iterable[list[int]]:
+    """Bytes of each copy in, of each copy out, and those that each launch touches."""
+    found: dict[str, list[int]] = {}
+    for item in work:
+        if isinstance(item, do.LaunchKernel):
+            found.setdefault("launch", []).append(sum(extent.nbytes for extent in reach(item)))
+        elif isinstance(item, do.Copy) and spaces[item.source.buffer] != spaces[item.target.buffer]:
+            found.setdefault(spaces[item.target.buffer], []).append(item.nbytes)
+    return found.values()
+
+
+def _largest(sizes: Sequence[int]) -> float:
+    """The share of the largest."""
+    return max(sizes) / max(sum(sizes), 1)
 
 
 def _waits(command: do.Command) -> bool:

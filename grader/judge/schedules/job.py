@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import launch_stats, modelled_time
-from grader.emulator.streams.commands import Recording
+from grader.emulator.streams.commands import LaunchKernel, Recording
+from grader.emulator.streams.ordering import Extent
 from grader.emulator.streams.timeline import Timeline, simulate
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Record
@@ -20,6 +22,7 @@ from grader.judge.kernels.counting import product
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
+from grader.judge.schedules import launches
 from grader.workbook.reference import Problem
 from grader.workbook.topic import ScheduleTopic
 
@@ -69,6 +72,10 @@ class ScheduleJob:
     clock: KernelClock
     device: DeviceSpec
     problem: Problem  # that times and claims are for
+
+    def reach(self, launch: LaunchKernel) -> Sequence[Extent]:
+        """The bytes that a launch reads and writes."""
+        return launches.reach(self.topic.kernel, launch)
 
     def simulate(self, recording: Recording) -> Timeline:
         """A recording's run on the device, in simulated time."""

@@ -58,6 +58,8 @@ class Schedules(Kind[ScheduleFile]):
                 cases = CaseRunner(self.topic, CaseStore(self.topic), runner)
                 submission.try_cases(current, job, cases, tried)
             if whole:
+                for problem in (*self.topic.kernel.check_sizes, job.problem):
+                    submission.follow(current, job, problem)
                 submission.claim(current, job, self.topic.claims)
         return current
 

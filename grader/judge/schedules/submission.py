@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.timeline import Timeline
 from grader.judge.child.process import RECORDING
@@ -14,6 +16,7 @@ from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.judge.schedules.case_replay import replay
 from grader.judge.schedules.checker import CheckedSchedule, check_schedule
+from grader.judge.schedules.dataflow import MOST_TIMES, TooMuch, followed
 from grader.judge.schedules.facts import facts, host_copies
 from grader.judge.schedules.job import ScheduleJob
 from grader.judge.submission import Submission, check_claims
@@ -83,9 +86,29 @@ def try_cases(
             raise outcome.refusal
 
 
+def follow(current: ScheduleSubmission, job: ScheduleJob, problem: Problem) -> None:
+    """Look at what the schedule does to data at sizes that nothing is replayed at. Raises Refused."""
+    where = ", ".join(f"{name}={value}" for name, value in problem.items())
+    try:
+        wrong = followed(job.topic, problem, current.recorded(problem))
+    except TooMuch:
+        text = f"Its launches compute more than {MOST_TIMES} times what the job asks for. (Where {where}.)"
+        raise Refused("timeout", text) from None
+    if wrong is not None:
+        found = "no whole number" if wrong.found is None else f"{wrong.found:g}"
+        index = np.unravel_index(wrong.element, job.topic.kernel.shape(wrong.array, problem))
+        element = f"`{wrong.array}[{', '.join(map(str, index))}]`"
+        raise Refused(
+            "fail",
+            f"Followed call by call, the schedule leaves {found} in {element}, where "
+            f"{wrong.wanted:g} belongs. It is right at the sizes that are tried: look at what it does otherwise at "
+            f"these. (Where {where}.)",
+        )
+
+
 def claim(current: ScheduleSubmission, job: ScheduleJob, claims: Sequence[ClaimSpec]) -> None:
     """Simulate the schedule at the sizes that times are for, and check claims on what that shows."""
     recording = current.recorded(job.problem)
     current.timeline = job.simulate(recording)
-    current.facts = facts(recording, current.timeline)
+    current.facts = facts(recording, current.timeline, job.reach)
     current.claims = check_claims(job.topic, claims, [{**job.problem, **current.facts}])

@@ -1,0 +1,90 @@
+"""A recording put together from what a recorder notes, by a process in which no host code runs.
+
+What is noted cannot be taken back or changed: a stranger's code can do to the recorder, in its own process, whatever it
+likes, and all that comes of it is another list of calls, which has to be right by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from grader.emulator.streams.commands import (
+    Buffer,
+    Command,
+    Entry,
+    Graph,
+    NewEvent,
+    NewStream,
+    Pinned,
+    Recording,
+    Started,
+)
+
+MOST = 20_000
+"""Entries of one recording, those inside graphs included."""
+
+
+class Transcript:
+    """The entries so far; `given` are the job's host arrays. `complaint` says why they are no recording."""
+
+    def __init__(self, given: Iterable[Buffer]) -> None:
+        self._buffers = list(given)
+        self._given = len(self._buffers)
+        self._blocking = [True]
+        self._events = 0
+        self._graphs: list[Graph] = []
+        self._commands: list[Command] = []
+        self._started = False
+        self._noted = 0
+        self.complaint = ""
+
+    def note(self, entry: Entry) -> None:
+        """One more; none once there is something to complain of."""
+        self._noted += 1 + (len(entry.commands) if isinstance(entry, Graph) else 0)
+        if self._noted > MOST:
+            self.complaint = self.complaint or f"it makes more than {MOST:,} calls: use larger chunks"
+        if not self.complaint:
+            self.complaint = self._add(entry)
+
+    def recording(self) -> Recording:
+        """Everything noted."""
+        return Recording(
+            tuple(self._buffers),
+            tuple(self._blocking),
+            self._events,
+            tuple(self._graphs),
+            tuple(self._commands),
+        )
+
+    def _add(self, entry: Entry) -> str:
+        match entry:
+            case Buffer() | Pinned():
+                return self._memory(entry)
+            case NewStream(blocking):
+                self._blocking.append(blocking)
+            case NewEvent():
+                self._events += 1
+            case Graph():
+                self._graphs.append(entry)
+            case Started() if not self._started:
+                self._started = True
+            case Started():
+                return "run() begins twice"
+            case _ if self._started:
+                self._commands.append(entry)
+            case _:
+                return "there is work before run()"
+        return ""
+
+    def _memory(self, entry: Buffer | Pinned) -> str:
+        if self._started:
+            return "memory is allocated or page-locked in run()"
+        if isinstance(entry, Buffer):
+            self._buffers.append(entry)
+            return "" if entry.nbytes > 0 and not entry.name else "a buffer is empty, or has a job's name"
+        if not 0 <= entry.buffer < len(self._buffers) or self._buffers[entry.buffer].space == "device":
+            return "what is page-locked is no host memory"
+        self._buffers[entry.buffer] = msgspec.structs.replace(self._buffers[entry.buffer], space="pinned")
+        return ""

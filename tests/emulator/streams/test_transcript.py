@@ -1,0 +1,50 @@
+"""What a stranger's process may say of its own calls, and what it may not."""
+
+import pytest
+
+from grader.emulator.streams.commands import Buffer, Entry, NewStream, Pinned, Started, Synchronise
+from grader.emulator.streams.transcript import MOST, Transcript
+
+GIVEN = Buffer("pageable", 400, "source")
+
+
+def told(*entries: Entry) -> Transcript:
+    transcript = Transcript([GIVEN])
+    for entry in entries:
+        transcript.note(entry)
+    return transcript
+
+
+def test_entries_make_a_recording() -> None:
+    found = told(Buffer("device", 8), Pinned(0), NewStream(False), Started(), Synchronise(1))
+    recording = found.recording()
+    assert not found.complaint
+    assert recording.buffers == (Buffer("pinned", 400, "source"), Buffer("device", 8))
+    assert recording.blocking == (True, False)
+    assert recording.commands == (Synchronise(1),)
+
+
+@pytest.mark.parametrize(
+    ("entries", "complaint"),
+    [
+        ((Synchronise(None),), "work before run"),
+        ((Started(), Started()), "begins twice"),
+        ((Started(), Pinned(0)), "page-locked in run"),
+        ((Started(), Buffer("device", 8)), "allocated .* in run"),
+        ((Buffer("pageable", 400, "source"),), "a job's name"),
+        ((Buffer("device", 0),), "empty"),
+        ((Buffer("device", 8), Pinned(1)), "no host memory"),
+        ((Pinned(-1),), "no host memory"),
+        ((Started(), *[Synchronise(None)] * MOST), "more than 20,000 calls"),
+    ],
+)
+def test_what_no_recorder_notes_is_complained_of(entries: tuple[Entry, ...], complaint: str) -> None:
+    found = told(*entries)
+    with pytest.raises(AssertionError, match=complaint):
+        assert not found.complaint, found.complaint
+
+
+def test_nothing_is_noted_behind_a_complaint() -> None:
+    found = told(Synchronise(None), Started(), Synchronise(None))
+    assert found.complaint
+    assert found.recording().commands == ()
