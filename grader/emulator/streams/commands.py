@@ -14,6 +14,9 @@ from msgspec import Struct
 
 DEFAULT_STREAM = 0
 
+MOST_CALLS = 20_000
+"""Calls that are written down; also buffers, streams, events and graphs, of each."""
+
 Space = Literal["device", "pinned", "pageable"]
 
 

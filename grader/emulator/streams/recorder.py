@@ -18,6 +18,7 @@ import numpy as np
 
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
+    MOST_CALLS,
     AwaitEvent,
     Buffer,
     Command,
@@ -62,6 +63,7 @@ class Recorder:
         self._graphs: list[Graph] = []
         self._captured: list[Queued] | None = None
         self._commands: list[Command] = []
+        self._calls = 0  # commands, those of graphs among them
         self._running = False
 
     def start(self) -> None:
@@ -92,6 +94,7 @@ class Recorder:
             raise NotRecorded(
                 "memory is allocated in run(), which takes longer than most copies: allocate it in __init__"
             )
+        self._check_room(len(self._buffers), "buffers")
         regions = self._regions[space == "device"]
         # What lay there before was freed.
         regions[:] = [r for r in regions if r.start + r.nbytes <= address or r.start >= address + nbytes]
@@ -173,11 +176,13 @@ class Recorder:
 
     def stream(self, stream: Any, blocking: bool) -> None:
         """A new stream."""
+        self._check_room(len(self._blocking), "streams")
         self._streams[stream] = len(self._blocking)
         self._blocking.append(blocking)
 
     def event(self, event: Any) -> None:
         """A new event."""
+        self._check_room(len(self._events), "events")
         self._events[event] = len(self._events)
 
     def record_event(self, event: Any, stream: Any) -> None:
@@ -208,6 +213,7 @@ class Recorder:
         """Calls inside go into a graph, whose number this is."""
         if self._captured is not None:
             raise NotRecorded("a capture inside a capture")
+        self._check_room(len(self._graphs), "graphs")
         number, self._captured = len(self._graphs), []
         try:
             yield number
@@ -218,7 +224,17 @@ class Recorder:
     def launch_graph(self, graph: int, stream: Any) -> None:
         self._host(LaunchGraph(graph, self._stream(stream), self._line()))
 
+    def _check_room(self, number: int, things: str) -> None:
+        """Raises NotRecorded where there are as many as may be: nobody waits for what is refused later."""
+        if number >= MOST_CALLS:
+            raise NotRecorded(f"it makes more than {MOST_CALLS:,} {things}: use larger chunks")
+
+    def _count_call(self) -> None:
+        self._check_room(self._calls, "calls")
+        self._calls += 1
+
     def _queue(self, command: Queued) -> None:
+        self._count_call()
         if self._captured is None:
             self._commands.append(command)
             return
@@ -229,6 +245,7 @@ class Recorder:
     def _host(self, command: Command) -> None:
         if self._captured is not None:
             raise NotRecorded("the host cannot wait, read or launch inside a capture")
+        self._count_call()
         self._commands.append(command)
 
     def _stream(self, stream: Any) -> int:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
+    MOST_CALLS,
     AwaitEvent,
     Command,
     Copy,
@@ -55,8 +56,6 @@ from grader.workbook.topic import ScheduledKernel, ScheduleTopic
 
 SECONDS = 60.0
 """After this long a schedule that is only written down hangs."""
-
-MOST_COMMANDS = 20_000
 
 
 @dataclass(frozen=True)
@@ -155,12 +154,12 @@ class Checker:
         """What no recorder writes."""
         recording = self.recording
         commands = [*recording.commands, *(item for graph in recording.graphs for item in graph.commands)]
-        if len(commands) > MOST_COMMANDS:
-            yield f"it makes {len(commands):,} calls, more than {MOST_COMMANDS:,}: use larger chunks"
+        if len(commands) > MOST_CALLS:
+            yield f"it makes {len(commands):,} calls, more than {MOST_CALLS:,}: use larger chunks"
             return
         most = max(recording.events, len(recording.blocking), len(recording.graphs), len(recording.buffers))
-        if most > MOST_COMMANDS or recording.events < 0:
-            yield f"it makes {most:,} buffers, streams, events or graphs, more than {MOST_COMMANDS:,}"
+        if most > MOST_CALLS or recording.events < 0:
+            yield f"it makes {most:,} buffers, streams, events or graphs, more than {MOST_CALLS:,}"
             return
         names = [buffer.name for buffer in recording.buffers if buffer.name]
         wanted = [item.name for item in self.topic.signature.params if item.kind != "size"]
@@ -174,8 +173,8 @@ class Checker:
         launched = [command.graph for command in recording.commands if isinstance(command, LaunchGraph)]
         if all(0 <= graph < len(recording.graphs) for graph in launched):
             pieces = sum(len(recording.graphs[graph].commands) for graph in launched)
-            if pieces > MOST_COMMANDS:
-                yield f"its graphs do {pieces:,} things, more than {MOST_COMMANDS:,}: use larger chunks"
+            if pieces > MOST_CALLS:
+                yield f"its graphs do {pieces:,} things, more than {MOST_CALLS:,}: use larger chunks"
 
     def _malformed(self, command: Command) -> Iterator[str]:
         streams, events = len(self.recording.blocking), self.recording.events
