@@ -31,10 +31,11 @@ def confine(box: dict[str, Any], parent: int) -> None:
     hide()
     _limit(box)
     ctypes.CDLL(None).prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    filed = landlock.restrict(box["reads"], box["writes"], box["devices"])
+    if box["landlock"]:
+        landlock.restrict(box["reads"], box["writes"], box["devices"])
     if os.geteuid() == 0:
-        _drop_capabilities(_OVERRIDE | _READ_SEARCH if filed else 0)
-    seccomp.install(threads=box["threads"], network=box["network"])
+        _drop_capabilities(_OVERRIDE | _READ_SEARCH if box["landlock"] else 0)
+    seccomp.install(threads=box["threads"], network=box["gpu"], writes=box["gpu"] or bool(box["writes"]))
 
 
 def end_with_parent(parent: int) -> None:

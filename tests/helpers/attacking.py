@@ -22,6 +22,7 @@ BUILDS: dict[str, Means] = {
     "bubblewrap": HERE,
     "landlock": replace(HERE, bubblewrap=""),
     "another user": replace(HERE, bubblewrap="", landlock=0),
+    "limits": replace(HERE, bubblewrap="", landlock=0, other_user=False),
 }
 """The protections that a machine may have. Each is tried where this one has it."""
 
@@ -32,6 +33,7 @@ def there(name: str) -> bool:
         "bubblewrap": bool(HERE.bubblewrap),
         "landlock": HERE.landlock > 0,
         "another user": HERE.other_user,
+        "limits": True,
     }
     return has[name] and HERE.seccomp
 
