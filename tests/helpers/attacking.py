@@ -67,6 +67,12 @@ def order(body: str) -> RecordSchedule:
     return RecordSchedule("attack.py", schedule(body), image(), "process", ())
 
 
+def under(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on processes start under this protection alone."""
+    if protection != "bubblewrap":
+        monkeypatch.setattr(start, "means", lambda: BUILDS[protection])
+
+
 def attack(
     body: str,
     protection: str,
@@ -75,8 +81,7 @@ def attack(
     told: Callable[[ChildProcess], None] = lambda child: None,
 ) -> tuple[Reply, str]:
     """Run a schedule's body under a protection: the answer, and what was printed."""
-    if protection != "bubblewrap":
-        monkeypatch.setattr(start, "means", lambda: BUILDS[protection])
+    under(protection, monkeypatch)
     with ChildProcess("emulator", threads=1, role=RECORDING) as child:
         child.hello()
         told(child)
