@@ -76,14 +76,10 @@ def test_a_grade_of_a_kernel_with_escapes(more: str, tmp_path: Path) -> None:
     "arguments",
     [
         (ESCAPES,),
-        ("topics", ESCAPES),
         ("climb", ESCAPES),
         ("grade", "transpose", ESCAPES, "--device", ESCAPES),
         ("grade", "transpose", ESCAPES, "--set", ESCAPES),
-        ("grade", "transpose", ESCAPES, "--arch", ESCAPES),
-        ("profile", "transpose", ESCAPES),
         ("new", "transpose", f"/no/{ESCAPES}/file.cu"),
-        ("check", ESCAPES),
         ("emulate", ESCAPES),
     ],
     ids=" ".join,
@@ -98,10 +94,6 @@ TOML = """
 // [[launch]]
 // kernel = "transpose"
 // ///
-"""
-SCHEDULE = """
-print({escapes!r})
-class {escapes!a}: pass
 """
 RAISES = """
 class Schedule:
@@ -124,11 +116,10 @@ raise ValueError({escapes!a})
     ("command", "name", "text"),
     [
         (("grade", "transpose"), "kernel.cu", TOML % r"\u001b]0;title\u0007"),
-        (("grade", "streams"), "schedule.py", SCHEDULE.format(escapes=ESCAPES)),
         (("grade", "streams"), "schedule.py", RAISES.format(escapes=ESCAPES)),
         (("emulate",), "script.py", SCRIPT.format(escapes=ESCAPES)),
     ],
-    ids=["a key of TOML", "no Python", "an exception", "a script"],
+    ids=["a key of TOML", "an exception", "a script"],
 )
 def test_a_file_with_escapes(command: tuple[str, ...], name: str, text: str, tmp_path: Path) -> None:
     file = tmp_path / name
