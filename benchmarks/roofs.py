@@ -4,9 +4,9 @@
 
 Each roof has a kernel that does nothing else: multiply-adds from registers; loads of float4s from shared memory
 without conflicts; loads that bypass L1 from an array that the L2 cache holds, and atomics on it; a read and a copy of
-an array many times as large as it. A rate is the best of several launches: a roof is what the device can do. A latency is that of one
-thread that follows a chain of addresses in random order, one in each 128 bytes. `--scale` divides the work;
-on the emulator the times are the host's and mean nothing, but the kernels run.
+an array many times as large as it. A rate is the best of several launches: a roof is what the device can do. A latency
+is that of one thread that follows a chain of addresses in random order, one in each 128 bytes. `--scale` divides the
+work; on the emulator the times are the host's and mean nothing, but the kernels run.
 """
 
 from __future__ import annotations

@@ -126,11 +126,11 @@ def _cache() -> Check:
 def _sandbox() -> Check:
     """What confines kernels and schedules, which may be a stranger's."""
     has = means.means()
-    name, needed_for = "sandbox", "keeping what is graded from files, the network and other processes"
-    remedy = "install bubblewrap (apt install bubblewrap), where user namespaces are allowed"
+    name, needed_for = "sandbox", "grading what others wrote: keeping it from files, network and processes"
+    found = f"{has}. What is graded runs confined: {has.left}"
     if has.whole:
-        return Check(name, "ok", str(has), needed_for, required=False)
-    return Check(name, "missing", f"{has} alone", needed_for, required=False, remedy=remedy)
+        return Check(name, "ok", found, needed_for, required=False)
+    return Check(name, "missing", found, needed_for, required=False, remedy=means.better())
 
 
 _TRIAL = 'extern "C" __global__ void square(int *x) { x[threadIdx.x] *= x[threadIdx.x]; }'

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from grader import cuda, doctor, gpu, gpu_setup
+from grader.cli import app
 from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.gpu import Gpu
+from grader.sandbox import means
+from grader.sandbox.means import Means
 
 
 def by_name(diagnosis: doctor.Diagnosis) -> dict[str, doctor.Check]:
@@ -103,3 +107,53 @@ def test_a_missing_header_is_found_before_a_rung_needs_it(
     assert check.state == "broken"
     assert "crt/" in check.found
     assert "nvidia-cuda-crt" in (check.remedy or "")
+
+
+@pytest.mark.parametrize(
+    ("has", "state", "found"),
+    [
+        (
+            Means("/usr/bin/bwrap", 7, True, True),
+            "ok",
+            "bubblewrap, Landlock 7, seccomp, limits. .* sees no file",
+        ),
+        (Means("", 3, True, False), "ok", "Landlock 3, seccomp, limits. .* sees no file"),
+        (
+            Means("", 0, True, True),
+            "missing",
+            "another user, seccomp, limits. .* may read what every user may",
+        ),
+        (
+            Means("", 0, True, False),
+            "missing",
+            "seccomp, limits alone. .* may read what you may, and write nothing",
+        ),
+        (
+            Means("", 0, False, False),
+            "missing",
+            "limits alone. .* may read, write, send and end what you may",
+        ),
+    ],
+)
+def test_the_protection_in_force_is_said(
+    has: Means, state: str, found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(means, "means", lambda: has)
+    check = doctor._sandbox()
+    assert check.state == state
+    assert re.match(found, check.found), check.found
+    assert (check.remedy is None) == (state == "ok")
+
+
+def test_a_grade_says_once_that_limits_are_all_there_is(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for has, times in (
+        (Means("", 0, True, False), 1),
+        (Means("", 0, True, True), 0),
+        (Means("", 3, True, False), 0),
+    ):
+        monkeypatch.setattr(means, "means", lambda has=has: has)
+        with pytest.raises(WarpladderError):
+            app(["grade", "transpose", "/no/such/file.cu"], standalone_mode=False)
+        assert capsys.readouterr().err.count("Limits alone confine this file") == times

@@ -27,9 +27,12 @@ __all__ = ["analysis", "app", "course", "interview", "machine", "main", "workboo
 
 def main() -> None:
     """Entry point: runs a command; an unusable call or file ends with exit code 2 and says what to do."""
+    from grader.report.terminal import show_visible_text_alone
+
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal that has no ✓ shows a ? in its place
             stream.reconfigure(errors="replace")
+    show_visible_text_alone()
     try:
         app(prog_name="ladder")
     except WarpladderError as error:

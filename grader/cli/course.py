@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.options import NOT_PASSED, PASSED, JsonOption, app, console_for, write_json, writing
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    JsonOption,
+    app,
+    console_for,
+    say_if_unconfined,
+    write_json,
+    writing,
+)
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
@@ -92,6 +101,7 @@ def mark(
         raise WarpladderError(
             f"nobody has submitted anything to `{assignment}`", remedy=f"put it into {where}"
         )
+    say_if_unconfined()
     with _bar(assignment, len({(item.topic.name, item.source) for item in submissions})) as done:
         marked = batch.mark(marker, submissions, jobs, again, done)
     rows = sorted([*absent, *marked], key=lambda row: (row.student, row.topic))

@@ -63,6 +63,15 @@ def console_for(stderr: bool = False) -> Console:
     return terminal(stderr=stderr, highlight=False)
 
 
+def say_if_unconfined() -> None:
+    """Said once, before others' code is run: that this machine has no more than limits for it."""
+    from grader.report import notices
+    from grader.sandbox.means import means
+
+    if means().alone:
+        console_for(stderr=True).print(notices.unconfined(means().left))
+
+
 def problem_of(sizes: Sequence[str] | None) -> dict[str, int] | None:
     """ "N=1024" → {"N": 1024}."""
     if not sizes:
@@ -109,11 +118,13 @@ def write_result(target: str, result: Climb | Grade | Profile) -> None:
 
 def write_json(target: str, data: bytes) -> None:
     """Write data to a file, and say so; or to standard output, which is then for nothing else."""
+    from grader.report.terminal import visible_json
+
     if target == "-":
-        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.write(visible_json(data))
         sys.stdout.flush()
     else:
-        write_file(Path(target), data)
+        write_file(Path(target), visible_json(data))
 
 
 def write_file(target: Path, content: str | bytes) -> None:

@@ -26,6 +26,7 @@ from grader.cli.options import (
     file_of,
     lines_of,
     problem_of,
+    say_if_unconfined,
     write_file,
     write_json,
     write_result,
@@ -151,6 +152,7 @@ def grade(
 
     loaded = load(topic)
     check_outputs(html, file_of(json))
+    say_if_unconfined()
     console = console_for(json == "-")
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, seed, problem_of(sizes), report, arch)
@@ -197,6 +199,7 @@ def profile(
     if plot is not None and not loaded.has_timeline:
         raise WarpladderError("only schedules have a timeline to draw", remedy="leave out --plot")
     check_outputs(html, file_of(json), plot=plot)
+    say_if_unconfined()
     console = console_for(json == "-")
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, problem_of(sizes), report, arch)

@@ -19,6 +19,7 @@ from grader.judge.runners.pool import DevicePool, Progress, silent
 from grader.judge.submission import Kind, Submission
 from grader.results import Grade, Hint, TimeLimit, Verdict
 from grader.workbook.reference import Problem
+from grader.workbook.source_file import check_name
 from grader.workbook.topic import Topic
 
 
@@ -39,6 +40,7 @@ def grade(
     a file that cannot be read, or a device or size that is unusable.
     """
     tried = _cases(topic, seed, problem_overrides)
+    check_name(file)
     if file.is_dir():
         raise WarpladderError("this is a folder", file=file, remedy="name a file in it")
     if not file.exists():

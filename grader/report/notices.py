@@ -31,6 +31,12 @@ def error(console: Console, problem: WarpladderError) -> None:
         console.print(Padding(Text.assemble(("→ ", "bold green"), problem.remedy), (0, 0, 0, 2)))
 
 
+def unconfined(left: str) -> RenderableType:
+    """That little stands between what is run and this machine; `left` says what it may do."""
+    said = f"Limits alone confine this file here: {left}. `ladder doctor` says what would keep it in."
+    return Text(f"note: {said}", "yellow")
+
+
 def topics(found: Sequence[Topic]) -> RenderableType:
     """Each topic with its rungs."""
     parts: list[RenderableType] = []

@@ -39,9 +39,7 @@ class Box:
     writes: tuple[str, ...] = ()  # folders
     threads: bool = True  # it may start threads
     gpu: bool = False  # it may use one, with its driver's sockets and files
-    foreign: bool = (
-        False  # code runs in it that a stranger wrote: as root, another user's, where nothing else helps
-    )
+    foreign: bool = False  # it meets what a stranger wrote: as root, another user's, where nothing else helps
     address_bytes: int | None = None  # of address space
     file_bytes: int = 1 << 28  # of any one file that it writes, its output among them
     cpu_seconds: int | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import select
 from typing import Any
 
 from grader.sandbox import landlock, seccomp
@@ -19,29 +20,42 @@ _OVERRIDE, _READ_SEARCH = 1 << 1, 1 << 2
 _CAPABILITIES = 0x20080522  # the version of the structures below
 
 
-def confine(box: dict[str, Any], parent: int) -> None:
-    """Give up whatever `box` (of `grader.sandbox.box.Box`) does not leave. `parent` is the process that asked for this
-    one, 0 where it cannot be seen from here."""
+def confine(box: dict[str, Any], lifeline: int) -> None:
+    """Give up whatever `box` (of `grader.sandbox.box.Box`) does not leave. `lifeline` is a pipe that the process that
+    asked for this one holds open."""
     _sacrifice()
     if box["as_nobody"]:
         os.setgroups([])
         os.setresgid(_NOBODY, _NOBODY, _NOBODY)
         os.setresuid(_NOBODY, _NOBODY, _NOBODY)
-    end_with_parent(parent)
+    end_with_parent(0)
+    _end_without(lifeline)
     hide()
     _limit(box)
     ctypes.CDLL(None).prctl(_SET_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-    filed = landlock.restrict(box["reads"], box["writes"], box["devices"])
+    if box["landlock"]:
+        landlock.restrict(box["reads"], box["writes"], box["devices"])
     if os.geteuid() == 0:
-        _drop_capabilities(_OVERRIDE | _READ_SEARCH if filed else 0)
-    seccomp.install(threads=box["threads"], network=box["network"])
+        _drop_capabilities(_OVERRIDE | _READ_SEARCH if box["landlock"] else 0)
+    seccomp.install(threads=box["threads"], network=box["gpu"], writes=box["gpu"] or bool(box["writes"]))
 
 
 def end_with_parent(parent: int) -> None:
-    """Be killed when the thread that started this process ends, whatever ends it."""
+    """Be killed when the thread that started this process ends, whatever ends it. `parent` is its process, 0 where it
+    cannot be seen from here."""
     ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, _KILL, 0, 0, 0)
     if parent and os.getppid() != parent:  # it has ended already
         os._exit(1)
+
+
+def _end_without(lifeline: int) -> None:
+    """End now where whoever holds the other end of a pipe has ended. bubblewrap, which is between the two, may not have
+    asked for a signal by then."""
+    ended = select.poll()
+    ended.register(lifeline, 0)  # a hang-up is told without being asked for
+    if ended.poll(0):
+        os._exit(1)
+    os.close(lifeline)
 
 
 def hide() -> None:

@@ -14,7 +14,7 @@ def main() -> None:
     order = marshal.loads(bytes.fromhex(sys.argv[1]))
     sys.path[:0] = order["path"]
     confine = importlib.import_module("grader.sandbox.confine")
-    confine.confine(order["box"], order["parent"])
+    confine.confine(order["box"], order["lifeline"])
     importlib.import_module(order["module"]).main(order["arguments"])
 
 

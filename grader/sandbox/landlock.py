@@ -28,12 +28,10 @@ def version() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(_CREATE, None, ctypes.c_size_t(0), _GET_VERSION)))
 
 
-def restrict(reads: list[str], writes: list[str], devices: list[str]) -> bool:
+def restrict(reads: list[str], writes: list[str], devices: list[str]) -> None:
     """Leave this thread, and those that it starts, reading below `reads`, also writing below `writes`, and using
-    `devices`. What of these is not there is passed over. False where the kernel has no Landlock."""
+    `devices`. What of these is not there is passed over. For kernels that have Landlock."""
     known = version()
-    if not known:
-        return False
     rights = (1 << _RIGHTS[min(known, 5)]) - 1
     attributes = (ctypes.c_uint64 * 3)(rights, _NETWORK if known >= 4 else 0, _SCOPES if known >= 6 else 0)
     libc = ctypes.CDLL(None, use_errno=True)
@@ -51,7 +49,6 @@ def restrict(reads: list[str], writes: list[str], devices: list[str]) -> bool:
     if libc.syscall(_RESTRICT, ruleset, 0):
         raise OSError(ctypes.get_errno(), "landlock_restrict_self")
     os.close(ruleset)
-    return True
 
 
 def _allow(libc: ctypes.CDLL, ruleset: int, path: str, allowed: int) -> None:

@@ -32,9 +32,26 @@ class Means:
         return bool(self.bubblewrap) or self.landlock > 0
 
     @property
+    def alone(self) -> bool:
+        """Whether a stranger's code runs as we do, with no more than limits and a filter of calls around it."""
+        return not self.files and not self.other_user
+
+    @property
     def whole(self) -> bool:
-        """Whether a stranger's code is kept from files and from other processes by one means or another."""
-        return self.files or (self.other_user and self.seccomp)
+        """Whether files, the network and other processes are all out of its reach."""
+        return bool(self.bubblewrap) or (self.landlock > 0 and self.seccomp)
+
+    @property
+    def left(self) -> str:
+        """What they leave to a stranger's code, in words."""
+        if self.whole:
+            return "it sees no file but the workbook's, no network, and no other process"
+        if not self.seccomp:
+            return "it may read, write, send and end what you may"
+        whose = "you may" if self.alone else "every user may"
+        return (
+            f"it may read what {whose}, and write nothing; no network, and no other process is in its reach"
+        )
 
     def __str__(self) -> str:
         found = [
@@ -44,7 +61,16 @@ class Means:
             "seccomp" if self.seccomp else "",
             "limits",
         ]
-        return ", ".join(name for name in found if name)
+        return ", ".join(name for name in found if name) + (" alone" if self.alone else "")
+
+
+def better() -> str:
+    """What to do where they are not whole."""
+    if shutil.which("bwrap") is None:
+        return "install bubblewrap (apt install bubblewrap), where user namespaces are allowed"
+    if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
+        return "allow this container user namespaces (docker run --security-opt seccomp=unconfined)"
+    return "allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)"
 
 
 @cache

@@ -1,7 +1,8 @@
 """A filter of system calls (`seccomp(2)`): no network, no other program, and nothing that is aimed at another process.
 
-Calls are refused with EPERM, as the kernel refuses them where privileges are missing. Files are Landlock's, but for
-what that does not look at: modes, owners and times.
+Calls are refused with EPERM, as the kernel refuses them where privileges are missing. Which files are read is
+Landlock's to say. What it does not look at is refused here: modes, owners, times, locks. A process that is to write
+nothing has no call that writes, so that disks and caches are safe where nothing else stands before them.
 """
 
 from __future__ import annotations
@@ -119,6 +120,37 @@ quotactl 179 60
 quotactl_fd 443 443
 syslog 103 116
 """
+_WRITING = """
+creat 85 -
+openat2 437 437
+truncate 76 45
+ftruncate 77 46
+fallocate 285 47
+mkdir 83 -
+mkdirat 258 34
+mknod 133 -
+mknodat 259 33
+rmdir 84 -
+unlink 87 -
+unlinkat 263 35
+rename 82 -
+renameat 264 38
+renameat2 316 276
+link 86 -
+linkat 265 37
+symlink 88 -
+symlinkat 266 36
+flock 73 32
+memfd_create 319 279
+memfd_secret 447 447
+"""
+"""Besides opening for writing: what changes folders, what keeps others waiting, and memory that is no process's."""
+
+_TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
+_SHARED = 1  # MAP_SHARED: what was unmapped there is no process's memory either
+_WRITING_BY_BITS = (("open 2 -", 1, _TO_WRITE), ("openat 257 56", 2, _TO_WRITE), ("mmap 9 222", 3, _SHARED))
+"""Refused without the right to write where this argument has any of these bits."""
+
 _OWN_ALONE = """
 kill 62 129
 tgkill 234 131
@@ -128,12 +160,13 @@ sched_setaffinity 203 122
 """Calls whose first argument is a process: this one alone. 0 means it too, but for `kill`, where it is the group."""
 
 _BY_ARGUMENT = """
-fcntl 72 25 8 15 10
+fcntl 72 25 8 15 10 1024
 ioctl 16 29 0x5412 0x541c 0x8901 0x8902
 prctl 157 167 1
 """
-"""Refused where the second argument, `prctl`'s first, is one of these: F_SETOWN and F_SETSIG, which send signals;
-TIOCSTI and the like, which type into a terminal; the signal at the parent's end."""
+"""Refused where the second argument, `prctl`'s first, is one of these: F_SETOWN and F_SETSIG, which send signals, and
+F_SETLEASE, which keeps others from a file; TIOCSTI and the like, which type into a terminal; the signal at the
+parent's end."""
 
 _CLONE, _CLONE3 = "clone 56 220", "clone3 435 435"
 _CLONE_THREAD = 0x10000
@@ -154,11 +187,12 @@ def supported() -> bool:
     return os.uname().machine in _SECCOMP and libc.prctl(_GET_MODE, 0, 0, 0, 0) >= 0
 
 
-def install(*, threads: bool, network: bool) -> bool:
-    """Filter this process's calls for good; False where that is not supported. `threads`: it may start threads."""
+def install(*, threads: bool, network: bool, writes: bool) -> bool:
+    """Filter this process's calls for good; False where that is not supported. `threads`: it may start threads;
+    `writes`: it may open files for writing."""
     if not supported():
         return False
-    filters = _program(os.uname().machine, threads, network)
+    filters = _program(os.uname().machine, threads, network, writes)
     program = struct.pack("HP", len(filters) // 8, ctypes.addressof(ctypes.c_char.from_buffer(filters)))
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.syscall(_SECCOMP[os.uname().machine], _SET_FILTER, _ALL_THREADS, program):
@@ -166,7 +200,7 @@ def install(*, threads: bool, network: bool) -> bool:
     return True
 
 
-def _program(machine: str, threads: bool, network: bool) -> bytearray:
+def _program(machine: str, threads: bool, network: bool, writes: bool) -> bytearray:
     """The filter, eight bytes an instruction: code, two jumps, operand."""
     column, architecture = _ARCHITECTURES[machine]
     refuse = _step(_RETURN, _ERRNO | _EPERM)
@@ -174,9 +208,12 @@ def _program(machine: str, threads: bool, network: bool) -> bytearray:
     found += _step(_LOAD, _NUMBER)
     if machine == "x86_64":
         found += _step(_AT_LEAST, _X32, 0, 1) + refuse
-    for line in (_REFUSED + ("" if network else _NETWORK)).split("\n"):
+    for line in (_REFUSED + ("" if network else _NETWORK) + ("" if writes else _WRITING)).split("\n"):
         if (number := _number(line, column)) is not None:
             found += _step(_EQUAL, number, 0, 1) + refuse
+    for line, place, bits in () if writes else _WRITING_BY_BITS:
+        unwanted = [_step(_ANY_BIT, bits, 1, 0)]
+        found += _checked(_number(line, column), _ARGUMENTS + 8 * place, unwanted, True)
     for line in _OWN_ALONE.split("\n"):
         own = [os.getpid()] if line.startswith("kill") else [0, os.getpid()]
         found += _checked(_number(line, column), _ARGUMENTS, [_step(_EQUAL, one, 1, 0) for one in own], False)

@@ -8,10 +8,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from queue import SimpleQueue
 from typing import IO
 
 from grader.sandbox import bytecode
@@ -47,7 +49,8 @@ def start(
     bytecode.compile_package()
     if box.foreign and not means().files:
         hide()  # what runs there finds us under /proc
-    command = _command(box, module, arguments, means())
+    keeper = _keeper()
+    command = _command(box, module, arguments, means(), keeper.lifeline)
 
     def popen() -> subprocess.Popen[bytes]:
         with within or nullcontext():
@@ -56,14 +59,14 @@ def start(
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
-                pass_fds=pass_fds,
+                pass_fds=(*pass_fds, keeper.lifeline),
                 cwd="/",
                 env={**environment(box), **(variables or {})},
                 start_new_session=True,
             )
 
     # A process is told of the end of the thread that started it: this one lasts as long as we do.
-    return _keeper().submit(popen).result()
+    return keeper.do(popen)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -96,19 +99,20 @@ def resident_bytes(process: subprocess.Popen[bytes]) -> int:
     return total * os.sysconf("SC_PAGE_SIZE")
 
 
-def _command(box: Box, module: str, arguments: Sequence[str], has: Means) -> list[str]:
+def _command(box: Box, module: str, arguments: Sequence[str], has: Means, lifeline: int) -> list[str]:
     order = {
         "path": [str(ROOT), *packages()],
         "module": module,
         "arguments": list(arguments),
-        "parent": 0 if has.bubblewrap else os.getpid(),
+        "lifeline": lifeline,
         "box": {
             "reads": readable(box),
             "writes": list(box.writes),
             "devices": devices(box),
+            "landlock": has.landlock > 0,
             "as_nobody": box.foreign and has.other_user and not has.files,
             "threads": box.threads,
-            "network": box.gpu,
+            "gpu": box.gpu,
             "address_bytes": box.address_bytes,
             "file_bytes": box.file_bytes,
             "cpu_seconds": box.cpu_seconds,
@@ -142,11 +146,35 @@ def _namespaces(box: Box, program: str) -> list[str]:
     return [*found, "--remount-ro", "/", "--"]
 
 
-_keepers: dict[int, ThreadPoolExecutor] = {}
+class _Keeper:
+    """A thread that starts processes. Nobody waits for its end: whoever joins a script's threads would for ever."""
+
+    def __init__(self) -> None:
+        self.lifeline, self._held = os.pipe()  # the end that is ours is closed when we end, and no sooner
+        self._orders: SimpleQueue[tuple[Callable[[], subprocess.Popen[bytes]], Started]] = SimpleQueue()
+        threading.Thread(target=self._serve, name="starts processes", daemon=True).start()
+
+    def do(self, popen: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+        """The process that `popen` starts; raises what it raises."""
+        started: Started = Future()
+        self._orders.put((popen, started))
+        return started.result()
+
+    def _serve(self) -> None:
+        while True:
+            popen, started = self._orders.get()
+            try:
+                started.set_result(popen())
+            except BaseException as error:  # of whoever asked
+                started.set_exception(error)
 
 
-def _keeper() -> ThreadPoolExecutor:
+Started = Future[subprocess.Popen[bytes]]
+_keepers: dict[int, _Keeper] = {}
+
+
+def _keeper() -> _Keeper:
     """The thread that starts processes; after a fork, which copies no thread, another."""
     if os.getpid() not in _keepers:
-        _keepers[os.getpid()] = ThreadPoolExecutor(1, thread_name_prefix="starts processes")
+        _keepers[os.getpid()] = _Keeper()
     return _keepers[os.getpid()]

@@ -26,11 +26,20 @@ MOST_BYTES = 1 << 20
 """Of a file of source."""
 
 
+def check_name(path: Path) -> None:
+    """Raises WarpladderError for a name that is bytes and no text: neither compilers nor JSON could say it."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise WarpladderError("the file's name is not UTF-8", file=path, remedy="rename it") from None
+
+
 def read_source(path: Path, kind: str) -> str:
     """A file's text. Raises WarpladderError for what cannot be read, is too long, or is no file of `kind`.
 
     It is opened without waiting: of a pipe nobody may ever write the other end.
     """
+    check_name(path)
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:

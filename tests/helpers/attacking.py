@@ -22,6 +22,7 @@ BUILDS: dict[str, Means] = {
     "bubblewrap": HERE,
     "landlock": replace(HERE, bubblewrap=""),
     "another user": replace(HERE, bubblewrap="", landlock=0),
+    "limits": replace(HERE, bubblewrap="", landlock=0, other_user=False),
 }
 """The protections that a machine may have. Each is tried where this one has it."""
 
@@ -32,6 +33,7 @@ def there(name: str) -> bool:
         "bubblewrap": bool(HERE.bubblewrap),
         "landlock": HERE.landlock > 0,
         "another user": HERE.other_user,
+        "limits": True,
     }
     return has[name] and HERE.seccomp
 
@@ -65,6 +67,12 @@ def order(body: str) -> RecordSchedule:
     return RecordSchedule("attack.py", schedule(body), image(), "process", ())
 
 
+def under(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on processes start under this protection alone."""
+    if protection != "bubblewrap":
+        monkeypatch.setattr(start, "means", lambda: BUILDS[protection])
+
+
 def attack(
     body: str,
     protection: str,
@@ -73,8 +81,7 @@ def attack(
     told: Callable[[ChildProcess], None] = lambda child: None,
 ) -> tuple[Reply, str]:
     """Run a schedule's body under a protection: the answer, and what was printed."""
-    if protection != "bubblewrap":
-        monkeypatch.setattr(start, "means", lambda: BUILDS[protection])
+    under(protection, monkeypatch)
     with ChildProcess("emulator", threads=1, role=RECORDING) as child:
         child.hello()
         told(child)

@@ -259,9 +259,10 @@ def _only_generic_lambdas(diagnostics: Sequence[Diagnostic]) -> bool:
 
 
 def _ask_child(request: dict[str, object], toolkit: Toolkit, options: Sequence[str]) -> dict[str, Any]:
-    given = (_path_of(option) for option in options)
+    given = list(filter(None, map(_path_of, options)))
     box = Box(
-        reads=tuple(map(str, (toolkit.library.parent, *toolkit.includes, *filter(None, given)))),
+        reads=tuple(map(str, (toolkit.library.parent, *toolkit.includes, *given))),
+        foreign=not given,  # who names folders compiles code of their own, and may have them to themselves
         address_bytes=_COMPILE_BYTES,
         file_bytes=0,
         cpu_seconds=2 * int(_COMPILE_SECONDS),

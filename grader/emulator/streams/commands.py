@@ -15,6 +15,9 @@ from msgspec import Struct
 
 DEFAULT_STREAM = 0
 
+MOST_CALLS = 20_000
+"""Calls that are written down, those inside graphs included."""
+
 Space = Literal["device", "pinned", "pageable"]
 
 

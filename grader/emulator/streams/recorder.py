@@ -18,6 +18,7 @@ import numpy as np
 
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
+    MOST_CALLS,
     AwaitEvent,
     Buffer,
     Command,
@@ -58,7 +59,8 @@ class Recorder:
     are made in."""
 
     def __init__(self, file: str, note: Callable[[Entry], None]) -> None:
-        self._file, self._note = file, note
+        self._file, self._send = file, note
+        self._room = MOST_CALLS
         self._buffers = 0
         self._regions: dict[bool, list[_Region]] = {False: [], True: []}  # by whether it is the device's
         self._streams: dict[Any, int] = {}
@@ -67,6 +69,16 @@ class Recorder:
         self._captured: list[Queued] | None = None
         self._first: Command | None = None
         self._running = False
+
+    def _note(self, entry: Entry) -> None:
+        self._count()
+        self._send(entry)
+
+    def _count(self) -> None:
+        """Nobody waits for what is refused later."""
+        if self._room == 0:
+            raise NotRecorded(f"it makes more than {MOST_CALLS:,} calls: use larger chunks")
+        self._room -= 1
 
     def start(self) -> None:
         """What was asked for up to here was preparation. Raises NotRecorded where that was work."""
@@ -228,6 +240,7 @@ class Recorder:
         if self._captured is None:
             self._do(command)
             return
+        self._count()
         if command.stream == DEFAULT_STREAM or (isinstance(command, Copy) and command.waits):
             raise NotRecorded("a capture takes asynchronous calls in streams of their own alone")
         self._captured.append(command)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 from grader.emulator.streams.commands import (
+    MOST_CALLS,
     Buffer,
     Command,
     Entry,
@@ -21,9 +22,6 @@ from grader.emulator.streams.commands import (
     Recording,
     Started,
 )
-
-MOST = 20_000
-"""Entries of one recording, those inside graphs included."""
 
 
 class Transcript:
@@ -43,8 +41,8 @@ class Transcript:
     def note(self, entry: Entry) -> None:
         """One more; none once there is something to complain of."""
         self._noted += 1 + (len(entry.commands) if isinstance(entry, Graph) else 0)
-        if self._noted > MOST:
-            self.complaint = self.complaint or f"it makes more than {MOST:,} calls: use larger chunks"
+        if self._noted > MOST_CALLS:
+            self.complaint = self.complaint or f"it makes more than {MOST_CALLS:,} calls: use larger chunks"
         if not self.complaint:
             self.complaint = self._add(entry)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
+    MOST_CALLS,
     AwaitEvent,
     Buffer,
     Command,
@@ -31,7 +32,7 @@ from grader.emulator.streams.commands import (
     WaitForEvent,
 )
 from grader.emulator.streams.ordering import Extent, Hazard, hazards
-from grader.emulator.streams.transcript import MOST, Transcript
+from grader.emulator.streams.transcript import Transcript
 from grader.findings import schedules
 from grader.findings.schedules import (
     BeyondEnd,
@@ -179,8 +180,8 @@ class Checker:
         launched = [command.graph for command in recording.commands if isinstance(command, LaunchGraph)]
         if all(0 <= graph < len(recording.graphs) for graph in launched):
             pieces = sum(len(recording.graphs[graph].commands) for graph in launched)
-            if pieces > MOST:
-                yield f"its graphs do {pieces:,} things, more than {MOST:,}: use larger chunks"
+            if pieces > MOST_CALLS:
+                yield f"its graphs do {pieces:,} things, more than {MOST_CALLS:,}: use larger chunks"
 
     def _malformed(self, command: Command) -> Iterator[str]:
         streams, events = len(self.recording.blocking), self.recording.events

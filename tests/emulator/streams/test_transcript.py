@@ -2,8 +2,16 @@
 
 import pytest
 
-from grader.emulator.streams.commands import Buffer, Entry, NewStream, Pinned, Started, Synchronise
-from grader.emulator.streams.transcript import MOST, Transcript
+from grader.emulator.streams.commands import (
+    MOST_CALLS,
+    Buffer,
+    Entry,
+    NewStream,
+    Pinned,
+    Started,
+    Synchronise,
+)
+from grader.emulator.streams.transcript import Transcript
 
 GIVEN = Buffer("pageable", 400, "source")
 
@@ -35,7 +43,7 @@ def test_entries_make_a_recording() -> None:
         ((Buffer("device", 0),), "empty"),
         ((Buffer("device", 8), Pinned(1)), "no host memory"),
         ((Pinned(-1),), "no host memory"),
-        ((Started(), *[Synchronise(None)] * MOST), "more than 20,000 calls"),
+        ((Started(), *[Synchronise(None)] * MOST_CALLS), "more than 20,000 calls"),
     ],
 )
 def test_what_no_recorder_notes_is_complained_of(entries: tuple[Entry, ...], complaint: str) -> None:

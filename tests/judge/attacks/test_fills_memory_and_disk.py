@@ -47,12 +47,40 @@ def test_nothing_is_written(protection: str, tmp_path: Path, monkeypatch: pytest
         except OSError:
             print('refused')
     """
-    if protection == "another user":
-        pytest.skip("/dev/shm is everybody's")
     _, printed = attack(body, protection, monkeypatch)
     assert "WRITTEN" not in printed
     assert list(tmp_path.iterdir()) == []
     assert printed.count("refused") >= 6
+
+
+@each_protection
+def test_memory_that_is_no_processs_is_not_had(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of shared memory stay when a process has given them back, and are not counted as its own."""
+    body = """
+    import mmap
+    for attempt in (lambda: os.memfd_create('kept'), lambda: mmap.mmap(-1, 1 << 20),
+                    lambda: [os.ftruncate(number, 1 << 40) for number in range(3, 64)]):
+        try:
+            attempt()
+            print('HAD')
+        except OSError:
+            print('refused')
+    """
+    _, printed = attack(body, protection, monkeypatch)
+    assert printed.split() == ["refused"] * 3
+
+
+@pytest.mark.parametrize("more", ["cuda.Stream()", "cuda.memset_d8(memory, 0, 1)"])
+def test_what_it_asks_for_is_limited(more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recording ends at as many calls as are taken, not when the clock runs out."""
+    body = f"""
+    import pycuda.driver as cuda
+    memory = cuda.mem_alloc(4)
+    while True: {more}
+    """
+    reply, _ = attack(body, "bubblewrap", monkeypatch)
+    assert reply.failure is not None
+    assert "it makes more than 20,000 " in reply.failure.message
 
 
 @each_protection

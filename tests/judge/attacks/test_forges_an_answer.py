@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from attacking import attack, each_protection
+from attacking import attack, each_protection, under
 
 from grader.judge.child.process import ChildDied, ChildProcess
 from grader.judge.child.protocol import Release
@@ -27,6 +27,7 @@ BODY = """
 @each_protection
 def test_others_are_out_of_reach(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The parent's and a sibling's memory and descriptors."""
+    under(protection, monkeypatch)
     with ChildProcess("emulator", threads=1) as sibling:
         sibling.hello()
         pids = [os.getpid(), sibling._process.pid]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from attacking import attack, each_protection
+from attacking import attack, each_protection, under
 
 from grader.judge.child.process import ChildProcess
 from grader.judge.child.protocol import Release
@@ -31,6 +31,7 @@ BODY = """
 
 @each_protection
 def test_nobody_else_is_signalled(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    under(protection, monkeypatch)
     with ChildProcess("emulator", threads=1) as sibling:
         sibling.hello()
         pids = [os.getpid(), sibling._process.pid]

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from attacking import attack, each_protection
+
+from grader.workbook import topics
+
+SUBREAPER = 36  # prctl's
 
 ENDLESS = """
 // /// launch
@@ -55,22 +61,77 @@ def alive(pid: int) -> bool:
         return False
 
 
+@pytest.fixture
+def adopting() -> Iterator[None]:
+    """Whoever below this process loses its parent becomes a child of this one's."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(SUBREAPER, 1, 0, 0, 0)
+    yield
+    libc.prctl(SUBREAPER, 0, 0, 0, 0)
+
+
+def none_is_left(before: set[int]) -> bool:
+    """Whether within two seconds every process that was started since has ended."""
+    deadline = time.monotonic() + 2.0
+    while left := {pid for pid in descendants(os.getpid()) - before if alive(pid)}:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return not left
+
+
 @pytest.mark.parametrize("signals", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda one: one.name)
-def test_killing_the_grader_leaves_nothing(signals: signal.Signals, tmp_path: Path) -> None:
+def test_killing_the_grader_leaves_nothing(signals: signal.Signals, adopting: None, tmp_path: Path) -> None:
     kernel = tmp_path / "endless.cu"
     kernel.write_text(ENDLESS)
-    grader = subprocess.Popen(
-        [sys.executable, "-m", "grader", "grade", "transpose", str(kernel), "--device", "emulator"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    before = descendants(os.getpid())
+    command = [sys.executable, "-m", "grader", "grade", "transpose", str(kernel), "--device", "emulator"]
+    grader = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not descendants(grader.pid):
         time.sleep(0.05)
     time.sleep(1.0)
-    below = descendants(grader.pid)
-    assert below
+    assert descendants(grader.pid)
     os.kill(grader.pid, signals)
     grader.wait(20)
-    time.sleep(2.0)
-    assert [pid for pid in below if alive(pid)] == []
+    assert none_is_left(before)
+
+
+GRADES = """
+import sys
+from pathlib import Path
+from grader.judge.grade import grade
+from grader.workbook import topics
+topic, file = sys.argv[1:]
+grade(topics.load(topic), Path(file), "emulator", progress=lambda _, stage: print(stage, flush=True))
+"""
+
+
+@pytest.mark.parametrize(
+    ("topic", "stage"),
+    [
+        ("transpose", "compile"),
+        ("transpose", "judge"),
+        ("transpose", "count"),
+        ("transpose", "model"),
+        ("streams", "compile"),
+        ("streams", "judge"),
+    ],
+)
+def test_killing_the_grader_at_any_stage_leaves_nothing(
+    topic: str, stage: str, adopting: None, tmp_path: Path
+) -> None:
+    rung = topics.load(topic).rungs[-1].path
+    file = tmp_path / rung.name
+    comment = "#" if rung.suffix == ".py" else "//"
+    file.write_text(rung.read_text() + f"{comment} {tmp_path}\n")  # compiled anew
+    before = descendants(os.getpid())
+    command = [sys.executable, "-c", GRADES, topic, str(file)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as grader:
+        assert grader.stdout is not None
+        assert f"{stage}\n" in grader.stdout
+        while grader.poll() is None and not descendants(grader.pid):
+            time.sleep(0.01)
+        assert grader.poll() is None
+        grader.kill()
+    assert none_is_left(before)

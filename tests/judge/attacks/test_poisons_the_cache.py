@@ -20,17 +20,30 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_schedule_does_not_reach_it(
     protection: str, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    reading = protection != "limits"  # which leave what we may read, and so it is said
     body = f"""
-    for mode in ('rb', 'wb', 'ab'):
+    import fcntl
+    for mode in ('rb', 'wb', 'ab', 'r+b', 'xb')[{not reading:d}:]:
         try:
-            open('{own_cache}/kernel-0.o', mode)
+            open('{own_cache}/kernel-0.o' + '.new' * (mode == 'xb'), mode)
             print('OPEN', mode)
+        except OSError:
+            print('refused')
+    for attempt in (lambda: os.rename('{own_cache}/kernel-0.o', '{own_cache}/kernel-1.o'),
+                    lambda: os.symlink('/bin/true', '{own_cache}/kernel-1.o'),
+                    lambda: os.link('{own_cache}/kernel-0.o', '{own_cache}/kernel-1.o'),
+                    lambda: os.truncate('{own_cache}/kernel-0.o', 0), lambda: os.unlink('{own_cache}/kernel-0.o'),
+                    lambda: fcntl.flock(os.open('{own_cache}/kernel-0.o', os.O_RDONLY), fcntl.LOCK_EX),
+                    lambda: fcntl.fcntl(os.open('{own_cache}/kernel-0.o', os.O_RDONLY), fcntl.F_SETLEASE, 0)):
+        try:
+            attempt()
+            print('DONE')
         except OSError:
             print('refused')
     """
     cache.keep(own_cache / "kernel-0.o", b"code")
     _, printed = attack(body, protection, monkeypatch)
-    assert printed.split() == ["refused"] * 3
+    assert printed.split() == ["refused"] * (11 + reading)
     assert cache.kept(own_cache / "kernel-0.o") == b"code"
 
 
