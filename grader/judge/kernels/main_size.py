@@ -57,6 +57,10 @@ ENOUGH = 3_000_000
 BLOCK_BUDGET = 8_000_000
 """Warp instructions that one block may take; the heaviest rungs' take half."""
 
+FURTHEST = 65_535 * 16
+"""How far a grid goes in y or z with blocks of 16. A kernel whose grid ends there has to be right so far and no
+further."""
+
 SECONDS = 120.0
 
 TERMS = 1 << 19
@@ -95,10 +99,21 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> None:
     rng = random.Random(seed)
     for problem in (topic.sizes_main, *topic.sampled_cases):
         try:
-            planned = kernel.plan(problem, runner.hello().limits)
-            Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng)
+            planned = _planned(kernel, topic, runner, problem)
+            if planned is not None:
+                Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng)
         except Refused as refused:
             raise Refused(refused.verdict, f"{_where(topic, problem)}: {refused.reason}") from None
+
+
+def _planned(kernel: Kernel, topic: KernelTopic, runner: Runner, problem: dict[str, int]) -> Planned | None:
+    """The launches for a problem; None for one that a kernel need not reach, and does not. Raises Refused."""
+    try:
+        return kernel.plan(problem, runner.hello().limits)
+    except Refused:
+        if problem != topic.sizes_main and max(problem.values()) > FURTHEST:
+            return None
+        raise
 
 
 def _where(topic: KernelTopic, problem: dict[str, int]) -> str:
