@@ -186,7 +186,8 @@ def _original_programs(topic: str, rung: str) -> tuple[tuple[object, ...], ...]:
 
 
 @cache
-def _entries(file: Path) -> list[dict[str, Any]]:
+def entries(file: Path) -> list[dict[str, Any]]:
+    """What one of the two lists has."""
     found: list[dict[str, Any]] = tomllib.loads(file.read_text("utf-8")).get("mutant", [])
     return found
 
@@ -195,7 +196,7 @@ def _reason(file: Path, fate: Fate) -> str:
     """What one of the two lists says of a mutant, "" if it is not there."""
     changes = [line for line in fate.diff.splitlines() if line[:1] in "+-"]
     was, becomes = ("\n".join(line[1:].strip() for line in changes if line[0] == sign) for sign in ("-", "+"))
-    for entry in _entries(file):
+    for entry in entries(file):
         here = fate.topic == entry["topic"] and fate.rung in entry["rungs"]
         if entry.get("line") and f"@@ -{entry['line']} " not in fate.diff:
             continue

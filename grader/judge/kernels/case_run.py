@@ -104,7 +104,7 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
 def operations(regions: Sequence[Region], run_all: Run, calls: int) -> list[Operation]:
     """Allocate every region, fill all and run, as often as there are calls, fetch every region, free."""
     before = [Allocate(region.name, region.nbytes, region.guard) for region in regions]
-    call = [*(Upload(region.name, region.offset) for region in regions), run_all]
+    call: list[Operation] = [*(Upload(region.name, region.offset) for region in regions), run_all]
     after = [Download(region.name, region.offset) for region in regions]
     return [*before, *(call * calls), *after, Release()]
 
