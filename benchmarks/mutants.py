@@ -42,7 +42,7 @@ from typing import Annotated, Any
 import typer
 from corpus import spread_over_processes
 from mutation import launch_blocks, schedules
-from mutation.operators import OPERATORS, Edit, is_no_program
+from mutation.operators import OPERATORS, Edit, is_no_mutant
 from mutation.tokens import Source
 from rich.console import Console
 
@@ -93,7 +93,7 @@ class Fate:
 
 
 def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
-    """Up to `each` mutants of every operator on every rung of these topics, but for what cannot compile."""
+    """Up to `each` mutants of every operator on every rung of these topics, but for what changes no program."""
     for name in names:
         for rung in topics.load(name).rungs:
             text = rung.path.read_text("utf-8")
@@ -105,7 +105,7 @@ def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
             for operator, edits in places.items():
                 draw = random.Random(f"{SEED} {name} {rung.id} {operator}")
                 for edit in draw.sample(edits, min(each, len(edits))):
-                    if rung.path.suffix == ".py" or not is_no_program(source, edit):
+                    if rung.path.suffix == ".py" or not is_no_mutant(source, edit):
                         yield Mutant(name, rung.id, operator, _with_half(edit.applied(text), edit))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import mutants
 import pytest
 from mutation import launch_blocks, schedules
-from mutation.operators import OPERATORS, is_no_program
+from mutation.operators import OPERATORS, is_no_mutant
 from mutation.tokens import Source
 
 from grader.workbook import topics
@@ -105,6 +105,7 @@ POINTERS = """static_assert(BM % 8 == 0, "whole");
 __global__ void f(const float* __restrict__ A, float* C, int M, int N) {
     const float* const row = A + size_t(i) * N;
     if (row < N) *reinterpret_cast<float4*>(C) = sum;
+    asm volatile("bar.sync 0;" ::: "memory");
 }
 """
 
@@ -120,12 +121,13 @@ __global__ void f(const float* __restrict__ A, float* C, int M, int N) {
         ("off by one", "row <= N", True),
         ("off by one", "<float4*>=(C)", False),
         ("wrong size", "size_t(i) * C", False),
+        ("plain for atomic", "asm (", False),
     ],
 )
 def test_what_cannot_compile_is_no_mutant(operator: str, becomes: str, compiles: bool) -> None:
     source = Source(POINTERS)
     (edit,) = [edit for edit in OPERATORS[operator](source) if becomes in edit.applied(POINTERS)]
-    assert is_no_program(source, edit) != compiles
+    assert is_no_mutant(source, edit) != compiles
 
 
 LISTED = [
