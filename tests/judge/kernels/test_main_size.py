@@ -74,7 +74,24 @@ def test_a_pattern_repeats_at_no_power_of_two() -> None:
 def record(blocks: int, run: int, most: int, together: int) -> Record:
     touched = Touched(0, 0, together, 0, most, 0, (0,), "out")
     return Record(
-        "k", (blocks, 1, 1), (32, 1, 1), 0, 8, "completed", {}, {}, (), run, blocks, 0, 0, 0, 0, (touched,)
+        "k",
+        (blocks, 1, 1),
+        (32, 1, 1),
+        0,
+        8,
+        "completed",
+        {},
+        {},
+        (),
+        run,
+        blocks,
+        0,
+        0,
+        0,
+        0,
+        0,
+        communicates=False,
+        touched=(touched,),
     )
 
 
