@@ -1,6 +1,7 @@
 """Mutants of all rungs, graded: whether the judge sees a small mistake, wherever it is made.
 
-    python benchmarks/mutants.py [TOPIC ...] [--each 4] [--sample 100] [--jobs 16] [--results build/mutants.jsonl]
+    python benchmarks/mutants.py [TOPIC ...] [--each 4] [--sample 100] [--again survived] [--jobs 16] [--minutes 8]
+                                 [--results build/mutants.jsonl]
 
 An operator of `mutation/` changes one place: a barrier, guard or fence left out, off by one, an index swapped, a wrong
 stride or mask, a smaller type, a term left out or doubled, and so on; in launch blocks and in schedules as well. Every
@@ -8,13 +9,15 @@ operator is tried on every rung where it applies, in up to EACH places, which a 
 mutant is
 
     killed        it does not pass
-    demoted       it passes, and no longer reaches the rung that it was
-    survived      it passes as if nothing were wrong
+    demoted       it passes, and earns less than the rung that it was
+    survived      it passes as if nothing were wrong; mutation/survivors.toml says why the known ones do
     equivalent    its PTX is that of the rung, line numbers aside, or mutation/equivalent.toml says why it is right
     no program    it does not compile
 
 The kill rate counts killed and demoted among those three that are neither. Results are appended to a file as they
-come, and a second call goes on where the first ended.
+come, and a second call goes on where the first ended: with --minutes, a machine can be given back in between. With
+--again, those alone are graded, anew, that met a fate, such as all survivors after the judge has learnt something. A
+sample takes one of each operator in each topic before it takes a second one.
 """
 
 from __future__ import annotations
@@ -25,19 +28,21 @@ import json
 import random
 import re
 import tempfile
+import time
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import CancelledError, as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from corpus import spread_over_processes
 from mutation import launch_blocks, schedules
-from mutation.operators import OPERATORS, Edit
+from mutation.operators import OPERATORS, Edit, is_no_mutant
 from mutation.tokens import Source
 from rich.console import Console
 
@@ -50,8 +55,11 @@ from grader.workbook.topic import Topic
 SEED = 20_261_122
 EACH = 4
 EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent.toml"
+SURVIVORS = EQUIVALENT.with_name("survivors.toml")
 SEEN, COUNTED = ("killed", "demoted"), ("killed", "demoted", "survived")
 NEEDS_HALF = "#include <cuda_fp16.h>\n"
+COMMENTS = ("", "// .\n")
+"""What a rung is compiled with at its end: NVRTC orders instructions by addresses, which a text's length shifts."""
 
 console = Console(highlight=False, markup=False, soft_wrap=True)
 
@@ -85,10 +93,11 @@ class Fate:
 
 
 def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
-    """Up to `each` mutants of every operator on every rung of these topics."""
+    """Up to `each` mutants of every operator on every rung of these topics, but for what changes no program."""
     for name in names:
         for rung in topics.load(name).rungs:
             text = rung.path.read_text("utf-8")
+            source = Source(text)
             places: dict[str, list[Edit]] = defaultdict(list)
             for operator, edit in _edits(text, rung.path.suffix):
                 if edit.applied(text) != text:
@@ -96,7 +105,8 @@ def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
             for operator, edits in places.items():
                 draw = random.Random(f"{SEED} {name} {rung.id} {operator}")
                 for edit in draw.sample(edits, min(each, len(edits))):
-                    yield Mutant(name, rung.id, operator, _with_half(edit.applied(text), edit))
+                    if rung.path.suffix == ".py" or not is_no_mutant(source, edit):
+                        yield Mutant(name, rung.id, operator, _with_half(edit.applied(text), edit))
 
 
 def _edits(text: str, suffix: str) -> Iterator[tuple[str, Edit]]:
@@ -125,12 +135,12 @@ def fate_of(mutant: Mutant) -> Fate:
     original = rung.read_text("utf-8")
     changes = difflib.unified_diff(original.splitlines(), mutant.text.splitlines(), lineterm="", n=0)
     fate = Fate(mutant.key, mutant.topic, mutant.rung, mutant.operator, "", "", "\n".join([*changes][2:]))
-    invariant = _invariant(fate)
+    invariant = _reason(EQUIVALENT, fate)
     if invariant:
         return replace(fate, fate="equivalent", why=invariant)
     if rung.suffix == ".cu":
         try:
-            if _program(topic, mutant.text, rung) == _original_program(mutant.topic, mutant.rung):
+            if _program(topic, mutant.text, rung) in _original_programs(mutant.topic, mutant.rung):
                 return replace(fate, fate="equivalent", why="identical PTX")
         except WarpladderError as error:
             return replace(fate, fate="no program", why=str(error)[:200])
@@ -147,11 +157,12 @@ def _graded(fate: Fate, topic: Topic, mutant: Mutant, rung: Path) -> Fate:
             return replace(fate, fate="survived", why=f"there is no grade: {error}")
     if result.verdict != "pass":
         return replace(fate, fate="killed", why=(result.reason or "")[:200])
-    ladder = topic.ladder.ids
-    reached = -1 if result.rung_reached is None else ladder.index(result.rung_reached)
-    if reached < ladder.index(mutant.rung):
-        return replace(fate, fate="demoted", why=f"reaches {result.rung_reached}")
-    return replace(fate, fate="survived")
+    full = sum(claim.points for claim in topic.ladder.claims_up_to(mutant.rung))
+    if result.points < full:
+        return replace(
+            fate, fate="demoted", why=f"reaches {result.rung_reached}, {result.points} of {full} points"
+        )
+    return replace(fate, fate="survived", why=_reason(SURVIVORS, fate))
 
 
 def _program(topic: Topic, text: str, path: Path) -> tuple[object, ...]:
@@ -167,42 +178,62 @@ def _program(topic: Topic, text: str, path: Path) -> tuple[object, ...]:
 
 
 @cache
-def _original_program(topic: str, rung: str) -> tuple[object, ...]:
+def _original_programs(topic: str, rung: str) -> tuple[tuple[object, ...], ...]:
     loaded = topics.load(topic)
     path = loaded.rung(rung).path
-    return _program(loaded, path.read_text("utf-8"), path)
+    text = path.read_text("utf-8")
+    return tuple(_program(loaded, text + comment, path) for comment in COMMENTS)
 
 
 @cache
-def _invariants() -> list[dict[str, str]]:
-    found: list[dict[str, str]] = tomllib.loads(EQUIVALENT.read_text("utf-8")).get("mutant", [])
+def entries(file: Path) -> list[dict[str, Any]]:
+    """What one of the two lists has."""
+    found: list[dict[str, Any]] = tomllib.loads(file.read_text("utf-8")).get("mutant", [])
     return found
 
 
-def _invariant(fate: Fate) -> str:
-    """Why a mutant that differs is right all the same, "" if nobody has said so."""
-    for entry in _invariants():
-        lines = [f"+{line.strip()}" for line in entry["becomes"].splitlines() if line.strip()]
-        added = [f"+{line[1:].strip()}" for line in fate.diff.splitlines() if line.startswith("+")]
-        if (fate.topic, fate.rung) == (entry["topic"], entry["rung"]) and lines == added:
-            return entry["why"]
+def _reason(file: Path, fate: Fate) -> str:
+    """What one of the two lists says of a mutant, "" if it is not there."""
+    changes = [line for line in fate.diff.splitlines() if line[:1] in "+-"]
+    was, becomes = ("\n".join(line[1:].strip() for line in changes if line[0] == sign) for sign in ("-", "+"))
+    for entry in entries(file):
+        here = fate.topic == entry["topic"] and fate.rung in entry["rungs"]
+        if entry.get("line") and f"@@ -{entry['line']} " not in fate.diff:
+            continue
+        if here and was == entry["was"] and becomes in entry["becomes"]:
+            return str(entry["why"])
     return ""
 
 
-def run(mutants: Sequence[Mutant], jobs: int, results: Path | None = None) -> list[Fate]:
-    """The fates of mutants, those that `results` knows as they stand there."""
+def run(
+    mutants: Sequence[Mutant],
+    jobs: int,
+    results: Path | None = None,
+    again: str | None = None,
+    minutes: float | None = None,
+) -> list[Fate]:
+    """The fates of mutants, as far as they are known: from `results`, and of those graded now, which are the ones that
+    it does not know, or those with a fate to be met `again`. After so many minutes no other is begun."""
     known = {} if results is None or not results.exists() else _read(results)
-    missing = [mutant for mutant in mutants if mutant.key not in known]
+    fates = {key: fate.fate for key, fate in known.items()}
+    missing = [item for item in mutants if fates.get(item.key) == again]
+    end = time.monotonic() + 60 * minutes if minutes else float("inf")
     with spread_over_processes(jobs) as pool:
-        for number, future in enumerate(as_completed([pool.submit(fate_of, item) for item in missing]), 1):
-            fate = future.result()
+        futures = [pool.submit(fate_of, item) for item in missing]
+        for number, future in enumerate(as_completed(futures), 1):
+            if time.monotonic() > end:
+                pool.shutdown(wait=False, cancel_futures=True)
+            try:
+                fate = future.result()
+            except CancelledError:
+                continue
             known[fate.key] = fate
             if results is not None:
                 with results.open("a", encoding="utf-8") as file:
                     file.write(json.dumps(asdict(fate)) + "\n")
             if number % 100 == 0:
                 console.print(f"{number} of {len(missing)}")
-    return [known[mutant.key] for mutant in mutants]
+    return [known[mutant.key] for mutant in mutants if mutant.key in known]
 
 
 def _read(results: Path) -> dict[str, Fate]:
@@ -243,22 +274,32 @@ def main(
     topic: Annotated[list[str] | None, typer.Argument(help="All, if none is given.")] = None,
     each: Annotated[int, typer.Option(help="Places of an operator in a rung.")] = EACH,
     sample: Annotated[int | None, typer.Option(help="So many of them alone, by the same seed.")] = None,
+    again: Annotated[str | None, typer.Option(help="Grade those alone, anew, that met this fate.")] = None,
     jobs: Annotated[int, typer.Option(help="Processes.")] = 2,
+    minutes: Annotated[float | None, typer.Option(help="Begin no other after that.")] = None,
     results: Annotated[Path, typer.Option(help="Where results are kept.")] = Path("build/mutants.jsonl"),
 ) -> None:
     """Grade mutants, and report what became of them."""
     mutants = chosen(topic or list(topics.discover()), each, sample)
     results.parent.mkdir(parents=True, exist_ok=True)
-    fates = run(mutants, jobs, results)
+    fates = run(mutants, jobs, results, again, minutes)
     report(fates)
+    if len(fates) < len(mutants):
+        console.print(f"\n{len(mutants) - len(fates)} of {len(mutants)} are not graded yet.")
     if rate(fates) < 0.99:
         raise typer.Exit(1)
 
 
 def chosen(names: Sequence[str], each: int, sample: int | None) -> list[Mutant]:
-    """All mutants of these topics, each once, or a sample of them."""
+    """All mutants of these topics, each once, or a sample of them that is spread over topics and operators."""
     mutants = list({mutant.key: mutant for mutant in all_mutants(names, each)}.values())
-    return mutants if sample is None else random.Random(SEED).sample(mutants, min(sample, len(mutants)))
+    if sample is None:
+        return mutants
+    places: dict[tuple[str, str], list[Mutant]] = defaultdict(list)
+    for mutant in random.Random(SEED).sample(mutants, len(mutants)):
+        places[mutant.topic, mutant.operator].append(mutant)
+    rounds = zip_longest(*places.values())
+    return [mutant for turn in rounds for mutant in turn if mutant is not None][:sample]
 
 
 if __name__ == "__main__":

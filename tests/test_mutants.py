@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import mutants
 import pytest
 from mutation import launch_blocks, schedules
-from mutation.operators import OPERATORS
+from mutation.operators import OPERATORS, is_no_mutant
 from mutation.tokens import Source
 
 from grader.workbook import topics
@@ -98,6 +101,68 @@ def test_a_schedule_is_changed(operator: str, becomes: str) -> None:
     )
 
 
+POINTERS = """static_assert(BM % 8 == 0, "whole");
+__global__ void f(const float* __restrict__ A, float* C, int M, int N) {
+    const float* const row = A + size_t(i) * N;
+    if (row < N) *reinterpret_cast<float4*>(C) = sum;
+    asm volatile("bar.sync 0;" ::: "memory");
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("operator", "becomes", "compiles"),
+    [
+        ("arithmetic", "BM / 8 == 0", False),
+        ("constant", "BM % 9 == 0", False),
+        ("arithmetic", "const float+ __restrict__ A", False),
+        ("arithmetic", "const float+ const row", False),
+        ("arithmetic", "size_t(i) + N", True),
+        ("off by one", "row <= N", True),
+        ("off by one", "<float4*>=(C)", False),
+        ("wrong size", "size_t(i) * C", False),
+        ("plain for atomic", "asm (", False),
+    ],
+)
+def test_what_cannot_compile_is_no_mutant(operator: str, becomes: str, compiles: bool) -> None:
+    source = Source(POINTERS)
+    (edit,) = [edit for edit in OPERATORS[operator](source) if becomes in edit.applied(POINTERS)]
+    assert is_no_mutant(source, edit) != compiles
+
+
+LISTED = [
+    (file.stem, entry, rung)
+    for file in (mutants.EQUIVALENT, mutants.SURVIVORS)
+    for entry in mutants.entries(file)
+    for rung in entry["rungs"]
+]
+
+
+@pytest.mark.parametrize(("name", "entry", "rung"), LISTED)
+def test_what_is_listed_stands_in_its_rung(name: str, entry: dict[str, Any], rung: str) -> None:
+    lines = topics.load(entry["topic"]).rung(rung).path.read_text("utf-8").splitlines()
+    found = [number for number, line in enumerate(lines, 1) if line.strip() == entry["was"]]
+    assert entry.get("line", found[0]) in found
+    assert entry["was"] not in entry["becomes"]
+    assert entry["why"]
+
+
+def test_a_hundred_are_spread_over_topics_and_operators() -> None:
+    sample = mutants.chosen(list(topics.discover()), mutants.EACH, 100)
+    assert len(sample) == 100
+    assert {mutant.topic for mutant in sample} == set(topics.discover())
+    assert len({(mutant.topic, mutant.operator) for mutant in sample}) == 100
+
+
+def test_those_alone_are_graded_again_that_met_a_fate(tmp_path: Path) -> None:
+    sample = mutants.chosen(["transpose"], 1, 2)
+    old = [mutants.Fate(item.key, item.topic, item.rung, item.operator, "killed", "", "") for item in sample]
+    results = tmp_path / "results.jsonl"
+    results.write_text("".join(json.dumps(asdict(fate)) + "\n" for fate in old))
+    assert mutants.run(sample, 1, results, again="survived") == old
+    assert mutants.run(sample[1:], 1, results, again="killed", minutes=1e-9) != old[1:]
+
+
 def test_there_are_two_thousand_and_always_the_same() -> None:
     names = list(topics.discover())
     found = mutants.chosen(names, mutants.EACH, None)
@@ -131,6 +196,8 @@ def test_a_hundred_mutants_are_seen(part: int) -> None:
     sample = mutants.chosen(list(topics.discover()), mutants.EACH, 100)
     fates = [mutants.fate_of(mutant) for mutant in sample[part::PARTS]]
     survivors = [
-        f"{fate.topic}/{fate.rung}: {fate.operator}\n{fate.diff}" for fate in fates if fate.fate == "survived"
+        f"{fate.topic}/{fate.rung}: {fate.operator}\n{fate.diff}"
+        for fate in fates
+        if fate.fate == "survived" and not fate.why
     ]
     assert not survivors, "\n\n".join(survivors)

@@ -267,6 +267,27 @@ def plain_for_atomic(source: Source) -> Iterator[Edit]:
     yield from _replaced(source, {"volatile": ("",), "__ldcg": ("__ldg",)})
 
 
+def is_no_mutant(source: Source, edit: Edit) -> bool:
+    """Whether an edit changes what only the compiler reads: an assertion, a pointer's star, brackets of a template, a
+    pointer in the place of a size, or the `volatile` of an asm statement."""
+    index = next(i for i, token in enumerate(source.tokens) if token.end > edit.start)
+    token, before = source.tokens[index], source.tokens[max(index - 1, 0)]
+    opened = source.until(index - 1, set(), -1) if index else -1
+    while opened > 0 and not source.is_at(opened - 1, "static_assert"):
+        opened = source.until(opened - 1, set(), -1)
+    if opened > 0 or (before.text, token.text) == ("asm", "volatile"):
+        return True
+    if token.text == "*" and edit.text == "+":
+        return before.text in (*_TYPES, "half", "uint4") and source.tokens[index + 1].text != "("
+    if edit.text == ">=":
+        return before.text == "*" or (source.is_at(index - 2, "<") and before.kind == "word")
+    return any(
+        re.search(rf"(?:float|half)\* (?:__restrict__ )?{name}\b", source.text)
+        for name in (edit.text, token.text)
+        if edit.text in _SIZES and name in _SIZES
+    )
+
+
 OPERATORS: dict[str, Operator] = {
     operator.__name__.replace("_", " "): operator
     for operator in (

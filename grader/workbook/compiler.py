@@ -216,6 +216,11 @@ def variables(ptx: str) -> tuple[str, ...]:
     return tuple(re.findall(declared, ptx, re.M))
 
 
+def keeps_state(ptx: str) -> bool:
+    """Whether a module has `__device__` variables, in which a launch may leave something for the next one."""
+    return re.search(r"^(?:\.\w+ )?\.global ", ptx, re.M) is not None
+
+
 def zero_constants(ptx: str) -> tuple[str, ...]:
     """The `__constant__` variables that a module's code uses and that hold zeros unless they are copied to."""
     names = re.findall(r"^(?:\.visible )?\.const (?:\.align \d+ )?\.\w+ ([\w$]+)(?:\[\d+\])?;", ptx, re.M)

@@ -182,6 +182,15 @@ def of_order(refused: Refused, order: Order) -> Refused:
     )
 
 
+def of_second_call(refused: Refused) -> Refused:
+    """What a kernel that is right when it is called first does when it is called again."""
+    return Refused(
+        refused.verdict,
+        "It is right once only: a second call finds in a `__device__` variable what the first has left there. "
+        f"Have the last block put back what all calls begin with. The second time: {refused.reason}",
+    )
+
+
 def of_findings(findings: Sequence[FindingResult]) -> Refused | None:
     """Faults that the emulator saw: they fail a submission even where the output is right."""
     if not findings:

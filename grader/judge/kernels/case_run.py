@@ -40,6 +40,7 @@ class CaseRun:
     case: Case
     data: CaseData
     order: Order = "rising"  # of the blocks, where they communicate
+    calls: int = 1  # one after the other, without loading the module again
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """The element type of an array, by name."""
@@ -79,9 +80,10 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
         _lay_out(runner, region, case_run)
     run_all = Run(case_run.kernel.module, case_run.planned.launches, budget, case_run.order)
     runner.printed()
-    reply = runner.ask(operations(regions, run_all), timeout_s)
+    reply = runner.ask(operations(regions, run_all, case_run.calls), timeout_s)
     outcome.printed = runner.printed()
-    outcome.records = located(named(records_of(reply), case_run.planned.kernels), case_run.arrays())
+    kernels = case_run.planned.kernels * case_run.calls
+    outcome.records = located(named(records_of(reply), kernels), case_run.arrays())
     outcome.findings = tuple(results(outcome.records))
     stopped = of_records(outcome.records, budget)
     if stopped is None and reply.failure is not None:
@@ -99,14 +101,12 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
         raise refusal
 
 
-def operations(regions: Sequence[Region], run_all: Run) -> list[Operation]:
-    """Allocate and fill every region, run, fetch every region, free."""
-    before: list[Operation] = []
-    for region in regions:
-        before.append(Allocate(region.name, region.nbytes, region.guard))
-        before.append(Upload(region.name, region.offset))
+def operations(regions: Sequence[Region], run_all: Run, calls: int) -> list[Operation]:
+    """Allocate every region, fill all and run, as often as there are calls, fetch every region, free."""
+    before = [Allocate(region.name, region.nbytes, region.guard) for region in regions]
+    call: list[Operation] = [*(Upload(region.name, region.offset) for region in regions), run_all]
     after = [Download(region.name, region.offset) for region in regions]
-    return [*before, run_all, *after, Release()]
+    return [*before, *(call * calls), *after, Release()]
 
 
 def records_of(reply: Reply) -> tuple[Record, ...]:

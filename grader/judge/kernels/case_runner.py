@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from grader.emulator.machine.orders import ORDERS, Order
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.correctness.verdict import of_order
+from grader.judge.correctness.verdict import of_order, of_second_call
 from grader.judge.kernels import case_run
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -15,6 +15,7 @@ from grader.judge.kernels.counting import product
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.results import Accuracy, CaseResult
+from grader.workbook import compiler
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
 
@@ -80,9 +81,13 @@ class CaseRunner:
         attempt = CaseRun(kernel, planned, case, self.store.get(case))
         budget = instruction_budget(self.topic, case.problem)
         case_run.run(self.child, attempt, budget, seconds, outcome)
+        again = []
         if any(record.communicates for record in outcome.records):
-            for order in self._orders(case):
-                self._run_again(replace(attempt, order=order), budget, seconds, outcome)
+            again = [replace(attempt, order=order) for order in self._orders(case)]
+        if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
+            again.append(replace(attempt, calls=2))
+        for other in again:
+            self._run_again(other, budget, seconds, outcome)
 
     def _orders(self, case: Case) -> Sequence[Order]:
         """The orders in which to run the blocks besides that of their numbers: all for a small case, else one, so that
@@ -93,13 +98,13 @@ class CaseRunner:
         return (others[sum(case.problem.values()) % len(others)],)
 
     def _run_again(self, attempt: CaseRun, budget: int, seconds: float, outcome: Outcome) -> None:
-        """Run a case in another order; what it counts there is not kept. Raises Refused."""
+        """Run a case in another order, or twice; what it counts there is not kept. Raises Refused."""
         again = Outcome()
         try:
             case_run.run(self.child, attempt, budget, seconds, again)
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
-            raise of_order(refused, attempt.order) from None
+            raise of_second_call(refused) if attempt.calls > 1 else of_order(refused, attempt.order) from None
 
 
 def _check_number_of_blocks(planned: Planned, operations: int) -> None:

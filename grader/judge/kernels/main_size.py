@@ -60,6 +60,10 @@ BLOCK_BUDGET = 8_000_000
 WAITING = {"budget exhausted", "starved"}
 """Launches that say nothing: a block takes long, or waits for others, which need not have been run."""
 
+FURTHEST = 65_535 * 16
+"""How far a grid goes in y or z with blocks of 16. A kernel whose grid ends there has to be right so far and no
+further."""
+
 SECONDS = 120.0
 
 TERMS = 1 << 19
@@ -100,11 +104,22 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Seque
     found = []
     for problem in (topic.sizes_main, *topic.sampled_cases):
         try:
-            planned = kernel.plan(problem, runner.hello().limits)
-            found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
+            planned = _planned(kernel, topic, runner, problem)
+            if planned is not None:
+                found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
         except Refused as refused:
             raise Refused(refused.verdict, f"{_where(topic, problem)}: {refused.reason}") from None
     return found[0]
+
+
+def _planned(kernel: Kernel, topic: KernelTopic, runner: Runner, problem: dict[str, int]) -> Planned | None:
+    """The launches for a problem; None for one that a kernel need not reach, and does not. Raises Refused."""
+    try:
+        return kernel.plan(problem, runner.hello().limits)
+    except Refused:
+        if problem != topic.sizes_main and max(problem.values()) > FURTHEST:
+            return None
+        raise
 
 
 def _where(topic: KernelTopic, problem: dict[str, int]) -> str:
