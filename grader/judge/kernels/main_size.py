@@ -209,7 +209,8 @@ class Look:
         partial: set[str | None] = set()
         words: tuple[int, ...] = ()
         for record in records:
-            alone = not atomics(record) and all(
+            done = record.status == "completed" and not atomics(record)
+            alone = done and all(
                 item.array in known for item in record.touched if item.only_read_bytes
             )
             whole = alone and record.blocks_run == record.grid_blocks
