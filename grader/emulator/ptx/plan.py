@@ -87,7 +87,7 @@ class KernelPlan:
     blocks_wait: bool
     """A block may wait for another, by an atomic, a fence or a volatile access."""
     parts_meet: bool
-    """Some warps of a block may wait for some of the others, by barriers with a number of threads or by shared memory."""
+    """Some warps of a block may wait for some others, by barriers with a number of threads or by shared memory."""
     meets: bool
     """Threads may meet in global memory otherwise than by atomics alone: its accesses are tracked from the start."""
     reads_only: bool

@@ -81,11 +81,12 @@ def uncovered(
     unknown = {
         item.buffer for launch in launches[ended:] for item in launch.args if isinstance(item, Pointer)
     }
-    cleared = {name for launch in launches for name in launch.zero} | unknown
-    copied = {name for launch in launches for _, name in launch.constant} | unknown
-    reason = _first_uncovered("read", {n: size for n, size in inputs.items() if n not in copied}, records)
+    cleared = {name for launch in launches for name in launch.zero}
+    copied = {name for launch in launches for _, name in launch.constant}
+    rest = {name: size for name, size in inputs.items() if name not in copied | unknown}
+    reason = _first_uncovered("read", rest, records)
     if reason is None and not any(atomics(record) for record in records):
-        rest = {name: size for name, size in outputs.items() if name not in cleared}
+        rest = {name: size for name, size in outputs.items() if name not in cleared | unknown}
         reason = _first_uncovered("written", rest, records)
     return reason
 

@@ -1,12 +1,13 @@
 """Happens-before (PTX ISA 8.8 to 8.10): which earlier accesses the running warp knows to be done.
 
-Threads are ordered by the barriers that they take part in, lanes of a warp by __syncwarp too. Beyond that, what a thread did before
-a fence is published by its next strong store or atomic at that address (a release pattern), and known to every thread
+Threads are ordered by the barriers that they take part in, lanes of a warp by __syncwarp too. Beyond that, what a
+thread did before a fence is published by its next strong store or atomic at that address (a release pattern), and known to every thread
 that reads it there by a strong load or an atomic, and to those that a barrier then orders behind it. A strong read is
 taken to acquire at once, as kernels rely on that spin on a flag and then pass a barrier; PTX asks for a fence.
 
 As in FastTrack (Flanagan and Freund, PLDI 2009), what a thread knows is a time for each other one, up to which it knows
-all that this one did. Here it is one for each warp, and within a block the time of the last barrier of all its threads stands for all.
+all that this one did. Here it is one for each warp, and within a block the time of the last barrier of all its threads
+stands for all.
 """
 
 from __future__ import annotations
@@ -212,7 +213,9 @@ def _published(context: int, warp: int, fences: int, barriers: int) -> int:
 def _find(context: int, key: int) -> int:
     """The entry of an address, or the free one where it would be; 0 where the table is full."""
     c = pointer(context, int64)
-    place = ((key >> 2) * 0x9E3779B97F4A7C1) >> 40  # on these bits all of the key has an effect, the block's place too
+    place = (
+        (key >> 2) * 0x9E3779B97F4A7C1
+    ) >> 40  # on these bits all of the key has an effect, the block's place too
     for step in range(64):
         entry = c[SYNC_TABLE] + (place + step & SYNC_ENTRIES - 1) * SYNC_ENTRY * 8
         found = pointer(entry, int64)[V_KEY]

@@ -7,8 +7,9 @@ strong store has left, without which no thread could look before it tries; wheth
 seen by running the blocks in other orders.
 
 In one of them (machine/orders.py) a load misses the last strong store or atomic of another warp, once, where nothing
-orders it behind: the first that comes there gets what was there before, as PTX's memory model allows. Whoever waits for a
-value looks again; data that is read behind a flag, without a fence between the two stores, is not what it should be.
+orders it behind: the first that comes there gets what was there before, as PTX's memory model allows. Whoever waits
+for a value looks again; data that is read behind a flag, without a fence between the two stores, is not what it should
+be.
 """
 
 from __future__ import annotations
