@@ -1,9 +1,10 @@
 """Happens-before (PTX ISA 8.8 to 8.10): which earlier accesses the running warp knows to be done.
 
 Threads are ordered by the barriers that they take part in, lanes of a warp by __syncwarp too. Beyond that, what a
-thread did before a fence is published by its next strong store or atomic at that address (a release pattern), and known to every thread
-that reads it there by a strong load or an atomic, and to those that a barrier then orders behind it. A strong read is
-taken to acquire at once, as kernels rely on that spin on a flag and then pass a barrier; PTX asks for a fence.
+thread did before a fence is published by its next strong store or atomic at that address (a release pattern), and known
+to every thread that reads it there by a strong load or an atomic, and to those that a barrier then orders behind it. A
+strong read is taken to acquire at once, as kernels rely on that spin on a flag and then pass a barrier; PTX asks for a
+fence.
 
 As in FastTrack (Flanagan and Freund, PLDI 2009), what a thread knows is a time for each other one, up to which it knows
 all that this one did. Here it is one for each warp, and within a block the time of the last barrier of all its threads
