@@ -113,19 +113,19 @@ class Emitter(FunctionBuilder):
                 lanes = self.b.and_(lanes, self.b.xor(leaving, I64(-1)))
         return lanes
 
-    def check_present(self, mask: Operand, *, leavers: bool = False) -> None:
+    def check_present(self, mask: Operand) -> None:
         """Notes that lanes exchange values, and those that a warp instruction's mask names and that have not exited but
         are elsewhere.
 
-        Lanes about to exit are no matter, unless they would have to give a value (`leavers`).
+        Lanes about to exit are no matter: nobody waits for them. That a value of theirs is used is found where it shows
+        (undefined.py).
         """
         self.add_to(self.context_pointer(layout.CLOCK), I64(1))
         self.b.store(self.context_slot(layout.CLOCK), self.warp_pointer(layout.W_EXCHANGE))
         active = self.active_mask()
         self._check_named(mask, active)
         named = self.b.zext(self.read(mask, "b32", vector=False), I64) if self.is_uniform(mask) else active
-        alive = self.live() if leavers else self.staying()
-        self._note_absent(self.b.and_(self.b.and_(named, alive), self.b.not_(active)), active)
+        self._note_absent(self.b.and_(self.b.and_(named, self.staying()), self.b.not_(active)), active)
 
     def _check_named(self, mask: Operand, active: Any) -> None:
         """Notes lanes that execute an instruction whose mask does not name them, each as absent from its own."""

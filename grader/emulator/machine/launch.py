@@ -82,7 +82,7 @@ class LaunchExecution:
             self.traces.undo()
             self.traces.clear(self.plan, tracked=False)
         slots = self._slots() | self.traces.tracking_slots(
-            self.plan, warps_of(self.block), math.prod(self.grid)
+            self.plan, warps_of(self.block), math.prod(self.grid), late=order == "switched"
         )
         slots["RANDOM"] = seed(order)
         residents = self._residents(len(linears)) if self._takes_turns(order) else 1
@@ -93,7 +93,9 @@ class LaunchExecution:
         """Runs blocks one after the other, from FEWEST on only until they have executed `enough` warp instructions.
         Also returns the seconds that they took; that threads meet in global memory is not looked for."""
         self._prepare()
-        worker.prepare(self.plan, self._slots(), self.shared_bytes, self.compiled.state_bytes, residents=1)
+        slots = self._slots()
+        slots["LENIENT"] = layout.WITH_WARPS if self.plan.fences else 0  # what is published is not kept
+        worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents=1)
         touched = TouchedByBlocks(self.traces.loaded, self.traces.stored, self.allocations)
         executed, status, run, seconds = 0, layout.DONE, 0, 0.0
         while (

@@ -9,7 +9,8 @@ import numpy as np
 from grader.emulator.machine.worker import Array
 
 Order = Literal["rising", "reversed", "shuffled", "switched"]
-"""By number; against it; at random; or at random, many at a time, which take turns at accesses that others see."""
+"""By number; against it; at random; or at random, many at a time, which take turns at accesses that others see, and see
+stores of others late where nothing orders them."""
 
 ORDERS: tuple[Order, ...] = get_args(Order)
 _SEED = 20

@@ -41,14 +41,14 @@ class Traces:
             "TOUCHED_READ": read, "TOUCHED_WRITE": write, "TOUCHED_ATOMIC": atomic,
             "TOUCHED_BYTES": host_address(self._bytes), "ARENA_BYTES": self.memory.capacity,
             "UNDO": self._undo.address(self.memory.extent() + 32), "RECORDS": 0, "SYNC_TABLE": 0, "VECTOR_LENGTH": 0,
-            "LENIENT": 0, "RANDOM": 0,
+            "LENIENT": 0, "RANDOM": 0, "PREVIOUS": 0,
         }  # fmt: skip
 
-    def tracking_slots(self, plan: KernelPlan, warps: int, blocks: int) -> dict[str, int]:
-        """The context slots that make a launch a tracked one, of blocks of so many warps."""
+    def tracking_slots(self, plan: KernelPlan, warps: int, blocks: int, *, late: bool) -> dict[str, int]:
+        """The context slots that make a launch a tracked one, of blocks of so many warps, which may see stores late."""
         granules = (self.memory.extent() >> plan.record_shift) + 1
         slots = {
-            "UNDO": 0, "RECORD_SHIFT": plan.record_shift,
+            "UNDO": 0, "PREVIOUS": self.slots()["UNDO"] if late else 0, "RECORD_SHIFT": plan.record_shift,
             "RECORDS": self._records.address(granules * layout.RECORD_BYTES),
         }  # fmt: skip
         if not plan.fences:

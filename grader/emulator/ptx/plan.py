@@ -12,7 +12,7 @@ from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.cfg import ControlFlow, analyse
 from grader.emulator.ptx.inline import inline_calls
-from grader.emulator.ptx.instructions import destinations, sources
+from grader.emulator.ptx.instructions import destinations, is_barrier, sources
 from grader.emulator.ptx.order import build_blocks
 from grader.emulator.ptx.tree import (
     TYPE_BYTES,
@@ -86,6 +86,8 @@ class KernelPlan:
     """There are fences, or releases: what a thread has stored can be made known to another."""
     blocks_wait: bool
     """A block may wait for another, by an atomic, a fence or a volatile access."""
+    parts_meet: bool
+    """Some warps of a block may wait for some others, by barriers with a number of threads or by shared memory."""
     meets: bool
     """Threads may meet in global memory otherwise than by atomics alone: its accesses are tracked from the start."""
     reads_only: bool
@@ -124,6 +126,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     communicates = any(_communicates(inst) for inst in instructions)
     blocks_wait = any(_lets_wait(inst) for inst in instructions)
     may_spin = _may_spin(function, build_blocks(function))
+    fences = any(_is_fence(inst) for inst in instructions)
     seen = [id(inst) for inst in instructions if blocks_wait and _is_seen(inst)]
     flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin, seen=seen)
     sites = _sites(flow)
@@ -147,8 +150,9 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         local_bytes=local_bytes,
         shadow_shift=_narrowest(instructions, "shared"),
         serial=communicates,
-        fences=any(_is_fence(inst) for inst in instructions),
+        fences=fences,
         blocks_wait=blocks_wait,
+        parts_meet=any(_is_counted(inst) or (fences and _is_flag(inst)) for inst in instructions),
         meets=any(_may_meet(inst) for inst in instructions) or (may_spin and blocks_wait),
         reads_only=any(inst.parts[0] == "ld" and "nc" in inst.parts for inst in instructions),
         record_shift=_narrowest(instructions, "global"),
@@ -201,6 +205,17 @@ def _is_fence(inst: Instruction) -> bool:
     """Whether the instruction orders what its thread has stored before what it stores next."""
     fence = inst.parts[0] in ("membar", "fence") and not {"async", "proxy"} & set(inst.parts)
     return fence or bool({"release", "acq_rel"} & set(inst.parts))
+
+
+def _is_counted(inst: Instruction) -> bool:
+    """Whether it is a barrier with a number of threads."""
+    return is_barrier(inst) and len(inst.operands) > (3 if "red" in inst.parts else 1)
+
+
+def _is_flag(inst: Instruction) -> bool:
+    """Whether a warp can wait for another of its block by this access to shared memory."""
+    strong = inst.parts[0] == "atom" or (inst.parts[0] in ("ld", "st") and _is_strong(inst))
+    return strong and decode_space(inst) in ("shared", "generic")
 
 
 def _may_meet(inst: Instruction) -> bool:

@@ -7,12 +7,15 @@ of which all remaining lanes have arrived counts as 32. Lanes wait one by one, s
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import int64
 
 from grader.emulator.runtime.layout import (  # fmt: skip
     ALIGNED,
     ARRIVES,
     B_ARRIVED,
+    B_ARRIVED_AT,
     B_EXPECTED,
     B_TRUE,
     B_WAITING,
@@ -42,6 +45,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     W_PASSED,
     W_PASSED_AT,
     W_STATUS,
+    W_SYNC_CLOCK,
     W_THREADS,
     W_TRUE,
     WARP_BYTES,
@@ -50,7 +54,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.races.ordering import meet
+from grader.emulator.runtime.races.ordering import learn, meet
 
 
 @native
@@ -81,6 +85,8 @@ def arrive_at(
     b[B_EXPECTED] = max(b[B_EXPECTED], (max(expected, 0) + LANES - 1) // LANES * LANES)
     b[B_TRUE] += population(votes & mask)
     if how & ARRIVES:
+        c[CLOCK] += 1
+        b[B_ARRIVED_AT] = c[CLOCK]
         b[B_ARRIVED] += LANES if mask == w[W_LIVE] else population(mask)
         return int64(0)
     b[B_WAITING] |= mask
@@ -100,16 +106,23 @@ def pass_by(warp: int, behind: int, mask: int) -> int:
 
 
 @native
+def _barrier(context: int, warp: int, number: int) -> Any:
+    """The slots of a barrier in a warp's state."""
+    c = pointer(context, int64)
+    return pointer(c[WARP_STATES] + warp * c[WARP_BYTES] + (W_BARRIERS + number * BARRIER_SLOTS) * 8, int64)
+
+
+@native
 def _arrived(context: int, number: int) -> int:
     """Threads that have arrived at a barrier."""
     c = pointer(context, int64)
     total = int64(0)
     for warp in range(c[WARPS]):
-        state = c[WARP_STATES] + warp * c[WARP_BYTES]
-        waiting = pointer(state + (W_BARRIERS + number * BARRIER_SLOTS) * 8, int64)[B_WAITING]
-        whole = waiting != 0 and waiting == pointer(state, int64)[W_LIVE]
-        total += LANES if whole else population(waiting)
-        total += pointer(state + (W_BARRIERS + number * BARRIER_SLOTS) * 8, int64)[B_ARRIVED]
+        b = _barrier(context, int64(warp), number)
+        live = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)[W_LIVE]
+        whole = b[B_WAITING] != 0 and b[B_WAITING] == live
+        total += LANES if whole else population(b[B_WAITING])
+        total += b[B_ARRIVED]
     return total
 
 
@@ -119,8 +132,7 @@ def _expected(context: int, number: int) -> int:
     c = pointer(context, int64)
     most = int64(0)
     for warp in range(c[WARPS]):
-        state = c[WARP_STATES] + warp * c[WARP_BYTES]
-        most = max(most, pointer(state + (W_BARRIERS + number * BARRIER_SLOTS) * 8, int64)[B_EXPECTED])
+        most = max(most, _barrier(context, int64(warp), number)[B_EXPECTED])
     return most
 
 
@@ -129,9 +141,8 @@ def _all_wait(context: int, number: int) -> bool:
     """Whether every thread that has not exited waits at a barrier."""
     c = pointer(context, int64)
     for warp in range(c[WARPS] - 1, -1, -1):
-        state = c[WARP_STATES] + warp * c[WARP_BYTES]
-        waiting = pointer(state + (W_BARRIERS + number * BARRIER_SLOTS) * 8, int64)[B_WAITING]
-        if waiting != pointer(state, int64)[W_LIVE]:
+        live = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)[W_LIVE]
+        if _barrier(context, int64(warp), number)[B_WAITING] != live:
             return False
     return True
 
@@ -142,20 +153,43 @@ def _votes(context: int, number: int) -> tuple[int, int]:
     c = pointer(context, int64)
     true, threads = int64(0), int64(0)
     for warp in range(c[WARPS]):
-        state = c[WARP_STATES] + warp * c[WARP_BYTES]
-        b = pointer(state + (W_BARRIERS + number * BARRIER_SLOTS) * 8, int64)
+        b = _barrier(context, int64(warp), number)
         true += b[B_TRUE]
         threads += population(b[B_WAITING])
     return true, threads
 
 
 @native
+def _meet_in_part(context: int, number: int) -> None:
+    """Orders the warps that wait at a barrier among themselves, and behind those that have only arrived there.
+
+    The first that waits learns from all, and the others from it.
+    """
+    c = pointer(context, int64)
+    first = int64(-1)
+    for warp in range(c[WARPS]):
+        if _barrier(context, int64(warp), number)[B_WAITING]:
+            pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)[W_SYNC_CLOCK] = c[CLOCK]
+            first = int64(warp) if first < 0 else first
+    for warp in range(c[WARPS]):
+        b = _barrier(context, int64(warp), number)
+        if first >= 0 and warp != first and b[B_WAITING] | b[B_ARRIVED]:
+            learn(context, first, int64(warp), c[CLOCK] if b[B_WAITING] else b[B_ARRIVED_AT])
+    for warp in range(first + 1, c[WARPS]):
+        if _barrier(context, int64(warp), number)[B_WAITING]:
+            learn(context, int64(warp), first, c[CLOCK])
+
+
+@native
 def _open(context: int, number: int, whole: bool) -> None:
     """Lets all go on that wait at a barrier; `whole` where it is one of the whole block."""
     c = pointer(context, int64)
-    meet(context)
     c[CLOCK] += 1
-    c[BARRIER_CLOCK] = c[CLOCK]
+    if whole or _all_wait(context, number):
+        meet(context)
+        c[BARRIER_CLOCK] = c[CLOCK]
+    else:
+        _meet_in_part(context, number)
     true, threads = _votes(context, number)
     behind = int64(-1)
     for warp in range(c[WARPS]):
@@ -164,7 +198,7 @@ def _open(context: int, number: int, whole: bool) -> None:
         if not (w[W_AT] >> number) & 1:
             continue
         w[W_AT] &= ~(int64(1) << number)
-        b = pointer(state + (W_BARRIERS + number * BARRIER_SLOTS) * 8, int64)
+        b = _barrier(context, int64(warp), number)
         waiting = b[B_WAITING]
         for slot in range(BARRIER_SLOTS):
             b[slot] = 0

@@ -54,7 +54,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern, sector_words
-from grader.emulator.runtime.races.tracking import track, track_lane
+from grader.emulator.runtime.races.tracking import before, misses, track, track_lane
 
 
 @native
@@ -321,6 +321,8 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
         stamps[sector] = uint32(c[BLOCK_SERIAL])
         s[NEW_SECTORS] += 1
     if c[RECORDS]:
-        lane = trailing_zeros(mask)
-        track_lane(context, site, address, width, lane if mask & (mask - 1) == 0 else int64(SEVERAL), kind)
+        lane = trailing_zeros(mask) if mask & (mask - 1) == 0 else int64(SEVERAL)
+        if misses(context, address, width, lane, kind):
+            return address + before(context) + c[HOST_DELTA]
+        track_lane(context, site, address, width, lane, kind)
     return address + c[HOST_DELTA]

@@ -51,9 +51,10 @@ GLOBAL_BASE = 0x7000_0000_0000
     SHADOW_WRITES,  # pointers to the shadow of shared memory: an int64 a granule for the last write,
     SHADOW_READS,  # and one for the last read
     SHADOW_SHIFT,  # log2 of the bytes an entry stands for
+    SHADOW_READERS,  # pointer to CLOCK at each warp's last read of a granule; 0 where all warps wait for all others
     CLOCK,  # grows with every barrier of the block, every __syncwarp and every block
     BLOCK_CLOCK,  # CLOCK when the block began
-    BARRIER_CLOCK,  # CLOCK at the block's last barrier
+    BARRIER_CLOCK,  # CLOCK at the last barrier of the whole block
     PATTERNS_GLOBAL,  # pointer to the memo of address patterns (PATTERN_ENTRY int64 each)
     PATTERNS_SHARED,
     SITES,  # pointer to this worker's sites
@@ -88,7 +89,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     VECTOR_COUNT,  # how many were ever in use, and a stack of those that no longer are
     FREE_VECTORS,
     FREE_COUNT,
-    LENIENT,  # 1 where there was no room to keep what is published: blocks are taken to know all of each other
+    LENIENT,  # 1 where there was no room for another vector: blocks are taken to know all of each other; or WITH_WARPS
     BLOCK_FENCES,  # how many fences the block has executed
     BLOCK_VECTOR,  # what the block has learnt of others up to its last barrier: a vector's number, 0 for none
     RESIDENT,  # the running block's place among those under way
@@ -101,13 +102,14 @@ GLOBAL_BASE = 0x7000_0000_0000
     LONGEST_WARP,  # the most instructions that a warp has executed
     CONSTANTS,  # pointer to the (first, last + 1) addresses of the module's constants
     CONSTANT_COUNT,
+    PREVIOUS,  # pointer to what words of the arena held before the last strong store, where loads may miss it; else 0
     CONTEXT_SLOTS,
-) = range(83)
+) = range(85)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
-    SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR,
-    BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES, BLOCK_VECTOR, RESIDENT,
+    SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, BLOCK_X, BLOCK_Y,
+    BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES, BLOCK_VECTOR, RESIDENT,
 )  # fmt: skip
 HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 
@@ -185,6 +187,7 @@ RECORD_BYTES = 32
 RECORD_BLOCK, RECORD_TIME = 11, 35
 BLOCK_NUMBERS = 1 << RECORD_TIME - RECORD_BLOCK  # block numbers are kept modulo this
 RECORD_WARPS = 1 << RECORD_BLOCK - WARP_SHIFT
+SEEN = 32  # with the lane of R_STRONG: some thread has seen what was stored
 R_READ = -(1 << 63)  # with a record in a finding: it is a load's
 MOST_TIME = (1 << 63 - RECORD_TIME) - 1  # where time does not go on
 
@@ -194,6 +197,7 @@ MOST_TIME = (1 << 63 - RECORD_TIME) - 1  # where time does not go on
 V_KEY, V_BLOCK, V_VERSION, V_VECTOR, V_WARPS = range(5)
 SYNC_ENTRY = V_WARPS + LANES
 SYNC_ENTRIES = 1 << 15
+WITH_WARPS = 2  # LENIENT, where the table is full: warps of a block, too, are taken to know all of each other
 
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.
@@ -209,7 +213,7 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
 (
     W_STATUS,
     W_LIVE,  # lanes that have not exited
-    W_SYNC_CLOCK,  # CLOCK at the warp's last barrier or __syncwarp
+    W_SYNC_CLOCK,  # CLOCK at the warp's last __syncwarp, fence or barrier of a part of the block
     W_SPIN,  # dispatches since the lanes were last together in a loop: a spin lock makes it grow
     W_TURN,  # the block that ran out of order last
     W_EXECUTED,  # instructions
@@ -231,8 +235,8 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_KNOWN,  # for each warp of the block, CLOCK before which this one knows all that it did
 ) = range(22)
 BARRIERS = 16
-B_WAITING, B_ARRIVED, B_EXPECTED, B_TRUE = range(4)
-BARRIER_SLOTS = 4
+B_WAITING, B_ARRIVED, B_ARRIVED_AT, B_EXPECTED, B_TRUE = range(5)  # B_ARRIVED_AT: CLOCK then
+BARRIER_SLOTS = 5
 W_BARRIERS = W_KNOWN + LANES  # BARRIERS times BARRIER_SLOTS
 W_MASKS = W_BARRIERS + BARRIERS * BARRIER_SLOTS
 # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers

@@ -2,8 +2,9 @@
 
 The shadow keeps, for each word (or byte, where the kernel has narrower accesses), which thread wrote and which read
 it last, at which site and when. Two accesses by different threads, one of them a write, race when nothing orders
-them (ordering.py): no block barrier between accesses of different warps, and neither barrier nor `__syncwarp` between
-lanes of one warp, since lanes are not promised to run in step.
+them (ordering.py): no barrier between accesses of different warps, and neither barrier nor `__syncwarp` between
+lanes of one warp, since lanes are not promised to run in step. Where warps may meet in part, by barriers with a number
+of threads or by flags, it is kept for each of them when it read last.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     RESIDENT,
     SECTORS,
     SEVERAL,
+    SHADOW_READERS,
     SHADOW_READS,
     SHADOW_SHIFT,
     SHADOW_WRITES,
@@ -150,6 +152,8 @@ def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: i
         c[BARRIER_CLOCK] << ACCESSOR_BITS,
         synchronised << ACCESSOR_BITS,
     )
+    if c[SHADOW_READERS]:
+        pointer(c[SHADOW_READERS], int64)[index * c[WARPS] + c[WARP]] = c[CLOCK]
 
 
 @native
@@ -169,11 +173,27 @@ def _reader(read: int, me: int, lane: int, settled: int, synced: int) -> int:
 
 
 @native
+def _last_read(context: int, index: int) -> int:
+    """The record of a granule's last read; where warps may meet in part, rather that of one which nothing orders."""
+    c = pointer(context, int64)
+    read = pointer(c[SHADOW_READS], int64)[index]
+    if c[SHADOW_READERS] == 0:
+        return read
+    clocks = pointer(c[SHADOW_READERS] + index * c[WARPS] * 8, int64)
+    for warp in range(c[WARPS]):
+        settled = max(c[BLOCK_CLOCK], c[BARRIER_CLOCK], known_before(context, int64(warp)))
+        if warp != c[WARP] and clocks[warp] >= settled:
+            site = read & (NO_SITE << SITE_SHIFT)
+            return (clocks[warp] << ACCESSOR_BITS) | site | (int64(warp) << WARP_SHIFT) | SEVERAL
+    return read if (read >> WARP_SHIFT) & ANY_WARP == c[WARP] else int64(0)
+
+
+@native
 def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: int, address: int) -> None:
     """One granule that is written: who may be reading or writing it at the same time?"""
     c = pointer(context, int64)
     writes = pointer(c[SHADOW_WRITES], int64)
-    read = pointer(c[SHADOW_READS], int64)[index]
+    read = _last_read(context, index)
     warp = c[WARP]
     one = lane if lane != SEVERAL else int64(0)
     write = writes[index] if writes[index] & LANE_FIELD != IN_FLIGHT else int64(0)
@@ -289,14 +309,15 @@ def _shadow_pattern(context: int, site: int, pattern: int, first: int, width: in
     granules = max(width >> shift, int64(1))
     synchronised = sync_clock(context)
     me = accessor(context, site)
-    if p[P_RUN]:
+    in_part = c[SHADOW_READERS] != 0
+    if p[P_RUN] and not in_part:
         lane_shift = trailing_zeros(granules)
         count = p[P_ITEMS] * granules
         if kind == LOAD and _run_of_loads(context, me, first, count, lane_shift, synchronised):
             return
         if kind == STORE and _run_of_stores(context, me, first, count, lane_shift):
             return
-    settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
+    settled = int64(0) if in_part else c[BARRIER_CLOCK] << ACCESSOR_BITS
     written = c[BLOCK_CLOCK] << ACCESSOR_BITS
     synced = synchronised << ACCESSOR_BITS
     writes = pointer(c[SHADOW_WRITES], int64)

@@ -175,7 +175,9 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
 def of_order(refused: Refused, order: Order) -> Refused:
     """What a kernel that is right while its blocks run one after the other, by number, does in another order."""
     how = {"reversed": "from the last to the first", "shuffled": "in a random order"}
-    way = how.get(order, "at the same time, taking turns")
+    way = how.get(
+        order, "at the same time, taking turns, and see late what others store without a fence behind it"
+    )
     return Refused(
         refused.verdict,
         f"It depends on the order of the blocks, which may be any. With blocks that run {way}: {refused.reason}",

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from grader.emulator import metrics
-from grader.judge.child.protocol import Launch, Record
+from grader.judge.child.protocol import Launch, Pointer, Record
 
 FEWEST = 4
 """So many blocks, the first and the last among them, say what others do at most: where tiles are dealt out to a grid
@@ -72,14 +73,20 @@ def uncovered(
     """Why some bytes of an array cannot have been touched; None where all of them may have been. Arrays come with
     their bytes.
 
-    Outputs say nothing where launches clear them, or where blocks add to them with atomics or leave them to the block
-    that arrives last; inputs that are copied into constant memory are not read where they lie.
+    Arrays say nothing that are given to a launch which takes too long to be run to its end, or to one behind it. Nor do
+    outputs where launches clear them, or where blocks add to them with atomics or leave them to the block that arrives
+    last; inputs that are copied into constant memory are not read where they lie.
     """
+    ended = len(list(takewhile(lambda record: record.status == "completed", records)))
+    unknown = {
+        item.buffer for launch in launches[ended:] for item in launch.args if isinstance(item, Pointer)
+    }
     cleared = {name for launch in launches for name in launch.zero}
     copied = {name for launch in launches for _, name in launch.constant}
-    reason = _first_uncovered("read", {n: size for n, size in inputs.items() if n not in copied}, records)
+    rest = {name: size for name, size in inputs.items() if name not in copied | unknown}
+    reason = _first_uncovered("read", rest, records)
     if reason is None and not any(atomics(record) for record in records):
-        rest = {name: size for name, size in outputs.items() if name not in cleared}
+        rest = {name: size for name, size in outputs.items() if name not in cleared | unknown}
         reason = _first_uncovered("written", rest, records)
     return reason
 

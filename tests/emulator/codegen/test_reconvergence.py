@@ -16,7 +16,8 @@ WRONG = {
         "if (t < 32) { __syncthreads(); s[t] += 1; } else { __syncthreads(); } x[t] = s[t];",
         "barrier",
     ),
-    "shuffle in a branch": ("if (t < n) x[t] = __shfl_down_sync(~0u, s[t], 1);", "absent_lanes"),
+    "shuffle in a branch": ("if (t < n) x[t] = __shfl_down_sync(~0u, s[t], 1); x[t] += 1;", "absent_lanes"),
+    "shuffle after a return": ("if (t < n) x[t] = __shfl_down_sync(~0u, s[t], 1);", "undefined_shuffle"),
     "vote in a branch": ("if (t < n) x[t] = __any_sync(~0u, t == 3); x[t] += 1;", "absent_lanes"),
 }
 
@@ -24,6 +25,10 @@ RIGHT = {
     "return before a barrier": "if (t >= n) return; __syncthreads(); x[t] = s[t];",
     "whole warps in a branch": "__syncthreads(); if (t < 32) x[t] = __shfl_down_sync(~0u, s[t], 1);",
     "mask of those who come": "unsigned m = __ballot_sync(~0u, t < n); if (t < n) x[t] = __shfl_sync(m, s[t], 0);",
+    "mask that names those who have returned": (
+        "if (t % 32 >= 8) return;"
+        "for (int i = 0; i < 8; i++) { float v = __shfl_sync(~0u, s[t], i); if (t == i) x[t] = v; }"
+    ),
     "barrier in a loop": "for (int i = 0; i < n; i++) { __syncthreads(); if (t == i) x[t] = s[t]; }",
 }
 

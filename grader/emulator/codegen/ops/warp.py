@@ -29,7 +29,7 @@ def shfl(e: Emitter, o: Op) -> None:
     What PTX leaves undefined, the value of a lane that the mask does not name or that is elsewhere, is ABSENT_VALUE,
     and a finding where it shows (codegen/undefined.py).
     """
-    e.check_present(e.inst.operands[4], leavers=True)
+    e.check_present(e.inst.operands[4])
     target = e.inst.operands[0]
     value = e.read(1, "b32", vector=True)
     step, clamp = (e.b.and_(e.read(i, "b32", vector=True), _all(bits)) for i, bits in ((2, 31), (3, 0x1F1F)))

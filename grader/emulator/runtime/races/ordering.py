@@ -1,12 +1,14 @@
 """Happens-before (PTX ISA 8.8 to 8.10): which earlier accesses the running warp knows to be done.
 
-Threads of a block are ordered by its barriers, lanes of a warp by __syncwarp too. Beyond that, what a thread did before
-a fence is published by its next strong store or atomic at that address (a release pattern), and known to every thread
-that reads it there by a strong load or an atomic, and to those that a barrier then orders behind it. A strong read is
-taken to acquire at once, as kernels rely on that spin on a flag and then pass a barrier; PTX asks for a fence.
+Threads are ordered by the barriers that they take part in, lanes of a warp by __syncwarp too. Beyond that, what a
+thread did before a fence is published by its next strong store or atomic at that address (a release pattern), and known
+to every thread that reads it there by a strong load or an atomic, and to those that a barrier then orders behind it. A
+strong read is taken to acquire at once, as kernels rely on that spin on a flag and then pass a barrier; PTX asks for a
+fence.
 
 As in FastTrack (Flanagan and Freund, PLDI 2009), what a thread knows is a time for each other one, up to which it knows
-all that this one did. Here it is one for each warp, and within a block the time of the last barrier stands for all.
+all that this one did. Here it is one for each warp, and within a block the time of the last barrier of all its threads
+stands for all.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CLOCK,
     FREE_COUNT,
     FREE_VECTORS,
+    GLOBAL_BASE,
     LANE_FIELD,
     LAUNCH_CLOCK,
     LENIENT,
@@ -58,6 +61,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP_SHIFT,
     WARP_STATES,
     WARPS,
+    WITH_WARPS,
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
@@ -75,6 +79,8 @@ def sync_clock(context: int) -> int:
 def known_before(context: int, warp: int) -> int:
     """CLOCK before which the running warp knows all that another of its block did, a barrier aside."""
     c = pointer(context, int64)
+    if c[LENIENT] == WITH_WARPS:
+        return c[CLOCK] + 1
     return pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)[W_KNOWN + warp]
 
 
@@ -199,22 +205,32 @@ def _published(context: int, warp: int, fences: int, barriers: int) -> int:
     if warp == c[WARP]:
         return me[fences]
     other = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
-    known = me[W_KNOWN + warp] if me[fences] else int64(0)
-    return max(max(me[barriers], min(other[fences], c[BARRIER_CLOCK])), known)
+    known = me[W_KNOWN + warp]
+    fenced = min(other[fences], max(c[BARRIER_CLOCK], known))
+    return max(max(me[barriers], fenced), known if me[fences] else int64(0))
 
 
 @native
 def _find(context: int, key: int) -> int:
     """The entry of an address, or the free one where it would be; 0 where the table is full."""
     c = pointer(context, int64)
-    place = (key >> 2) * 0x9E3779B97F4A7C1
+    place = (
+        (key >> 2) * 0x9E3779B97F4A7C1
+    ) >> 40  # on these bits all of the key has an effect, the block's place too
     for step in range(64):
-        entry = c[SYNC_TABLE] + ((place >> 16) + step & SYNC_ENTRIES - 1) * SYNC_ENTRY * 8
+        entry = c[SYNC_TABLE] + (place + step & SYNC_ENTRIES - 1) * SYNC_ENTRY * 8
         found = pointer(entry, int64)[V_KEY]
         if found in (key, 0):
             return entry
-    c[LENIENT] = 1
+    c[LENIENT] = WITH_WARPS
     return int64(0)
+
+
+@native
+def _of_an_earlier_block(context: int, entry: int) -> bool:
+    """Whether an entry is of shared memory that another block had before this one."""
+    v = pointer(entry, int64)
+    return v[V_KEY] < GLOBAL_BASE and v[V_BLOCK] != pointer(context, int64)[BLOCK_LINEAR]
 
 
 @native
@@ -231,7 +247,7 @@ def release(context: int, key: int, anew: int) -> None:
     if c[BLOCK_FENCES] == 0 and v[V_KEY] == 0:
         return
     block = c[BLOCK_LINEAR]
-    fresh = v[V_KEY] == 0 or anew
+    fresh = v[V_KEY] == 0 or anew or _of_an_earlier_block(context, entry)
     if fresh or v[V_BLOCK] != block:
         for warp in range(c[WARPS]):
             v[V_WARPS + warp] = 0
@@ -286,6 +302,8 @@ def acquire(context: int, key: int) -> None:
     w = pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)
     if v[V_KEY] == 0 or (w[W_ACQUIRED] == key and w[W_ACQUIRED_VERSION] == v[V_VERSION]):
         return
+    if _of_an_earlier_block(context, entry):
+        return
     w[W_ACQUIRED] = key
     w[W_ACQUIRED_VERSION] = v[V_VERSION]
     if v[V_BLOCK] == c[BLOCK_LINEAR]:
@@ -312,6 +330,19 @@ def meet(context: int) -> None:
             c[BLOCK_VECTOR] = _join(context, c[BLOCK_VECTOR], w[W_VECTOR])
             free_vector(context, w[W_VECTOR])
             w[W_VECTOR] = 0
+
+
+@native
+def learn(context: int, warp: int, other: int, clock: int) -> None:
+    """At a barrier of a part of the block: a warp knows what another did before CLOCK was `clock`, and what it knew."""
+    c = pointer(context, int64)
+    w = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
+    o = pointer(c[WARP_STATES] + other * c[WARP_BYTES], int64)
+    for third in range(c[WARPS]):
+        w[W_KNOWN + third] = max(w[W_KNOWN + third], o[W_KNOWN + third])
+    w[W_KNOWN + other] = max(w[W_KNOWN + other], clock)
+    if c[VECTOR_LENGTH]:
+        w[W_VECTOR] = _join(context, w[W_VECTOR], o[W_VECTOR])
 
 
 @native

@@ -5,6 +5,11 @@ and nothing orders them (ordering.py). Of loads the last two by different warps 
 there already are no race: whoever comes first, memory holds the same. Nor is a plain load of what an atomic or another
 strong store has left, without which no thread could look before it tries; whether it matters when the load happens is
 seen by running the blocks in other orders.
+
+In one of them (machine/orders.py) a load misses the last strong store or atomic of another warp, once, where nothing
+orders it behind: the first that comes there gets what was there before, as PTX's memory model allows. Whoever waits
+for a value looks again; data that is read behind a flag, without a fence between the two stores, is not what it should
+be.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LANE_FIELD,
     LANES,
     LOAD,
+    PREVIOUS,
     PROGRESS,
     R_EARLIER,
     R_LOAD,
@@ -34,6 +40,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     RECORD_TIME,
     RECORDS,
     REDUCTION,
+    SEEN,
     SEVERAL,
     STORED_READ_ONLY,
     STRONG_LOAD,
@@ -51,10 +58,14 @@ from grader.emulator.runtime.races.ordering import acquire, ordered, recorded, r
 
 @native
 def track(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> None:
-    """One warp instruction that is no plain store; addresses are the device's."""
+    """One warp instruction that is no plain store; addresses are the device's. Those of loads that miss the last store
+    become those of what was there before."""
     a = pointer(addresses, int64)
     for lane in range(LANES):
         if (mask >> lane) & 1:
+            if misses(context, a[lane], width, int64(lane), kind):
+                a[lane] += before(context)
+                continue
             track_lane(context, site, a[lane], width, int64(lane), kind)
 
 
@@ -79,6 +90,8 @@ def track_lane(context: int, site: int, address: int, width: int, lane: int, kin
         if kind == LOAD:
             _loaded(context, records, lane)
         elif kind in (ATOMIC, REDUCTION, STRONG_STORE):
+            if c[PREVIOUS]:
+                _keep(context, granule)
             r[R_STRONG] = recorded(context, lane)
     if other:
         note(context, site, RACE, lane, address, other)
@@ -87,13 +100,65 @@ def track_lane(context: int, site: int, address: int, width: int, lane: int, kin
 
 
 @native
+def before(context: int) -> int:
+    """From a device address to where it is kept what was there before the last strong store, less HOST_DELTA."""
+    c = pointer(context, int64)
+    return c[PREVIOUS] - GLOBAL_BASE - c[HOST_DELTA]
+
+
+@native
+def _keep(context: int, granule: int) -> None:
+    """Keeps what a granule holds."""
+    c = pointer(context, int64)
+    first = granule << c[RECORD_SHIFT]
+    now, kept = pointer(c[HOST_DELTA] + GLOBAL_BASE + first, uint8), pointer(c[PREVIOUS] + first, uint8)
+    for byte in range(1 << c[RECORD_SHIFT]):
+        kept[byte] = now[byte]
+
+
+@native
+def misses(context: int, address: int, width: int, lane: int, kind: int) -> bool:
+    """Whether a load by a lane, or by SEVERAL, gets what was there before the last strong store."""
+    c = pointer(context, int64)
+    if c[PREVIOUS] == 0 or kind not in (LOAD, STRONG_LOAD):
+        return False
+    first = address - GLOBAL_BASE >> c[RECORD_SHIFT]
+    last = address - GLOBAL_BASE + width - 1 >> c[RECORD_SHIFT]
+    found = False
+    for granule in range(first, last + 1):
+        found |= _unseen(context, granule, lane)
+    if not found:
+        return False
+    for granule in range(first, last + 1):
+        if not _unseen(context, granule, lane):
+            _keep(context, granule)
+        pointer(c[RECORDS] + granule * RECORD_BYTES, int64)[R_STRONG] |= SEEN
+    return True
+
+
+@native
+def _unseen(context: int, granule: int, lane: int) -> bool:
+    """Whether the last strong store to a granule is another warp's that nobody has seen and nothing orders."""
+    c = pointer(context, int64)
+    strong = pointer(c[RECORDS] + granule * RECORD_BYTES, int64)[R_STRONG]
+    if strong & SEEN or ordered(context, strong, lane, sync_clock(context)):
+        return False
+    return _other_warp(strong, recorded(context, lane))
+
+
+@native
+def _other_warp(one: int, other: int) -> bool:
+    """Whether two records are of different warps."""
+    return ((one ^ other) & ((int64(1) << RECORD_TIME) - 1)) >> WARP_SHIFT != 0
+
+
+@native
 def _loaded(context: int, records: int, lane: int) -> None:
     """Keeps a load: the last one, and the last one by another warp."""
     r = pointer(records, int64)
     me = recorded(context, lane)
     last = r[R_LOAD]
-    times = int64(1) << RECORD_TIME
-    if last and ((last ^ me) & (times - 1)) >> WARP_SHIFT:
+    if last and _other_warp(last, me):
         r[R_EARLIER] = last
     elif last & LANE_FIELD != lane and not ordered(context, last, lane, sync_clock(context)):
         me = (me & ~LANE_FIELD) | SEVERAL
@@ -138,7 +203,7 @@ def _unordered(context: int, records: int, lane: int) -> int:
     """The record of an access that a store by the running warp's lane races with; 0 where there is none."""
     r = pointer(records, int64)
     for kind in range(R_LOAD):
-        if not ordered(context, r[kind], lane, sync_clock(context)):
+        if not ordered(context, r[kind] & ~SEEN, lane, sync_clock(context)):
             return r[kind]
     c = pointer(context, int64)
     # What a lane loads before a shuffle or a vote is there before others go on: its value may be what they get.

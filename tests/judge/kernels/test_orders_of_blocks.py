@@ -1,0 +1,103 @@
+"""Kernels whose blocks communicate are run in several orders of their blocks: each that is right in fewer is refused.
+
+A body adds what its block has summed, `sum`, to the output; `ticket` says how many blocks have come before.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.judge.grade import grade
+from grader.results import Grade
+from grader.workbook import topics
+
+HEAD = """// /// launch
+// [[scratch]]
+// name = "words"
+// dtype = "uint32"
+// shape = ["4 + cdiv(N, 256)"]
+//
+// [[launch]]
+// kernel = "reduce"
+// args = ["in", "words", "out", "N"]
+// grid = ["min(SMS, cdiv(N, 256))"]
+// block = [32]
+// zero = ["words", "out"]
+// ///
+extern "C" __global__ void reduce(const float* in, unsigned* words, float* out, int N)
+{
+    float sum = 0.0f;
+    for (size_t i = size_t(blockIdx.x) * 32 + threadIdx.x; i < N; i += size_t(gridDim.x) * 32) sum += in[i];
+    for (int distance = 16; distance > 0; distance /= 2) sum += __shfl_xor_sync(~0u, sum, distance);
+    if (threadIdx.x != 0) return;
+    const unsigned ticket = atomicAdd(words, 1u);
+"""
+
+TICKETS_DIFFER = "ticket != blockIdx.x"
+NOT_IN_REVERSE = "ticket != gridDim.x - 1 - blockIdx.x"
+
+WRONG = {
+    "in the order of the blocks alone": (
+        f"if ({TICKETS_DIFFER}) sum += 100.0f; atomicAdd(out, sum);",
+        "blocks that run from the last to the first",
+    ),
+    "in that order and against it": (
+        f"if ({TICKETS_DIFFER} && {NOT_IN_REVERSE}) sum += 100.0f; atomicAdd(out, sum);",
+        "blocks that run in a random order",
+    ),
+    "one block after the other": (
+        "volatile float* total = out; const float seen = *total; *total = seen + sum;",
+        "blocks that run at the same time, taking turns",
+    ),
+    "if stores are seen at once": (
+        """
+        volatile float* sums = (volatile float*)(words + 4);
+        sums[blockIdx.x] = sum;
+        if (atomicAdd(words + 1, 1u) != gridDim.x - 1) return;
+        for (int block = 0; block < gridDim.x; ++block) *out += sums[block];""",
+        "blocks that run at the same time, taking turns, and see late what others store without a fence",
+    ),
+}
+
+RIGHT = {
+    "added atomically": "atomicAdd(out, sum);",
+    "by the block that arrives last": """
+        volatile float* sums = (volatile float*)(words + 4);
+        sums[blockIdx.x] = sum;
+        __threadfence();
+        if (atomicAdd(words + 1, 1u) != gridDim.x - 1) return;
+        for (int block = 0; block < gridDim.x; ++block) *out += sums[block];""",
+    "behind a barrier of the grid": """
+        float* sums = (float*)(words + 4);
+        sums[blockIdx.x] = sum;
+        __threadfence();
+        atomicAdd(words + 1, 1u);
+        while (*(volatile unsigned*)(words + 1) < gridDim.x) {}
+        __threadfence();
+        if (blockIdx.x == 0) for (int block = 0; block < gridDim.x; ++block) *out += sums[block];""",
+}
+
+
+def graded(body: str, folder: Path, seed: int) -> Grade:
+    file = folder / "kernel.cu"
+    file.write_text(HEAD + body + "\n}\n", "utf-8")
+    return grade(topics.load("reduce"), file, "emulator", seed=seed, problem_overrides={"N": 5000})
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_right_in_some_orders_alone_is_refused(name: str, seed: int, tmp_path: Path) -> None:
+    body, reason = WRONG[name]
+    result = graded(body, tmp_path, seed)
+    assert result.verdict == "fail"
+    assert result.reason is not None
+    assert "It depends on the order of the blocks" in result.reason
+    assert reason in result.reason
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_right_in_all_is_not(name: str, tmp_path: Path) -> None:
+    result = graded(RIGHT[name], tmp_path, 1)
+    assert result.verdict == "pass", result.reason
