@@ -10,9 +10,9 @@ from itertools import takewhile
 from grader.emulator import metrics
 from grader.judge.child.protocol import Launch, Pointer, Record
 
-FEWEST = 4
-"""So many blocks, the first and the last among them, say what others do at most: where tiles are dealt out to a grid
-of fixed size, some blocks have one more."""
+FEWEST, ENOUGH = 2, 4
+"""ENOUGH blocks, the first and the last among them, say what others do at most: where tiles are dealt out to a grid of
+fixed size, some blocks have one more. FEWEST may all have had one tile where others have two."""
 
 NOT_DRAWN = 6
 """Of the blocks that are run, those at the ends of the grid; the others are drawn."""
@@ -45,9 +45,14 @@ class _Share:
         return self.run >= min(FEWEST, self.blocks)
 
     @property
+    def by_another(self) -> int:
+        """By a block that was not run, at most."""
+        return self.most if self.run >= min(ENOUGH, self.blocks) else 2 * self.most
+
+    @property
     def at_most(self) -> int:
         """By all blocks."""
-        return (self.blocks - self.run) * self.most + self.together
+        return (self.blocks - self.run) * self.by_another + self.together
 
     def too_idle(self, nbytes: int) -> bool:
         """Whether too many of the blocks do too little for all of them to touch `nbytes`, though some do enough.

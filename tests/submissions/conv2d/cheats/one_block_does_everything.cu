@@ -1,6 +1,6 @@
 // A single block walks over all of y.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]

@@ -1,6 +1,6 @@
 // A single block of 1024 threads goes through all tiles of C, with a shared tile of 32 × 32.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]

@@ -1,7 +1,7 @@
 // A single warp computes the whole product, 32 × 32 outputs at a time: whatever is counted for
 // each product is fine, and 131 multiprocessors stand still.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]

@@ -1,7 +1,7 @@
 // One warp with WMMA walks over all of C; sizes that are no multiples of 16 go one element a
 // thread.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]
