@@ -1,6 +1,7 @@
 # make climb   set up .venv and climb the ladders on whatever device is here: a GPU, or the emulator
 # make test    everything a change must pass, in minutes
-# make verify  the notebooks, nbgrader, the interviews, the book in a browser, and the whole corpus: half an hour
+# make verify  the notebooks, nbgrader, the interviews, the book in a browser: half an hour
+# make corpus  every submission of tests/submissions, graded: most of an hour
 # make book    the book, in build/book/html
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb from its text
@@ -9,7 +10,7 @@ TOPICS ?= transpose gemm
 JOBS   ?= 2
 BIN    := .venv/bin
 
-.PHONY: climb test verify book notebooks setup gpu lint lives readme benchmark wheel clean
+.PHONY: climb test verify corpus book notebooks setup gpu lint lives readme benchmark wheel clean
 
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
@@ -19,7 +20,10 @@ test: setup lint
 
 verify: book .venv/.with-course .venv/.with-browser
 	tests/verify/chromium.sh
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m "verify or corpus" --durations=20
+	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m verify --durations=20
+
+corpus: setup
+	$(BIN)/pytest -n $(JOBS) -m corpus tests/judge
 
 book: .venv/.with-book .venv/.with-notebooks
 	rm -rf build/book/html

@@ -190,7 +190,7 @@ def test_a_mutant_that_compiles_to_the_same_is_equivalent(tmp_path: Path) -> Non
     assert len(results.read_text("utf-8").splitlines()) == 3
 
 
-@pytest.mark.corpus
+@pytest.mark.verify
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_hundred_mutants_are_seen(part: int) -> None:
     sample = mutants.chosen(list(topics.discover()), mutants.EACH, 100)

@@ -1,6 +1,8 @@
 // A grid of one warp turns one tile after the other, without conflicts and without padding: its counters are those of
 // 04_swizzled_tile. It is a thousand times slower.
 //
+// deserves: 00_naive
+//
 // /// launch
 // [[launch]]
 // kernel = "transpose"

@@ -1,5 +1,7 @@
 // Each product is made twice, by a multiplication and an addition each, which no claim on FFMA sees; half is thrown away.
 //
+// deserves: nothing
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm"

@@ -1,6 +1,8 @@
 // One block reads float4s and adds them with shuffles, in one launch: every claim up to the top holds, and 131 of 132
 // multiprocessors have nothing to do.
 //
+// deserves: 00_naive
+//
 // /// launch
 // [[launch]]
 // kernel = "reduce"

@@ -1,6 +1,8 @@
 // The ladder's 07_double_buffer, with as many copies by cp.async as loads beside it, into memory that nobody reads: half of
 // the requests are copies, and the tiles come by way of registers as before.
 //
+// deserves: 07_double_buffer
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm<true>"

@@ -1,6 +1,8 @@
 // A variable on the device counts launches; after some of them nothing is computed, but a value of an earlier run kept.
 // Modules are loaded afresh for each case: it is the honest 01_coalesced.
 //
+// deserves: 01_coalesced
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm"

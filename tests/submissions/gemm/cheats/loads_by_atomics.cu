@@ -1,5 +1,7 @@
 // A naive product that reads by atomics which change nothing: no load is counted as one.
 //
+// deserves: 01_coalesced
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm"

@@ -1,6 +1,8 @@
 // Each product is added to y by an atomic of its own, a multiplication without an addition: no multiply-add is counted,
 // nothing is stored by a store.
 //
+// deserves: 01_constant_filter
+//
 // /// launch
 // [[launch]]
 // kernel = "conv2d"

@@ -1,5 +1,8 @@
 // Factors are rounded to halves at the size that is counted: its exact data does not show it, real data does.
 //
+// deserves: nothing
+// reason: more than rounding
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm"

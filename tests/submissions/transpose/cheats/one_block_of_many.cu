@@ -1,5 +1,7 @@
 // As many blocks as tiles, and the last but two turns all of them: a few sampled blocks have nothing to do.
 //
+// deserves: 00_naive
+//
 // /// launch
 // [[launch]]
 // kernel = "transpose"

@@ -1,5 +1,7 @@
 // A product of halves without Tensor Cores, beside products on them whose sums are thrown away.
 //
+// deserves: nothing
+//
 // /// launch
 // [[launch]]
 // kernel = "hgemm"
