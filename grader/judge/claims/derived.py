@@ -60,6 +60,8 @@ SUMS: Mapping[str, Mapping[str, float]] = {
         metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS, metrics.SHARED_WAVEFRONTS["atom"]
     ),
     "shared_conflicts": _equal(*metrics.SHARED_CONFLICTS.values()),
+    # What lanes get from each other, in warp instructions.
+    "shuffles": {metrics.INTER_THREAD: 1 / 32},
     # Arithmetic on floating-point numbers of any precision: a multiply-add is two operations.
     "flop": {**_FLOP, **_TENSOR},
     "flop_outside_tensor_cores": _FLOP,
