@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.emulator.streams import captures
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
     MOST_CALLS,
@@ -228,8 +229,11 @@ class Recorder:
         number, self._captured = self._graphs, []
         try:
             yield number
+            graph = Graph(self._stream(origin), tuple(self._captured))
+            if refused := captures.complaint(graph.origin, graph.commands):
+                raise NotRecorded(refused)
             self._graphs += 1
-            self._note(Graph(self._stream(origin), tuple(self._captured)))
+            self._note(graph)
         finally:
             self._captured = None
 
@@ -241,7 +245,7 @@ class Recorder:
             self._do(command)
             return
         self._count()
-        if command.stream == DEFAULT_STREAM or (isinstance(command, Copy) and command.waits):
+        if not captures.is_capturable(command):
             raise NotRecorded("a capture takes asynchronous calls in streams of their own alone")
         self._captured.append(command)
 

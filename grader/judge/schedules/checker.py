@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grader.emulator.streams import captures
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
     MOST_CALLS,
@@ -26,7 +27,6 @@ from grader.emulator.streams.commands import (
     LaunchGraph,
     LaunchKernel,
     Place,
-    Queued,
     RecordEvent,
     Recording,
     WaitForEvent,
@@ -175,8 +175,12 @@ class Checker:
         ):
             yield from self._malformed(command)
         for graph in recording.graphs:
-            if not 0 < graph.origin < len(recording.blocking) or any(map(_uncapturable, graph.commands)):
+            if not 0 < graph.origin < len(recording.blocking) or not all(
+                map(captures.is_capturable, graph.commands)
+            ):
                 yield "a graph holds what no capture takes"
+            if refused := captures.complaint(graph.origin, graph.commands):
+                yield refused
         launched = [command.graph for command in recording.commands if isinstance(command, LaunchGraph)]
         if all(0 <= graph < len(recording.graphs) for graph in launched):
             pieces = sum(len(recording.graphs[graph].commands) for graph in launched)
@@ -323,10 +327,6 @@ class Checker:
             case Fill():
                 return [], [Extent(command.target, len(command.pattern) * command.count, True)]
         return [], []
-
-
-def _uncapturable(command: Queued) -> bool:
-    return command.stream == DEFAULT_STREAM or (isinstance(command, Copy) and command.waits)
 
 
 def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:
