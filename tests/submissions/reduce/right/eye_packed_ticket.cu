@@ -4,7 +4,7 @@
 // /// launch
 // [[scratch]]
 // name = "state"
-// dtype = "uint64"
+// dtype = "int64"
 // shape = [1]
 //
 // [[launch]]

@@ -17,7 +17,6 @@ class Schedule:
         self.device_in, self.device_out = cuda.mem_alloc(4 * self.size), cuda.mem_alloc(4 * self.size)
         self.idle = max(1, self.size * 19 // 10)
         self.idle_in, self.idle_out = cuda.mem_alloc(4 * self.idle), cuda.mem_alloc(4 * self.idle)
-        cuda.memset_d32(self.idle_in, 0, self.idle)
         self.work, self.show, self.done = cuda.Stream(), cuda.Stream(), cuda.Event()
 
     def launch(self, source, target, count, stream):
@@ -26,6 +25,7 @@ class Schedule:
         self.process(source, target, np.int32(count), self.R, grid=grid, block=(256, 1, 1), stream=stream)
 
     def run(self):
+        cuda.memset_d32_async(self.idle_in, 0, self.idle, self.show)
         for first in range(0, self.N, self.size):
             count = min(self.size, self.N - first)
             cuda.memcpy_htod_async(self.device_in, self.source[first : first + count], self.work)
