@@ -13,9 +13,9 @@ class Schedule:
     def __init__(self, process, source, target, N, R):
         self.process, self.N, self.R = process, N, np.int32(R)
         self.source, self.target = cuda.register_host_memory(source), cuda.register_host_memory(target)
-        self.size = -(-N // 16)
+        self.size = -(-N // 64)
         self.device_in, self.device_out = cuda.mem_alloc(4 * self.size), cuda.mem_alloc(4 * self.size)
-        self.idle = max(1, self.size * 19 // 10)
+        self.idle = max(1, self.size * 155 // 100)
         self.idle_in, self.idle_out = cuda.mem_alloc(4 * self.idle), cuda.mem_alloc(4 * self.idle)
         self.work, self.show, self.done = cuda.Stream(), cuda.Stream(), cuda.Event()
 
