@@ -41,8 +41,15 @@ class Schedule:
             self.goes.wait_for_event(slot.free)
             cuda.memcpy_htod_async(slot.device_in, self.source[first : first + count], self.goes)
             grid = (-(-count // 256), 1)
-            self.process(slot.device_in, slot.device_out, np.int32(count), self.R, grid=grid, block=(256, 1, 1),
-                         stream=self.goes)
+            self.process(
+                slot.device_in,
+                slot.device_out,
+                np.int32(count),
+                self.R,
+                grid=grid,
+                block=(256, 1, 1),
+                stream=self.goes,
+            )
             slot.used.record(self.goes)
             self.comes.wait_for_event(slot.used)
             cuda.memcpy_dtoh_async(self.target[first : first + count], slot.device_out, self.comes)

@@ -22,8 +22,15 @@ class Schedule:
             source, target = (np.uintp(int(d) + 4 * first) for d in (self.device_in, self.device_out))
             cuda.memcpy_htod_async(int(source), self.source[first : first + count], self.ahead)
             self.behind.wait_for_event(self.done)
-            self.process(source, target, np.int32(count), self.R, grid=(-(-count // 256), 1), block=(256, 1, 1),
-                         stream=self.ahead)
+            self.process(
+                source,
+                target,
+                np.int32(count),
+                self.R,
+                grid=(-(-count // 256), 1),
+                block=(256, 1, 1),
+                stream=self.ahead,
+            )
             self.done.record(self.ahead)
             cuda.memcpy_dtoh_async(self.target[first : first + count], int(target), self.behind)
         self.ahead.synchronize()

@@ -23,6 +23,8 @@ class Schedule:
         x, side = self.b, -(-self.N // 16)
         for left in range(self.T, 0, -1):
             y = self.c if left % 2 else self.d
-            self.multiply(self.a, x, y, np.int32(self.N), grid=(side, side), block=(16, 16, 1), stream=self.stream)
+            self.multiply(
+                self.a, x, y, np.int32(self.N), grid=(side, side), block=(16, 16, 1), stream=self.stream
+            )
             x = y
         self.stream.synchronize()

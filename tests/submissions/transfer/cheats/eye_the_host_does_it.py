@@ -22,8 +22,15 @@ class Schedule:
         cuda.memcpy_htod_async(self.x, self.B, self.stream)
         side = -(-self.N // 16)
         for _ in range(self.T):
-            self.multiply(self.a, self.x, self.y, np.int32(self.N), grid=(side, side), block=(16, 16, 1),
-                          stream=self.stream)
+            self.multiply(
+                self.a,
+                self.x,
+                self.y,
+                np.int32(self.N),
+                grid=(side, side),
+                block=(16, 16, 1),
+                stream=self.stream,
+            )
         cuda.memcpy_dtoh_async(self.other, self.y, self.stream)
         self.stream.synchronize()
         x = np.array(self.B)

@@ -18,7 +18,9 @@ class Schedule:
         cuda.memcpy_htod_async(self.x, self.B, self.work)
         x, y, side = self.x, self.y, -(-self.N // 16)
         for _ in range(self.T):
-            self.multiply(self.a, x, y, np.int32(self.N), grid=(side, side), block=(16, 16, 1), stream=self.work)
+            self.multiply(
+                self.a, x, y, np.int32(self.N), grid=(side, side), block=(16, 16, 1), stream=self.work
+            )
             x, y = y, x
         self.done.record(self.work)
         self.out.wait_for_event(self.done)
