@@ -1,5 +1,5 @@
-"""Chunks in one stream, one step after the other. A second stream launches the kernel on memory that nobody needs, while
-chunks are copied: two engines are busy, and nothing is gained.
+"""Chunks in one stream, one step after the other. A second stream launches the kernel on memory that nobody needs,
+while chunks are copied: two engines are busy, and nothing is gained.
 """
 # deserves: 02_chunks
 

