@@ -85,7 +85,7 @@ class CaseRunner:
         if any(record.communicates for record in outcome.records):
             again = [replace(attempt, order=order) for order in self._orders(case)]
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
-            again.append(replace(attempt, calls=2))
+            again.append(replace(attempt, second=True))
         for other in again:
             self._run_again(other, budget, seconds, outcome)
 
@@ -104,7 +104,7 @@ class CaseRunner:
             case_run.run(self.child, attempt, budget, seconds, again)
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
-            raise of_second_call(refused) if attempt.calls > 1 else of_order(refused, attempt.order) from None
+            raise of_second_call(refused) if attempt.second else of_order(refused, attempt.order) from None
 
 
 def _check_number_of_blocks(planned: Planned, operations: int) -> None:
