@@ -152,7 +152,7 @@ def test_what_is_loaded_to_make_a_thing_decides_it(key: str, does: str) -> None:
 LISTENER = """
 import os, sys
 
-def open_(box, module, arguments, has):
+def open_(box, module, arguments, has, parent):
     heard = f"import os, sys; os.environ['HEARD'] = {os.environ['HEARD']!r}; sys.path[:0] = {sys.path!r}"
     return [sys.executable, "-c", f"{heard}; import sitecustomize, {module} as m; m.main({arguments!r})"]
 

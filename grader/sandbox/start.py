@@ -119,7 +119,8 @@ def _command(box: Box, module: str, arguments: Sequence[str], has: Means, lifeli
             "open_files": box.open_files,
         },
     }
-    python = os.path.realpath(sys.executable)  # an environment's is a link to it
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"  # an environment's is a link to it, or a copy
+    python = os.path.realpath(os.path.join(sys.base_prefix, "bin", version))
     command = [python, "-I", "-S", str(_ENTER), marshal.dumps(order).hex()]
     return [*_namespaces(box, has.bubblewrap), *command] if has.bubblewrap else command
 

@@ -124,6 +124,7 @@ class Record:
     dram_write_bytes: int = 100
     l2_read_bytes: int = 2048
     longest_warp: int = 50
+    atomics_a_word: float = 0.0
 
 
 def test_blocks_that_were_run_stand_for_all() -> None:

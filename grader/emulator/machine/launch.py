@@ -218,9 +218,9 @@ class LaunchExecution:
     def _atomics_a_word(self, sites: np.ndarray[Any, Any], run: int) -> float:
         """Blocks that were not run are taken to update as many words for the first time as those after the first."""
         lanes = sum(int(sites[site.index][layout.ACCESS_LANES]) for site in self.plan.sites if _updates(site))
-        if not lanes:
-            return 0.0
         words, blocks = float(self.traces.updated_words()), math.prod(self.grid)
+        if not lanes or not words:  # lanes that were out of bounds have updated nothing
+            return 0.0
         if run < blocks:
             each = (words - self.updated_first) / (run - 1) if run > 1 else words
             words = self.updated_first + each * (blocks - 1)

@@ -1,6 +1,6 @@
 // A single block with a padded tile.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]
