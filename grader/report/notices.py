@@ -16,6 +16,7 @@ from grader.emulator.machine.records import LaunchRecord
 from grader.errors import WarpladderError
 from grader.findings.kernels import message, remedy
 from grader.report import console as views
+from grader.report.terminal import visible
 from grader.workbook import units
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def error(console: Console, problem: WarpladderError) -> None:
     """Print what is wrong, where, and what to do about it. Lines of the message keep their own breaks."""
-    place = ":".join(str(part) for part in (problem.file, problem.line) if part is not None)
+    place = visible(":".join(str(part) for part in (problem.file, problem.line) if part is not None))
     text = Text.assemble(("error: ", "bold red"), (f"{place}: " if place else "", "bold"), problem.message)
     console.print(text, soft_wrap="\n" in problem.message)
     if problem.remedy:
