@@ -86,17 +86,37 @@ def how_it_ended(code: int) -> str:
         return f"exit code {code}"
 
 
-def resident_bytes(process: subprocess.Popen[bytes]) -> int:
-    """Memory that it and its descendants have; 0 when it has ended."""
+def takes_more(process: subprocess.Popen[bytes], nbytes: int) -> bool:
+    """Whether it and its descendants have more memory than that. Pages that are mapped at many places, as those of a
+    pattern that fills a large array, count once; to know it takes longer, and is asked only where it matters."""
+    return _total(process, _resident) > nbytes and _total(process, _proportional) > nbytes
+
+
+def _total(process: subprocess.Popen[bytes], memory: Callable[[Path], int]) -> int:
+    """The memory of it and its descendants that are there."""
     total, left = 0, [process.pid]
     while left:
-        number = left.pop()
+        folder = Path(f"/proc/{left.pop()}")
         try:
-            total += int(Path(f"/proc/{number}/statm").read_text().split()[1])
-            left += map(int, Path(f"/proc/{number}/task/{number}/children").read_text().split())
+            total += memory(folder)
+            left += map(int, (folder / "task" / folder.name / "children").read_text().split())
         except (OSError, IndexError, ValueError):
             continue
-    return total * os.sysconf("SC_PAGE_SIZE")
+    return total
+
+
+def _resident(folder: Path) -> int:
+    """Bytes that are mapped, by a process's folder in /proc."""
+    return int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _proportional(folder: Path) -> int:
+    """Bytes that are mapped, each by as much as there are maps of it: Linux's Pss. All, where that is not told."""
+    try:
+        lines = (folder / "smaps_rollup").read_text().splitlines()
+    except OSError:
+        return _resident(folder)
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:")) * 1024
 
 
 def _command(box: Box, module: str, arguments: Sequence[str], has: Means, lifeline: int) -> list[str]:

@@ -33,7 +33,7 @@ from grader.judge.child.protocol import (
     length_of,
 )
 from grader.sandbox.box import Box
-from grader.sandbox.start import end, how_it_ended, resident_bytes, start
+from grader.sandbox.start import end, how_it_ended, start, takes_more
 
 MOST_PRINTED = 1 << 16
 """Bytes of a case's output that are looked at."""
@@ -208,9 +208,9 @@ class ChildProcess:
             if left <= 0:
                 self.close()
                 raise ChildTimeout(f"no answer within {clock.seconds:g} s")
-            if (taken := resident_bytes(self._process)) > _most_memory():
+            if takes_more(self._process, most := _most_memory()):
                 self.close()
-                raise ChildDied(f"{self._role.title} took {taken / 2**30:.1f} GiB of memory")
+                raise ChildDied(f"{self._role.title} took more than {most / 2**30:.1f} GiB of memory")
 
     def _receive(self, kind: type[Message], clock: _Clock) -> Message:
         """One whole message before the clock runs out."""
@@ -262,9 +262,9 @@ class ChildProcess:
         self.close()
 
 
-def _most_memory() -> float:
+def _most_memory() -> int:
     """Bytes that one child may have."""
-    return _SHARE_OF_MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return int(_SHARE_OF_MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
 def _variables(box: Box) -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -29,6 +31,7 @@ from grader.judge.child.protocol import (
 from grader.judge.correctness.guards import POISON
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
+from grader.sandbox.start import takes_more
 
 SOURCE = """
 #include <cstdio>
@@ -173,6 +176,30 @@ def test_a_child_that_dies_says_how(worker: ChildProcess) -> None:
     worker._process.kill()
     with pytest.raises(ChildDied, match="SIGKILL"):
         worker.ask([Release()], 60)
+
+
+MANY_MAPS = """
+import mmap, os
+file = os.memfd_create("one MiB")
+os.ftruncate(file, 1 << 20)
+maps = [mmap.mmap(file, 1 << 20, flags=mmap.MAP_SHARED | mmap.MAP_POPULATE) for _ in range(512)]
+print("mapped", flush=True)
+input()
+"""
+
+
+def test_a_page_that_is_mapped_many_times_is_taken_once() -> None:
+    """A pattern that fills an array of many GiB is one MiB of memory."""
+    with subprocess.Popen(
+        [sys.executable, "-c", MANY_MAPS], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"mapped\n"
+        resident = int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * resource.getpagesize()
+        assert resident > 512 << 20
+        assert takes_more(process, 4 << 20)
+        assert not takes_more(process, 100 << 20)
+        process.communicate(b"\n")
 
 
 def test_no_device_no_hello() -> None:
