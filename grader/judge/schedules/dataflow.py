@@ -8,7 +8,6 @@ launch.
 
 from __future__ import annotations
 
-import bisect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
@@ -26,6 +25,7 @@ from grader.emulator.streams.commands import (
     Place,
     Recording,
 )
+from grader.emulator.streams.parts import Memory, Part
 from grader.judge.schedules import launches
 from grader.workbook.reference import Problem
 from grader.workbook.topic import ScheduleTopic
@@ -95,65 +95,7 @@ class Applied:
         return found
 
 
-@dataclass(frozen=True)
-class Part:
-    """The bytes [first, last) of a buffer: those of a value from its byte `offset` on."""
-
-    first: int
-    last: int
-    value: Value
-    offset: int
-
-    def cut(self, first: int, last: int) -> Part:
-        """What of it lies in [first, last)."""
-        low, high = max(first, self.first), min(last, self.last)
-        return Part(low, high, self.value, self.offset + low - self.first)
-
-    def moved(self, by: int) -> Part:
-        """The same elsewhere."""
-        return Part(self.first + by, self.last + by, self.value, self.offset)
-
-    def aligned(self, size: int) -> bool:
-        """Whether it is whole elements of so many bytes."""
-        return all(place % size == 0 for place in (self.first, self.last, self.offset))
-
-    def continues(self, before: Part) -> bool:
-        """Whether the part before it is of the same stretch."""
-        reached = before.offset + before.last - before.first
-        return before.last == self.first and before.value == self.value and reached == self.offset
-
-
-class _Memory:
-    """The parts of a buffer, in order; there may be gaps."""
-
-    def __init__(self) -> None:
-        self._parts: list[Part] = []
-
-    def read(self, first: int, last: int) -> list[Part]:
-        """What lies in [first, last)."""
-        return [part.cut(first, last) for part in self._parts[slice(*self._touched(first, last))]]
-
-    def write(self, first: int, last: int, parts: Iterable[Part]) -> None:
-        """Let [first, last) hold these and nothing else."""
-        start, end = self._touched(first, last)
-        start, end = max(0, start - 1), end + 1  # neighbours may become one with what is written
-        touched = self._parts[start:end]
-        before = [part.cut(part.first, first) for part in touched if part.first < first]
-        after = [part.cut(last, part.last) for part in touched if part.last > last]
-        self._parts[start:end] = _joined([*before, *parts, *after])
-
-    def _touched(self, first: int, last: int) -> tuple[int, int]:
-        start = bisect.bisect_right(self._parts, first, key=lambda part: part.last)
-        return start, bisect.bisect_left(self._parts, last, lo=start, key=lambda part: part.first)
-
-
-def _joined(parts: Iterable[Part]) -> list[Part]:
-    found: list[Part] = []
-    for part in parts:
-        if found and part.continues(found[-1]):
-            part = Part(found[-1].first, part.last, part.value, found.pop().offset)
-        found.append(part)
-    return found
+Stretch = Part[Value]
 
 
 @dataclass(frozen=True)
@@ -184,7 +126,7 @@ class _Flow(ABC):
 
     def __init__(self, topic: ScheduleTopic, problem: Problem, recording: Recording) -> None:
         self.topic, self.problem, self.recording = topic, problem, recording
-        self.memory = [_Memory() for _ in recording.buffers]
+        self.memory: list[Memory[Value]] = [Memory() for _ in recording.buffers]
         self.start()
         inputs = {item.name for item in topic.signature.inputs}
         for number, buffer in enumerate(recording.buffers):
@@ -201,7 +143,7 @@ class _Flow(ABC):
         """An input."""
 
     @abstractmethod
-    def made(self, read: Sequence[Sequence[Part]], nbytes: int, sizes: Problem) -> list[Part]:
+    def made(self, read: Sequence[Sequence[Stretch]], nbytes: int, sizes: Problem) -> list[Stretch]:
         """What a launch makes of what it reads, in so many bytes."""
 
     @abstractmethod
@@ -219,7 +161,7 @@ class _Flow(ABC):
                     return found
         return None
 
-    def _compare(self, name: str, size: int, part: Part) -> Wrong | None:
+    def _compare(self, name: str, size: int, part: Stretch) -> Wrong | None:
         places, wanted = self.wanted(name, part.first // size, -(-part.last // size))
         if not part.aligned(size):
             return Wrong(name, int(places[0]), None, float(wanted[0]))
@@ -240,12 +182,12 @@ class _Flow(ABC):
             case LaunchKernel():
                 self._launch(command)
 
-    def _read(self, place: Place, nbytes: int) -> list[Part]:
+    def _read(self, place: Place, nbytes: int) -> list[Stretch]:
         """What lies there, counted from its first byte."""
         first = place.offset
         return [part.moved(-first) for part in self.memory[place.buffer].read(first, first + nbytes)]
 
-    def _write(self, place: Place, nbytes: int, parts: Iterable[Part]) -> None:
+    def _write(self, place: Place, nbytes: int, parts: Iterable[Stretch]) -> None:
         first = place.offset
         moved = [part.moved(first) for part in parts]
         self.memory[place.buffer].write(first, first + nbytes, moved)
@@ -267,7 +209,7 @@ class _Elements(_Flow):
     def given(self, name: str) -> Value:
         return Given()
 
-    def made(self, read: Sequence[Sequence[Part]], nbytes: int, sizes: Problem) -> list[Part]:
+    def made(self, read: Sequence[Sequence[Stretch]], nbytes: int, sizes: Problem) -> list[Stretch]:
         return [replace(part, value=self._applied(part.value)) for part in read[0]]
 
     def wanted(self, name: str, first: int, last: int) -> tuple[Numbers, Numbers]:
@@ -301,7 +243,7 @@ class _Arrays(_Flow):
     def given(self, name: str) -> Value:
         return Computed(self._inputs[name].ravel())
 
-    def made(self, read: Sequence[Sequence[Part]], nbytes: int, sizes: Problem) -> list[Part]:
+    def made(self, read: Sequence[Sequence[Stretch]], nbytes: int, sizes: Problem) -> list[Stretch]:
         reference, kernel = self.topic.reference, self.topic.kernel
         problem = {**self.problem, **sizes, **kernel.alone}
         self._flop -= reference.min_flop(problem)
@@ -318,7 +260,7 @@ class _Arrays(_Flow):
         return np.arange(first, last), self._outputs[name].ravel()[first:last]
 
 
-def _gathered(parts: Sequence[Part], count: int, size: int) -> Numbers:
+def _gathered(parts: Sequence[Stretch], count: int, size: int) -> Numbers:
     """The numbers of parts that follow each other without gaps; no numbers where one begins within an element."""
     if not all(part.aligned(size) for part in parts):
         return np.full(count, np.nan)
