@@ -27,7 +27,7 @@ MEANINGS = {
     "streams": "streams that are given work",
     "enqueued_first": "share of the work that is enqueued before the host first waits",
     "largest_piece": "the largest copy or launch, as a share of all work of its kind",
-    "engines_busy": "engines at work at a time, on average; there are three",
+    "engines_busy": "engines that work for the results at a time, on average; there are three",
 }
 
 

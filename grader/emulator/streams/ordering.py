@@ -98,10 +98,8 @@ class _Run:
 
     def do(self, command: Command) -> None:
         match command:
-            case HostRead():
-                self._by_host(command, [Extent(command.source, command.nbytes, False)])
-            case HostCopy():
-                self._by_host(command, copied(command))
+            case HostRead() | HostCopy():
+                self._by_host(command)
             case Synchronise(stream=None):
                 for clock in list(self._clocks.values()):
                     join(self._host, clock)
@@ -129,9 +127,9 @@ class _Run:
         self._numbers[thread] = clock[thread] = self._numbers.get(thread, 0) + 1
         return clock
 
-    def _by_host(self, command: Command, extents: Iterable[Extent]) -> None:
+    def _by_host(self, command: HostRead | HostCopy) -> None:
         clock = self._tick(HOST, self._host)
-        for extent in extents:
+        for extent in extents(command, self._reach):
             self._touch(HOST, clock, command, extent)
 
     def _queued(self, command: Queued, graph: int) -> None:
@@ -148,7 +146,7 @@ class _Run:
                 join(clock, self._events.get((graph, command.event), {}))
             case _:
                 self._tick(thread, clock)
-                for extent in self.extents(command):
+                for extent in extents(command, self._reach):
                     self._touch(*self._who(command, extent, thread, clock), command, extent)
         if isinstance(command, Copy) and (command.waits or self._spaces(command) == ("pageable", "device")):
             join(self._host, clock)
@@ -189,17 +187,6 @@ class _Run:
         for stream in streams:
             join(outer, self._of((self._graphs, stream)))
 
-    def extents(self, command: Command) -> Sequence[Extent]:
-        """The bytes a command touches."""
-        match command:
-            case Copy():
-                return copied(command)
-            case Fill():
-                return [Extent(command.target, len(command.pattern) * command.count, True)]
-            case LaunchKernel():
-                return self._reach(command)
-        return []
-
     def _touch(
         self, thread: Thread, clock: Clock, command: Command, extent: Extent, last: bool = False
     ) -> None:
@@ -222,12 +209,21 @@ class _Run:
         self._accesses[buffer] = kept
 
 
-def copied(command: Copy | HostCopy) -> list[Extent]:
-    """What a copy reads and writes."""
-    return [
-        Extent(command.source, command.nbytes, False),
-        Extent(command.target, command.nbytes, True),
-    ]
+def extents(command: Command, reach: Reach) -> Sequence[Extent]:
+    """The bytes a command touches."""
+    match command:
+        case Copy() | HostCopy():
+            return [
+                Extent(command.source, command.nbytes, False),
+                Extent(command.target, command.nbytes, True),
+            ]
+        case HostRead():
+            return [Extent(command.source, command.nbytes, False)]
+        case Fill():
+            return [Extent(command.target, len(command.pattern) * command.count, True)]
+        case LaunchKernel():
+            return reach(command)
+    return []
 
 
 def join(clock: Clock, other: Clock) -> None:

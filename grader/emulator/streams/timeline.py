@@ -70,10 +70,6 @@ class Timeline:
     seconds: float  # until the host had returned and all work was done
     intervals: tuple[Interval, ...]  # by start
 
-    def busy(self, engine: Engine) -> float:
-        """Seconds that an engine worked."""
-        return sum(item.end_s - item.start_s for item in self.intervals if item.engine == engine)
-
 
 @dataclass(eq=False)
 class _Work:

@@ -110,5 +110,5 @@ def claim(current: ScheduleSubmission, job: ScheduleJob, claims: Sequence[ClaimS
     """Simulate the schedule at the sizes that times are for, and check claims on what that shows."""
     recording = current.recorded(job.problem)
     current.timeline = job.simulate(recording)
-    current.facts = facts(recording, current.timeline, job.reach)
+    current.facts = facts(recording, current.timeline, job)
     current.claims = check_claims(job.topic, claims, [{**job.problem, **current.facts}])
