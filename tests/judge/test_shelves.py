@@ -1,7 +1,7 @@
 """The shelves of tests/submissions: right ones pass, wrong ones do not, and cheats earn no more than they deserve.
 
 A file is tested because it lies on a shelf; `benchmarks/corpus.py` says what its head may say. `make test` grades a
-selection, `make verify` another, and the marker `corpus` has the rest. What not-yet.txt lists is known to be off.
+selection, `make verify` another, and the marker `corpus` has the rest.
 """
 
 from __future__ import annotations
@@ -15,13 +15,11 @@ from grader.judge.grade import grade
 from grader.workbook import topics
 
 ENTRIES = list(corpus.entries())
-NOT_YET = set((corpus.FOLDER / "not-yet.txt").read_text("utf-8").split("\n")) - {""}
 TOPICS = topics.discover()
-PARTS, IN_TEST, IN_VERIFY = (
-    12,
-    {1},
-    {7, 9},
-)  # of a dozen parts, which are graded by `make test` and `make verify`
+PARTS = 12
+IN_TEST = {1}
+"""Of these parts, which `make test` grades."""
+IN_VERIFY = {7, 9}
 
 
 def _marks(name: str) -> list[pytest.MarkDecorator]:
@@ -55,20 +53,12 @@ def test_a_file_says_what_is_expected(entry: corpus.Entry) -> None:
         assert entry.notes["deserves"] in (*TOPICS[entry.topic].ladder.ids, corpus.NOTHING)
 
 
-def test_what_is_known_to_be_off_is_there() -> None:
-    assert not NOT_YET - {entry.name for entry in ENTRIES}
-
-
 @pytest.mark.parametrize(
     "entry",
     [pytest.param(entry, id=entry.name, marks=_marks(entry.name)) for entry in ENTRIES],
 )
 def test_a_file_gets_what_its_shelf_says(entry: corpus.Entry) -> None:
-    outcome = corpus.graded(entry)
-    if entry.name in NOT_YET:
-        assert outcome.off, "it is as it should be: take it off tests/submissions/not-yet.txt"
-        pytest.xfail(outcome.off)
-    assert not outcome.off
+    assert not corpus.graded(entry).off
 
 
 def test_a_file_that_is_off_is_seen() -> None:

@@ -32,7 +32,7 @@ class Worker:
         self.stamps = reserve(capacity // 32 * 4)
         table = layout.PATTERN_TABLE * layout.PATTERN_ENTRY * 8
         self.patterns = [aligned(table), aligned(table)]
-        self.shadows: list[Array] = [aligned(8), aligned(8), aligned(8)]
+        self.shadows: list[Array] = [aligned(8) for _ in range(4)]
         self.shared = aligned(128, np.uint8)
         self.local = aligned(128, np.uint8)
         self.states = aligned(128, np.uint8)
@@ -62,7 +62,8 @@ class Worker:
         self.states = _room(self.states, state_bytes * warps * residents, np.uint8)
         self.queues = _room(self.queues, queue_bytes * residents, np.uint8)
         readers_bytes = shadow_bytes * warps if plan.parts_meet else 0
-        sizes = (shadow_bytes, shadow_bytes, readers_bytes)
+        clocks_bytes = warps * LANES * LANES * 8 if plan.lanes_meet else 0
+        sizes = (shadow_bytes, shadow_bytes, readers_bytes, clocks_bytes)
         self.shadows = [
             _room(shadow, nbytes * residents, np.int64)
             for shadow, nbytes in zip(self.shadows, sizes, strict=True)
@@ -76,6 +77,7 @@ class Worker:
             SHADOW_WRITES=self.shadows[0].ctypes.data,
             SHADOW_READS=self.shadows[1].ctypes.data, SHADOW_SHIFT=plan.shadow_shift, SITES=self.sites.ctypes.data,
             SHADOW_READERS=self.shadows[2].ctypes.data if plan.parts_meet else 0,
+            LANE_CLOCKS=self.shadows[3].ctypes.data if plan.lanes_meet else 0,
             BLOCK_COUNTS=self.blocks.ctypes.data, LANE_COUNTS=self.lanes.ctypes.data, WARPS=warps,
             ASYNC=self.queues.ctypes.data if queue_bytes else 0,
             BARRIER_FAULTS=0, BLOCKS=len(plan.flow.blocks), CONFLICT=0, DOUBTFUL=0, BLOCK_VECTOR=0, RESIDENT=0,
@@ -84,7 +86,8 @@ class Worker:
         strides = {
             layout.SHARED_HOST: shared_room, layout.LOCAL_HOST: local_bytes * warps * LANES,
             layout.WARP_STATES: state_bytes * warps, layout.ASYNC: queue_bytes, layout.SHADOW_WRITES: shadow_bytes,
-            layout.SHADOW_READS: shadow_bytes, layout.SHADOW_READERS: readers_bytes, layout.RESIDENT: 1,
+            layout.SHADOW_READS: shadow_bytes, layout.SHADOW_READERS: readers_bytes,
+            layout.LANE_CLOCKS: clocks_bytes, layout.RESIDENT: 1,
         }  # fmt: skip
         self.residents = self._places(strides, residents)
         self._set(RESIDENTS=self.residents.ctypes.data)

@@ -68,6 +68,11 @@ def is_warp_barrier(inst: Instruction) -> bool:
     return inst.opcode.startswith("bar.warp")
 
 
+def is_partial_warp_barrier(inst: Instruction) -> bool:
+    """Whether it is a bar.warp.sync that may not be for the whole warp."""
+    return is_warp_barrier(inst) and inst.operands[0] != Imm(-1)
+
+
 def is_barrier(inst: Instruction) -> bool:
     """Whether it is a barrier of the block: bar.sync, barrier.red, bar.arrive …"""
     return inst.parts[0] in ("bar", "barrier") and not is_warp_barrier(inst)

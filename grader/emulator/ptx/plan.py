@@ -12,7 +12,7 @@ from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.cfg import ControlFlow, analyse
 from grader.emulator.ptx.inline import inline_calls
-from grader.emulator.ptx.instructions import destinations, is_barrier, sources
+from grader.emulator.ptx.instructions import destinations, is_barrier, is_partial_warp_barrier, sources
 from grader.emulator.ptx.order import build_blocks
 from grader.emulator.ptx.tree import (
     TYPE_BYTES,
@@ -88,6 +88,8 @@ class KernelPlan:
     """A block may wait for another, by an atomic, a fence or a volatile access."""
     parts_meet: bool
     """Some warps of a block may wait for some others, by barriers with a number of threads or by shared memory."""
+    lanes_meet: bool
+    """Some lanes of a warp may wait for some others, by a __syncwarp with a mask."""
     meets: bool
     """Threads may meet in global memory otherwise than by atomics alone: its accesses are tracked from the start."""
     reads_only: bool
@@ -153,6 +155,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         fences=fences,
         blocks_wait=blocks_wait,
         parts_meet=any(_is_counted(inst) or (fences and _is_flag(inst)) for inst in instructions),
+        lanes_meet=any(is_partial_warp_barrier(inst) for inst in instructions),
         meets=any(_may_meet(inst) for inst in instructions) or (may_spin and blocks_wait),
         reads_only=any(inst.parts[0] == "ld" and "nc" in inst.parts for inst in instructions),
         record_shift=_narrowest(instructions, "global"),

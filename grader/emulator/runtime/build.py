@@ -64,6 +64,7 @@ NAMES = (
     "async_wait",
     "note_absent",
     "fence",
+    "meet_lanes",
     "track_stores",
     "note_undefined",
 )  # fmt: skip
@@ -118,7 +119,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         sharedmem,
         tensor,
     )
-    from grader.emulator.runtime.races import ordering, tracking
+    from grader.emulator.runtime.races import lanes, ordering, tracking
     from grader.emulator.runtime.spaces import constants
 
     found: list[tuple[str, Any, int]] = [
@@ -144,6 +145,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("async_wait", async_copy.async_wait, 2),
         ("note_absent", findings.note_absent, 4),
         ("fence", ordering.fence, 2),
+        ("meet_lanes", lanes.meet_lanes, 3),
         ("track_stores", tracking.track_stores, 7),
         ("note_undefined", findings.note_undefined, 4),
     ]

@@ -102,14 +102,16 @@ GLOBAL_BASE = 0x7000_0000_0000
     LONGEST_WARP,  # the most instructions that a warp has executed
     CONSTANTS,  # pointer to the (first, last + 1) addresses of the module's constants
     CONSTANT_COUNT,
+    LANE_CLOCKS,  # pointer to, for each lane and each other one of its warp, CLOCK before which it knows what that did
     PREVIOUS,  # pointer to what words of the arena held before the last strong store, where loads may miss it; else 0
     CONTEXT_SLOTS,
-) = range(85)
+) = range(86)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
-    SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, BLOCK_X, BLOCK_Y,
-    BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES, BLOCK_VECTOR, RESIDENT,
+    SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, LANE_CLOCKS,
+    BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES,
+    BLOCK_VECTOR, RESIDENT,
 )  # fmt: skip
 HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 
@@ -213,7 +215,7 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
 (
     W_STATUS,
     W_LIVE,  # lanes that have not exited
-    W_SYNC_CLOCK,  # CLOCK at the warp's last __syncwarp, fence or barrier of a part of the block
+    W_SYNC_CLOCK,  # CLOCK at the warp's last __syncwarp of all lanes, fence or barrier of a part of the block
     W_SPIN,  # dispatches since the lanes were last together in a loop: a spin lock makes it grow
     W_TURN,  # the block that ran out of order last
     W_EXECUTED,  # instructions

@@ -71,6 +71,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
+from grader.emulator.runtime.races.lanes import known_of_lanes
 from grader.emulator.runtime.races.ordering import acquire, known_before, release, sync_clock
 
 
@@ -99,7 +100,8 @@ def _unordered(context: int, record: int, warp: int, lane: int, synchronised: in
         return when >= _known_before(context, other)
     if record & LANE_FIELD == UPDATED:
         return False
-    return when >= synchronised and (record & LANE_FIELD != lane or lane == SEVERAL)
+    own = record & LANE_FIELD == lane and lane != SEVERAL
+    return when >= synchronised and not own and when >= known_of_lanes(context, lane, record & LANE_FIELD)
 
 
 @native

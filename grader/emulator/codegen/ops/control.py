@@ -7,6 +7,7 @@ from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I32, I64
 from grader.emulator.ptx.basic_blocks import BARRIER_RESULT
 from grader.emulator.ptx.inline import SYSTEM_CALLS
+from grader.emulator.ptx.instructions import is_partial_warp_barrier
 from grader.emulator.ptx.tree import Sym, Vec
 from grader.emulator.runtime import layout
 
@@ -23,6 +24,12 @@ def fence(e: Emitter, o: Op) -> None:
 @op("bar", "barrier", allow=("warp", "sync"))
 def warp_barrier(e: Emitter, o: Op) -> None:
     """__syncwarp: orders the lanes for the race check; in the emulator they already run in step."""
+    if is_partial_warp_barrier(e.inst):
+        masks = e.read(e.inst.operands[0], "b32", vector=True)
+        with e.where_active() as active:
+            e.store_vector(masks, e.value_buffer)
+            e.call("meet_lanes", e.context, e.value_buffer, active)
+        return
     with e.where_active():
         e.add_to(e.context_pointer(layout.CLOCK), I64(1))
         e.b.store(e.context_slot(layout.CLOCK), e.warp_pointer(layout.W_SYNC_CLOCK))

@@ -1,10 +1,10 @@
 """Happens-before (PTX ISA 8.8 to 8.10): which earlier accesses the running warp knows to be done.
 
-Threads are ordered by the barriers that they take part in, lanes of a warp by __syncwarp too. Beyond that, what a
-thread did before a fence is published by its next strong store or atomic at that address (a release pattern), and known
-to every thread that reads it there by a strong load or an atomic, and to those that a barrier then orders behind it. A
-strong read is taken to acquire at once, as kernels rely on that spin on a flag and then pass a barrier; PTX asks for a
-fence.
+Threads are ordered by the barriers that they take part in, lanes of a warp by __syncwarp too (lanes.py). Beyond that,
+what a thread did before a fence is published by its next strong store or atomic at that address (a release pattern),
+and known to every thread that reads it there by a strong load or an atomic, and to those that a barrier then orders
+behind it. A strong read is taken to acquire at once, as kernels rely on that spin on a flag and then pass a barrier;
+PTX asks for a fence.
 
 As in FastTrack (Flanagan and Freund, PLDI 2009), what a thread knows is a time for each other one, up to which it knows
 all that this one did. Here it is one for each warp, and within a block the time of the last barrier of all its threads
@@ -65,6 +65,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.races.lanes import known_of_lanes
 
 
 @native
@@ -107,7 +108,9 @@ def ordered(context: int, record: int, lane: int, synchronised: int) -> bool:
         return c[LENIENT] != 0 or time < _learnt(context, block, warp)
     clock = time + c[LAUNCH_CLOCK]
     if warp == c[WARP]:
-        return (record & LANE_FIELD == lane and lane != SEVERAL) or clock < synchronised
+        other = record & LANE_FIELD
+        own = other == lane and lane != SEVERAL
+        return own or clock < synchronised or clock < known_of_lanes(context, lane, other)
     return clock < c[BARRIER_CLOCK] or clock < known_before(context, warp)
 
 
