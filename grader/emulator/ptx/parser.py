@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx.declarations import read_variable
 from grader.emulator.ptx.functions import FunctionParser
@@ -10,13 +13,18 @@ from grader.emulator.ptx.tree import Module
 
 
 def parse(text: str) -> Module:
-    """The module in a PTX text.
+    """The module in a PTX text, without variables of its own that nothing names: CUDA's headers declare hundreds of
+    constants, and ptxas leaves them out as well.
 
     Raises PtxSyntaxError where the text is not PTX, UnsupportedPtx for directives the emulator does not know.
     """
     parser = _ModuleParser(Tokens(text))
     while parser.tokens.peek():
         parser.statement()
+    words = Counter(re.findall(r"[\w$]+", text)) if parser.own else Counter()
+    for name in parser.own:
+        if words[name] == 1:
+            del parser.module.variables[name]
     return parser.module
 
 
@@ -27,6 +35,8 @@ class _ModuleParser:
         self.tokens = tokens
         self.module = Module()
         self.functions = FunctionParser(tokens, self.module)
+        self.own: list[str] = []
+        """Variables that other modules cannot name, nor the host."""
 
     def statement(self) -> None:
         token = self.tokens.next()
@@ -44,7 +54,7 @@ class _ModuleParser:
         elif word in (".entry", ".func"):
             self.functions.function(word == ".entry")
         elif word in (".global", ".const", ".shared"):
-            self._variable(word)
+            self.own.append(self._variable(word))
         elif word == ".pragma":
             self.tokens.skip_statement()
         elif word != ";":
@@ -60,9 +70,11 @@ class _ModuleParser:
         else:
             raise UnsupportedPtx(f"the directive {linkage} {token.text}", token.line)
 
-    def _variable(self, space: str, *, external: bool = False) -> None:
+    def _variable(self, space: str, *, external: bool = False) -> str:
+        """Keeps a variable; its name."""
         variable = read_variable(self.tokens, space[1:], external=external)
         self.module.variables[variable.name] = variable
+        return variable.name
 
     def _target(self) -> None:
         self.module.target = self.tokens.next().text
