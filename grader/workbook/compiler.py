@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,6 +48,8 @@ _HEADERS = {
     "mma.h": ("nvcuda", "wmma"),
     "cooperative_groups.h": ("cooperative_groups", "cg"),
 }
+_STRINGS = ("$str", "__unnamed_")
+"""What names of variables begin with in which the compiler keeps the texts of printf and assert."""
 _HOSTS = re.compile(r"cuda(Malloc|Memcpy|Memset|Free|DeviceSynchronize|GetLastError|Stream|Event)\w*")
 
 
@@ -217,14 +220,21 @@ def variables(ptx: str) -> tuple[str, ...]:
 
 
 def keeps_state(ptx: str) -> bool:
-    """Whether a module has `__device__` variables, in which a launch may leave something for the next one."""
-    return re.search(r"^(?:\.\w+ )?\.global ", ptx, re.M) is not None
+    """Whether a module's code uses `__device__` variables, in which a launch may leave something for the next one."""
+    names = re.findall(r"^(?:\.\w+ )?\.global (?:\.align \d+ )?\.\w+ ([\w$]+)", ptx, re.M)
+    return any(not name.startswith(_STRINGS) for name in _used(ptx, names))
 
 
 def zero_constants(ptx: str) -> tuple[str, ...]:
     """The `__constant__` variables that a module's code uses and that hold zeros unless they are copied to."""
     names = re.findall(r"^(?:\.visible )?\.const (?:\.align \d+ )?\.\w+ ([\w$]+)(?:\[\d+\])?;", ptx, re.M)
-    return tuple(name for name in names if len(re.findall(rf"(?<![\w$]){re.escape(name)}(?![\w$])", ptx)) > 1)
+    return tuple(_used(ptx, names))
+
+
+def _used(ptx: str, names: Sequence[str]) -> list[str]:
+    """Those of a module's variables that are named besides where they are declared, as those of a header may not be."""
+    words = Counter(re.findall(r"[\w$]+", ptx)) if names else Counter()
+    return [name for name in names if words[name] > 1]
 
 
 def declared_kernels(source: str) -> tuple[str, ...]:

@@ -235,6 +235,35 @@ def test_constants_that_hold_zeros() -> None:
     assert compiler.zero_constants(built.ptx) == ("a",)
 
 
+STATE = """
+{0}
+extern "C" __global__ void k(float* out, int i) {{ {1} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "keeps"),
+    [
+        ("__device__ int d;", "out[i] = ++d;", True),
+        ("", "static __shared__ int s; s = i; out[i] = s;", False),
+        ("", "static int calls; out[i] = ++calls;", True),
+        ("namespace { __device__ float table[4]; }", "table[i] = out[i];", True),
+        ("__device__ int nobody_reads_it;", "out[i] = 1;", False),
+        ("__constant__ float c[4];", "out[i] = c[i];", False),
+        (
+            "#include <cooperative_groups.h>",
+            "cooperative_groups::this_thread_block().sync(); out[i] = 1;",
+            False,
+        ),
+        ("#include <cstdio>", 'printf("%d\\n", i);', False),
+        ("#include <cassert>", "assert(i > 0);", False),
+    ],
+)
+def test_state_is_kept_in_device_variables_that_are_used(declared: str, body: str, keeps: bool) -> None:
+    built = compiler.compile_source(STATE.format(declared, body), file=Path("k.cu"), kernels=["k"])
+    assert compiler.keeps_state(built.ptx) == keeps
+
+
 HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
 
 
