@@ -115,9 +115,9 @@ def test_a_missing_header_is_found_before_a_rung_needs_it(
         (
             Means("/usr/bin/bwrap", 7, True, True),
             "ok",
-            "bubblewrap, Landlock 7, seccomp, limits. .* sees no file",
+            "bubblewrap, Landlock 7, seccomp, limits. .* none of your files",
         ),
-        (Means("", 3, True, False), "ok", "Landlock 3, seccomp, limits. .* sees no file"),
+        (Means("", 3, True, False), "ok", "Landlock 3, seccomp, limits. .* none of your files"),
         (
             Means("", 0, True, True),
             "missing",
@@ -126,12 +126,12 @@ def test_a_missing_header_is_found_before_a_rung_needs_it(
         (
             Means("", 0, True, False),
             "missing",
-            "seccomp, limits alone. .* may read what you may, and write nothing",
+            "seccomp, limits. .* may read what you may, write nothing",
         ),
         (
             Means("", 0, False, False),
             "missing",
-            "limits alone. .* may read, write, send and end what you may",
+            "limits alone. .* may read what you may, use the network, write files and end processes as you may",
         ),
     ],
 )
@@ -156,4 +156,4 @@ def test_a_grade_says_once_that_limits_are_all_there_is(
         monkeypatch.setattr(means, "means", lambda has=has: has)
         with pytest.raises(WarpladderError):
             app(["grade", "transpose", "/no/such/file.cu"], standalone_mode=False)
-        assert capsys.readouterr().err.count("Limits alone confine this file") == times
+        assert capsys.readouterr().err.count("Little confines what is graded here") == times

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from grader.cli.options import UNUSABLE, app, console_for
 from grader.errors import WarpladderError
+from grader.visible import show_visible_text_alone
 
 # A module's commands are registered on `app` when it is imported: this is their order in `ladder --help`.
 # isort: off
@@ -27,8 +28,6 @@ __all__ = ["analysis", "app", "course", "interview", "machine", "main", "workboo
 
 def main() -> None:
     """Entry point: runs a command; an unusable call or file ends with exit code 2 and says what to do."""
-    from grader.report.terminal import show_visible_text_alone
-
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):  # a terminal that has no ✓ shows a ? in its place
             stream.reconfigure(errors="replace")

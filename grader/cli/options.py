@@ -118,13 +118,14 @@ def write_result(target: str, result: Climb | Grade | Profile) -> None:
 
 def write_json(target: str, data: bytes) -> None:
     """Write data to a file, and say so; or to standard output, which is then for nothing else."""
-    from grader.report.terminal import visible_json
+    from grader.visible import visible_json
 
+    shown = visible_json(data)
     if target == "-":
-        sys.stdout.buffer.write(visible_json(data))
+        sys.stdout.buffer.write(shown)
         sys.stdout.flush()
     else:
-        write_file(Path(target), visible_json(data))
+        write_file(Path(target), shown)
 
 
 def write_file(target: Path, content: str | bytes) -> None:

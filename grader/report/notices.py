@@ -16,7 +16,7 @@ from grader.emulator.machine.records import LaunchRecord
 from grader.errors import WarpladderError
 from grader.findings.kernels import message, remedy
 from grader.report import console as views
-from grader.report.terminal import visible
+from grader.visible import visible
 from grader.workbook import units
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def error(console: Console, problem: WarpladderError) -> None:
 
 def unconfined(left: str) -> RenderableType:
     """That little stands between what is run and this machine; `left` says what it may do."""
-    said = f"Limits alone confine this file here: {left}. `ladder doctor` says what would keep it in."
+    said = f"Little confines what is graded here: {left}. `ladder doctor` says what would keep it in."
     return Text(f"note: {said}", "yellow")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import jinja2
 
-from grader.report.terminal import visible
+from grader.visible import visible
 
 
 def environment(

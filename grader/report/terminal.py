@@ -1,67 +1,25 @@
-"""Where everything is shown that strangers wrote: quoted source, output of kernels, exceptions, names of files.
+"""The consoles on which everything is shown that strangers wrote: quoted source, output of kernels, exceptions, names.
 
-A terminal obeys what is printed to it. So whatever a console shows goes through `visible` once it is text, wherever it
-came from, and so do the values of pages. What is no console's, such as errors of the command line, tracebacks and what
-scripts print, goes through the streams that `show_visible_text_alone` puts in place of Python's.
+Whatever a console shows goes through `visible` once it is text, wherever it came from. What moves the cursor, and
+colours, are rich's own.
 """
 
 from __future__ import annotations
 
-import json
-import re
 import sys
-from collections.abc import Iterable
 from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.measure import Measurement
 from rich.segment import Segment
 
-_UNSEEN = re.compile(
-    "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
-)
-"""Control characters but for the ends of lines and tabs; what changes the direction of writing; halves of characters;
-tags."""
-
-
-def visible(text: str) -> str:
-    """The text with what a terminal would obey, or not show, written as in Python's strings."""
-    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
-
-
-def visible_json(data: bytes) -> bytes:
-    """The same JSON, with those characters of its strings as JSON's own escapes."""
-    return _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], data.decode()).encode()
-
-
-def show_visible_text_alone() -> None:
-    """From now on standard output and standard error take nothing else as text, whoever writes it."""
-    sys.stdout, sys.stderr = VisibleText(sys.stdout), VisibleText(sys.stderr)
-
-
-class VisibleText:
-    """A stream whose text is visible; its bytes and all else are those of the stream beneath."""
-
-    def __init__(self, beneath: TextIO) -> None:
-        self.beneath = beneath
-
-    def write(self, text: str) -> int:
-        """Write it; every character counts as one."""
-        self.beneath.write(visible(text))
-        return len(text)
-
-    def writelines(self, lines: Iterable[str]) -> None:
-        for line in lines:
-            self.write(line)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.beneath, name)
+from grader.visible import visible
 
 
 def terminal(*, stderr: bool = False, file: TextIO | None = None, **options: Any) -> Console:
     """A console that shows nothing but visible text. Its colours are its own, and pass by a stream of visible text."""
     stream = file or (sys.stderr if stderr else sys.stdout)
-    console = Console(file=getattr(stream, "beneath", stream), stderr=stderr, **options)
+    console = Console(file=getattr(stream, "beneath", stream), **options)
     console.push_render_hook(_Hook())
     return console
 

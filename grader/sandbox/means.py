@@ -15,6 +15,7 @@ from grader.sandbox import landlock, seccomp
 from grader.sandbox.box import PACKAGE, packages
 
 _SECONDS = 10.0
+_APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,14 @@ class Means:
     def left(self) -> str:
         """What they leave to a stranger's code, in words."""
         if self.whole:
-            return "it sees no file but the workbook's, no network, and no other process"
-        if not self.seccomp:
-            return "it may read, write, send and end what you may"
-        whose = "you may" if self.alone else "every user may"
-        return (
-            f"it may read what {whose}, and write nothing; no network, and no other process is in its reach"
+            return "it reads none of your files, reaches no other process and, but on a GPU, has no network"
+        reads = (
+            "none of your files" if self.files else "what you may" if self.alone else "what every user may"
         )
+        if self.seccomp:
+            return f"it may read {reads}, write nothing, reach no other process and, but on a GPU, no network"
+        writes = ", write files and end processes as you may" if self.alone else ""
+        return f"it may read {reads}, use the network{writes}"
 
     def __str__(self) -> str:
         found = [
@@ -61,7 +63,9 @@ class Means:
             "seccomp" if self.seccomp else "",
             "limits",
         ]
-        return ", ".join(name for name in found if name) + (" alone" if self.alone else "")
+        return ", ".join(name for name in found if name) + (
+            " alone" if self.alone and not self.seccomp else ""
+        )
 
 
 def better() -> str:
@@ -70,7 +74,9 @@ def better() -> str:
         return "install bubblewrap (apt install bubblewrap), where user namespaces are allowed"
     if os.path.exists("/.dockerenv") or os.path.exists("/run/.containerenv"):
         return "allow this container user namespaces (docker run --security-opt seccomp=unconfined)"
-    return "allow user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)"
+    if _APPARMOR.exists() and _APPARMOR.read_text().strip() == "1":
+        return "allow user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=0)"
+    return "allow user namespaces (sysctl user.max_user_namespaces=10000)"
 
 
 @cache

@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.report.rendering import environment
-from grader.report.terminal import terminal, visible
+from grader.report.terminal import terminal
+from grader.visible import visible
 
 ESCAPES = "\x1b]0;title\x07\x1b[2J\x9b31m\r\x08\u202e\u2066\x7f"
 OBEYED = ("\x1b", "\x07", "\x08", "\r", "\x7f", "\x9b", "\u202e", "\u2066")
@@ -130,7 +131,7 @@ def test_a_file_with_escapes(command: tuple[str, ...], name: str, text: str, tmp
 def test_a_traceback_with_escapes() -> None:
     """What no command has foreseen."""
     script = (
-        "from grader.report.terminal import show_visible_text_alone, terminal\n"
+        "from grader.report.terminal import terminal\nfrom grader.visible import show_visible_text_alone\n"
         "show_visible_text_alone()\n"
         "terminal(stderr=True, force_terminal=True, color_system='standard').print('bold', style='bold')\n"
         f"raise ValueError({ESCAPES!a})"
