@@ -68,9 +68,7 @@ class ClaimResult:
     points: int = 0  # what it is worth in a grade
     expect: str = ""  # the expression that was evaluated
     limit: float | None = None  # the right side of the comparison, as found
-    at_main: bool = (
-        False  # it holds at the `count` sizes, and not at the `main` ones, whose value and limit these are
-    )
+    at_main: bool = False  # it fails at the `main` sizes alone; value and limit are from there
 
     @property
     def sign(self) -> str:

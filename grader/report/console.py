@@ -161,7 +161,8 @@ def claims(items: Sequence[ClaimResult], paid: Sequence[str] | None = None) -> P
         text = Text(claim.text)
         if claim.held is False and claim.value is not None and claim.limit is not None:
             asked = f"{claim.sign}{units.count(claim.limit)}"
-            text.append(f"  (found {units.count(claim.value)}, asked {asked})", "red")
+            where = " at the main size" if claim.at_main else ""
+            text.append(f"  (found {units.count(claim.value)}{where}, asked {asked})", "red")
         row = [mark(claim.held), text]
         if paid is not None:
             row.append(Text(f"{claim.points if claim.held and claim.rung in paid else 0}/{claim.points}"))
