@@ -18,6 +18,8 @@ DEFAULT_STREAM = 0
 MOST_CALLS = 20_000
 """Calls that are written down, those inside graphs included."""
 
+TOO_MANY = f"it makes more than {MOST_CALLS:,} calls: use larger chunks"
+
 Space = Literal["device", "pinned", "pageable"]
 
 

@@ -20,6 +20,7 @@ from grader.emulator.streams import captures
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
     MOST_CALLS,
+    TOO_MANY,
     AwaitEvent,
     Buffer,
     Command,
@@ -78,7 +79,7 @@ class Recorder:
     def _count(self) -> None:
         """Nobody waits for what is refused later."""
         if self._room == 0:
-            raise NotRecorded(f"it makes more than {MOST_CALLS:,} calls: use larger chunks")
+            raise NotRecorded(TOO_MANY)
         self._room -= 1
 
     def start(self) -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from grader.emulator.streams.commands import (
     MOST_CALLS,
+    TOO_MANY,
     Buffer,
     Command,
     Entry,
@@ -29,7 +30,6 @@ class Transcript:
 
     def __init__(self, given: Iterable[Buffer]) -> None:
         self._buffers = list(given)
-        self._given = len(self._buffers)
         self._blocking = [True]
         self._events = 0
         self._graphs: list[Graph] = []
@@ -42,7 +42,7 @@ class Transcript:
         """One more; none once there is something to complain of."""
         self._noted += 1 + (len(entry.commands) if isinstance(entry, Graph) else 0)
         if self._noted > MOST_CALLS:
-            self.complaint = self.complaint or f"it makes more than {MOST_CALLS:,} calls: use larger chunks"
+            self.complaint = self.complaint or TOO_MANY
         if not self.complaint:
             self.complaint = self._add(entry)
 

@@ -31,7 +31,7 @@ from grader.emulator.streams.commands import (
     Recording,
     WaitForEvent,
 )
-from grader.emulator.streams.ordering import Extent, Hazard, hazards
+from grader.emulator.streams.ordering import Extent, Hazard, extents, hazards
 from grader.emulator.streams.transcript import Transcript
 from grader.findings import schedules
 from grader.findings.schedules import (
@@ -299,13 +299,13 @@ class Checker:
             if buffer.name in self.inputs:
                 written[number] = [(0, buffer.nbytes)]
         for command in self.recording.expanded():
-            reads, writes = self._effects(command)
-            for extent in reads:
+            touched = () if isinstance(command, HostRead) else extents(command, self.reach)
+            for extent in (item for item in touched if not item.writes):
                 hole = _hole(written.get(extent.place.buffer, []), extent.place.offset, extent.nbytes)
                 if hole is not None:
                     deed, memory = _deed(command, False), self._memory(extent.place.buffer)
                     yield ReadUnwritten(command.line, deed, memory, hole)
-            for extent in writes:
+            for extent in (item for item in touched if item.writes):
                 end = extent.place.offset + extent.nbytes
                 _cover(written.setdefault(extent.place.buffer, []), extent.place.offset, end)
         for number, buffer in enumerate(self.recording.buffers):
@@ -313,20 +313,6 @@ class Checker:
                 hole = _hole(written.get(number, []), 0, buffer.nbytes)
                 if hole is not None:
                     yield ResultUnwritten(None, self._memory(number), hole, bool(written.get(number)))
-
-    def _effects(self, command: Command) -> tuple[list[Extent], list[Extent]]:
-        match command:
-            case LaunchKernel():
-                touched = self.reach(command)
-                return [e for e in touched if not e.writes], [e for e in touched if e.writes]
-            case Copy() | HostCopy():
-                return (
-                    [Extent(command.source, command.nbytes, False)],
-                    [Extent(command.target, command.nbytes, True)],
-                )
-            case Fill():
-                return [], [Extent(command.target, len(command.pattern) * command.count, True)]
-        return [], []
 
 
 def _places(command: Command) -> Iterator[tuple[Place, int, bool | None]]:

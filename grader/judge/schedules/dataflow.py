@@ -127,16 +127,11 @@ class _Flow(ABC):
     def __init__(self, topic: ScheduleTopic, problem: Problem, recording: Recording) -> None:
         self.topic, self.problem, self.recording = topic, problem, recording
         self.memory: list[Memory[Value]] = [Memory() for _ in recording.buffers]
-        self.start()
         inputs = {item.name for item in topic.signature.inputs}
         for number, buffer in enumerate(recording.buffers):
             if buffer.name in inputs:
                 whole = Part(0, buffer.nbytes, self.given(buffer.name), 0)
                 self.memory[number].write(0, buffer.nbytes, [whole])
-
-    @abstractmethod
-    def start(self) -> None:
-        """Make the inputs."""
 
     @abstractmethod
     def given(self, name: str) -> Value:
@@ -203,9 +198,6 @@ class _Flow(ABC):
 class _Elements(_Flow):
     """Of a job with one input and one result, whose kernel works on elements alone."""
 
-    def start(self) -> None:
-        pass
-
     def given(self, name: str) -> Value:
         return Given()
 
@@ -234,11 +226,11 @@ class _Elements(_Flow):
 class _Arrays(_Flow):
     """Of a job whose arrays are computed whole."""
 
-    def start(self) -> None:
-        reference = self.topic.reference
-        self._inputs = reference.make_inputs(self.problem, np.random.default_rng(), "exact")
-        self._outputs = reference.reference(self._inputs, self.problem)
-        self._flop = MOST_TIMES * reference.min_flop(self.problem)
+    def __init__(self, topic: ScheduleTopic, problem: Problem, recording: Recording) -> None:
+        self._inputs = topic.reference.make_inputs(problem, np.random.default_rng(), "exact")
+        self._outputs = topic.reference.reference(self._inputs, problem)
+        self._flop = MOST_TIMES * topic.reference.min_flop(problem)
+        super().__init__(topic, problem, recording)
 
     def given(self, name: str) -> Value:
         return Computed(self._inputs[name].ravel())

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
 from grader.emulator.streams import commands as do
 from grader.emulator.streams.commands import Recording
+from grader.emulator.streams.ordering import Reach
 from grader.emulator.streams.timeline import ENGINES, Timeline
 from grader.emulator.streams.useful import useful
 from grader.judge.schedules.intervals import OWN_WORK
-from grader.judge.schedules.job import ScheduleJob
 from grader.workbook.expressions import Number
 
 
-def facts(recording: Recording, timeline: Timeline, job: ScheduleJob) -> dict[str, Number]:
+def facts(
+    recording: Recording, timeline: Timeline, reach: Reach, results: Collection[str]
+) -> dict[str, Number]:
     """What claims may name: bytes copied each way, of them those of pageable memory, device memory allocated,
     calls that run() makes, those that wait, launches, streams that work is given to, the share of the work that
     is enqueued before the host waits for any, what of all work of its kind the largest copy or launch is, and how
-    many engines are busy at a time, on average."""
+    many engines are busy at a time with what `results`, names of arrays, come from, on average."""
     spaces = [buffer.space for buffer in recording.buffers]
     queued = list(recording.queued())
     copies = [item for item in queued if isinstance(item, do.Copy)]
@@ -37,15 +39,13 @@ def facts(recording: Recording, timeline: Timeline, job: ScheduleJob) -> dict[st
         "launches": sum(isinstance(item, do.LaunchKernel) for item in queued),
         "streams": len({item.stream for item in work}),
         "enqueued_first": _pieces(recording, before) / max(_pieces(recording, recording.commands), 1),
-        "largest_piece": max(map(_largest, _sizes(spaces, work, job)), default=1.0),
-        "engines_busy": _busy(recording, timeline, job) / timeline.seconds,
+        "largest_piece": max(map(_largest, _sizes(spaces, work, reach)), default=1.0),
+        "engines_busy": _busy(timeline, useful(recording, reach, results)) / timeline.seconds,
     }
 
 
-def _busy(recording: Recording, timeline: Timeline, job: ScheduleJob) -> float:
-    """Seconds that engines work on what results come from, all three together."""
-    results = {item.name for item in job.topic.signature.outputs}
-    shares = useful(recording, job.reach, results)
+def _busy(timeline: Timeline, shares: Mapping[int, float]) -> float:
+    """Seconds that engines work on what results come from, all three together; `shares` as `useful` says."""
     return sum(
         (item.end_s - item.start_s) * shares[id(item.command)]
         for item in timeline.intervals
@@ -54,13 +54,13 @@ def _busy(recording: Recording, timeline: Timeline, job: ScheduleJob) -> float:
 
 
 def _sizes(
-    spaces: Sequence[do.Space], work: Iterable[do.Copy | do.LaunchKernel | do.Fill], job: ScheduleJob
+    spaces: Sequence[do.Space], work: Iterable[do.Copy | do.LaunchKernel | do.Fill], reach: Reach
 ) -> Iterable[list[int]]:
     """Bytes of each copy in, of each copy out, and those that each launch touches."""
     found: dict[str, list[int]] = {}
     for item in work:
         if isinstance(item, do.LaunchKernel):
-            found.setdefault("launch", []).append(sum(extent.nbytes for extent in job.reach(item)))
+            found.setdefault("launch", []).append(sum(extent.nbytes for extent in reach(item)))
         elif isinstance(item, do.Copy) and spaces[item.source.buffer] != spaces[item.target.buffer]:
             found.setdefault(spaces[item.target.buffer], []).append(item.nbytes)
     return found.values()

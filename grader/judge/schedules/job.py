@@ -73,6 +73,11 @@ class ScheduleJob:
     device: DeviceSpec
     problem: Problem  # that times and claims are for
 
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The names of the job's results."""
+        return tuple(item.name for item in self.topic.signature.outputs)
+
     def reach(self, launch: LaunchKernel) -> Sequence[Extent]:
         """The bytes that a launch reads and writes."""
         return launches.reach(self.topic.kernel, launch)

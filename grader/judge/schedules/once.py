@@ -43,4 +43,4 @@ def simulate_once(topic: Topic, file: Path, name: str, problem: Problem) -> Simu
             reason = current.refusal.reason if current.refusal else "it asks for nothing"
             raise WarpladderError(f"`{name}` cannot be run: {reason}")
         timeline = job.simulate(recording)
-        return Simulated(facts(recording, timeline, job), timeline, current.refusal)
+        return Simulated(facts(recording, timeline, job.reach, job.results), timeline, current.refusal)

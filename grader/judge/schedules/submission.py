@@ -71,8 +71,11 @@ def _check(current: ScheduleSubmission, job: ScheduleJob, runner: Runner, proble
         current.printed = printed
     if found.refusal is not None:
         current.findings.extend(found.findings)
-        sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
-        raise Refused(found.refusal.verdict, f"{found.refusal.reason} (Where {sizes}.)")
+        raise Refused(found.refusal.verdict, f"{found.refusal.reason} {_where(problem)}")
+
+
+def _where(problem: Problem) -> str:
+    return "(Where " + ", ".join(f"{name}={value}" for name, value in problem.items()) + ".)"
 
 
 def try_cases(
@@ -88,21 +91,20 @@ def try_cases(
 
 def follow(current: ScheduleSubmission, job: ScheduleJob, problem: Problem) -> None:
     """Look at what the schedule does to data at sizes that nothing is replayed at. Raises Refused."""
-    where = ", ".join(f"{name}={value}" for name, value in problem.items())
     try:
         wrong = followed(job.topic, problem, current.recorded(problem))
     except TooMuch:
-        text = f"Its launches compute more than {MOST_TIMES} times what the job asks for. (Where {where}.)"
-        raise Refused("timeout", text) from None
+        many = f"Its launches compute more than {MOST_TIMES} times what the job asks for"
+        raise Refused("timeout", f"{many}: launch once for each part of it. {_where(problem)}") from None
     if wrong is not None:
-        found = "no whole number" if wrong.found is None else f"{wrong.found:g}"
+        found = "parts of two elements" if wrong.found is None else f"{wrong.found:g}"
         index = np.unravel_index(wrong.element, job.topic.kernel.shape(wrong.array, problem))
         element = f"`{wrong.array}[{', '.join(map(str, index))}]`"
         raise Refused(
             "fail",
             f"Followed call by call, the schedule leaves {found} in {element}, where "
             f"{wrong.wanted:g} belongs. It is right at the sizes that are tried: look at what it does otherwise at "
-            f"these. (Where {where}.)",
+            f"these. {_where(problem)}",
         )
 
 
@@ -110,5 +112,5 @@ def claim(current: ScheduleSubmission, job: ScheduleJob, claims: Sequence[ClaimS
     """Simulate the schedule at the sizes that times are for, and check claims on what that shows."""
     recording = current.recorded(job.problem)
     current.timeline = job.simulate(recording)
-    current.facts = facts(recording, current.timeline, job)
+    current.facts = facts(recording, current.timeline, job.reach, job.results)
     current.claims = check_claims(job.topic, claims, [{**job.problem, **current.facts}])

@@ -122,7 +122,7 @@ def test_what_claims_may_name_is_what_they_are_given() -> None:
     resources = Resources(32, 0, 0, occupancy(boards()[0], 32, 32, 0), 1, 32, 1)
     assert tuple(counting.facts(resources)) == COUNTED_FACTS
     recording = Recording((), (True, False, False), 0, (), ())
-    assert tuple(facts(recording, Timeline(1.0, ()), lambda launch: ())) == SIMULATED_FACTS
+    assert tuple(facts(recording, Timeline(1.0, ()), lambda launch: (), ())) == SIMULATED_FACTS
 
 
 def test_a_ladder_knows_its_places() -> None:
