@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -222,8 +222,8 @@ class ScheduledKernel:
     check_sizes: tuple[dict[str, int], ...]  # at which schedules are checked and not replayed
     launches: Expression  # how many launches over the whole problem make the job, of the job's sizes
     reach: Mapping[str, Expression]  # by the kernel's pointers: how many elements a launch touches
-    in_place: bool = False  # a thread reads no more than the element it writes, so input may be output
-    alone: Mapping[str, int] = field(default_factory=dict)  # sizes with which the job is a single launch
+    in_place: bool  # a thread reads no more than the element it writes, so input may be output
+    alone: Mapping[str, int]  # sizes with which the job is a single launch
 
     def shape(self, name: str, problem: Problem) -> tuple[int, ...]:
         """The shape of a host array."""

@@ -186,11 +186,8 @@ def _sizes(table: Table, key: str, given: object, signature: Signature) -> dict[
 def _tolerance(table: Table, signature: Signature) -> Tolerance:
     table.allow("lambda", "terms", "unit", "yardstick")
     terms = _terms(table, [item.name for item in signature.outputs])
-    unknown = {name for item in terms.values() for name in item.names} - {
-        size.name for size in signature.sizes
-    }
-    if unknown:
-        raise table.error(f"`terms` names {', '.join(sorted(unknown))}, not a size", "terms")
+    for item in terms.values():
+        _of_sizes(table, "terms", item, signature)
     return Tolerance(
         table.get("lambda", float),
         terms,

@@ -108,7 +108,7 @@ class LaunchExecution:
             seconds += time.perf_counter() - start
             executed += self.budget - int(worker.context[layout.BUDGET])
             run += 1
-            if run == 1:
+            if run == 1 and any(map(_updates, self.plan.sites)):
                 self.updated_first = self.traces.updated_words()
             executed += PAGE_EFFORT * touched.look()
         self.found = touched.found()
@@ -218,9 +218,10 @@ class LaunchExecution:
     def _atomics_a_word(self, sites: np.ndarray[Any, Any], run: int) -> float:
         """Blocks that were not run are taken to update as many words for the first time as those after the first."""
         lanes = sum(int(sites[site.index][layout.ACCESS_LANES]) for site in self.plan.sites if _updates(site))
-        words, blocks = float(self.traces.updated_words()), math.prod(self.grid)
-        if not lanes or not words:  # lanes that were out of bounds have updated nothing
+        words = float(self.traces.updated_words()) if lanes else 0.0
+        if not words:  # lanes that were out of bounds have updated nothing
             return 0.0
+        blocks = math.prod(self.grid)
         if run < blocks:
             each = (words - self.updated_first) / (run - 1) if run > 1 else words
             words = self.updated_first + each * (blocks - 1)

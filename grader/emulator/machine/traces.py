@@ -48,7 +48,8 @@ class Traces:
         """The context slots that make a launch a tracked one, of blocks of so many warps, which may see stores late."""
         granules = (self.memory.extent() >> plan.record_shift) + 1
         slots = {
-            "UNDO": 0, "PREVIOUS": self.slots()["UNDO"] if late else 0, "RECORD_SHIFT": plan.record_shift,
+            "UNDO": 0, "RECORD_SHIFT": plan.record_shift,
+            "PREVIOUS": self._undo.address(self.memory.extent() + 32) if late else 0,
             "RECORDS": self._records.address(granules * layout.RECORD_BYTES),
         }  # fmt: skip
         if not plan.fences:

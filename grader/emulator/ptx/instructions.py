@@ -81,8 +81,12 @@ def is_barrier(inst: Instruction) -> bool:
 def is_aligned(inst: Instruction) -> bool:
     """Whether all threads have to come to this very barrier: __syncthreads(), and not the barrier.sync that cooperative
     groups use; nor one that names a number of threads, as specialised warps have them at several places."""
-    counted = len(inst.operands) > (2 if "red" in inst.parts else 1)
-    return not counted and (inst.parts[0] == "bar" or "aligned" in inst.parts)
+    return not is_counted(inst) and (inst.parts[0] == "bar" or "aligned" in inst.parts)
+
+
+def is_counted(inst: Instruction) -> bool:
+    """Whether it is a barrier with a number of threads, of a block's end: what a bar.red writes is no operand there."""
+    return len(inst.operands) > (2 if "red" in inst.parts else 1)
 
 
 _MEMBERMASKS = {"shfl": 4, "vote": 2, "match": 2, "redux": 2, "elect": 1}

@@ -12,7 +12,13 @@ from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.cfg import ControlFlow, analyse
 from grader.emulator.ptx.inline import inline_calls
-from grader.emulator.ptx.instructions import destinations, is_barrier, is_partial_warp_barrier, sources
+from grader.emulator.ptx.instructions import (
+    destinations,
+    is_barrier,
+    is_counted,
+    is_partial_warp_barrier,
+    sources,
+)
 from grader.emulator.ptx.order import build_blocks
 from grader.emulator.ptx.tree import (
     TYPE_BYTES,
@@ -154,7 +160,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         serial=communicates,
         fences=fences,
         blocks_wait=blocks_wait,
-        parts_meet=any(_is_counted(inst) or (fences and _is_flag(inst)) for inst in instructions),
+        parts_meet=_has_counted_barrier(flow) or (fences and any(map(_is_flag, instructions))),
         lanes_meet=any(is_partial_warp_barrier(inst) for inst in instructions),
         meets=any(_may_meet(inst) for inst in instructions) or (may_spin and blocks_wait),
         reads_only=any(inst.parts[0] == "ld" and "nc" in inst.parts for inst in instructions),
@@ -210,9 +216,9 @@ def _is_fence(inst: Instruction) -> bool:
     return fence or bool({"release", "acq_rel"} & set(inst.parts))
 
 
-def _is_counted(inst: Instruction) -> bool:
-    """Whether it is a barrier with a number of threads."""
-    return is_barrier(inst) and len(inst.operands) > (3 if "red" in inst.parts else 1)
+def _has_counted_barrier(flow: ControlFlow) -> bool:
+    ends = [block.terminator for block in flow.blocks if block.terminator is not None]
+    return any(is_barrier(end) and is_counted(end) for end in ends)
 
 
 def _is_flag(inst: Instruction) -> bool:

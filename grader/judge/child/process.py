@@ -183,10 +183,8 @@ class ChildProcess:
 
     def _reply(self, clock: _Clock, note: Callable[[Entry], None]) -> Reply:
         """The reply, once everything is noted that comes before it."""
-        answer = self._receive(Answer, clock)
-        while isinstance(answer, Noted):
+        while isinstance(answer := self._receive(Answer, clock), Noted):
             note(answer.entry)
-            answer = self._receive(Answer, clock)
         assert isinstance(answer, Reply)
         return answer
 

@@ -72,11 +72,11 @@ def hello(device: cuda.Cuda) -> Hello:
 
 def main(arguments: list[str]) -> None:
     """Serve what launches."""
-    run(arguments, launching)
+    run(arguments, lambda device, memory, replies: launching(device, memory))
 
 
-def launching(device: cuda.Cuda, memory: int, replies: int) -> Executor:
-    """What launches on a device, ready to. It says nothing but the replies to requests."""
+def launching(device: cuda.Cuda, memory: int) -> Executor:
+    """What launches on a device, ready to."""
     if device.kind == "emulator":
         build.load()  # compiled now, if ever: no kernel's clock runs yet
     return Executor(device, Memory(memory))

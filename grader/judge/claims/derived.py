@@ -11,8 +11,6 @@ from collections.abc import Mapping
 
 from grader.emulator import metrics
 
-CONSTANT_LOADS = metrics.CONSTANT_INSTRUCTIONS
-
 _ADDITIONS, _PRODUCTS, _BOTH = "add", "mul", "fma"
 _PACKED = {"f": 1, "d": 1, "h": 2}
 """Numbers that an instruction works on: halves come in pairs."""
@@ -39,13 +37,13 @@ SUMS: Mapping[str, Mapping[str, float]] = {
         metrics.GLOBAL_SECTORS["ld"],
         metrics.GLOBAL_SECTORS["atom"],
         metrics.LOCAL_SECTORS["ld"],
-        CONSTANT_LOADS,
+        metrics.CONSTANT_INSTRUCTIONS,
     ),
     "load_requests": _equal(
         metrics.GLOBAL_REQUESTS["ld"],
         metrics.GLOBAL_REQUESTS["atom"],
         metrics.LOCAL_REQUESTS["ld"],
-        CONSTANT_LOADS,
+        metrics.CONSTANT_INSTRUCTIONS,
     ),
     "store_sectors": _equal(
         *(metrics.GLOBAL_SECTORS[kind] for kind in ("st", "atom", "red")), metrics.LOCAL_SECTORS["st"]
@@ -53,7 +51,7 @@ SUMS: Mapping[str, Mapping[str, float]] = {
     "store_requests": _equal(
         *(metrics.GLOBAL_REQUESTS[kind] for kind in ("st", "atom", "red")), metrics.LOCAL_REQUESTS["st"]
     ),
-    "constant_loads": _equal(CONSTANT_LOADS),
+    "constant_loads": _equal(metrics.CONSTANT_INSTRUCTIONS),
     # Shared memory.
     "shared_load_wavefronts": _equal(metrics.SHARED_WAVEFRONTS["ld"], metrics.SHARED_WAVEFRONTS["atom"]),
     "shared_load_instructions": _equal(

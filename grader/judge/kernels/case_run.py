@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,8 +84,11 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     after: list[Operation] = [*(Download(region.name, region.offset) for region in regions), Release()]
     runner.printed()
     if case_run.second:
-        with _other_inputs(runner, regions, case_run):
-            runner.ask([*before, *call], timeout_s)
+        given = [region for region in regions if region.name in case_run.data.inputs]
+        _change(runner, given, case_run)
+        runner.ask([*before, *call], timeout_s)
+        for region in given:
+            _lay_out(runner, region, case_run)
         before = []
     reply = runner.ask([*before, *call, *after], timeout_s)
     outcome.printed = runner.printed()
@@ -108,18 +110,13 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
         raise refusal
 
 
-@contextmanager
-def _other_inputs(runner: Runner, regions: Sequence[Region], case_run: CaseRun) -> Iterator[None]:
-    """A quarter of each input's elements are others, for a call whose results nobody looks at: what it keeps of them is
-    of no use."""
+def _change(runner: Runner, inputs: Sequence[Region], case_run: CaseRun) -> None:
+    """Makes a quarter of each input's elements others, for a call whose results nobody looks at: what it keeps of them
+    is of no use."""
     rng = np.random.default_rng(case_run.case.seed)
-    for region in regions:
-        if region.name in case_run.data.inputs:
-            elements = runner.payload(region).view(case_run.dtype(region.name))
-            elements[rng.random(len(elements)) < 0.25] = elements[:1]
-    yield
-    for region in regions:
-        _lay_out(runner, region, case_run)
+    for region in inputs:
+        elements = runner.payload(region).view(case_run.dtype(region.name))
+        elements[rng.random(len(elements)) < 0.25] = elements[:1]
 
 
 def records_of(reply: Reply) -> tuple[Record, ...]:

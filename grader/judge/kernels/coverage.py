@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 from grader.emulator import metrics
-from grader.judge.child.protocol import Launch, Pointer, Record
+from grader.judge.child.protocol import Launch, Record
 
 FEWEST, ENOUGH = 2, 4
 """ENOUGH blocks, the first and the last among them, say what others do at most: where tiles are dealt out to a grid of
@@ -25,7 +24,8 @@ RANGES = (
     "only: form indices in size_t."
 )
 COVER = (
-    "Blocks that were not run are taken to do as much as the most that one of the others did. Does the grid grow with "
+    "Blocks that were not run are taken to do as much as the most that one of the others did, or twice that where "
+    f"fewer than {ENOUGH} were run. Does the grid grow with "
     "the problem, or does every thread go on in a loop until all is done?"
 )
 
@@ -78,20 +78,15 @@ def uncovered(
     """Why some bytes of an array cannot have been touched; None where all of them may have been. Arrays come with
     their bytes.
 
-    Arrays say nothing that are given to a launch which takes too long to be run to its end, or to one behind it. Nor do
-    outputs where launches clear them, or where blocks add to them with atomics or leave them to the block that arrives
-    last; inputs that are copied into constant memory are not read where they lie.
+    Outputs say nothing where launches clear them, or where blocks add to them with atomics or leave them to the block
+    that arrives last; inputs that are copied into constant memory are not read where they lie.
     """
-    ended = len(list(takewhile(lambda record: record.status == "completed", records)))
-    unknown = {
-        item.buffer for launch in launches[ended:] for item in launch.args if isinstance(item, Pointer)
-    }
     cleared = {name for launch in launches for name in launch.zero}
     copied = {name for launch in launches for _, name in launch.constant}
-    rest = {name: size for name, size in inputs.items() if name not in copied | unknown}
+    rest = {name: size for name, size in inputs.items() if name not in copied}
     reason = _first_uncovered("read", rest, records)
     if reason is None and not any(atomics(record) for record in records):
-        rest = {name: size for name, size in outputs.items() if name not in cleared | unknown}
+        rest = {name: size for name, size in outputs.items() if name not in cleared}
         reason = _first_uncovered("written", rest, records)
     return reason
 

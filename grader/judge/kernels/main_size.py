@@ -236,8 +236,9 @@ class Look:
         partial: set[str | None] = set()
         words: tuple[int, ...] = ()
         for record in records:
-            done = record.status == "completed" and not atomics(record)
-            alone = done and all(item.array in known for item in record.touched if item.only_read_bytes)
+            alone = not atomics(record) and all(
+                item.array in known for item in record.touched if item.only_read_bytes
+            )
             whole = alone and record.blocks_run == record.grid_blocks
             for item in record.touched:
                 if item.array == name and item.written_bytes:

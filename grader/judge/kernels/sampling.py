@@ -80,7 +80,8 @@ def sample(
 def grown(record: Record, launch: Launch, growth: float) -> Record:
     """The record of a launch at a size with `growth` times the work, from the whole launch at a smaller one.
 
-    It stands for `launch`; of what the caches keep at either size, nothing is known.
+    It stands for `launch`; of what the caches keep at either size, nothing is known. That each word that atomics update
+    is updated more often is not assumed: they may update more words.
     """
     blocks = product(launch.grid)
     each = growth * record.blocks_run / blocks  # times what a block does

@@ -147,7 +147,7 @@ def _new_vector(context: int) -> int:
             vector[index] = 0
         return number
     if c[VECTOR_COUNT] == c[VECTOR_MOST] - 1:
-        c[LENIENT] = 1
+        c[LENIENT] = max(c[LENIENT], int64(1))
         return int64(0)
     c[VECTOR_COUNT] += 1
     return c[VECTOR_COUNT]
@@ -218,8 +218,8 @@ def _find(context: int, key: int) -> int:
     """The entry of an address, or the free one where it would be; 0 where the table is full."""
     c = pointer(context, int64)
     place = (
-        (key >> 2) * 0x9E3779B97F4A7C1
-    ) >> 40  # on these bits all of the key has an effect, the block's place too
+        key >> 2
+    ) * 0x9E3779B97F4A7C1 >> 40  # on these bits all of the key has an effect, the block's place too
     for step in range(64):
         entry = c[SYNC_TABLE] + (place + step & SYNC_ENTRIES - 1) * SYNC_ENTRY * 8
         found = pointer(entry, int64)[V_KEY]
