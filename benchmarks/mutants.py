@@ -32,7 +32,7 @@ import time
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import zip_longest
@@ -217,16 +217,16 @@ def run(
     known = {} if results is None or not results.exists() else _read(results)
     fates = {key: fate.fate for key, fate in known.items()}
     missing = [item for item in mutants if fates.get(item.key) == again]
-    end = time.monotonic() + 60 * minutes if minutes else float("inf")
+    end = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     with spread_over_processes(jobs) as pool:
         futures = [pool.submit(fate_of, item) for item in missing]
         for number, future in enumerate(as_completed(futures), 1):
-            if time.monotonic() > end:
-                pool.shutdown(wait=False, cancel_futures=True)
-            try:
-                fate = future.result()
-            except CancelledError:
+            if future.cancelled():
                 continue
+            if time.monotonic() > end:
+                for other in futures:
+                    other.cancel()
+            fate = future.result()
             known[fate.key] = fate
             if results is not None:
                 with results.open("a", encoding="utf-8") as file:

@@ -160,7 +160,13 @@ def test_those_alone_are_graded_again_that_met_a_fate(tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     results.write_text("".join(json.dumps(asdict(fate)) + "\n" for fate in old))
     assert mutants.run(sample, 1, results, again="survived") == old
-    assert mutants.run(sample[1:], 1, results, again="killed", minutes=1e-9) != old[1:]
+    assert mutants.run(sample[1:], 1, results, again="killed") != old[1:]
+
+
+def test_after_its_minutes_no_other_is_begun() -> None:
+    """One process has three of them by then: one graded, and two that it was handed."""
+    sample = mutants.chosen(["transpose"], 1, 6)
+    assert 1 <= len(mutants.run(sample, jobs=1, minutes=0)) < 6
 
 
 def test_there_are_two_thousand_and_always_the_same() -> None:
