@@ -13,6 +13,7 @@ from mutation import launch_blocks, schedules
 from mutation.operators import OPERATORS, is_no_mutant
 from mutation.tokens import Source
 
+from grader.errors import WarpladderError
 from grader.workbook import topics
 
 PARTS = 4
@@ -169,6 +170,17 @@ def test_after_its_minutes_no_other_is_begun() -> None:
     assert 1 <= len(mutants.run(sample, jobs=1, minutes=0)) < 6
 
 
+def test_a_mutant_that_the_judge_fails_on_is_no_survivor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object) -> None:
+        raise WarpladderError("the judge ended")
+
+    monkeypatch.setattr(mutants, "grade", fails)
+    text = topics.load("transpose").rungs[0].path.read_text("utf-8").replace("row < M", "row <= M")
+    fate = mutants.fate_of(mutants.Mutant("transpose", "00_naive", "by hand", text))
+    assert (fate.fate, fate.why) == ("no grade", "the judge ended")
+    assert mutants.rate([fate]) == 0
+
+
 def test_there_are_two_thousand_and_always_the_same() -> None:
     names = list(topics.discover())
     found = mutants.chosen(names, mutants.EACH, None)
@@ -201,9 +213,9 @@ def test_a_mutant_that_compiles_to_the_same_is_equivalent(tmp_path: Path) -> Non
 def test_a_hundred_mutants_are_seen(part: int) -> None:
     sample = mutants.chosen(list(topics.discover()), mutants.EACH, 100)
     fates = [mutants.fate_of(mutant) for mutant in sample[part::PARTS]]
-    survivors = [
-        f"{fate.topic}/{fate.rung}: {fate.operator}\n{fate.diff}"
+    unseen = [
+        f"{fate.topic}/{fate.rung}: {fate.operator}, {fate.fate} {fate.why}\n{fate.diff}"
         for fate in fates
-        if fate.fate == "survived" and not fate.why
+        if fate.fate == "no grade" or (fate.fate == "survived" and not fate.why)
     ]
-    assert not survivors, "\n\n".join(survivors)
+    assert not unseen, "\n\n".join(unseen)
