@@ -100,7 +100,7 @@ def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
             text = rung.path.read_text("utf-8")
             source = Source(text)
             places: dict[str, list[Edit]] = defaultdict(list)
-            for operator, edit in _edits(text, rung.path.suffix):
+            for operator, edit in edits_of(text, rung.path.suffix):
                 if edit.applied(text) != text:
                     places[operator].append(edit)
             for operator, edits in places.items():
@@ -110,7 +110,8 @@ def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
                         yield Mutant(name, rung.id, operator, _with_half(edit.applied(text), edit))
 
 
-def _edits(text: str, suffix: str) -> Iterator[tuple[str, Edit]]:
+def edits_of(text: str, suffix: str) -> Iterator[tuple[str, Edit]]:
+    """What every operator changes in the text of a rung, and the operator."""
     if suffix == ".py":
         yield from schedules.edits(text)
         return

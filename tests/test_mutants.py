@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -139,12 +141,29 @@ LISTED = [
 ]
 
 
+@cache
+def made_of(topic: str, rung: str) -> tuple[tuple[str, ...], set[tuple[str, ...]]]:
+    """A rung's lines without what they are indented by, and those of all mutants of it."""
+    path = topics.load(topic).rung(rung).path
+    text = path.read_text("utf-8")
+    source = Source(text)
+    made = {
+        tuple(line.strip() for line in edit.applied(text).splitlines())
+        for _, edit in mutants.edits_of(text, path.suffix)
+        if path.suffix == ".py" or not is_no_mutant(source, edit)
+    }
+    return tuple(line.strip() for line in text.splitlines()), made
+
+
 @pytest.mark.parametrize(("name", "entry", "rung"), LISTED)
 def test_what_is_listed_stands_in_its_rung(name: str, entry: dict[str, Any], rung: str) -> None:
-    lines = topics.load(entry["topic"]).rung(rung).path.read_text("utf-8").splitlines()
-    found = [number for number, line in enumerate(lines, 1) if line.strip() == entry["was"]]
-    assert entry.get("line", found[0]) in found
-    assert entry["was"] not in entry["becomes"]
+    lines, made = made_of(entry["topic"], rung)
+    found = [number for number, line in enumerate(lines, 1) if line == entry["was"]]
+    meant = [entry["line"]] if "line" in entry else found
+    assert meant
+    assert set(meant) <= set(found)
+    for number, becomes in product(meant, entry["becomes"]):
+        assert (*lines[: number - 1], becomes, *lines[number:]) in made, f"no operator makes {becomes}"
     assert entry["why"]
 
 
