@@ -68,7 +68,7 @@ def test_a_file_that_is_off_is_seen() -> None:
     result = grade(topic, topic.rungs[0].path, "emulator")
     wrong, cheat, right = (
         next(corpus.entries(name=f"transpose/{name}"))
-        for name in ("wrong/loses_nan", "cheats/one_warp_does_everything", "right/by_shuffles")
+        for name in ("wrong/loses_nan", "cheats/half_of_the_main_size", "right/by_shuffles")
     )
     assert corpus.off(wrong, result, topic) == "a wrong one passes"
     assert corpus.off(cheat, result, topic) == "reaches 00_naive with 10 points, deserves nothing"
