@@ -1,7 +1,7 @@
 # make climb   set up .venv and climb the ladders on whatever device is here: a GPU, or the emulator
 # make test    everything a change must pass, in minutes
-# make verify  the notebooks, nbgrader, the interviews, the book in a browser: half an hour
-# make corpus  every submission of tests/submissions, graded: most of an hour
+# make verify  inner rungs, 100 mutants, some submissions, notebooks, nbgrader, interviews, the book: half an hour
+# make corpus  the submissions of tests/submissions that neither has time for, graded: most of an hour
 # make book    the book, in build/book/html
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb from its text

@@ -14,7 +14,8 @@ What else is expected stands in the file, in comment lines of their own (`// des
     deserves  the highest rung that it may reach, or `nothing` where it may earn no points; every cheat says so
     lacks     what the emulator cannot run by name: there, an error whose reason names it is as good as a pass
     unless    a regular expression: a right one may also be refused where its reason matches
-    reason    a regular expression that the reason has to match
+    reason    a regular expression that the reason has to match; a wrong one or a cheat that ends in an error, and of
+              which nothing else is tested, has to say so
 
 A new file is tested because it exists. With `rungs`, every rung is graded as well, and has to reach itself. With
 --repeat, each grade draws a seed of its own, and verdict and points have to be the same every time; --processors says
@@ -96,8 +97,11 @@ def entries(shelves: Sequence[str] = SHELVES, topic: str = "*", name: str = "*")
 def off(entry: Entry, result: Grade, topic: Topic) -> str:
     """What is not as expected, or "" where all is."""
     reason = result.reason or ""
-    if (asked := entry.notes.get("reason")) and not re.search(asked, reason, re.IGNORECASE | re.DOTALL):
+    asked = entry.notes.get("reason")
+    if asked and not re.search(asked, reason, re.IGNORECASE | re.DOTALL):
         return f"the reason does not match {asked!r}: {reason}"
+    if entry.shelf in ("wrong", "cheats") and result.verdict == "error" and not asked:
+        return f"it is not judged at all: {reason}"
     if entry.shelf == "wrong":
         return "a wrong one passes" if result.verdict == "pass" else ""
     if entry.shelf == RUNGS:
@@ -118,11 +122,11 @@ def _rung(entry: Entry, topic: Topic) -> str:
 def _earned_too_much(entry: Entry, result: Grade, topic: Topic) -> str:
     if "deserves" not in entry.notes:
         return "" if entry.shelf == "right" else "a cheat has to say which rung it deserves"
-    ladder, deserved = topic.ladder.ids, entry.notes["deserves"]
+    deserved = entry.notes["deserves"]
     reached = f"reaches {result.rung_reached} with {result.points} points, deserves {deserved}"
     if deserved == NOTHING:
         return reached if result.points else ""
-    return reached if result.rung_reached not in (None, *ladder[: ladder.index(deserved) + 1]) else ""
+    return "" if result.rung_reached in (None, *topic.ladder.up_to(deserved)) else reached
 
 
 @dataclass(frozen=True)

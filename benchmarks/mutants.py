@@ -13,11 +13,12 @@ mutant is
     survived      it passes as if nothing were wrong; mutation/survivors.toml says why the known ones do
     equivalent    its PTX is that of the rung, line numbers aside, or mutation/equivalent.toml says why it is right
     no program    it does not compile
+    no grade      the judge fails on it, which is a fault of the judge
 
-The kill rate counts killed and demoted among those three that are neither. Results are appended to a file as they
-come, and a second call goes on where the first ended: with --minutes, a machine can be given back in between. With
---again, those alone are graded, anew, that met a fate, such as all survivors after the judge has learnt something. A
-sample takes one of each operator in each topic before it takes a second one.
+The kill rate counts killed and demoted among all but the equivalent and what is no program. Results are appended to a
+file as they come, and a second call goes on where the first ended: with --minutes, a machine can be given back in
+between. With --again, those alone are graded, anew, that met a fate, such as all survivors after the judge has learnt
+something. A sample takes one of each operator in each topic before it takes a second one.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import time
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, as_completed
+from concurrent.futures import as_completed
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import zip_longest
@@ -56,7 +57,7 @@ SEED = 20_261_122
 EACH = 4
 EQUIVALENT = Path(__file__).parent / "mutation" / "equivalent.toml"
 SURVIVORS = EQUIVALENT.with_name("survivors.toml")
-SEEN, COUNTED = ("killed", "demoted"), ("killed", "demoted", "survived")
+SEEN, UNSEEN = ("killed", "demoted"), ("survived", "no grade")
 NEEDS_HALF = "#include <cuda_fp16.h>\n"
 COMMENTS = ("", "// .\n")
 """What a rung is compiled with at its end: NVRTC orders instructions by addresses, which a text's length shifts."""
@@ -99,7 +100,7 @@ def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
             text = rung.path.read_text("utf-8")
             source = Source(text)
             places: dict[str, list[Edit]] = defaultdict(list)
-            for operator, edit in _edits(text, rung.path.suffix):
+            for operator, edit in edits_of(text, rung.path.suffix):
                 if edit.applied(text) != text:
                     places[operator].append(edit)
             for operator, edits in places.items():
@@ -109,7 +110,8 @@ def all_mutants(names: Iterable[str], each: int) -> Iterator[Mutant]:
                         yield Mutant(name, rung.id, operator, _with_half(edit.applied(text), edit))
 
 
-def _edits(text: str, suffix: str) -> Iterator[tuple[str, Edit]]:
+def edits_of(text: str, suffix: str) -> Iterator[tuple[str, Edit]]:
+    """What every operator changes in the text of a rung, and the operator."""
     if suffix == ".py":
         yield from schedules.edits(text)
         return
@@ -154,7 +156,7 @@ def _graded(fate: Fate, topic: Topic, mutant: Mutant, rung: Path) -> Fate:
         try:
             result = grade(topic, file, "emulator")
         except WarpladderError as error:
-            return replace(fate, fate="survived", why=f"there is no grade: {error}")
+            return replace(fate, fate="no grade", why=str(error))
     if result.verdict != "pass":
         return replace(fate, fate="killed", why=(result.reason or "")[:200])
     full = sum(claim.points for claim in topic.ladder.claims_up_to(mutant.rung))
@@ -217,16 +219,16 @@ def run(
     known = {} if results is None or not results.exists() else _read(results)
     fates = {key: fate.fate for key, fate in known.items()}
     missing = [item for item in mutants if fates.get(item.key) == again]
-    end = time.monotonic() + 60 * minutes if minutes else float("inf")
+    end = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     with spread_over_processes(jobs) as pool:
         futures = [pool.submit(fate_of, item) for item in missing]
         for number, future in enumerate(as_completed(futures), 1):
-            if time.monotonic() > end:
-                pool.shutdown(wait=False, cancel_futures=True)
-            try:
-                fate = future.result()
-            except CancelledError:
+            if future.cancelled():
                 continue
+            if time.monotonic() > end:
+                for other in futures:
+                    other.cancel()
+            fate = future.result()
             known[fate.key] = fate
             if results is not None:
                 with results.open("a", encoding="utf-8") as file:
@@ -244,12 +246,12 @@ def _read(results: Path) -> dict[str, Fate]:
 def rate(fates: Iterable[Fate]) -> float:
     """The part of those that are not equivalent that the judge sees."""
     counts = Counter(fate.fate for fate in fates)
-    counted = sum(counts[name] for name in COUNTED)
+    counted = sum(counts[name] for name in SEEN + UNSEEN)
     return sum(counts[name] for name in SEEN) / counted if counted else 1.0
 
 
 def _table(title: str, groups: dict[str, list[Fate]]) -> None:
-    names = ("killed", "demoted", "survived", "equivalent", "no program")
+    names = (*SEEN, *UNSEEN, "equivalent", "no program")
     console.print(f"\n{title:22}" + "".join(f"{name:>12}" for name in names) + f"{'seen':>10}")
     for group, fates in sorted(groups.items()):
         counts = Counter(fate.fate for fate in fates)
@@ -258,7 +260,7 @@ def _table(title: str, groups: dict[str, list[Fate]]) -> None:
 
 
 def report(fates: Sequence[Fate]) -> None:
-    """The kill rate by topic and operator, and each survivor with its change."""
+    """The kill rate by topic and operator, and each that is not seen, with its change."""
     for title, attribute in (("topic", "topic"), ("operator", "operator")):
         groups: dict[str, list[Fate]] = defaultdict(list)
         for fate in fates:
@@ -266,8 +268,8 @@ def report(fates: Sequence[Fate]) -> None:
         _table(title, groups)
     _table("", {"all": list(fates)})
     for fate in fates:
-        if fate.fate == "survived":
-            console.print(f"\n{fate.topic}/{fate.rung}: {fate.operator} {fate.why}\n{fate.diff}")
+        if fate.fate in UNSEEN:
+            console.print(f"\n{fate.topic}/{fate.rung}: {fate.operator}, {fate.fate} {fate.why}\n{fate.diff}")
 
 
 def main(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from mutation import launch_blocks, schedules
 from mutation.operators import OPERATORS, is_no_mutant
 from mutation.tokens import Source
 
+from grader.errors import WarpladderError
 from grader.workbook import topics
 
 PARTS = 4
@@ -138,12 +141,29 @@ LISTED = [
 ]
 
 
+@cache
+def made_of(topic: str, rung: str) -> tuple[tuple[str, ...], set[tuple[str, ...]]]:
+    """A rung's lines without what they are indented by, and those of all mutants of it."""
+    path = topics.load(topic).rung(rung).path
+    text = path.read_text("utf-8")
+    source = Source(text)
+    made = {
+        tuple(line.strip() for line in edit.applied(text).splitlines())
+        for _, edit in mutants.edits_of(text, path.suffix)
+        if path.suffix == ".py" or not is_no_mutant(source, edit)
+    }
+    return tuple(line.strip() for line in text.splitlines()), made
+
+
 @pytest.mark.parametrize(("name", "entry", "rung"), LISTED)
 def test_what_is_listed_stands_in_its_rung(name: str, entry: dict[str, Any], rung: str) -> None:
-    lines = topics.load(entry["topic"]).rung(rung).path.read_text("utf-8").splitlines()
-    found = [number for number, line in enumerate(lines, 1) if line.strip() == entry["was"]]
-    assert entry.get("line", found[0]) in found
-    assert entry["was"] not in entry["becomes"]
+    lines, made = made_of(entry["topic"], rung)
+    found = [number for number, line in enumerate(lines, 1) if line == entry["was"]]
+    meant = [entry["line"]] if "line" in entry else found
+    assert meant
+    assert set(meant) <= set(found)
+    for number, becomes in product(meant, entry["becomes"]):
+        assert (*lines[: number - 1], becomes, *lines[number:]) in made, f"no operator makes {becomes}"
     assert entry["why"]
 
 
@@ -160,7 +180,24 @@ def test_those_alone_are_graded_again_that_met_a_fate(tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     results.write_text("".join(json.dumps(asdict(fate)) + "\n" for fate in old))
     assert mutants.run(sample, 1, results, again="survived") == old
-    assert mutants.run(sample[1:], 1, results, again="killed", minutes=1e-9) != old[1:]
+    assert mutants.run(sample[1:], 1, results, again="killed") != old[1:]
+
+
+def test_after_its_minutes_no_other_is_begun() -> None:
+    """One process has three of them by then: one graded, and two that it was handed."""
+    sample = mutants.chosen(["transpose"], 1, 6)
+    assert 1 <= len(mutants.run(sample, jobs=1, minutes=0)) < 6
+
+
+def test_a_mutant_that_the_judge_fails_on_is_no_survivor(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*arguments: object) -> None:
+        raise WarpladderError("the judge ended")
+
+    monkeypatch.setattr(mutants, "grade", fails)
+    text = topics.load("transpose").rungs[0].path.read_text("utf-8").replace("row < M", "row <= M")
+    fate = mutants.fate_of(mutants.Mutant("transpose", "00_naive", "by hand", text))
+    assert (fate.fate, fate.why) == ("no grade", "the judge ended")
+    assert mutants.rate([fate]) == 0
 
 
 def test_there_are_two_thousand_and_always_the_same() -> None:
@@ -195,9 +232,9 @@ def test_a_mutant_that_compiles_to_the_same_is_equivalent(tmp_path: Path) -> Non
 def test_a_hundred_mutants_are_seen(part: int) -> None:
     sample = mutants.chosen(list(topics.discover()), mutants.EACH, 100)
     fates = [mutants.fate_of(mutant) for mutant in sample[part::PARTS]]
-    survivors = [
-        f"{fate.topic}/{fate.rung}: {fate.operator}\n{fate.diff}"
+    unseen = [
+        f"{fate.topic}/{fate.rung}: {fate.operator}, {fate.fate} {fate.why}\n{fate.diff}"
         for fate in fates
-        if fate.fate == "survived" and not fate.why
+        if fate.fate == "no grade" or (fate.fate == "survived" and not fate.why)
     ]
-    assert not survivors, "\n\n".join(survivors)
+    assert not unseen, "\n\n".join(unseen)

@@ -278,14 +278,13 @@ def is_no_mutant(source: Source, edit: Edit) -> bool:
     if opened > 0 or (before.text, token.text) == ("asm", "volatile"):
         return True
     if token.text == "*" and edit.text == "+":
-        return before.text in (*_TYPES, "half", "uint4") and source.tokens[index + 1].text != "("
+        return before.text in (*_TYPES, "uint4") and source.tokens[index + 1].text != "("
     if edit.text == ">=":
         return before.text == "*" or (source.is_at(index - 2, "<") and before.kind == "word")
-    return any(
-        re.search(rf"(?:float|half)\* (?:__restrict__ )?{name}\b", source.text)
-        for name in (edit.text, token.text)
-        if edit.text in _SIZES and name in _SIZES
-    )
+    if edit.text not in _SIZES:
+        return False
+    pointer = rf"(?:float|half)\* (?:__restrict__ )?(?:{edit.text}|{re.escape(token.text)})\b"
+    return re.search(pointer, source.text) is not None
 
 
 OPERATORS: dict[str, Operator] = {

@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from grader.emulator.codegen.ops.registry import HANDLERS
 from grader.emulator.machine.counters import Tally
+from grader.judge.claims.derived import SUMS
 from grader.workbook.topic import KernelTopic, ScheduleTopic
 
 
@@ -53,11 +54,12 @@ class Counters(SphinxDirective):
 
 
 class Facts(SphinxRole):
-    """{facts}`kernels` or {facts}`schedules`: what claims may name besides sizes and counters."""
+    """What claims may name besides sizes and counters: {facts}`kernels`, {facts}`schedules`, and of sums of counters
+    {facts}`sums`."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        names = list({"kernels": KernelTopic, "schedules": ScheduleTopic}[self.text].claim_facts)
-        return [_codes(names, between=", ")], []
+        known = {"kernels": KernelTopic.claim_facts, "schedules": ScheduleTopic.claim_facts, "sums": SUMS}
+        return [_codes(list(known[self.text]), between=", ")], []
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

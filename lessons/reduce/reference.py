@@ -14,10 +14,6 @@ Places = NDArray[np.int64]
 Read = Callable[[str, Places], Exact]
 
 
-SMALLEST = np.float32(2.0**-149)
-"""The smallest positive float32, a subnormal as are its first 2^23 - 1 multiples."""
-
-
 def make_inputs(
     problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
 ) -> dict[str, Array]:
@@ -34,9 +30,10 @@ def make_inputs(
 
 def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
     """As "real", with NaN, an infinity, or infinities of both signs among them: the sum is what IEEE 754 says. Of an
-    even count all are subnormals, whose sum is exact."""
+    even count all are subnormals or zero, whose sum is exact."""
     if problem["N"] % 2 == 0:
-        return {"in": (rng.integers(-8, 9, problem["N"]) * SMALLEST).astype(np.float32)}
+        multiples = rng.integers(-8, 9, problem["N"])
+        return {"in": (multiples * np.finfo(np.float32).smallest_subnormal).astype(np.float32)}
     inputs = make_inputs(problem, rng, "real")
     kinds = ([np.nan], [np.inf], [-np.inf], [np.inf, -np.inf])
     chosen = kinds[rng.integers(len(kinds))][: problem["N"]]

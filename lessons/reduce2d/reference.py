@@ -14,10 +14,6 @@ Places = NDArray[np.int64]
 Read = Callable[[str, Places], Exact]
 
 
-SMALLEST = np.float32(2.0**-149)
-"""The smallest positive float32, a subnormal as are its first 2^23 - 1 multiples."""
-
-
 def make_inputs(
     problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
 ) -> dict[str, Array]:
@@ -37,7 +33,8 @@ def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict
     and with one row of subnormals, whose sum is exact."""
     inputs = make_inputs(problem, rng, "real")
     matrix = inputs["in"]
-    matrix[rng.integers(len(matrix))] = rng.integers(1, 1000, matrix.shape[1]) * SMALLEST
+    multiples = rng.integers(1, 1000, matrix.shape[1])
+    matrix[rng.integers(len(matrix))] = multiples * np.finfo(np.float32).smallest_subnormal
     for row in rng.permutation(len(matrix))[: max(1, len(matrix) // 8)]:
         matrix[row, rng.integers(matrix.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
     return inputs

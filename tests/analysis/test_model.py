@@ -15,7 +15,7 @@ from grader.analysis.model import (
     lines,
     modelled_time,
 )
-from grader.emulator.metrics import GLOBAL_REQUESTS, GLOBAL_SECTORS, TENSOR_OPS
+from grader.emulator.metrics import GLOBAL_REQUESTS, GLOBAL_SECTORS, INTER_THREAD, TENSOR_OPS
 from grader.judge.climb import climb
 from grader.workbook import topics
 
@@ -71,6 +71,27 @@ def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:
         store_lines=0,
     )
     assert modelled_time(H200, [stats]).terms["tensor"] == pytest.approx(1e12 / 648e12)
+
+
+@pytest.mark.parametrize("kind", ["red", "atom"])
+def test_atomics_run_at_what_l2_was_measured_to_update(kind: str) -> None:
+    idle = replace(copy(1 << 20, 1), counters={}, l2_read=0)
+    assert modelled_time(H200, [idle]).terms["l2"] == 0
+    stats = replace(idle, counters={GLOBAL_SECTORS[kind]: 1e9})
+    assert modelled_time(H200, [stats]).terms["l2"] == pytest.approx(32e9 / 2200e9)
+
+
+def test_updates_of_one_word_follow_each_other() -> None:
+    stats = replace(copy(1 << 20, 1), atomics_a_word=1e6)
+    assert modelled_time(H200, [stats]).terms["atomics"] == pytest.approx(3.4e6 / 1.92e9)
+    assert modelled_time(H200, [copy(1 << 20, 1)]).terms["atomics"] == 0
+
+
+def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:
+    idle = replace(copy(1 << 20, 1), blocks=132 * 64, counters={}, load_lines=0, store_lines=0, l2_read=0)
+    stats = replace(idle, counters={INTER_THREAD: 32 * 132 * 1e6})
+    assert modelled_time(H200, [idle]).terms["l1"] == 0
+    assert modelled_time(H200, [stats]).terms["l1"] == pytest.approx(1e6 / 1.92e9)
 
 
 def test_a_grid_that_leaves_multiprocessors_idle_takes_as_long_as_one_that_does_not() -> None:
@@ -132,6 +153,7 @@ def test_blocks_that_were_run_stand_for_all() -> None:
     assert (stats.blocks, stats.block_threads, stats.warps) == (8, 256, 64)
     assert (stats.counters[GLOBAL_SECTORS["ld"]], stats.load_lines) == (256, 256)
     assert (stats.dram_read, stats.dram_write, stats.l2_read) == (3000, 400, 8192)
+    assert launch_stats(Record(atomics_a_word=5), array_bytes=3000).atomics_a_word == 5
     with pytest.raises(ValueError, match="no block"):
         launch_stats(Record(blocks_run=0), 3000)
 

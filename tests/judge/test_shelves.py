@@ -7,6 +7,7 @@ selection, `make verify` another, and the marker `corpus` has the rest.
 from __future__ import annotations
 
 import zlib
+from dataclasses import replace
 
 import corpus
 import pytest
@@ -67,11 +68,14 @@ def test_a_file_that_is_off_is_seen() -> None:
     result = grade(topic, topic.rungs[0].path, "emulator")
     wrong, cheat, right = (
         next(corpus.entries(name=f"transpose/{name}"))
-        for name in ("wrong/loses_nan", "cheats/one_warp_does_everything", "right/by_shuffles")
+        for name in ("wrong/loses_nan", "cheats/half_of_the_main_size", "right/by_shuffles")
     )
     assert corpus.off(wrong, result, topic) == "a wrong one passes"
     assert corpus.off(cheat, result, topic) == "reaches 00_naive with 10 points, deserves nothing"
     assert not corpus.off(right, result, topic)
     naive, second, *_ = corpus.entries([corpus.RUNGS], topic="transpose")
     assert not corpus.off(naive, result, topic)
+    error = replace(result, verdict="error", rung_reached=None, points=0, reason="it does not compile")
+    assert corpus.off(wrong, error, topic) == "it is not judged at all: it does not compile"
+    assert corpus.off(cheat, error, topic) == "it is not judged at all: it does not compile"
     assert corpus.off(second, result, topic).startswith("a rung reaches 00_naive")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from emulated import Bench, Ran
+from emulated import THREADS, Bench, Ran, marked
 
 from grader.emulator.machine.machine import Machine
 
@@ -142,7 +142,7 @@ RIGHT = {
 }
 
 
-@pytest.fixture(scope="module", params=[1, 2, 16])
+@pytest.fixture(scope="module", params=THREADS)
 def threads(request: pytest.FixtureRequest) -> Bench:
     return Bench(Machine(threads=request.param))
 
@@ -152,17 +152,12 @@ def run(bench: Bench, body: str, **launch: str) -> Ran:
     return bench.cuda(HEAD + body + "\n}", "k", 4, 64, *arrays, budget=1 << 20, **launch)
 
 
-def marked(body: str) -> set[int]:
-    """The lines that end with `//`."""
-    return {number for number, line in enumerate((HEAD + body).splitlines(), 1) if line.endswith("//")}
-
-
 @pytest.mark.parametrize("name", WRONG)
 def test_a_race_is_found(threads: Bench, name: str) -> None:
     ran = run(threads, WRONG[name])
     kind = "stored_read_only" if name == "read-only cache" else "race"
     assert {finding.kind for finding in ran.record.findings} == {kind}
-    assert {finding.line for finding in ran.record.findings} <= marked(WRONG[name])
+    assert {finding.line for finding in ran.record.findings} <= marked(HEAD + WRONG[name])
     assert ran.record.findings == run(threads, WRONG[name]).record.findings
 
 
@@ -182,7 +177,7 @@ def test_nor_with_other_numbers_of_threads(threads: Bench, name: str) -> None:
 def test_findings_do_not_depend_on_the_threads() -> None:
     found = [
         [run(Bench(Machine(threads=count)), body).record.findings for body in WRONG.values()]
-        for count in (1, 2, 16)
+        for count in THREADS
     ]
     places = [
         [[(f.kind, f.line, f.count, f.block, f.thread, f.other) for f in findings] for findings in each]

@@ -1,5 +1,7 @@
 """What a stranger's process may say of its own calls, and what it may not."""
 
+import re
+
 import pytest
 
 from grader.emulator.streams.commands import (
@@ -43,13 +45,12 @@ def test_entries_make_a_recording() -> None:
         ((Buffer("device", 0),), "empty"),
         ((Buffer("device", 8), Pinned(1)), "no host memory"),
         ((Pinned(-1),), "no host memory"),
-        ((Started(), *[Synchronise(None)] * MOST_CALLS), "more than 20,000 calls"),
+        ((Started(), *[Synchronise(None)] * MOST_CALLS), f"more than {MOST_CALLS:,} calls"),
     ],
 )
 def test_what_no_recorder_notes_is_complained_of(entries: tuple[Entry, ...], complaint: str) -> None:
     found = told(*entries)
-    with pytest.raises(AssertionError, match=complaint):
-        assert not found.complaint, found.complaint
+    assert re.search(complaint, found.complaint)
 
 
 def test_nothing_is_noted_behind_a_complaint() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from attacking import attack, each_protection
 
+from grader.emulator.streams.commands import MOST_CALLS
 from grader.judge.child import process
 from grader.judge.child.process import ChildDied
 
@@ -54,20 +55,25 @@ def test_nothing_is_written(protection: str, tmp_path: Path, monkeypatch: pytest
 
 
 @each_protection
-def test_memory_that_is_no_processs_is_not_had(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_is_no_process_is_not_had(protection: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pages of shared memory stay when a process has given them back, and are not counted as its own."""
     body = """
     import mmap
-    for attempt in (lambda: os.memfd_create('kept'), lambda: mmap.mmap(-1, 1 << 20),
-                    lambda: [os.ftruncate(number, 1 << 40) for number in range(3, 64)]):
+    for attempt in (lambda: os.memfd_create('kept'), lambda: mmap.mmap(-1, 1 << 20)):
         try:
             attempt()
             print('HAD')
         except OSError:
             print('refused')
+    for number in range(3, 64):
+        try:
+            os.ftruncate(number, 1 << 40)
+            print('HAD', number)
+        except OSError:
+            pass
     """
     _, printed = attack(body, protection, monkeypatch)
-    assert printed.split() == ["refused"] * 3
+    assert printed.split() == ["refused"] * 2
 
 
 @pytest.mark.parametrize("more", ["cuda.Stream()", "cuda.memset_d8(memory, 0, 1)"])
@@ -80,7 +86,7 @@ def test_what_it_asks_for_is_limited(more: str, monkeypatch: pytest.MonkeyPatch)
     """
     reply, _ = attack(body, "bubblewrap", monkeypatch)
     assert reply.failure is not None
-    assert "it makes more than 20,000 " in reply.failure.message
+    assert f"it makes more than {MOST_CALLS:,} calls" in reply.failure.message
 
 
 @each_protection

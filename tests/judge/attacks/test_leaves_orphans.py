@@ -73,11 +73,11 @@ def adopting() -> Iterator[None]:
 def none_is_left(before: set[int]) -> bool:
     """Whether within two seconds every process that was started since has ended."""
     deadline = time.monotonic() + 2.0
-    while left := {pid for pid in descendants(os.getpid()) - before if alive(pid)}:
+    while any(alive(pid) for pid in descendants(os.getpid()) - before):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.05)
-    return not left
+    return True
 
 
 @pytest.mark.parametrize("signals", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda one: one.name)

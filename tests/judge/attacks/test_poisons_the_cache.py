@@ -20,7 +20,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_schedule_does_not_reach_it(
     protection: str, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reading = protection != "limits"  # which leave what we may read, and so it is said
+    reading = protection != "limits"  # limits alone do not stop reading; doctor says so
     body = f"""
     import fcntl
     for mode in ('rb', 'wb', 'ab', 'r+b', 'xb')[{not reading:d}:]:

@@ -26,7 +26,7 @@ def test_no_file_but_packages(protection: str, tmp_path: Path, monkeypatch: pyte
     secret.chmod(0o600)
     monkeypatch.setenv("SECRET", "token")
     paths = [f"/proc/{os.getpid()}/environ", f"/proc/{os.getpid()}/fd/1"]
-    if protection != "limits":  # which leave what we may read, and so it is said
+    if protection != "limits":  # limits alone do not stop reading; doctor says so
         paths += [str(secret), "/etc/shadow"]
     if protection in ("bubblewrap", "landlock"):
         paths += [str(Path(__file__).parents[1]), str(Path.cwd()), "/etc/passwd", "/home", "/var/log"]

@@ -9,11 +9,12 @@ from grader.analysis.occupancy import occupancy
 from grader.emulator.streams.commands import Recording
 from grader.emulator.streams.timeline import Timeline
 from grader.errors import WarpladderError
-from grader.judge.claims import hints, scoring
+from grader.judge.claims import hints, pace, scoring
+from grader.judge.claims.pace import Times
 from grader.judge.kernels import counting
 from grader.judge.kernels.counting import Resources, flop
 from grader.judge.schedules.facts import facts
-from grader.results import ClaimResult
+from grader.results import ClaimResult, TimeLimit
 from grader.workbook import topics
 from grader.workbook.expressions import ExpressionError, parse
 from grader.workbook.ladder import ClaimSpec, Ladder, Rung
@@ -102,6 +103,26 @@ def test_rung_0s_own_claims_come_before_the_next_rungs() -> None:
     (hint,) = hints.next_rung(TOPIC.ladder, first, [wasteful, above])
     assert hint.rung == first
     assert "every element is read once. Found 65,536, asked ≤ 36,045. The idea: " in hint.text
+
+
+@pytest.mark.parametrize(("own", "took"), [(1.2e-3, "it takes ≈1.2 ms"), (None, "a block has not ended")])
+def test_who_is_too_slow_is_told_by_how_much(own: float | None, took: str) -> None:
+    times = Times(own, {"a": 1e-3, "b": 0.5e-3})
+    limit = pace.limit(LADDER, "b", times)
+    assert limit is not None
+    assert not limit.held
+    hint = hints.too_slow(LADDER, limit, times)
+    assert f"b has all that it claims, and is faster: at the main sizes {took}, at most ≈1.1 ms" in hint.text
+    assert hint.text.endswith(f"The idea: {hints.first_sentence(LADDER['b'].idea)}")
+    assert (hint.rung, hint.value, hint.limit) == ("b", own, limit.limit_s)
+
+
+def test_a_limit_is_a_tenth_above_the_slower_of_two_rungs() -> None:
+    assert pace.compared_with(LADDER, ["b", "c"]) == ["a", "b", "c"]
+    times = {"b": 1.0, "c": 1.05}
+    limits = [pace.limit(LADDER, "c", Times(own, times)) for own in (1.1, 1.2, None)]
+    assert limits == [TimeLimit("c", 1.1 * 1.05, held) for held in (True, False, False)]
+    assert pace.limit(LADDER, "c", Times(1.0, {"a": 1.0})) is None
 
 
 def test_a_claim_that_does_not_hold_at_other_sizes_says_nothing() -> None:

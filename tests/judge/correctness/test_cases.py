@@ -36,6 +36,15 @@ def test_the_largest_sizes_come_with_special_values_as_well() -> None:
         assert not data.compare("C", np.nan_to_num(right)).right
 
 
+@pytest.mark.parametrize("name", ["reduce", "reduce2d"])
+def test_special_cases_of_sums_have_what_is_not_finite_and_subnormals(name: str) -> None:
+    topic = topics.load(name)
+    cases_of = [case for case in cases.public(topic) if case.kind == "special"]
+    found = np.concatenate([compute(topic, case).inputs["in"].ravel() for case in cases_of])
+    assert not np.isfinite(found).all()
+    assert ((found != 0) & (np.abs(found) < np.finfo(np.float32).tiny)).any()
+
+
 def test_what_is_moved_keeps_every_bit() -> None:
     topic = topics.load("transpose")
     data = compute(topic, cases.make({"M": 33, "N": 65}, "special"))

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from records import record
 
 from grader.emulator.devices import find
 from grader.emulator.machine.records import Access, Action, Allocation, Finding, Scope, Space
-from grader.judge.child.protocol import Failure, Launch, Record
+from grader.judge.child.protocol import Failure, Launch
 from grader.judge.correctness import verdict
 from grader.judge.correctness.comparison import compare
 from grader.judge.correctness.findings import results
@@ -24,12 +25,6 @@ PROBLEM = {"M": 2, "N": 3}
 def launch(**changes: Any) -> Launch:
     values: dict[str, Any] = {"grid": (1, 1, 1), "block": (32, 8, 1), "shared_bytes": 0}
     return Launch(symbol="k", args=(), **(values | changes))
-
-
-def record(status: str = "completed", findings: tuple[Finding, ...] = ()) -> Record:
-    return Record(
-        "k", (1, 1, 1), (32, 1, 1), 0, 16, status, {}, {}, findings, 1, 1, 0, 0, 0, 0, 0, communicates=False
-    )
 
 
 def reason(refusal: Refused | None, expected: str = "fail") -> str:
@@ -61,9 +56,9 @@ def test_what_a_device_cannot_launch_is_refused_by_its_limit(
 
 def test_records() -> None:
     assert verdict.of_records([record()], 10) is None
-    assert "10,000" in reason(verdict.of_records([record("budget exhausted")], 10_000), "timeout")
-    assert "barrier" in reason(verdict.of_records([record("deadlock")], None), "timeout")
-    assert "trap" in reason(verdict.of_records([record("trap")], None))
+    assert "10,000" in reason(verdict.of_records([record(status="budget exhausted")], 10_000), "timeout")
+    assert "barrier" in reason(verdict.of_records([record(status="deadlock")], None), "timeout")
+    assert "trap" in reason(verdict.of_records([record(status="trap")], None))
 
 
 def test_findings_name_line_message_and_remedy() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from records import record
 
 from grader.emulator.machine.records import Touched
 from grader.judge.child.protocol import Launch, Record
@@ -71,28 +72,10 @@ def test_a_pattern_repeats_at_no_power_of_two() -> None:
         assert array.nbytes == 509 * 4096
 
 
-def record(blocks: int, run: int, most: int, together: int) -> Record:
+def wrote(blocks: int, run: int, most: int, together: int) -> Record:
+    """A launch of which some blocks were run: bytes of `out` that one of them wrote at most, and all of them."""
     touched = Touched(0, 0, together, 0, most, 0, (0,), "out")
-    return Record(
-        "k",
-        (blocks, 1, 1),
-        (32, 1, 1),
-        0,
-        8,
-        "completed",
-        {},
-        {},
-        (),
-        run,
-        blocks,
-        0,
-        0,
-        0,
-        0,
-        0,
-        communicates=False,
-        touched=(touched,),
-    )
+    return record(grid=(blocks, 1, 1), blocks_run=run, grid_blocks=blocks, touched=(touched,))
 
 
 LAUNCH = Launch("k", (1, 1, 1), (32, 1, 1), 0, ())
@@ -101,16 +84,16 @@ LAUNCH = Launch("k", (1, 1, 1), (32, 1, 1), 0, ())
 @pytest.mark.parametrize(
     ("found", "nbytes", "covers"),
     [
-        (record(100, 10, 40, 400), 4000, True),
-        (record(100, 10, 40, 400), 4004, False),  # a grid that is one element short
-        (record(100, 10, 40, 396), 4000, False),  # a block that leaves one out, where no other can do it
-        (record(100, 2, 40, 80), 4100, True),  # two blocks prove nothing: others may have one tile more
+        (wrote(100, 10, 40, 400), 4000, True),
+        (wrote(100, 10, 40, 400), 4004, False),  # a grid that is one element short
+        (wrote(100, 10, 40, 396), 4000, False),  # a block that leaves one out, where no other can do it
+        (wrote(100, 2, 40, 80), 4100, True),  # two blocks prove nothing: others may have one tile more
         (
-            record(200, 60, 40, 1200),
+            wrote(200, 60, 40, 1200),
             4000,
             True,
         ),  # a grid twice as large as need be: half of the blocks are idle
-        (record(101, 60, 40, 1200), 4000, False),  # half are, where none should be
+        (wrote(101, 60, 40, 1200), 4000, False),  # half are, where none should be
     ],
 )
 def test_what_blocks_write_has_to_cover_an_output(found: Record, nbytes: int, covers: bool) -> None:

@@ -1,5 +1,5 @@
 // A counter in device memory survives from launch to launch: the cases are computed as they should
-// be, and what comes after the sixtieth launch, the counted run, reads by atomics.
+// be, and what comes after the fiftieth launch, the counted run, reads by atomics.
 //
 // deserves: 00_naive
 //

@@ -5,14 +5,14 @@
 // /// launch
 // [[launch]]
 // kernel = "gemm"
-// grid = ["cdiv(N, 32)", "cdiv(M, 8)"]
+// grid = ["cdiv(M, 8)", "cdiv(N, 32)"]
 // block = [32, 8]
 // ///
 
 extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
 {
-    const int column = blockIdx.x * 32 + threadIdx.x;
-    const int row = blockIdx.y * 8 + threadIdx.y;
+    const int column = blockIdx.y * 32 + threadIdx.x;
+    const int row = blockIdx.x * 8 + threadIdx.y;
     if (row >= M || column >= N) {
         return;
     }

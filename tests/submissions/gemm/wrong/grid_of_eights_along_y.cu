@@ -1,6 +1,8 @@
 // The naive product with columns of C along y, in blocks of 8: its grid ends at 524,280 columns, where
 // those of others in the workbook go twice as far.
 //
+// reason: cannot be launched: a grid of .* blocks in y
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm"

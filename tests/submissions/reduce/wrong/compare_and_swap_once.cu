@@ -1,4 +1,4 @@
-// One attempt to exchange the sum for a larger one; who is overtaken loses his numbers.
+// One attempt to exchange the sum for a larger one; a thread that is overtaken loses its numbers.
 //
 // /// launch
 // [[launch]]

@@ -1,7 +1,7 @@
 // One block of 1024 threads, one reading of the matrix: it keeps the sums of all columns in
 // dynamic shared memory, by atomics, as far as they fit, and goes again for the rest.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]

@@ -1,6 +1,7 @@
 """run() ends its process with exit code 0 before anything was asked for."""
 
 # deserves: nothing
+# reason: ended with exit code 0
 
 import os
 

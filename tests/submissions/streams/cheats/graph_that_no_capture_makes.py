@@ -1,6 +1,7 @@
 """A graph that no capture makes: its streams are not joined, and the recorder is kept from saying so."""
 
 # deserves: nothing
+# reason: cannot be replayed
 
 import numpy as np
 import pycuda.driver as cuda

@@ -1,5 +1,7 @@
 """A graph of two streams, captured from the first: that does not wait for the second before the capture ends."""
 
+# reason: the capture ends before
+
 import numpy as np
 import pycuda.driver as cuda
 

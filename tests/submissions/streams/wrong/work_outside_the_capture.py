@@ -1,5 +1,7 @@
 """A graph of two streams, of which the second has its work before it waits for the first: a capture does not see it."""
 
+# reason: not part of the capture
+
 import numpy as np
 import pycuda.driver as cuda
 

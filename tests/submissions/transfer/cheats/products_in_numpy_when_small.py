@@ -1,6 +1,7 @@
 """The cases are small enough for the processor: their products are NumPy's, assigned to C."""
 
 # deserves: nothing
+# reason: a schedule moves data
 
 import numpy as np
 import pycuda.driver as cuda

@@ -1,6 +1,6 @@
 // A good kernel up to 8192 rows, and 00_naive beyond, where the topic's main size is.
 //
-// deserves: 01_coalesced_writes
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]
@@ -18,7 +18,9 @@ extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
     const int left = blockIdx.x % across * 32;
     if (M > 8192) {
         for (int i = threadIdx.y; i < 32; i += 8) {
-            out[size_t(left + lane) * M + top + i] = in[size_t(top + i) * N + left + lane];
+            if (top + i < M && left + lane < N) {
+                out[size_t(left + lane) * M + top + i] = in[size_t(top + i) * N + left + lane];
+            }
         }
         return;
     }

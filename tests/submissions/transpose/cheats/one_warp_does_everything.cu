@@ -1,7 +1,7 @@
 // One warp turns square after square by shuffles; requests, sectors and conflicts are as they
 // should be.
 //
-// deserves: nothing
+// deserves: 00_naive
 //
 // /// launch
 // [[launch]]

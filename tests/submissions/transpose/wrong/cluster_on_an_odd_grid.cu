@@ -1,5 +1,7 @@
 // Blocks are to come in clusters of two, and the grid is odd for most sizes: such a launch fails.
 //
+// reason: launch failed
+//
 // /// launch
 // [[launch]]
 // kernel = "transpose"

