@@ -47,7 +47,11 @@ class MarkedPages:
         return np.flatnonzero(np.bitwise_or.reduce(backed)) + begin
 
     def of_pages(self, pages: Array) -> Marks:
-        """The marks of some pages, a row for each."""
+        """The marks of some pages, in ascending order, a row for each."""
+        if len(pages) and pages[-1] - pages[0] == len(pages) - 1:
+            return self._united(
+                [area[pages[0] : pages[-1] + 1] for area in self._pages]
+            )  # which are not copied
         return self._united([area[pages] for area in self._pages])
 
     def of_sectors(self, sectors: Array) -> Marks:
@@ -114,32 +118,38 @@ class TouchedByBlocks:
         return tuple(self._touched(item) for item in self._allocations if item.read or item.written)
 
     def _touched(self, item: _Allocation) -> Touched:
-        loaded = _sectors(self._loaded, item)
-        strange = np.count_nonzero(self._stored.of_sectors(loaded) == 0)
+        loaded, stored = (kind.within(item.first, item.last) for kind in (self._loaded, self._stored))
+        both = np.intersect1d(loaded, stored, assume_unique=True)
+        written_as_well = (self._loaded.of_pages(both) != 0) & (self._stored.of_pages(both) != 0)
+        only_read = np.count_nonzero(self._loaded.of_pages(loaded)) - np.count_nonzero(written_as_well)
         return Touched(
             base=item.low,
             read_bytes=WORD * item.read,
             written_bytes=WORD * item.written,
             most_read_bytes=WORD * item.most_read,
             most_written_bytes=WORD * item.most_written,
-            only_read_bytes=SECTOR * int(strange),
+            only_read_bytes=SECTOR * int(only_read),
             words=self._words(item),
         )
 
     def _words(self, item: _Allocation) -> tuple[int, ...]:
         """Some of the stored words, by their place in the allocation, in order."""
-        sectors = _sectors(self._stored, item)
+        sectors = _some(_sectors(self._stored, item))
         bits = np.unpackbits(self._stored.of_sectors(sectors), bitorder="little").reshape(-1, WORDS)
         sector, word = np.nonzero(bits)
-        words = (sectors[sector] - item.first) * WORDS + word
-        if len(words) > MOST_WORDS:
-            words = np.sort(np.random.default_rng(len(words)).choice(words, MOST_WORDS, replace=False))
-        return tuple(words.tolist())
+        return tuple(_some((sectors[sector] - item.first) * WORDS + word).tolist())
+
+
+def _some(places: Array) -> Array:
+    """At most MOST_WORDS of them, drawn from all, in order."""
+    if len(places) <= MOST_WORDS:
+        return places
+    return np.sort(np.random.default_rng(len(places)).choice(places, MOST_WORDS, replace=False))
 
 
 def _words(marks: Marks) -> int:
     """How many words are marked."""
-    return int(_POPULATION[marks[marks != 0]].sum())
+    return int(np.bitwise_count(marks.view(np.uint64)).sum(dtype=np.int64))
 
 
 def _marks(kind: MarkedPages, item: _Allocation) -> Marks:
@@ -150,8 +160,5 @@ def _marks(kind: MarkedPages, item: _Allocation) -> Marks:
 def _sectors(kind: MarkedPages, item: _Allocation) -> Array:
     """The marked sectors of an allocation."""
     pages = kind.within(item.first, item.last)
-    page, mark = np.nonzero(kind.of_pages(pages) != 0)
-    return pages[page] * PAGESIZE + mark
-
-
-_POPULATION = np.array([number.bit_count() for number in range(256)], np.int64)
+    marked = np.flatnonzero(kind.of_pages(pages) != 0)
+    return pages[marked // PAGESIZE] * PAGESIZE + marked % PAGESIZE
