@@ -36,8 +36,8 @@ from grader.sandbox.start import end, how_it_ended, start
 _HERE = Path(__file__).parent
 _CHILD = "grader.emulator.nvrtc.child"
 _OWN_HEADERS = _HERE / "include"
-_COMPILE_SECONDS = 120.0
-_COMPILE_BYTES = 6 << 30
+_COMPILE_SECONDS = 60.0
+_COMPILE_BYTES = 4 << 30
 """Address space that NVRTC may take; teaching code takes less than one GiB, CuTe some two."""
 
 PINNED = 13
