@@ -16,7 +16,7 @@ climb: setup
 	$(BIN)/ladder climb $(TOPICS)
 
 test: setup lint
-	$(BIN)/pytest -n $(JOBS) -m "not verify and not corpus" --ignore=tests/verify
+	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not verify and not corpus" --ignore=tests/verify
 
 verify: book .venv/.with-course .venv/.with-browser
 	tests/verify/chromium.sh

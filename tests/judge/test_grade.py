@@ -189,7 +189,10 @@ def test_a_profile_tells_lines_apart() -> None:
 
 
 def test_a_profile_of_a_wrong_kernel_has_its_findings() -> None:
-    result = profile(TOPICS["gemm"], SUBMISSIONS / "gemm" / "out_of_bounds_by_one.cu")
+    sizes = {"M": 65, "N": 66, "K": 67}
+    result = profile(
+        TOPICS["gemm"], SUBMISSIONS / "gemm" / "out_of_bounds_by_one.cu", problem_overrides=sizes
+    )
     assert result.verdict == "fail"
     found = result.launches[0].findings[0]
     assert (found.kind, found.tool, found.action, found.size) == ("out_of_bounds", "memcheck", "write", 4)
