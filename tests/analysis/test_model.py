@@ -159,7 +159,7 @@ def test_blocks_that_were_run_stand_for_all() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["transpose", "gemm"])
+@pytest.mark.parametrize("name", ["transpose", pytest.param("gemm", marks=pytest.mark.verify)])
 def test_every_rung_is_modelled_faster_than_the_one_before(name: str) -> None:
     """Up to ties: a tile with bank conflicts against strided reads, padding against swizzling."""
     times = [rung.time_s or math.inf for rung in climb(topics.load(name), "emulator").rungs]
