@@ -280,6 +280,12 @@ class HostArray(np.ndarray[Any, np.dtype[Any]]):
     def __array_finalize__(self, parent: Any) -> None:
         self.recorder = getattr(parent, "recorder", None)
 
+    @property
+    def base(self) -> Any:
+        """What owns the memory, as PyCUDA has it, with `unregister()` or `free()`; of a slice, the array."""
+        found = super().base
+        return found.base if type(found) is np.ndarray else found
+
     def _read(self) -> np.ndarray[Any, np.dtype[Any]]:
         """The plain array, its read noted."""
         if self.recorder is not None:
