@@ -12,7 +12,7 @@ import bisect
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -128,6 +128,13 @@ class Recorder:
             raise NotRecorded("only a part of an array is registered: register whole arrays")
         else:
             self._note(Pinned(region.number))
+
+    def mapped(self) -> NoReturn:
+        """Memory that kernels and the host share, without copies that could be written down. Raises NotRecorded."""
+        raise NotRecorded(
+            "memory that the host and kernels share, managed or mapped with DEVICEMAP, is not followed: allocate device "
+            "memory, and copy"
+        )
 
     def _region(self, address: int, device: bool) -> _Region | None:
         regions = self._regions[device]

@@ -98,6 +98,7 @@ def pagelocked_empty(shape: Shape, dtype: npt.DTypeLike, order: Order = "C", mem
     """A host array in page-locked memory, which kernels reach too if `mem_flags` has DEVICEMAP."""
     mapped = None
     if unsigned(mem_flags, "mem_flags", 32) & host_alloc_flags.DEVICEMAP:
+        _shared_with_kernels()
         mapped = allocate("cuMemHostAlloc", _nbytes(shape, dtype), DeviceAllocation)
         array = _array_in(mapped, shape, dtype, order)
     else:
@@ -117,6 +118,7 @@ def managed_empty(shape: Shape, dtype: npt.DTypeLike, order: Order = "C", mem_fl
     """An array that host and kernels share. `mem_flags` (`mem_attach_flags`) is GLOBAL or HOST."""
     if mem_flags not in (mem_attach_flags.GLOBAL, mem_attach_flags.HOST):
         raise failure("cuMemAllocManaged", Status.INVALID_VALUE, "mem_flags must be GLOBAL or HOST")
+    _shared_with_kernels()
     allocation = allocate("cuMemAllocManaged", _nbytes(shape, dtype), ManagedAllocation)
     return _standing_on(allocation, _array_in(allocation, shape, dtype, order))
 
@@ -159,6 +161,13 @@ def register_host_memory(ary: HostArray, flags: int = 0) -> HostArray:
         return found
     recorder.pinned(ary.ctypes.data, ary.nbytes)
     return recorder.host_array(found)
+
+
+def _shared_with_kernels() -> None:
+    """Raises where a recorder writes down what is copied."""
+    recorder = emulation().recorder
+    if recorder is not None:
+        recorder.mapped()
 
 
 def _noted(space: Literal["pinned", "pageable"], array: HostArray) -> HostArray:

@@ -2,6 +2,7 @@
 tile. No byte is counted as going in, and all of them go T times and more.
 """
 # deserves: 00_naive
+# reason: mapped with DEVICEMAP, is not followed
 
 import numpy as np
 import pycuda.driver as cuda
