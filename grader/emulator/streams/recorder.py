@@ -132,8 +132,8 @@ class Recorder:
     def mapped(self) -> NoReturn:
         """Memory that kernels and the host share, without copies that could be written down. Raises NotRecorded."""
         raise NotRecorded(
-            "memory that the host and kernels share, managed or mapped with DEVICEMAP, is not followed: allocate device "
-            "memory, and copy"
+            "memory that the host and kernels share, managed or mapped with DEVICEMAP, is not followed: allocate "
+            "device memory, and copy"
         )
 
     def _region(self, address: int, device: bool) -> _Region | None:
