@@ -310,6 +310,9 @@ class Grade:
     )
     time_source: TimeSource | None = None  # null exactly where time_s is
     time_limits: list[TimeLimit] = field(default_factory=list)  # those looked at, from the highest rung down
+    lost: bool = (
+        False  # a process of the judge's ended, or did not answer: the verdict says nothing about the file
+    )
     schema: str = GRADE_SCHEMA
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from grader.course import sources
+from grader.course import marking, sources
 from grader.course.folder import CONFIG
 from grader.course.preprocessors import MarkKernels, of_gradebook
 from grader.course.restore import Original, answer, without_warnings
@@ -126,22 +125,24 @@ def mark(
     for item in submissions:
         first.setdefault((item.topic.name, item.source), item)
 
-    def one(item: Submission) -> Grade | str:
-        try:
-            found: Grade | str = marker.marker.mark(item.topic, item.source, again).shown(item.topic)
-        except WarpladderError as error:
-            found = str(error)
-        done(item.student)
-        return found
-
-    with ThreadPoolExecutor(jobs) as pool:
-        marks = dict(zip(first, pool.map(one, first.values()), strict=True))
+    items = list(first.values())
+    found = marking.mark_all(
+        marker.marker,
+        [(item.topic, item.source) for item in items],
+        jobs,
+        again,
+        lambda place: done(items[place].student),
+    )
+    marks = dict(zip(first, found, strict=True))
     notes = _same(submissions)
     rows = []
     for item in submissions:
-        found = marks[item.topic.name, item.source]
-        note = notes.get((item.student, item.topic.name), "") if isinstance(found, Grade) else found
-        rows.append(Row(item.student, item.topic.name, found if isinstance(found, Grade) else None, note))
+        mark = marks[item.topic.name, item.source]
+        if isinstance(mark, str):
+            rows.append(Row(item.student, item.topic.name, None, mark))
+        else:
+            note = notes.get((item.student, item.topic.name), "")
+            rows.append(Row(item.student, item.topic.name, mark.shown(item.topic), note))
     return rows
 
 

@@ -14,7 +14,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -166,6 +167,40 @@ class Marker:
             remedy = "this is not the learner's fault; mend it and autograde again"
             raise WarpladderError(f"it could not be marked: {answer.complaint}", remedy=remedy)
         return answer.marked
+
+
+def mark_all(
+    marker: Marker,
+    items: Sequence[tuple[Topic, str]],
+    jobs: int,
+    again: bool = False,
+    done: Callable[[int], None] = lambda place: None,
+) -> list[Marked | str]:
+    """Mark sources, `jobs` at a time, and those that could not be marked once more, each alone: what they lacked may
+    have been time or memory. Returns marks, in the sources' order, or why there is none.
+
+    `done` is called, from any thread, with the place of each source that is through.
+    """
+
+    def one(place: int) -> Marked | str:
+        topic, source = items[place]
+        try:
+            return marker.mark(topic, source, again)
+        except WarpladderError as error:
+            return str(error)
+
+    def beside_others(place: int) -> Marked | str:
+        found = one(place)
+        if isinstance(found, Marked):
+            done(place)
+        return found
+
+    with ThreadPoolExecutor(jobs) as pool:
+        found = list(pool.map(beside_others, range(len(items))))
+    for place in [place for place, mark in enumerate(found) if isinstance(mark, str)]:
+        found[place] = one(place)
+        done(place)
+    return found
 
 
 def file_name(topic: Topic) -> str:

@@ -45,6 +45,15 @@ def _hidden(topic: Topic, file: Path, order: Order) -> Grade:
     return grade(tried, file, order.device, order.seed, arch=order.arch)
 
 
+def answered(order: Order) -> Answer:
+    """The mark, or why there is none: where a process of the judge's was lost, the source may be right."""
+    marked = mark(order)
+    for found in (marked.public, marked.hidden):
+        if found is not None and found.lost:
+            return Answer(complaint=found.reason)
+    return Answer(marked=marked)
+
+
 def main() -> None:
     """Answer one order. It ends when the process does that is named on the command line."""
     hide()
@@ -53,7 +62,7 @@ def main() -> None:
     answers = os.dup(1)
     os.dup2(2, 1)
     try:
-        answer = Answer(marked=mark(order))
+        answer = answered(order)
     except (WarpladderError, MemoryError) as error:
         answer = Answer(complaint=f"{type(error).__name__}: {error}")
     with open(answers, "wb") as output:

@@ -15,6 +15,7 @@ from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_runner import accuracy
 from grader.judge.kinds import kind_of
 from grader.judge.provenance import provenance
+from grader.judge.refused import Lost
 from grader.judge.runners.pool import DevicePool, Progress, silent
 from grader.judge.submission import Kind, Submission
 from grader.results import Grade, Hint, TimeLimit, Verdict
@@ -131,6 +132,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         time_s=own_s,
         time_source=None if times is None or own_s is None else times.source,
         time_limits=standing.limits,
+        lost=isinstance(refusal, Lost),
     )
 
 

@@ -17,7 +17,15 @@ class Refused(Exception):
         self.verdict = verdict
         self.reason = reason
 
+    def saying(self, reason: str) -> Refused:
+        """The same with another reason."""
+        return type(self)(self.verdict, reason)
+
     def kept(self) -> Refused:
         """Itself, without the frames that it came through: they hold the arrays of a case."""
         self.__context__ = None
         return self.with_traceback(None)
+
+
+class Lost(Refused):
+    """A process of the judge's has ended, or not answered: that says nothing about the submission."""

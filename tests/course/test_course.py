@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from grader import cli, course
-from grader.course import feedback, hidden, marking, sources
+from grader.course import feedback, hidden, marking, sources, worker
 from grader.course.folder import create
 from grader.course.hidden import Hidden
 from grader.course.marking import Answer, Marked, Marker, Order
 from grader.errors import WarpladderError
+from grader.judge.grade import refused
 from grader.judge.kernels.case_runner import work
 from grader.lab import show
 from grader.report import reproducing
@@ -341,6 +342,43 @@ def test_what_cannot_be_marked_is_an_error_and_is_not_kept(
     with pytest.raises(WarpladderError, match="there is no device"):
         marker.mark(TRANSPOSE, NAIVE)
     assert marker.known(TRANSPOSE, NAIVE) is None
+
+
+LOST = dataclasses.replace(refused(TRANSPOSE, "mine.cu", "error", "It ended with signal SIGKILL."), lost=True)
+
+
+@pytest.mark.parametrize("found", [Marked(LOST), Marked(graded(), LOST)])
+def test_a_grade_that_says_nothing_is_no_mark(found: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "mark", lambda order: found)
+    assert worker.answered(order_for_nobody()) == Answer(complaint="It ended with signal SIGKILL.")
+
+
+@pytest.mark.parametrize("times_lost", [0, 1, 2])
+def test_what_could_not_be_marked_is_tried_once_more_alone(
+    times_lost: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost, through, under_way = [], [], []
+
+    def ask(order: Order, seconds: float) -> Answer:
+        under_way.append(order.source)
+        try:
+            if order.source == "b" and len(lost) < times_lost:
+                lost.append(len(under_way))
+                return Answer(complaint="it ended with signal SIGKILL")
+            time.sleep(0.05)
+            return Answer(Marked(graded(), graded()))
+        finally:
+            under_way.remove(order.source)
+
+    monkeypatch.setattr(marking, "ask", ask)
+    marker = a_marker(tmp_path)
+    marks = marking.mark_all(marker, [(TRANSPOSE, source) for source in "abc"], 2, done=through.append)
+    assert sorted(through) == [0, 1, 2]
+    assert [isinstance(mark, Marked) for mark in marks] == [True, times_lost < 2, True]
+    assert [marker.known(TRANSPOSE, source) is not None for source in "abc"] == [True, times_lost < 2, True]
+    assert lost[1:] == [1] * (times_lost - 1), "alone"
+    if times_lost == 2:
+        assert "it could not be marked: it ended with signal SIGKILL" in str(marks[1])
 
 
 def test_a_source_that_does_not_end_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

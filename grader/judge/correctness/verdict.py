@@ -14,7 +14,7 @@ from grader.findings.kernels import ALIGN, GUARD, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Launch, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
-from grader.judge.refused import Refused
+from grader.judge.refused import Lost, Refused
 from grader.results import FindingResult, Mismatch
 from grader.workbook import units
 
@@ -139,13 +139,26 @@ def of_failure(failure: Failure) -> Refused:
 
 
 def of_clock(seconds: float) -> Refused:
-    """The child was ended because it did not answer."""
+    """The child was ended because what ran in it did not end."""
     return Refused("timeout", f"The kernel had not ended after {seconds:g} s. {ENDLESS}")
 
 
-def of_death(message: str) -> Refused:
-    """The child ended by itself."""
+def of_delay(seconds: float) -> Lost:
+    """The emulator, which ends kernels by what they execute, did not answer."""
+    reason = (
+        f"The emulator had not answered after {seconds:g} s: this machine may be too busy. Grade it again."
+    )
+    return Lost("timeout", reason)
+
+
+def of_end(message: str) -> Refused:
+    """The child was ended by the stranger's code that ran in it."""
     return Refused("error", f"{_sentence(message)} If this happens again, please report it with the file.")
+
+
+def of_death(message: str) -> Lost:
+    """The child ended, and no stranger's code ran in it."""
+    return Lost("error", f"{_sentence(message)} If this happens again, please report it with the file.")
 
 
 def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
@@ -307,7 +320,7 @@ def beside(found: Refused, seen: Mismatch | None) -> Refused:
     if seen is None:
         return found
     values = f"was {units.element(seen.actual)}, expected {units.element(seen.expected)}"
-    return Refused(found.verdict, f"{found.reason} On the GPU, `{seen.array}`[{_list(seen.index)}] {values}.")
+    return found.saying(f"{found.reason} On the GPU, `{seen.array}`[{_list(seen.index)}] {values}.")
 
 
 def _list(index: Sequence[int]) -> str:

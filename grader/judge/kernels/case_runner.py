@@ -12,7 +12,7 @@ from grader.judge.kernels import case_run
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
-from grader.judge.refused import Refused
+from grader.judge.refused import Lost, Refused
 from grader.judge.runners.runner import Runner
 from grader.results import Accuracy, CaseResult
 from grader.workbook import compiler
@@ -102,6 +102,8 @@ class CaseRunner:
         again = Outcome()
         try:
             case_run.run(self.child, attempt, budget, seconds, again)
+        except Lost:
+            raise
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
             raise of_second_call(refused) if attempt.second else of_order(refused, attempt.order) from None

@@ -108,7 +108,7 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Seque
             if planned is not None:
                 found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
         except Refused as refused:
-            raise Refused(refused.verdict, f"{_where(topic, problem)}: {refused.reason}") from None
+            raise refused.saying(f"{_where(topic, problem)}: {refused.reason}") from None
     return found[0]
 
 

@@ -233,4 +233,4 @@ def lint_signature(current: KernelSubmission, arch: str) -> None:
     """Put what is odd about the parameters of a kernel that failed before the reason."""
     odd = signature_lint.of(current.compiled, arch)
     if odd is not None and current.refusal is not None:
-        current.refusal = Refused(current.refusal.verdict, f"{odd} {current.refusal.reason}")
+        current.refusal = current.refusal.saying(f"{odd} {current.refusal.reason}")

@@ -13,7 +13,7 @@ from grader.emulator.streams.commands import Entry
 from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, Role
 from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
-from grader.judge.correctness.verdict import of_clock, of_death, of_failure
+from grader.judge.correctness.verdict import of_clock, of_death, of_delay, of_end, of_failure
 from grader.judge.refused import Refused
 from grader.workbook import units
 
@@ -58,6 +58,8 @@ class Runner:
         self, device: str, arch: str = "", threads: int | None = None, role: Role | None = None
     ) -> None:
         self._start = (device, arch, threads, role)
+        self._foreign = role is not None and role.box.foreign
+        """What runs in the child is a stranger's own: its end, and its delay, are that code's."""
         self._worker = ChildProcess(*self._start)
         self._loaded: set[str] = set()
         self.generation = 0
@@ -95,10 +97,11 @@ class Runner:
             return self._worker.ask(operations, timeout_s, note)
         except ChildTimeout:
             self.restart()
-            raise of_clock(timeout_s) from None
+            own = self._foreign or self._start[0] != "emulator"
+            raise (of_clock if own else of_delay)(timeout_s) from None
         except ChildDied as error:
             self.restart()
-            raise of_death(str(error)) from None
+            raise (of_end if self._foreign else of_death)(str(error)) from None
 
     def do(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
         """Have a batch done whole. Raises Refused where an operation fails, too."""

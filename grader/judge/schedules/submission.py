@@ -71,7 +71,7 @@ def _check(current: ScheduleSubmission, job: ScheduleJob, runner: Runner, proble
         current.printed = printed
     if found.refusal is not None:
         current.findings.extend(found.findings)
-        raise Refused(found.refusal.verdict, f"{found.refusal.reason} {_where(problem)}")
+        raise found.refusal.saying(f"{found.refusal.reason} {_where(problem)}")
 
 
 def _where(problem: Problem) -> str:

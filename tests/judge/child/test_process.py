@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.nvrtc import compilation
-from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, ChildUnusable
+from grader.judge.child.process import RECORDING, ChildDied, ChildProcess, ChildTimeout, ChildUnusable
 from grader.judge.child.protocol import (
     Allocate,
     Download,
@@ -29,7 +29,7 @@ from grader.judge.child.protocol import (
     Upload,
 )
 from grader.judge.correctness.guards import POISON
-from grader.judge.refused import Refused
+from grader.judge.refused import Lost, Refused
 from grader.judge.runners.runner import Runner
 from grader.sandbox.start import takes_more
 
@@ -207,6 +207,18 @@ def test_no_device_no_hello() -> None:
         worker.hello()
 
 
+def test_the_end_of_a_child_says_nothing_about_a_kernel(image: bytes) -> None:
+    """Somebody else has ended it; what a stranger's own code ends is that code's."""
+    for role, says in ((None, Lost), (RECORDING, Refused)):
+        runner = Runner("emulator", threads=1, role=role)
+        runner.hello()
+        runner._worker._process.kill()
+        with pytest.raises(Refused, match="SIGKILL") as refusal:
+            runner.ask([Release()], 60)
+        assert type(refusal.value) is says
+        runner.close()
+
+
 def test_a_runner_replaces_its_child(image: bytes) -> None:
     runner = Runner("emulator", threads=1)
     try:
@@ -214,6 +226,7 @@ def test_a_runner_replaces_its_child(image: bytes) -> None:
         with pytest.raises(Refused) as refusal:
             runner.ask(endless, 3.0)
         assert refusal.value.verdict == "timeout"
+        assert isinstance(refusal.value, Lost), "the emulator ends kernels by what they execute"
         assert runner.ask([Release()], 60).failure is None
     finally:
         runner.close()

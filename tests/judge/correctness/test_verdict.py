@@ -16,7 +16,7 @@ from grader.judge.correctness.comparison import compare
 from grader.judge.correctness.findings import results
 from grader.judge.correctness.guards import POISON, Damage, paint, paint_output
 from grader.judge.correctness.verdict import MORE_THAN_ROUNDING, SUMS_ARE_EXACT
-from grader.judge.refused import Refused
+from grader.judge.refused import Lost, Refused
 
 LIMITS = dict(find("sm_90a").attributes)
 PROBLEM = {"M": 2, "N": 3}
@@ -181,4 +181,9 @@ def test_a_fault_that_a_gpu_reports_is_the_kernels() -> None:
 
 def test_clock_and_death() -> None:
     assert "8 s" in reason(verdict.of_clock(8.0), "timeout")
-    assert "SIGSEGV" in reason(verdict.of_death("ended with signal SIGSEGV"), "error")
+    assert "SIGSEGV" in reason(verdict.of_end("ended with signal SIGSEGV"), "error")
+
+
+def test_what_is_lost_stays_lost_whatever_is_said() -> None:
+    for lost in (verdict.of_death("ended with signal SIGKILL"), verdict.of_delay(8.0)):
+        assert isinstance(lost.saying("In other words."), Lost)
