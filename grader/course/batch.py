@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import nbformat
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
@@ -21,7 +20,7 @@ from traitlets.config.loader import PyFileConfigLoader
 from grader.course import marking, sources
 from grader.course.folder import CONFIG
 from grader.course.preprocessors import MarkKernels, of_gradebook
-from grader.course.restore import Original, answer, without_warnings
+from grader.course.restore import Original, answer, read
 from grader.errors import WarpladderError
 from grader.results import Grade
 from grader.workbook.topic import Topic
@@ -102,9 +101,7 @@ def _absent(path: Path) -> str:
 def _cells(path: Path) -> list[Any]:
     """The cells of a submission; none of what is no notebook."""
     try:
-        with without_warnings():
-            notebook = nbformat.read(path, as_version=4)
-            nbformat.validate(notebook)
+        notebook = read(path)
     except Exception:  # whatever a file may hold: its mark is that of the starter
         return []
     return list(notebook.cells)

@@ -10,7 +10,7 @@ import tempfile
 import time
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
@@ -22,7 +22,7 @@ from traitlets import Bool, Float, Integer, Unicode
 from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
-from grader.course.restore import Original, restored, without_warnings
+from grader.course.restore import Original, read, restored
 from grader.errors import WarpladderError
 from grader.lab import show
 from grader.results import Grade
@@ -45,20 +45,17 @@ MAGICS_LANGUAGES = {"CUDA C++": "cuda", "Python": "python"}
 class SubmissionExporter(NotebookExporter):
     """Reads a submission; what is no notebook becomes an empty one that says so, and is marked as such."""
 
-    def from_filename(
-        self, filename: str, resources: Resources | None = None, **options: Any
+    def from_file(
+        self, file_stream: IO[str], resources: Resources | None = None, **options: Any
     ) -> tuple[str, Resources]:
-        """As NotebookExporter's, for any file."""
+        """As NotebookExporter's, for any file, which is read by its name."""
         try:
-            with without_warnings():
-                nbformat.validate(nbformat.read(filename, as_version=4))
+            found = read(Path(file_stream.name))
         except Exception as error:  # whatever a file may hold, the class goes on
-            self.log.warning("%s is no notebook: %s", filename, error)
+            self.log.warning("%s is no notebook: %s", file_stream.name, error)
             text = UNREADABLE.format(reason=type(error).__name__)
-            empty = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="unreadable")])
-            return self.from_notebook_node(empty, resources=resources, **options)
-        with without_warnings():
-            return super().from_filename(filename, resources=resources, **options)
+            found = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="unreadable")])
+        return self.from_notebook_node(found, resources=resources, **options)
 
 
 class KeepStarters(ClearSolutions):

@@ -7,11 +7,14 @@ no mark. Everything else, text, order, points and metadata of the assignment's c
 
 from __future__ import annotations
 
+import codecs
+import json
 import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -56,6 +59,26 @@ def without_warnings() -> Iterator[None]:
         for category in (DuplicateCellId, MissingIDFieldWarning):
             warnings.simplefilter("ignore", category)
         yield
+
+
+def read(path: Path) -> NotebookNode:
+    """A submission of any of nbformat's versions, in UTF-8 or, with a byte-order mark, UTF-16.
+
+    Halves of characters, which no file can hold, become question marks. Raises what a file may make decoders and
+    nbformat raise.
+    """
+    data = path.read_bytes()
+    coding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    with without_warnings():
+        notebook = nbformat.reads(_whole(data.decode(coding)), as_version=4)
+        nbformat.validate(notebook)
+    return notebook
+
+
+def _whole(text: str) -> str:
+    """JSON without escapes of halves of characters that stand alone."""
+    parsed = json.dumps(json.loads(text), ensure_ascii=False)
+    return parsed.encode("utf-8", "replace").decode()
 
 
 def restored(submission: NotebookNode, originals: Sequence[Original]) -> NotebookNode:

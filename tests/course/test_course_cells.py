@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
+from pathlib import Path
 from typing import Any
 
 import nbformat
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from grader.course import assignment
-from grader.course.restore import Original, answer, as_text, restored
+from grader.course.restore import Original, answer, as_text, read, restored
 from grader.workbook import topics
 
 TOPICS = topics.discover()
@@ -233,3 +234,23 @@ def done(cells: list[Any], operation: str, where: int, value: Any) -> list[Any]:
     elif operation == "type":
         cell["cell_type"] = "raw"
     return [*cells[:where], cell, *cells[where + 1 :]]
+
+
+HALF = '{"cells": [{"cell_type": "markdown", "id": "a", "metadata": {}, "source": "\\ud800 and \\ud83d\\ude00"}], '
+HALF += '"metadata": {}, "nbformat": 4, "nbformat_minor": 5}'
+
+
+@pytest.mark.parametrize("coding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_notebooks_are_read_in_every_coding_that_says_what_it_is(coding: str, tmp_path: Path) -> None:
+    """And halves of characters, which nothing can write, do not stop a class."""
+    file = tmp_path / "transpose.ipynb"
+    file.write_bytes(HALF.encode(coding))
+    assert read(file).cells[0].source == "? and 😀"
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff", "é".encode("latin-1"), b"[" * 100_000, b"{}"])
+def test_what_is_no_notebook_is_an_error(data: bytes, tmp_path: Path) -> None:
+    file = tmp_path / "transpose.ipynb"
+    file.write_bytes(data)
+    with pytest.raises((ValueError, RecursionError, nbformat.ValidationError)):
+        read(file)
