@@ -174,7 +174,8 @@ def strips(notebook: Notebook) -> None:
 
 def knows_the_sizes() -> str:
     """Right at every public size and at no other."""
-    sizes = {(case["M"], case["N"]) for case in (*TRANSPOSE.judge_cases, TRANSPOSE.sizes_count)}
+    tried = (*TRANSPOSE.judge_cases, TRANSPOSE.sizes_count, TRANSPOSE.sizes_main, *TRANSPOSE.sampled_cases)
+    sizes = {(case["M"], case["N"]) for case in tried}
     known = " || ".join(f"(M == {m} && N == {n})" for m, n in sorted(sizes))
     naive = rung("00_naive")
     opening = naive.index("{", naive.index("__global__"))

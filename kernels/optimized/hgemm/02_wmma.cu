@@ -107,7 +107,7 @@ extern "C" __global__ void pad(const half* __restrict__ source, half* __restrict
 extern "C" __global__ void crop(const float* __restrict__ source, float* __restrict__ target,
                                 int rows, int columns)
 {
-    const int element = blockIdx.x * PAD_THREADS + threadIdx.x;
+    const size_t element = size_t(blockIdx.x) * PAD_THREADS + threadIdx.x;
     const int row = element / columns;
     const int column = element % columns;
     if (row < rows) {
