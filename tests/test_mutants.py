@@ -229,6 +229,7 @@ def test_a_mutant_that_compiles_to_the_same_is_equivalent(tmp_path: Path) -> Non
 
 @pytest.mark.verify
 @pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.timeout(900)
 def test_a_hundred_mutants_are_seen(part: int) -> None:
     sample = mutants.chosen(list(topics.discover()), mutants.EACH, 100)
     fates = [mutants.fate_of(mutant) for mutant in sample[part::PARTS]]
