@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from grader.emulator.nvrtc import compilation
 from grader.emulator.nvrtc.compilation import Build, Diagnostic
+from grader.emulator.ptx.declarations import named
 from grader.errors import WarpladderError
 
 DEFAULT_ARCH = "sm_90a"
@@ -222,19 +222,13 @@ def variables(ptx: str) -> tuple[str, ...]:
 def keeps_state(ptx: str) -> bool:
     """Whether a module's code uses `__device__` variables, in which a launch may leave something for the next one."""
     names = re.findall(r"^(?:\.\w+ )?\.global (?:\.align \d+ )?\.\w+ ([\w$]+)", ptx, re.M)
-    return any(not name.startswith(_STRINGS) for name in _used(ptx, names))
+    return any(not name.startswith(_STRINGS) for name in named(ptx, names))
 
 
 def zero_constants(ptx: str) -> tuple[str, ...]:
     """The `__constant__` variables that a module's code uses and that hold zeros unless they are copied to."""
     names = re.findall(r"^(?:\.visible )?\.const (?:\.align \d+ )?\.\w+ ([\w$]+)(?:\[\d+\])?;", ptx, re.M)
-    return tuple(_used(ptx, names))
-
-
-def _used(ptx: str, names: Sequence[str]) -> list[str]:
-    """Those of a module's variables that are named besides where they are declared, as those of a header may not be."""
-    words = Counter(re.findall(r"[\w$]+", ptx)) if names else Counter()
-    return [name for name in names if words[name] > 1]
+    return tuple(named(ptx, names))
 
 
 def declared_kernels(source: str) -> tuple[str, ...]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import struct
+from collections import Counter
+from collections.abc import Sequence
 from typing import TypeAlias
 
 from grader.emulator.errors import UnsupportedPtx
@@ -130,3 +133,9 @@ def _initial_address(tokens: Tokens) -> tuple[str, int]:
         tokens.expect(")")
     addend = tokens.integer() if tokens.accept("+") else 0
     return name, addend
+
+
+def named(text: str, variables: Sequence[str]) -> list[str]:
+    """Those of a PTX text's variables that are named beside their declaration, as those of a header may not be."""
+    words = Counter(re.findall(r"[\w$]+", text)) if variables else Counter()
+    return [name for name in variables if words[name] > 1]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-
 from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.ptx.declarations import read_variable
+from grader.emulator.ptx.declarations import named, read_variable
 from grader.emulator.ptx.functions import FunctionParser
 from grader.emulator.ptx.lexer import Tokens
 from grader.emulator.ptx.tree import Module
@@ -21,10 +18,8 @@ def parse(text: str) -> Module:
     parser = _ModuleParser(Tokens(text))
     while parser.tokens.peek():
         parser.statement()
-    words = Counter(re.findall(r"[\w$]+", text)) if parser.own else Counter()
-    for name in parser.own:
-        if words[name] == 1:
-            del parser.module.variables[name]
+    for name in set(parser.own).difference(named(text, parser.own)):
+        del parser.module.variables[name]
     return parser.module
 
 
