@@ -25,6 +25,8 @@ from grader.course.assignment import KERNELSPEC, LANGUAGE, cell_id, kernel_cell,
 from grader.lab.cells import MAGIC
 
 _KERNEL = kernel_cell("")
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+"""An escape of half a character; two such may be a whole one."""
 _MOST_CELLS = 1000
 """Of a learner's own; nobody writes as many, and pages with more do not open."""
 
@@ -69,8 +71,9 @@ def read(path: Path) -> NotebookNode:
     """
     data = path.read_bytes()
     coding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    text = data.decode(coding)
     with without_warnings():
-        notebook = nbformat.reads(_whole(data.decode(coding)), as_version=4)
+        notebook = nbformat.reads(_whole(text) if _HALF.search(text) else text, as_version=4)
         nbformat.validate(notebook)
     return notebook
 
