@@ -1,6 +1,6 @@
 # make climb   set up .venv and climb the ladders on whatever device is here: a GPU, or the emulator
 # make test    everything a change must pass, in minutes
-# make verify  inner rungs, 100 mutants, some submissions, notebooks, nbgrader, interviews, the book: half an hour
+# make verify  inner rungs, 100 mutants, some submissions, notebooks, nbgrader, interviews, the book: most of an hour
 # make corpus  the submissions of tests/submissions that neither has time for, graded: most of an hour
 # make book    the book, in build/book/html
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv

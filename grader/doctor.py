@@ -127,7 +127,7 @@ def _sandbox() -> Check:
     """What confines kernels and schedules, which may be a stranger's."""
     has = means.means()
     name, needed_for = "sandbox", "grading what others wrote: keeping it from files, network and processes"
-    found = f"{has}. Of what is graded: {has.left}"
+    found = f"{has}. What is graded {has.left}"
     if has.whole:
         return Check(name, "ok", found, needed_for, required=False)
     return Check(name, "missing", found, needed_for, required=False, remedy=means.better())

@@ -1,7 +1,8 @@
-"""Text that a terminal only shows: what strangers wrote may hold characters that it would obey.
+"""Text that is shown and not obeyed: what strangers wrote may hold characters that a terminal takes for orders.
 
-So do the values of pages. What is no console's (terminal.py), such as errors of the command line, tracebacks and what
-scripts print, goes through the streams that `show_visible_text_alone` puts in place of Python's.
+What consoles show (grader/report/terminal.py) and the values of pages go through `visible`. Whatever else is printed,
+such as errors of the command line, tracebacks and what scripts print, goes through the streams that
+`show_visible_text_alone` puts in place of Python's.
 """
 
 from __future__ import annotations

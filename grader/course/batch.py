@@ -134,12 +134,12 @@ def mark(
     notes = _same(submissions)
     rows = []
     for item in submissions:
-        mark = marks[item.topic.name, item.source]
-        if isinstance(mark, str):
-            rows.append(Row(item.student, item.topic.name, None, mark))
+        marked = marks[item.topic.name, item.source]
+        if isinstance(marked, str):
+            rows.append(Row(item.student, item.topic.name, None, marked))
         else:
             note = notes.get((item.student, item.topic.name), "")
-            rows.append(Row(item.student, item.topic.name, mark.shown(item.topic), note))
+            rows.append(Row(item.student, item.topic.name, marked.shown(item.topic), note))
     return rows
 
 

@@ -33,8 +33,8 @@ def error(console: Console, problem: WarpladderError) -> None:
 
 
 def unconfined(left: str) -> RenderableType:
-    """That little stands between what is run and this machine; `left` says what it may do."""
-    said = f"Little confines what is graded here: {left}. `ladder doctor` says what would keep it in."
+    """That little stands between what is run and this machine; `left` says what it may do, without its name."""
+    said = f"Little confines what is graded here: it {left}. `ladder doctor` says what would keep it in."
     return Text(f"note: {said}", "yellow")
 
 

@@ -44,16 +44,19 @@ class Means:
 
     @property
     def left(self) -> str:
-        """What they leave to a stranger's code, in words."""
+        """What they leave to a stranger's code, in words that follow its name."""
         if self.whole:
-            return "it reads none of your files, reaches no other process and, but on a GPU, has no network"
+            return (
+                "reads none of your files, and reaches neither other processes nor, but on a GPU, the network"
+            )
         reads = (
             "none of your files" if self.files else "what you may" if self.alone else "what every user may"
         )
         if self.seccomp:
-            return f"it may read {reads}, write nothing, reach no other process and, but on a GPU, no network"
-        writes = ", write files and end processes as you may" if self.alone else ""
-        return f"it may read {reads}, use the network{writes}"
+            return f"may read {reads}, write nothing, and reach neither other processes nor, but on a GPU, the network"
+        if self.alone:
+            return f"may read {reads}, use the network, write files and end processes as you may"
+        return f"may read {reads}, and use the network"
 
     def __str__(self) -> str:
         found = [

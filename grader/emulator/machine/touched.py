@@ -49,9 +49,8 @@ class MarkedPages:
     def of_pages(self, pages: Array) -> Marks:
         """The marks of some pages, in ascending order, a row for each."""
         if len(pages) and pages[-1] - pages[0] == len(pages) - 1:
-            return self._united(
-                [area[pages[0] : pages[-1] + 1] for area in self._pages]
-            )  # which are not copied
+            # Pages in a row are not copied.
+            return self._united([area[pages[0] : pages[-1] + 1] for area in self._pages])
         return self._united([area[pages] for area in self._pages])
 
     def of_sectors(self, sectors: Array) -> Marks:

@@ -158,7 +158,8 @@ def of_end(message: str) -> Refused:
 
 def of_death(message: str) -> Lost:
     """The child ended, and no stranger's code ran in it."""
-    return Lost("error", f"{_sentence(message)} If this happens again, please report it with the file.")
+    own = of_end(message)
+    return Lost(own.verdict, own.reason)
 
 
 def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:

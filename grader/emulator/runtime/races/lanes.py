@@ -28,7 +28,8 @@ from grader.emulator.runtime.options import native
 def known_of_lanes(context: int, lane: int, other: int) -> int:
     """CLOCK before which a lane of the running warp knows what another did, by what `meet_lanes` has joined.
 
-    Which lanes SEVERAL are is not kept: the best counts that any of them knows, or that is known of any."""
+    Which lanes SEVERAL are is not kept: the best counts that any of them knows, or that is known of any.
+    """
     c = pointer(context, int64)
     if c[LANE_CLOCKS] == 0:
         return int64(0)

@@ -217,9 +217,8 @@ def _published(context: int, warp: int, fences: int, barriers: int) -> int:
 def _find(context: int, key: int) -> int:
     """The entry of an address, or the free one where it would be; 0 where the table is full."""
     c = pointer(context, int64)
-    place = (
-        key >> 2
-    ) * 0x9E3779B97F4A7C1 >> 40  # on these bits all of the key has an effect, the block's place too
+    # On these bits all of the key has an effect, the block's place too.
+    place = (key >> 2) * 0x9E3779B97F4A7C1 >> 40
     for step in range(64):
         entry = c[SYNC_TABLE] + (place + step & SYNC_ENTRIES - 1) * SYNC_ENTRY * 8
         found = pointer(entry, int64)[V_KEY]
