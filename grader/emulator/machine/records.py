@@ -145,6 +145,9 @@ class Touched:
     """Some of the words that were stored, by their place in the allocation."""
     array: str | None = None
     """The name of what is allocated there, where somebody knows it."""
+    read_elsewhere: int = 0
+    """Blocks that added something to what was read of other allocations, and nothing to what was read of this one."""
+    written_elsewhere: int = 0
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,15 @@ class _Allocation:
     written: int = 0
     most_read: int = 0
     most_written: int = 0
+    read_elsewhere: int = 0
+    written_elsewhere: int = 0
+
+    def add(self, read: int, written: int) -> None:
+        """Take note of what one block has read and written here that none had before."""
+        self.most_read = max(self.most_read, read)
+        self.most_written = max(self.most_written, written)
+        self.read += read
+        self.written += written
 
     @property
     def first(self) -> int:
@@ -103,13 +112,17 @@ class TouchedByBlocks:
     def look(self) -> int:
         """Take note of what the last block has added. Returns how many pages of marks were looked at."""
         pages = 0
+        added = []
         for item in self._allocations:
             loaded, stored = _marks(self._loaded, item), _marks(self._stored, item)
             pages += len(loaded) + len(stored)
             read, written = _words(loaded), _words(stored)
-            item.most_read = max(item.most_read, read - item.read)
-            item.most_written = max(item.most_written, written - item.written)
-            item.read, item.written = read, written
+            added.append((read - item.read, written - item.written))
+        reads, writes = (any(counts) for counts in zip(*added, strict=True)) if added else (False, False)
+        for item, (read, written) in zip(self._allocations, added, strict=True):
+            item.add(read, written)
+            item.read_elsewhere += reads and not read
+            item.written_elsewhere += writes and not written
         return pages
 
     def found(self) -> tuple[Touched, ...]:
@@ -129,6 +142,8 @@ class TouchedByBlocks:
             most_written_bytes=WORD * item.most_written,
             only_read_bytes=SECTOR * int(only_read),
             words=self._words(item),
+            read_elsewhere=item.read_elsewhere,
+            written_elsewhere=item.written_elsewhere,
         )
 
     def _words(self, item: _Allocation) -> tuple[int, ...]:

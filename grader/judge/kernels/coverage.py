@@ -16,6 +16,10 @@ fixed size, some blocks have one more. FEWEST may all have had one tile where ot
 NOT_DRAWN = 6
 """Of the blocks that are run, those at the ends of the grid; the others are drawn."""
 
+SEVERAL = 32
+"""Where blocks differ in which arrays they touch, so many have to be run: among fewer there may be none that does a full
+share, as the last one may have less to do."""
+
 CERTAIN = 9.0
 """Minus the logarithm of a probability that is taken for none; the bound it is held against is far from sharp."""
 
@@ -38,11 +42,12 @@ class _Share:
     run: int
     most: int  # by one block
     together: int
+    elsewhere: int  # blocks that were busy with other arrays
 
     @property
     def conclusive(self) -> bool:
         """Whether it says how much all blocks touch at most."""
-        return self.run >= min(FEWEST, self.blocks)
+        return self.run >= min(SEVERAL if self.elsewhere else FEWEST, self.blocks)
 
     @property
     def by_another(self) -> int:
@@ -62,7 +67,7 @@ class _Share:
         drawn in pairs.
         """
         drawn = self.run - NOT_DRAWN
-        if drawn <= 0 or self.most == 0:
+        if drawn <= 0 or self.most == 0 or not self.conclusive:
             return False
         may_lack = max(1 - nbytes / (self.blocks * self.most), 1e-6)
         lacks = min((self.run - self.together / self.most - NOT_DRAWN) / drawn, 1 - 1e-6)
@@ -99,9 +104,10 @@ def atomics(record: Record) -> int:
 def _first_uncovered(done: str, arrays: Mapping[str, int], records: Sequence[Record]) -> str | None:
     for name, nbytes in arrays.items():
         shares = [_share(done, name, record) for record in records]
-        if all(share.conclusive for share in shares) and sum(share.at_most for share in shares) < nbytes:
-            return _reason(done, name, nbytes, shares)
         active = [share for share in shares if share.together]
+        known = all(share.conclusive for share in active or shares)
+        if known and sum(share.at_most for share in shares) < nbytes:
+            return _reason(done, name, nbytes, shares)
         if len(active) == 1 and active[0].too_idle(nbytes):
             return _idle(done, name, active[0])
     return None
@@ -113,13 +119,15 @@ def _divergence(a: float, b: float) -> float:
 
 
 def _share(done: str, name: str, record: Record) -> _Share:
-    most, together = 0, 0
+    read, blocks, run = done == "read", record.grid_blocks, record.blocks_run
     for item in record.touched:
         if item.array == name:  # an atomic that reads counts as a store
-            read = done == "read"
             most = max(item.most_written_bytes, item.most_read_bytes if read else 0)
             together = max(item.written_bytes, item.read_bytes if read else 0)
-    return _Share(record.grid_blocks, record.blocks_run, most, together)
+            elsewhere = item.read_elsewhere if read else item.written_elsewhere
+            return _Share(blocks, run, most, together, elsewhere)
+    busy = any(item.read_bytes if read else item.written_bytes for item in record.touched)
+    return _Share(blocks, run, 0, 0, run if busy else 0)
 
 
 def _reason(done: str, name: str, nbytes: int, shares: Sequence[_Share]) -> str:

@@ -25,6 +25,7 @@ from grader.judge.runners.runner import Runner
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
+SUBMISSIONS = Path(__file__).parents[2] / "submissions"
 TOPICS = ("transpose", "reduce2d", "gemm", "hgemm", "conv2d", "reduce")
 
 
@@ -101,6 +102,15 @@ def test_what_blocks_write_has_to_cover_an_output(found: Record, nbytes: int, co
     assert (uncovered([LAUNCH], [found], {}, {"out": nbytes}) is None) == covers
 
 
+@pytest.mark.parametrize(("run", "covers"), [(3, True), (16, True), (60, False)])
+def test_a_few_blocks_that_do_other_work_prove_nothing(run: int, covers: bool) -> None:
+    """Half of them add to `rows`, and but one to `cols`: the last, which may have less to do than others."""
+    rows = Touched(0, 0, 40 * (run - 1), 0, 40, 0, (0,), "rows", written_elsewhere=1)
+    cols = Touched(4096, 0, 4, 0, 4, 0, (0,), "cols", written_elsewhere=run - 1)
+    found = record(grid=(100, 1, 1), blocks_run=run, grid_blocks=100, touched=(rows, cols))
+    assert (uncovered([LAUNCH], [found], {}, {"cols": 2000}) is None) == covers
+
+
 HEAD = """// /// launch
 // [[scratch]]
 // name = "tickets"
@@ -154,6 +164,16 @@ def test_right_kernels_of_other_shapes_are_not_refused(name: str, runner: Runner
     main_size.look(made, of_two_sizes, runner, seed=5)
 
 
+@pytest.mark.parametrize("seed", [0, 6, 11, 21])
+def test_a_kernel_whose_blocks_have_two_tasks_is_not_refused(seed: int, runner: Runner) -> None:
+    """With these seeds three blocks are run: two that add rows, and the last one, which has four columns."""
+    topic = kernel_topic("reduce2d")
+    topic = replace(topic, sampled_cases=topic.sampled_cases[-1:])
+    file = topic.parse(SUBMISSIONS / "reduce2d" / "right" / "doubles_all_the_way.cu")
+    made = prepare(file, runner.hello().arch)
+    main_size.look(made, topic, runner, seed)
+
+
 @pytest.mark.parametrize("name", TOPICS)
 def test_first_rungs_are_right_at_large_sizes(name: str, runner: Runner) -> None:
     topic = kernel_topic(name)
@@ -162,6 +182,6 @@ def test_first_rungs_are_right_at_large_sizes(name: str, runner: Runner) -> None
 
 def test_what_is_wrong_is_said_with_the_sizes(runner: Runner) -> None:
     topic = kernel_topic("transpose")
-    file = topic.parse(Path(__file__).parents[2] / "submissions" / "transpose" / "nothing_beyond_1040.cu")
+    file = topic.parse(SUBMISSIONS / "transpose" / "nothing_beyond_1040.cu")
     with pytest.raises(Refused, match="at the topic's main size, M = 16384, N = 16384"):
         main_size.look(prepare(file, runner.hello().arch), topic, runner, seed=5)
