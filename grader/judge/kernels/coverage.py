@@ -17,8 +17,8 @@ NOT_DRAWN = 6
 """Of the blocks that are run, those at the ends of the grid; the others are drawn."""
 
 SEVERAL = 32
-"""Where blocks differ in which arrays they touch, so many have to be run: among fewer there may be none that does a full
-share, as the last one may have less to do."""
+"""Where blocks differ in which arrays they touch, so many have to be run: among fewer there may be none that does a
+full share, as the last one may have less to do."""
 
 CERTAIN = 9.0
 """Minus the logarithm of a probability that is taken for none; the bound it is held against is far from sharp."""
