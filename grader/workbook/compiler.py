@@ -225,6 +225,15 @@ def keeps_state(ptx: str) -> bool:
     return any(not name.startswith(_STRINGS) for name in named(ptx, names))
 
 
+def adds_floats_in_global_memory(ptx: str) -> bool:
+    """Whether a module has atomic sums of floats that may lie in global memory, where they flush subnormals.
+
+    So PTX ISA, `atom`.
+    """
+    sums = re.findall(r"^\s*(?:@!?%\w+ )?((?:atom|red)\.[\w.:]*add\.(?:\w+\.)*f32)", ptx, re.M)
+    return any(".shared" not in opcode for opcode in sums)
+
+
 def zero_constants(ptx: str) -> tuple[str, ...]:
     """The `__constant__` variables that a module's code uses and that hold zeros unless they are copied to."""
     names = re.findall(r"^(?:\.visible )?\.const (?:\.align \d+ )?\.\w+ ([\w$]+)(?:\[\d+\])?;", ptx, re.M)

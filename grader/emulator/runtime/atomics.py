@@ -1,5 +1,8 @@
 """Atomic operations of a warp, lane after lane in rising order: a fixed order, so that floats add up the same.
 
+Sums of floats in global memory flush subnormals, numbers and results, to zeros of their sign; in shared memory they do
+not (PTX ISA, `atom`: so does the hardware).
+
 Kernels with atomics on global memory run their blocks on one thread (machine.py), so nothing here needs the
 host's own atomics.
 """
@@ -12,8 +15,10 @@ import numpy as np
 from numba import float32, int32, int64, uint16, uint32, uint64
 
 from grader.emulator.runtime.layout import (  # fmt: skip
+    ARENA_BYTES,
     ATOM_ADD,
     ATOM_ADD_F,
+    ATOM_ADD_FTZ,
     ATOM_AND,
     ATOM_CAS,
     ATOM_DEC,
@@ -24,6 +29,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ATOM_MIN_U,
     ATOM_OR,
     ATOM_XOR,
+    GLOBAL_BASE,
+    HOST_DELTA,
     LANES,
 )
 from grader.emulator.runtime.native import (
@@ -42,16 +49,27 @@ def _add_float32(a: int, b: int) -> int:
 
 
 @native
+def _flushed(bits: int) -> int:
+    return bits if bits & uint32(0x7F800000) else bits & uint32(0x80000000)
+
+
+@native
+def _add_flushed(a: int, b: int) -> int:
+    return _flushed(_add_float32(_flushed(a), _flushed(b)))
+
+
+@native
 def _add_float64(a: int, b: int) -> int:
     return double_to_bits(bits_to_double(a) + bits_to_double(b))
 
 
 @native
-def _no_float16(a: int, b: int) -> int:
+def _no_float(a: int, b: int) -> int:
     return a
 
 
-_ADD_FLOAT = {uint16: _no_float16, uint32: _add_float32, uint64: _add_float64}
+_ADD_FLOAT = {uint16: _no_float, uint32: _add_float32, uint64: _add_float64}
+_ADD_FLUSHED = {uint16: _no_float, uint32: _add_flushed, uint64: _no_float}
 _SIGNED = {uint16: np.int16, uint32: int32, uint64: int64}
 
 
@@ -88,7 +106,8 @@ def make_count(element: Any) -> Any:
 
 def make_combine(element: Any) -> Any:
     """What one lane leaves in memory."""
-    add_float, extreme, count = _ADD_FLOAT[element], make_extreme(element), make_count(element)
+    add_float, add_flushed = _ADD_FLOAT[element], _ADD_FLUSHED[element]
+    extreme, count = make_extreme(element), make_count(element)
 
     @native
     def combine(operation: int, old: int, value: int, second: int) -> int:
@@ -104,11 +123,25 @@ def make_combine(element: Any) -> Any:
             return second if old == value else old
         if operation == ATOM_ADD_F:
             return add_float(old, value)
+        if operation == ATOM_ADD_FTZ:
+            return add_flushed(old, value)
         if operation in (ATOM_ADD, ATOM_INC, ATOM_DEC):
             return count(operation, old, value)
         return extreme(operation, old, value)
 
     return combine
+
+
+@native
+def lanes_in_global(context: int, addresses: int, mask: int) -> int:
+    """Those of some lanes whose host addresses lie in global memory."""
+    c, a = pointer(context, int64), pointer(addresses, int64)
+    first = c[HOST_DELTA] + GLOBAL_BASE
+    found = int64(0)
+    for lane in range(LANES):
+        if (mask >> lane) & 1 and first <= a[lane] < first + c[ARENA_BYTES]:
+            found |= int64(1) << lane
+    return found
 
 
 def make_atomic(element: Any) -> Any:

@@ -253,11 +253,11 @@ FIELD = (1 << 20) - 1
 # result nobody reads; READ_ONLY loads go through the cache that does not see stores (ld.global.nc).
 LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY = range(7)
 
-# atomic operations
+# atomic operations; ATOM_ADD_FTZ: where subnormals are flushed
 (
     ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC, ATOM_MIN_U, ATOM_MAX_U,
-    ATOM_MIN_S, ATOM_MAX_S, ATOM_ADD_F,
-) = range(13)  # fmt: skip
+    ATOM_MIN_S, ATOM_MAX_S, ATOM_ADD_F, ATOM_ADD_FTZ,
+) = range(14)  # fmt: skip
 
 # operand types of Tensor Core products
 OPERAND_F16, OPERAND_BF16, OPERAND_TF32 = range(3)

@@ -61,6 +61,10 @@ class Comparison:
         """Whether every element passed."""
         return self.mismatch is None
 
+    def excused(self) -> Comparison:
+        """The same output, where what is wrong with it is none of the kernel's doing."""
+        return replace(self, mismatch=None, error=None, box=None, flushed=False)
+
 
 def error_bound(lambda_: float, terms: float, unit: str, magnitude: Array) -> Array:
     """λ·√n·u·Σ|a·b| an element; `magnitude` is Σ|a·b|, float64, in the output's shape."""

@@ -264,6 +264,24 @@ def test_state_is_kept_in_device_variables_that_are_used(declared: str, body: st
     assert compiler.keeps_state(built.ptx) == keeps
 
 
+@pytest.mark.parametrize(
+    ("body", "adds"),
+    [
+        ("atomicAdd(out, 1.0f);", True),
+        ("out[i] = atomicAdd(out + 1, 1.0f);", True),
+        ("if (i > 3) atomicAdd_block(out, 1.0f);", True),
+        ("__shared__ float s; float* at = i > 3 ? &s : out; out[1] = atomicAdd(at, 1.0f);", True),
+        ("__shared__ float s; atomicAdd(&s, 1.0f); out[i] = s;", False),
+        ("atomicAdd((int*)out, 1);", False),
+        ("atomicAdd((double*)out, 1.0);", False),
+        ("atomicExch(out, 1.0f);", False),
+    ],
+)
+def test_sums_of_floats_in_global_memory(body: str, adds: bool) -> None:
+    built = compiler.compile_source(STATE.format("", body), file=Path("k.cu"), kernels=["k"])
+    assert compiler.adds_floats_in_global_memory(built.ptx) == adds
+
+
 HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
 
 

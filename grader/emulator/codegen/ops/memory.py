@@ -216,6 +216,17 @@ def red(e: Emitter, o: Op) -> None:
     _atomic(e, o, memory, value, value)
 
 
+def _by_operation(e: Emitter, o: Op, site: Site, allowed: Any) -> list[tuple[int, Any]]:
+    """What the allowed lanes do: sums of floats depend on which memory they are in."""
+    operation = _operation(e, o)
+    if operation != layout.ATOM_ADD_F or o.type != "f32" or site.space == "shared":
+        return [(operation, allowed)]
+    if site.space == "global":
+        return [(layout.ATOM_ADD_FTZ, allowed)]
+    there = e.call("lanes_in_global", e.context, e.address_buffer, allowed)
+    return [(layout.ATOM_ADD_FTZ, there), (layout.ATOM_ADD_F, e.b.xor(allowed, there))]
+
+
 def _atomic(e: Emitter, o: Op, memory: Operand, value: Operand, second: Operand) -> Any:
     """Lane after lane; a function that reads the old values. Of a compare-and-swap, `value` is the comparand."""
     site = e.site_of[id(e.inst)]
@@ -229,7 +240,8 @@ def _atomic(e: Emitter, o: Op, memory: Operand, value: Operand, second: Operand)
         allowed = allowed_lanes(e, site, nbytes, REDUCTION if site.operation == "red" else ATOMIC, mask)
         e.store_vector(values, e.value_buffer)
         e.store_vector(seconds, e.second_buffer)
-        changed = e.call(f"atomic{nbytes}", e.address_buffer, e.value_buffer, e.second_buffer, e.value_buffer, allowed,
-                         I64(_operation(e, o)))  # fmt: skip
-        e.add_to(e.context_pointer(PROGRESS), changed)
+        for operation, lanes in _by_operation(e, o, site, allowed):
+            changed = e.call(f"atomic{nbytes}", e.address_buffer, e.value_buffer, e.second_buffer, e.value_buffer,
+                             lanes, I64(operation))  # fmt: skip
+            e.add_to(e.context_pointer(PROGRESS), changed)
     return lambda: e.load_vector(e.value_buffer, scalar_type(integer))

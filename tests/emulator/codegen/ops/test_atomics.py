@@ -120,6 +120,29 @@ def test_reductions(bench: Bench, instruction: str) -> None:
     assert not ran.arrays[3].any()
 
 
+def flush(numbers: Array) -> Array:
+    """Subnormals as zeros of their sign."""
+    return np.where(np.abs(numbers) < np.finfo(np.float32).tiny, np.copysign(np.float32(0), numbers), numbers)
+
+
+@pytest.mark.parametrize(
+    ("where", "form"), [("global", ".global"), ("global", ""), ("shared", ".shared"), ("shared", "")]
+)
+def test_sums_in_global_memory_flush_subnormals(bench: Bench, where: str, form: str) -> None:
+    """PTX ISA, atom: those in shared memory do not. A generic address is of either."""
+    to_generic = "cvta.shared.u64 %word, %word;" if where == "shared" and not form else ""
+    text = kernel(f"{to_generic} atom{form}.add.f32 %r, [%word], %a;", "f32", where)
+    words = np.array([1e-40, 0, -1e-40, 1.2e-38, 1, 3e-38, 1e-40, -0.0], np.float32)
+    values = np.zeros(64, np.float32)
+    values[:8] = [1e-40, 1e-40, 0, 1e-38, 1e-40, -2.5e-38, 1, -1e-40]
+    at = np.minimum(np.arange(64), 7).astype(np.uint32)
+    ran = bench.ptx(text, "k", 1, 64, words, at, values, np.zeros_like(values))
+    sums = flush(flush(words) + flush(values[:8])) if where == "global" else words + values[:8]
+    sums[7] += np.float32(0)  # which the other threads add
+    assert ran.findings == []
+    assert ran.arrays[0].tobytes() == sums.tobytes()
+
+
 @pytest.mark.parametrize("kind", ["b16", "b32", "b64"])
 def test_compare_and_swap(bench: Bench, kind: str) -> None:
     """Where the word is 3, the value goes in."""
