@@ -18,9 +18,10 @@ climb: setup
 test: setup lint
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not verify and not corpus" --ignore=tests/verify
 
+# One process more than cores: set-up waits for downloads, most of the time.
 verify: book .venv/.with-course .venv/.with-browser
 	tests/verify/chromium.sh
-	$(BIN)/pytest -n $(JOBS) --dist loadgroup -m verify --durations=20
+	$(BIN)/pytest -n $$(($(JOBS) + 1)) --dist loadgroup -m verify --durations=20
 
 corpus: setup
 	$(BIN)/pytest -n $(JOBS) -m corpus tests/judge
