@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
@@ -68,11 +67,18 @@ def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) 
     for notebook, kernel in _kernels(course, assignment):
         for folder in sorted(glob.glob(course.format_path(submitted, "*", assignment))):
             path, student = Path(folder) / f"{notebook}.ipynb", student_of.fullmatch(folder)
-            if student and path.is_file():
-                source = sources.of_cell(answer(_cells(path), kernel))
-                yield Submission(student["student"], topics[kernel.topic or ""], source)
-            elif student:
-                yield Row(student["student"], kernel.topic or "", None, _absent(path))
+            if student:
+                yield _submitted(student["student"], topics[kernel.topic or ""], path, kernel)
+
+
+def _submitted(student: str, topic: Topic, path: Path, kernel: Original) -> Submission | Row:
+    if not path.is_file():
+        return Row(student, topic.name, None, _absent(path))
+    try:
+        cells = read(path).cells
+    except Exception as error:  # whatever a file may hold, the class goes on
+        return Row(student, topic.name, None, f"{path.name} is no notebook: {type(error).__name__}")
+    return Submission(student, topic, sources.of_cell(answer(cells, kernel)))
 
 
 def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Original]]:
@@ -96,15 +102,6 @@ def _absent(path: Path) -> str:
     others = sorted(f"`{item.name}`" for item in path.parent.iterdir())
     found = f"there is {', '.join(others)}" if others else "the folder is empty"
     return f"no {path.name}; {found}"
-
-
-def _cells(path: Path) -> list[Any]:
-    """The cells of a submission; none of what is no notebook."""
-    try:
-        notebook = read(path)
-    except Exception:  # whatever a file may hold: its mark is that of the starter
-        return []
-    return list(notebook.cells)
 
 
 def mark(

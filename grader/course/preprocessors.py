@@ -31,9 +31,11 @@ from grader.workbook.topic import Topic
 
 Resources = dict[str, Any]
 
-UNREADABLE = (
-    "The file that was handed in is no notebook that can be read ({reason}). The assignment stands here as it was "
-    "released."
+UNREADABLE = "unreadable"
+"""In a notebook's metadata, why what was handed in is none."""
+NO_NOTEBOOK = (
+    "The file that was handed in is no notebook that can be read ({reason}): nothing in it was marked. The assignment "
+    "stands here as it was released."
 )
 NOT_RUN = "The cell was not run: {reason}."
 
@@ -43,7 +45,7 @@ MAGICS_LANGUAGES = {"CUDA C++": "cuda", "Python": "python"}
 
 
 class SubmissionExporter(NotebookExporter):
-    """Reads a submission; what is no notebook becomes an empty one that says so, and is marked as such."""
+    """Reads a submission; what is no notebook becomes an empty one that says so."""
 
     def from_file(
         self, file_stream: IO[str], resources: Resources | None = None, **options: Any
@@ -53,8 +55,7 @@ class SubmissionExporter(NotebookExporter):
             found = read(Path(file_stream.name))
         except Exception as error:  # whatever a file may hold, the class goes on
             self.log.warning("%s is no notebook: %s", file_stream.name, error)
-            text = UNREADABLE.format(reason=type(error).__name__)
-            found = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="unreadable")])
+            found = nbformat.v4.new_notebook(metadata={UNREADABLE: type(error).__name__})
         return self.from_notebook_node(found, resources=resources, **options)
 
 
@@ -75,8 +76,11 @@ class RestoreCells(NbGraderPreprocessor):
     """Puts a submission's cells back in place, see `restore`: missing, copied, moved and changed ones."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """The notebook to mark."""
-        return restored(nb, originals(resources)), resources
+        """The notebook to mark; what was none still says so."""
+        made = restored(nb, originals(resources))
+        if UNREADABLE in nb.metadata and not nb.cells:
+            made.metadata[UNREADABLE] = nb.metadata[UNREADABLE]
+        return made, resources
 
 
 class RunNotebook(Execute):
@@ -108,7 +112,7 @@ class RunNotebook(Execute):
                 reason = f"the notebook's process ended before ({type(error).__name__})"
         for cell in nb.cells:
             if cell.cell_type == "code" and cell.get("execution_count") is None and cell.source.strip():
-                cell.outputs = [*cell.outputs, _error(NOT_RUN.format(reason=reason))]
+                cell.outputs = [*cell.outputs, _error("NotRun", NOT_RUN.format(reason=reason))]
         return nb, resources
 
     def preprocess_cell(
@@ -150,6 +154,9 @@ class MarkKernels(NbGraderPreprocessor):
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Set the outputs of graded cells. Raises WarpladderError where a cell cannot be marked."""
         known = originals(resources)
+        if UNREADABLE in nb.metadata:
+            _unread(nb, NO_NOTEBOOK.format(reason=nb.metadata[UNREADABLE]))
+            return nb, resources
         graded = {kernel: self._shown(nb, kernel) for kernel in known if kernel.topic is not None}
         cells = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if "nbgrader" in cell.metadata}
         ours: set[str] = set()
@@ -241,6 +248,13 @@ def _set(cell: NotebookNode, topic: Topic, grade: Grade, rung: str, source: list
     cell.outputs = [nbformat.v4.new_output("execute_result", data=data, execution_count=1)]
 
 
+def _unread(nb: NotebookNode, why: str) -> None:
+    """Make why there is no mark the only output of every graded cell, for which nbgrader counts nothing."""
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [_error("NoNotebook", why)], None
+
+
 def _refuse_unmarked(others: list[Original], cells: dict[str, NotebookNode]) -> None:
     """Raise WarpladderError for a graded code cell that nobody ran: nbgrader would give it full marks."""
     for original in others:
@@ -275,5 +289,5 @@ def _name(cell: NotebookNode) -> str:
     return str(cell.metadata.get("nbgrader", {}).get("grade_id", ""))
 
 
-def _error(text: str) -> NotebookNode:
-    return nbformat.v4.new_output("error", ename="NotRun", evalue=text, traceback=[text])
+def _error(name: str, text: str) -> NotebookNode:
+    return nbformat.v4.new_output("error", ename=name, evalue=text, traceback=[text])

@@ -220,7 +220,7 @@ CLASS = {
     "peeking": Student(
         0, '#include "COURSE/hidden.toml"\n' + rung("00_naive"), says=("ERROR", "Line 2 includes")
     ),
-    "unreadable": Student(0, raw='{"cells": [', says=("is no notebook that can be read", "FAIL")),
+    "unreadable": Student(0, raw='{"cells": [', says=("is no notebook that can be read",)),
     "empty": Student(0, says=("FAIL", "No response")),
     "scheduling": Student(
         100, STREAMS.rungs[-1].source, assignment="streams", says=("PASS", "100 of 100 points")
@@ -329,7 +329,10 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
     config.write_text(as_made, encoding="utf-8")
     (root / "was_run").rename(root / "was_run_at_first")
     kept = {path: path.stat().st_mtime_ns for path in (root / ".marks").iterdir()}
-    table = "".join(call("ladder", "course", "mark", name, cwd=root) for name in ASSIGNMENTS)
+    unmarked = {student.assignment for student in CLASS.values() if student.raw is not None}
+    table = "".join(
+        call("ladder", "course", "mark", name, cwd=root, status=int(name in unmarked)) for name in ASSIGNMENTS
+    )
     begin = time.monotonic()
     said = call("nbgrader", "autograde", EACH, "--force", cwd=root)
     seconds = time.monotonic() - begin
@@ -412,6 +415,7 @@ def test_the_class_table_names_sources_of_the_ladder(course: Course) -> None:
     assert "the starter" in rows["empty"]
     assert "the ladder's" not in rows["right"]
     assert "timeout" in rows["hanging"]
+    assert "not marked" in rows["unreadable"]
 
 
 def test_a_notebook_of_another_name_is_not_overlooked(course: Course) -> None:
