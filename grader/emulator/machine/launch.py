@@ -41,8 +41,8 @@ _CHUNKS_A_WORKER = 16
 PAGE_EFFORT = 16
 """Looking at a page of marks takes as long as so many warp instructions."""
 
-FEWEST = 2
-"""Sampled blocks that are run whatever they take: two can be compared."""
+FEWEST = 3
+"""Sampled blocks that are run whatever they take: the ends of the grid and another."""
 
 
 @dataclass

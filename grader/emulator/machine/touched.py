@@ -66,7 +66,7 @@ class MarkedPages:
 
     def words(self, first: int, last: int) -> int:
         """How many of their words are marked."""
-        return _words(self.of_pages(self.within(first, last)))
+        return int(_words(self.of_pages(self.within(first, last))).sum())
 
 
 @dataclass
@@ -110,13 +110,14 @@ class TouchedByBlocks:
         ]
 
     def look(self) -> int:
-        """Take note of what the last block has added. Returns how many pages of marks were looked at."""
+        """Take note of what the last block has added. Returns how many pages hold marks, which is the same on every
+        machine, as how many have memory behind them is not."""
         pages = 0
         added = []
         for item in self._allocations:
-            loaded, stored = _marks(self._loaded, item), _marks(self._stored, item)
-            pages += len(loaded) + len(stored)
-            read, written = _words(loaded), _words(stored)
+            loaded, stored = (_words(_marks(kind, item)) for kind in (self._loaded, self._stored))
+            read, written = (int(words.sum()) for words in (loaded, stored))
+            pages += int(np.count_nonzero(loaded)) + int(np.count_nonzero(stored))
             added.append((read - item.read, written - item.written))
         reads, writes = (any(counts) for counts in zip(*added, strict=True)) if added else (False, False)
         for item, (read, written) in zip(self._allocations, added, strict=True):
@@ -161,9 +162,10 @@ def _some(places: Array) -> Array:
     return np.sort(np.random.default_rng(len(places)).choice(places, MOST_WORDS, replace=False))
 
 
-def _words(marks: Marks) -> int:
-    """How many words are marked."""
-    return int(np.bitwise_count(marks.view(np.uint64)).sum(dtype=np.int64))
+def _words(marks: Marks) -> Array:
+    """How many words are marked on each page."""
+    found: Array = np.bitwise_count(marks.view(np.uint64)).sum(axis=1, dtype=np.int64)
+    return found
 
 
 def _marks(kind: MarkedPages, item: _Allocation) -> Marks:

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from grader.emulator import metrics
 from grader.judge.child.protocol import Launch, Record
 
-FEWEST, ENOUGH = 2, 4
+FEWEST, ENOUGH = 3, 4
 """ENOUGH blocks, the first and the last among them, say what others do at most: where tiles are dealt out to a grid of
-fixed size, some blocks have one more. FEWEST may all have had one tile where others have two."""
+fixed size, some blocks have one more. FEWEST may all have had one tile where others have two. Of fewer, each may have
+had what is left at an edge; the first block of a grid rarely has."""
 
 NOT_DRAWN = 6
 """Of the blocks that are run, those at the ends of the grid; the others are drawn."""

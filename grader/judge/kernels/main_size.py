@@ -290,5 +290,5 @@ def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> 
     corners = [x - 1, total - x, x * (y - 1), total - x * y]
     bits = reversed(range(total.bit_length()))
     pairs = [pair for block, bit in zip(drawn[1:], bits, strict=False) for pair in (block, block ^ 1 << bit)]
-    wanted = [drawn[0], total - 1, 0, *drawn[1:4], *corners, *pairs, *drawn]
+    wanted = [drawn[0], 0, total - 1, *drawn[1:4], *corners, *pairs, *drawn]
     return tuple(list(dict.fromkeys(block for block in wanted if 0 <= block < total))[:most])

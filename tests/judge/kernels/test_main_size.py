@@ -65,6 +65,7 @@ def test_elements_are_those_of_the_reference(name: str) -> None:
 def test_the_ends_of_a_grid_are_run_and_no_block_twice() -> None:
     chosen = main_size.blocks_to_run((300, 200, 1), 16, random.Random(1))
     assert len(chosen) == len(set(chosen)) == 16
+    assert {0, 300 * 200 - 1} <= set(chosen[:3])
     assert {0, 299, 300 * 199, 300 * 200 - 1} <= set(chosen)
     assert sorted(main_size.blocks_to_run((3, 2, 2), 16, random.Random(1))) == list(range(12))
 
@@ -89,7 +90,9 @@ LAUNCH = Launch("k", (1, 1, 1), (32, 1, 1), 0, ())
         (wrote(100, 10, 40, 400), 4000, True),
         (wrote(100, 10, 40, 400), 4004, False),  # a grid that is one element short
         (wrote(100, 10, 40, 396), 4000, False),  # a block that leaves one out, where no other can do it
-        (wrote(100, 2, 40, 80), 4100, True),  # two blocks prove nothing: others may have one tile more
+        (wrote(100, 2, 40, 80), 9000, True),  # two blocks prove nothing: each may have the rest of a tile
+        (wrote(100, 3, 40, 120), 7880, True),  # three prove little: others may have one tile more
+        (wrote(100, 3, 40, 120), 7884, False),
         (
             wrote(200, 60, 40, 1200),
             4000,
