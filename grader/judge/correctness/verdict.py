@@ -198,12 +198,12 @@ def of_order(refused: Refused, order: Order) -> Refused:
     )
 
 
-def of_second_call(refused: Refused) -> Refused:
+def of_later_call(refused: Refused) -> Refused:
     """What a kernel that is right when it is called first does when it is called again."""
     return Refused(
         refused.verdict,
-        "It is right once only: a second call finds in a `__device__` variable what the first has left there. "
-        f"Have the last block put back what all calls begin with. The second time: {refused.reason}",
+        "It is right once only: a later call finds in a `__device__` variable what earlier ones have left there. "
+        f"Have the last block put back what all calls begin with. Later: {refused.reason}",
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +41,9 @@ class CaseRun:
     case: Case
     data: CaseData
     order: Order = "rising"  # of the blocks, where they communicate
-    second: bool = False  # the module has been called before, on other inputs, and was not loaded again
+    after: CaseRun | None = None
+    """The module has been called before and was not loaded again: for that case, then on this one's arrays where they
+    held other values, then where but one value was another."""
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """The element type of an array, by name."""
@@ -80,22 +82,25 @@ class Outcome:
 def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float, outcome: Outcome) -> None:
     """Run a kernel once and look at everything it did. Raises Refused; `outcome` has what is known by then."""
     runner.load_afresh(case_run.kernel, timeout_s)
+    if case_run.after is not None:
+        _call(runner, case_run.after, budget, timeout_s)
     regions = runner.regions(case_run.sizes())
     for region in regions:
         _lay_out(runner, region, case_run)
     run_all = Run(case_run.kernel.module, case_run.planned.launches, budget, case_run.order)
     call: list[Operation] = [*(Upload(region.name, region.offset) for region in regions), run_all]
-    before: list[Operation] = [Allocate(region.name, region.nbytes, region.guard) for region in regions]
-    after: list[Operation] = [*(Download(region.name, region.offset) for region in regions), Release()]
+    allocate: list[Operation] = [Allocate(region.name, region.nbytes, region.guard) for region in regions]
+    fetch: list[Operation] = [*(Download(region.name, region.offset) for region in regions), Release()]
     runner.printed()
-    if case_run.second:
+    runner.ask(allocate, timeout_s)
+    if case_run.after is not None:
         given = [region for region in regions if region.name in case_run.data.inputs]
-        _change(runner, given, case_run)
-        runner.ask([*before, *call], timeout_s)
-        for region in given:
-            _lay_out(runner, region, case_run)
-        before = []
-    reply = runner.ask([*before, *call, *after], timeout_s)
+        for change in (_change_a_quarter, _change_one):
+            _change(runner, given, case_run, change)
+            runner.ask(call, timeout_s)
+            for region in given:
+                _lay_out(runner, region, case_run)
+    reply = runner.ask([*call, *fetch], timeout_s)
     outcome.printed = runner.printed()
     outcome.records = located(named(records_of(reply), case_run.planned.kernels), case_run.arrays())
     outcome.findings = tuple(results(outcome.records))
@@ -115,13 +120,33 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
         raise refusal
 
 
-def _change(runner: Runner, inputs: Sequence[Region], case_run: CaseRun) -> None:
-    """Makes a quarter of each input's elements others, for a call whose results nobody looks at: what it keeps of them
-    is of no use."""
+def _call(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float) -> None:
+    """Run a kernel on a case, whatever comes of it."""
+    regions = runner.regions(case_run.sizes())
+    for region in regions:
+        _lay_out(runner, region, case_run)
+    allocate = [Allocate(region.name, region.nbytes, region.guard) for region in regions]
+    upload = [Upload(region.name, region.offset) for region in regions]
+    run_all = Run(case_run.kernel.module, case_run.planned.launches, budget, case_run.order)
+    runner.ask([*allocate, *upload, run_all, Release()], timeout_s)
+
+
+Change = Callable[[Array, np.random.Generator], None]
+
+
+def _change(runner: Runner, inputs: Sequence[Region], case_run: CaseRun, change: Change) -> None:
+    """Changes elements of each input, for a call whose results nobody looks at: what it keeps of them is of no use."""
     rng = np.random.default_rng(case_run.case.seed)
     for region in inputs:
-        elements = runner.payload(region).view(case_run.dtype(region.name))
-        elements[rng.random(len(elements)) < 0.25] = elements[:1]
+        change(runner.payload(region).view(case_run.dtype(region.name)), rng)
+
+
+def _change_a_quarter(elements: Array, rng: np.random.Generator) -> None:
+    elements[rng.random(len(elements)) < 0.25] = elements[:1]
+
+
+def _change_one(elements: Array, rng: np.random.Generator) -> None:
+    elements[rng.integers(len(elements))] += 1
 
 
 def records_of(reply: Reply) -> tuple[Record, ...]:

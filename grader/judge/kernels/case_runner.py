@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.emulator.machine.orders import ORDERS, Order
+from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
-from grader.judge.correctness.verdict import of_order, of_second_call
+from grader.judge.correctness.verdict import of_later_call, of_order
 from grader.judge.kernels import case_run
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -47,7 +48,7 @@ def instruction_budget(topic: Topic, problem: Problem) -> int:
     threads. This is enough for a single thread to do the whole problem alone, or for a block to fill a tile of which
     the problem needs a corner, and the same on every machine.
     """
-    return 16_000_000 + 16 * work(topic, problem)
+    return 64_000_000 + 16 * work(topic, problem)
 
 
 def emulator_seconds(topic: Topic, problem: Problem) -> float:
@@ -85,9 +86,9 @@ class CaseRunner:
         if any(record.communicates for record in outcome.records):
             again = [replace(attempt, order=order) for order in self._orders(case)]
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
-            again.append(replace(attempt, second=True))
+            again.append(replace(attempt, after=self._other(kernel, case)))
         for other in again:
-            self._run_again(other, budget, seconds, outcome)
+            self._run_again(other, seconds, outcome)
 
     def _orders(self, case: Case) -> Sequence[Order]:
         """The orders in which to run the blocks besides that of their numbers: all for a small case, else one, so that
@@ -97,16 +98,26 @@ class CaseRunner:
             return others
         return (others[sum(case.problem.values()) % len(others)],)
 
-    def _run_again(self, attempt: CaseRun, budget: int, seconds: float, outcome: Outcome) -> None:
-        """Run a case in another order, or twice; what it counts there is not kept. Raises Refused."""
+    def _other(self, kernel: Kernel, case: Case) -> CaseRun:
+        """A case of another size: of the one before this one's among the topic's. Raises Refused."""
+        sizes = self.topic.judge_cases
+        place = sizes.index(case.problem) if case.problem in sizes else 0
+        other = cases.make(sizes[place - 1], case.kind, case.seed)
+        planned = kernel.plan(other.problem, self.child.hello().limits)
+        return CaseRun(kernel, planned, other, self.store.get(other))
+
+    def _run_again(self, attempt: CaseRun, seconds: float, outcome: Outcome) -> None:
+        """Run a case in another order, or after others; what it counts there is not kept. Raises Refused."""
         again = Outcome()
+        runs = (attempt, attempt.after) if attempt.after else (attempt,)
+        budget = max(instruction_budget(self.topic, run.case.problem) for run in runs)
         try:
             case_run.run(self.child, attempt, budget, seconds, again)
         except Lost:
             raise
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
-            raise of_second_call(refused) if attempt.second else of_order(refused, attempt.order) from None
+            raise of_later_call(refused) if attempt.after else of_order(refused, attempt.order) from None
 
 
 def _check_number_of_blocks(planned: Planned, operations: int) -> None:

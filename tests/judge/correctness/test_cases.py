@@ -111,7 +111,7 @@ def test_a_store_computes_once() -> None:
 
 
 def test_the_budget_grows_with_the_work() -> None:
-    assert instruction_budget(GEMM, {"M": 1, "N": 1, "K": 1}) < 16_001_000
+    assert instruction_budget(GEMM, {"M": 1, "N": 1, "K": 1}) < 64_001_000
     cube = {"M": 512, "N": 512, "K": 512}
     assert instruction_budget(GEMM, cube) > 10 * 512**3
 
