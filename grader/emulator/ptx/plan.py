@@ -20,6 +20,7 @@ from grader.emulator.ptx.instructions import (
     sources,
 )
 from grader.emulator.ptx.order import build_blocks
+from grader.emulator.ptx.speculation import guard_speculated_loads
 from grader.emulator.ptx.tree import (
     TYPE_BYTES,
     Function,
@@ -129,6 +130,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     """Inlines, analyses and numbers one kernel of a module."""
     entry = module.functions[name]
     function = inline_calls(module, entry)
+    function.body = guard_speculated_loads(function.body)
     instructions = [item for item in function.body if isinstance(item, Instruction)]
     _check_registers(function, instructions)
     communicates = any(_communicates(inst) for inst in instructions)
