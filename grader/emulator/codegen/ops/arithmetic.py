@@ -177,6 +177,28 @@ def bfind(e: Emitter, o: Op) -> None:
     e.write(0, e.convert_bits(e.b.select(none, constant(a, -1), position), I32), "u32")
 
 
+@op("fns", types=("b32",), operands=4)
+def fns(e: Emitter, o: Op) -> None:
+    """The position of the n-th set bit, counted from bit `base` upwards, or downwards for a negative n; for n = 0 that
+    of bit `base` if it is set. -1 where there is none."""
+    mask, base, n = e.read(1, "u32"), e.read(2, "u32"), e.read(3, "s32")
+    zero, one = constant(mask, 0), constant(mask, 1)
+    down = e.b.icmp_signed("<", n, zero)
+    rest = e.b.select(down, e.intrinsic("llvm.bitreverse", mask), mask)
+    first = e.b.and_(e.b.select(down, e.b.sub(constant(base, 31), base), base), constant(base, 31))
+    rest = e.b.and_(rest, e.b.shl(constant(mask, -1), first))
+    alone = e.b.icmp_unsigned("==", n, zero)
+    rest = e.b.select(alone, e.b.and_(rest, e.b.shl(one, first)), rest)
+    count = e.b.select(down, e.b.sub(zero, n), n)
+    for before in range(1, 32):
+        without_lowest = e.b.and_(rest, e.b.sub(rest, one))
+        rest = e.b.select(e.b.icmp_unsigned("<", constant(count, before), count), without_lowest, rest)
+    found = e.leading_zeros(e.intrinsic("llvm.bitreverse", rest))
+    found = e.b.select(down, e.b.sub(constant(found, 31), found), found)
+    none = e.b.or_(e.b.icmp_unsigned("==", rest, zero), e.b.icmp_unsigned(">", count, constant(count, 32)))
+    e.write(0, e.b.select(none, constant(found, -1), found), "u32")
+
+
 @op("brev", types=("b32", "b64"), operands=2)
 def brev(e: Emitter, o: Op) -> None:
     e.write(0, e.intrinsic("llvm.bitreverse", e.read(1, o.type)), o.type)

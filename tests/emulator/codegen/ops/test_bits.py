@@ -33,6 +33,28 @@ def test_finding_the_highest_bit(bench: Bench, kind: str) -> None:
     check(bench, f"bfind.shiftamt.{kind} %d, %a;", a, expected=shift)
 
 
+def nth_set(mask: int, base: int, offset: int) -> int:
+    """The pseudocode of the PTX ISA, 9.7.1."""
+    if offset == 0:
+        return base if mask >> base & 1 else -1
+    position, count, step = base, abs(offset) - 1, 1 if offset > 0 else -1
+    while 0 <= position < 32:
+        if mask >> position & 1:
+            if count == 0:
+                return position
+            count -= 1
+        position += step
+    return -1
+
+
+def test_finding_the_nth_set_bit(bench: Bench) -> None:
+    offsets = np.array([0, 1, -1, 2, -2, 5, -7, 31, -31, 32, -32, 33, -33, 2**31 - 1, -(2**31)], np.int32)
+    masks = np.concatenate([integers("u32"), np.array([0xFFFFFFFF, 0x80000001, 0x55555555], np.uint32)])
+    mask, base, offset = triples(masks, np.array([0, 1, 7, 16, 30, 31], np.uint32), offsets)
+    expected = exact(nth_set, mask, base, offset, dtype=np.uint32)
+    check(bench, "fns.b32 %d, %a, %b, %c;", mask, base, offset, expected=expected)
+
+
 @pytest.mark.parametrize("kind", ["b32", "b64"])
 def test_reversing_bits(bench: Bench, kind: str) -> None:
     a = integers(f"u{kind[1:]}")
