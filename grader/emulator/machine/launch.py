@@ -19,7 +19,7 @@ from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory
-from grader.emulator.machine.orders import Order, arranged, seed
+from grader.emulator.machine.orders import SWITCHED, Order, arranged, seed
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.touched import TouchedByBlocks
 from grader.emulator.machine.traces import Traces, warps_of
@@ -82,7 +82,7 @@ class LaunchExecution:
             self.traces.undo()
             self.traces.clear(self.plan, tracked=False)
         slots = self._slots() | self.traces.tracking_slots(
-            self.plan, warps_of(self.block), math.prod(self.grid), late=order == "switched"
+            self.plan, warps_of(self.block), math.prod(self.grid), late=order == SWITCHED
         )
         slots["RANDOM"] = seed(order)
         residents = self._residents(len(linears)) if self._takes_turns(order) else 1
@@ -120,7 +120,7 @@ class LaunchExecution:
         self.calls = HostCalls(self.memory, self.block)
 
     def _takes_turns(self, order: Order) -> bool:
-        return self.plan.blocks_wait and (self.plan.may_spin or order == "switched")
+        return self.plan.blocks_wait and (self.plan.may_spin or order == SWITCHED)
 
     def _residents(self, blocks: int) -> int:
         """How many of the blocks the device holds at a time."""

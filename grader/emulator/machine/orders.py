@@ -12,6 +12,7 @@ Order = Literal["rising", "reversed", "shuffled", "switched"]
 """By number; against it; at random; or at random, many at a time, which take turns at accesses that others see, and see
 stores of others late where nothing orders them."""
 
+SWITCHED: Order = "switched"
 ORDERS: tuple[Order, ...] = get_args(Order)
 _SEED = 20
 """Of what is random: it is so in every run in the same way."""
@@ -28,4 +29,4 @@ def arranged(linears: Array, order: Order) -> Array:
 
 def seed(order: Order) -> int:
     """What the generator begins with by which blocks take turns; 0 where they run to their end if they can."""
-    return _SEED if order == "switched" else 0
+    return _SEED if order == SWITCHED else 0

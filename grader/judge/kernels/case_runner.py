@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from grader.emulator.machine.orders import ORDERS, Order
+from msgspec import structs
+
+from grader.emulator.machine.orders import ORDERS, SWITCHED, Order
+from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.correctness.verdict import of_later_call, of_order
-from grader.judge.kernels import case_run
+from grader.judge.kernels import case_run, sampling
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
@@ -84,19 +87,21 @@ class CaseRunner:
         case_run.run(self.child, attempt, budget, seconds, outcome)
         again = []
         if any(record.communicates for record in outcome.records):
-            again = [replace(attempt, order=order) for order in self._orders(case)]
+            again = [replace(attempt, order=order) for order in self._orders(case, outcome.records)]
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
             again.append(replace(attempt, after=self._other(kernel, case)))
         for other in again:
             self._run_again(other, seconds, outcome)
 
-    def _orders(self, case: Case) -> Sequence[Order]:
+    def _orders(self, case: Case, records: Sequence[Record]) -> Sequence[Order]:
         """The orders in which to run the blocks besides that of their numbers: all for a small case, else one, so that
-        they take turns over the sizes."""
+        they take turns over the sizes; and the one that shows how blocks share work that they draw by a counter."""
         others = ORDERS[1:]
         if work(self.topic, case.problem) <= SMALL:
             return others
-        return (others[sum(case.problem.values()) % len(others)],)
+        drawn = sampling.takes_turns(records) and any(map(sampling.uneven, records))
+        one = others[sum(case.problem.values()) % len(others)]
+        return (one, SWITCHED) if drawn and one != SWITCHED else (one,)
 
     def _other(self, kernel: Kernel, case: Case) -> CaseRun:
         """A case of another size: of the one before this one's among the topic's. Raises Refused."""
@@ -107,7 +112,8 @@ class CaseRunner:
         return CaseRun(kernel, planned, other, self.store.get(other))
 
     def _run_again(self, attempt: CaseRun, seconds: float, outcome: Outcome) -> None:
-        """Run a case in another order, or after others; what it counts there is not kept. Raises Refused."""
+        """Run a case in another order, or after others. What it counts there is not kept, but for how blocks share
+        their work: of what is drawn by a counter, a block that runs alone takes all. Raises Refused."""
         again = Outcome()
         runs = (attempt, attempt.after) if attempt.after else (attempt,)
         budget = max(instruction_budget(self.topic, run.case.problem) for run in runs)
@@ -118,6 +124,13 @@ class CaseRunner:
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
             raise of_later_call(refused) if attempt.after else of_order(refused, attempt.order) from None
+        if attempt.order == SWITCHED:
+            outcome.records = tuple(map(_shared_as, outcome.records, again.records))
+
+
+def _shared_as(record: Record, other: Record) -> Record:
+    """A record whose blocks share the work as another's do, if those share it more evenly."""
+    return structs.replace(record, longest_warp=min(record.longest_warp, other.longest_warp))
 
 
 def _check_number_of_blocks(planned: Planned, operations: int) -> None:

@@ -1,0 +1,54 @@
+"""Work that blocks draw by a counter is shared by those that run together; what one block does alone, it does alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.judge.grade import grade
+from grader.workbook import topics
+
+KERNEL = """// /// launch
+// [[scratch]]
+// name = "tickets"
+// dtype = "uint32"
+// shape = [1]
+//
+// [[launch]]
+// kernel = "transpose"
+// grid = ["min(SMS * 4, cdiv(M, 32) * cdiv(N, 32))"]
+// block = [32, 8]
+// args = ["in", "out", "tickets", "M", "N"]
+// zero = ["tickets"]
+// ///
+extern "C" __global__ void transpose(const float* in, float* out, unsigned* tickets, int M, int N)
+{
+    __shared__ float tile[32][33];
+    __shared__ unsigned ticket;
+    const unsigned across = (N + 31) / 32, tiles = across * ((M + 31) / 32);
+    for (unsigned drawn = 0; ; ++drawn) {
+        if (threadIdx.x == 0 && threadIdx.y == 0) ticket = DRAW;
+        __syncthreads();
+        if (ticket >= tiles) return;
+        const int y = ticket / across * 32, x = ticket % across * 32;
+        for (int i = threadIdx.y; i < 32; i += 8)
+            if (y + i < M && x + threadIdx.x < N) tile[i][threadIdx.x] = in[size_t(y + i) * N + x + threadIdx.x];
+        __syncthreads();
+        for (int i = threadIdx.y; i < 32; i += 8)
+            if (x + i < N && y + threadIdx.x < M) out[size_t(x + i) * M + y + threadIdx.x] = tile[threadIdx.x][i];
+        __syncthreads();
+    }
+}
+"""
+FIRST_COME = "atomicAdd(tickets, 1u)"
+ONE_FOR_ALL = "drawn == 0 ? (atomicAdd(tickets, 1u) == 0 ? 0 : tiles) : ticket + 1"
+
+
+@pytest.mark.parametrize(("draw", "reached"), [(FIRST_COME, "03_padded_tile"), (ONE_FOR_ALL, "00_naive")])
+def test_whose_blocks_share_the_work_is_not_slow(draw: str, reached: str, tmp_path: Path) -> None:
+    file = tmp_path / "kernel.cu"
+    file.write_text(KERNEL.replace("DRAW", draw), "utf-8")
+    result = grade(topics.load("transpose"), file, "emulator")
+    assert result.verdict == "pass", result.reason
+    assert result.rung_reached == reached
