@@ -80,13 +80,23 @@ def none_is_left(before: set[int]) -> bool:
     return True
 
 
+def _may_be_interrupted() -> None:
+    """As in a terminal: a shell has its background jobs ignore SIGINT, and what they start does so, too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("signals", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda one: one.name)
 def test_killing_the_grader_leaves_nothing(signals: signal.Signals, adopting: None, tmp_path: Path) -> None:
     kernel = tmp_path / "endless.cu"
     kernel.write_text(ENDLESS)
     before = descendants(os.getpid())
     command = [sys.executable, "-m", "grader", "grade", "transpose", str(kernel), "--device", "emulator"]
-    grader = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    grader = subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=_may_be_interrupted,
+    )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not descendants(grader.pid):
         time.sleep(0.05)
