@@ -1,4 +1,4 @@
-"""Basic blocks: the nodes of the control flow graph."""
+"""Basic blocks: the nodes of the control flow graph, and the registers that are live where they begin."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.ptx.instructions import is_barrier
+from grader.emulator.ptx.instructions import destinations, is_barrier, sources
 from grader.emulator.ptx.tree import Function, Instruction, Label, Sym
 
 EXIT = -1
@@ -101,3 +101,29 @@ def reachable(blocks: list[Block], start: int, stop: int) -> set[int]:
         seen.add(index)
         stack.extend(blocks[index].successors)
     return seen
+
+
+def live_in(blocks: list[Block]) -> list[set[str]]:
+    """For each block, the registers read in or after it before they are written."""
+    reads: list[set[str]] = []
+    writes: list[set[str]] = []
+    for block in blocks:
+        read: set[str] = set()
+        written: set[str] = set()
+        for inst in [*block.instructions, *([block.terminator] if block.terminator else [])]:
+            read |= {name for name in sources(inst) if name not in written}
+            if not inst.predicate:
+                written |= set(destinations(inst))
+        reads.append(read)
+        writes.append(written)
+    alive = [set(read) for read in reads]
+    changed = True
+    while changed:
+        changed = False
+        for block in reversed(blocks):
+            out = set().union(*(alive[s] for s in block.successors if s != EXIT))
+            new = reads[block.index] | (out - writes[block.index])
+            if new != alive[block.index]:
+                alive[block.index] = new
+                changed = True
+    return alive

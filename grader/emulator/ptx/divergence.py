@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 
-from grader.emulator.ptx.basic_blocks import EXIT, Block, reachable
+from grader.emulator.ptx.basic_blocks import EXIT, Block, live_in, reachable
 from grader.emulator.ptx.instructions import (
     destinations,
     is_aligned,
@@ -26,7 +26,6 @@ from grader.emulator.ptx.instructions import (
     registers_of,
     sources,
 )
-from grader.emulator.ptx.liveness import live_in
 from grader.emulator.ptx.postdominators import PostdominatorTree
 from grader.emulator.ptx.tree import Imm, Instruction, Mem, Operand, Reg
 
