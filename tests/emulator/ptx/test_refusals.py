@@ -54,7 +54,6 @@ mov.b128 %q0, %q1;
 add.u8 %h0, %h1, %h2;
 dp2a.lo.u32.u32 %r0, %r1, %r2, %r3;
 vadd4.u32.u32.u32 %r0, %r1, %r2, %r3;
-fns.b32 %r0, %r1, %r2, %r3;
 szext.wrap.u32 %r0, %r1, %r2;
 bmsk.clamp.b32 %r0, %r1, %r2;
 set.lt.f16.f16 %h0, %h1, %h2;

@@ -9,6 +9,9 @@ from attacking import attack, each_protection
 
 from grader.judge.child.process import ChildDied, ChildTimeout
 
+# The schedules sleep for 1,000 s and the child has 1.5 s; the rest is for a busy machine, which starts a child slowly.
+SOON_S = 100.0
+
 WRITE = """
     import time
     for number in range(3, 64):
@@ -43,4 +46,4 @@ def test_the_clock_is_for_whole_messages(
     begun = time.monotonic()
     with pytest.raises((error, ChildTimeout)):
         attack(body, protection, monkeypatch, seconds=1.5)
-    assert time.monotonic() - begun < 12.0
+    assert time.monotonic() - begun < SOON_S
