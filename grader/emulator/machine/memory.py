@@ -21,6 +21,8 @@ from grader.emulator.runtime.layout import GLOBAL_BASE
 ALIGNMENT = 256
 GAP = 1 << 20
 """Bytes between allocations that belong to nobody."""
+IN_FILE = 4
+"""Repetitions of a pattern that lie in its file: a mapping stands for so many."""
 _PAGE = mmap.PAGESIZE
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Python names it since 3.13; the value is Linux's
 _FIXED = 0x10  # MAP_FIXED, which Python does not name
@@ -209,8 +211,8 @@ class Memory:
     def repeat(self, address: int, nbytes: int, pattern: bytes) -> None:
         """Fills an allocation with repetitions of `pattern`, which has whole pages.
 
-        They take no more memory than the pattern does: all of them are the same pages of one file, and a page that is
-        written becomes a copy.
+        They take little more memory than the pattern does: all of them are the same pages of one file, and a page that
+        is written becomes a copy.
         """
         head = -address % _PAGE
         self.view(address, min(head, nbytes))[:] = np.frombuffer(pattern[:head], np.uint8)[:nbytes]
@@ -219,9 +221,11 @@ class Memory:
         self._repeated.add(address)
         file = os.memfd_create("ladder-pattern")
         try:
-            os.write(file, pattern[head:] + pattern[:head])
-            for start in range(head, nbytes, len(pattern)):
-                self._map(address + start, min(len(pattern), nbytes - start), file)
+            once = pattern[head:] + pattern[:head]
+            for _ in range(IN_FILE):
+                os.write(file, once)
+            for start in range(head, nbytes, IN_FILE * len(pattern)):
+                self._map(address + start, min(IN_FILE * len(pattern), nbytes - start), file)
         finally:
             os.close(file)
 

@@ -6,15 +6,17 @@ marks are looked for only in pages that have memory behind them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from mmap import PAGESIZE, mmap
 from typing import Any
 
 import numpy as np
 
-from grader.emulator.machine.memory import resident
+from grader.emulator.machine.memory import host_address, resident
 from grader.emulator.machine.records import Touched
+from grader.emulator.runtime import build
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
 Array = np.ndarray[Any, np.dtype[np.int64]]
@@ -30,8 +32,13 @@ MOST_WORDS = 256
 """So many of the stored words of an allocation are named at most, drawn from all of them."""
 
 
+@functools.cache
+def _counting() -> Callable[..., int]:
+    return build.load().function("count_marks", 5)
+
+
 class MarkedPages:
-    """Marks of one kind: those in any of some areas, a byte for each sector."""
+    """Marks of one kind: those in any of one or two areas, a byte for each sector."""
 
     def __init__(self, *areas: mmap) -> None:
         self._areas = areas
@@ -60,13 +67,20 @@ class MarkedPages:
     def _united(marks: Sequence[Marks]) -> Marks:
         return marks[0] if len(marks) == 1 else np.bitwise_or.reduce(marks)
 
+    def words_and_pages(self, first: int, last: int) -> tuple[int, int]:
+        """How many words of the sectors [first, last) are marked, and how many pages hold these marks."""
+        pages, marked = self.within(first, last), np.zeros(1, np.int64)
+        addresses = [host_address(area) for area in self._areas]
+        words = _counting()(addresses[0], addresses[-1], pages.ctypes.data, len(pages), marked.ctypes.data)
+        return words, int(marked[0])
+
     def count(self, first: int, last: int) -> int:
         """How many of the sectors [first, last) are marked."""
         return int(np.count_nonzero(self.of_pages(self.within(first, last))))
 
     def words(self, first: int, last: int) -> int:
         """How many of their words are marked."""
-        return int(_words(self.of_pages(self.within(first, last))).sum())
+        return self.words_and_pages(first, last)[0]
 
 
 @dataclass
@@ -115,9 +129,9 @@ class TouchedByBlocks:
         pages = 0
         added = []
         for item in self._allocations:
-            loaded, stored = (_words(_marks(kind, item)) for kind in (self._loaded, self._stored))
-            read, written = (int(words.sum()) for words in (loaded, stored))
-            pages += int(np.count_nonzero(loaded)) + int(np.count_nonzero(stored))
+            read, pages_read = self._loaded.words_and_pages(item.first, item.last)
+            written, pages_written = self._stored.words_and_pages(item.first, item.last)
+            pages += pages_read + pages_written
             added.append((read - item.read, written - item.written))
         reads, writes = (any(counts) for counts in zip(*added, strict=True)) if added else (False, False)
         for item, (read, written) in zip(self._allocations, added, strict=True):
@@ -160,17 +174,6 @@ def _some(places: Array) -> Array:
     if len(places) <= MOST_WORDS:
         return places
     return np.sort(np.random.default_rng(len(places)).choice(places, MOST_WORDS, replace=False))
-
-
-def _words(marks: Marks) -> Array:
-    """How many words are marked on each page."""
-    found: Array = np.bitwise_count(marks.view(np.uint64)).sum(axis=1, dtype=np.int64)
-    return found
-
-
-def _marks(kind: MarkedPages, item: _Allocation) -> Marks:
-    """The marks of an allocation, as far as there may be any."""
-    return kind.of_pages(kind.within(item.first, item.last))
 
 
 def _sectors(kind: MarkedPages, item: _Allocation) -> Array:

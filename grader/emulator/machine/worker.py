@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from grader.emulator.runtime.build import Runtime
 from grader.emulator.runtime.layout import LANES
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-_RUN_BLOCKS = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * 4)
 
 
 def aligned(nbytes: int, dtype: Any = np.int64) -> np.ndarray[Any, Any]:
@@ -37,8 +35,7 @@ class Worker:
         self.local = aligned(128, np.uint8)
         self.states = aligned(128, np.uint8)
         self.queues = aligned(128, np.uint8)
-        self.result = ctypes.c_int64()
-        self._run = _RUN_BLOCKS(runtime.addresses["run_blocks"])
+        self._run = runtime.function("run_blocks", 4)
         self._set(STAMPS=host_address(self.stamps), PATTERNS_GLOBAL=self.patterns[0].ctypes.data,
                   PATTERNS_SHARED=self.patterns[1].ctypes.data, CLOCK=1)  # fmt: skip
 
@@ -101,9 +98,7 @@ class Worker:
 
     def run(self, kernel: int, linears: Array) -> int:
         """Runs the blocks one after the other; the status of the last."""
-        self._run(ctypes.addressof(self.result), None, self.context.ctypes.data, kernel, linears.ctypes.data,
-                  len(linears))  # fmt: skip
-        return self.result.value
+        return self._run(self.context.ctypes.data, kernel, linears.ctypes.data, len(linears))
 
     def site_table(self) -> Array:
         return self.sites.reshape(-1, layout.SITE_SLOTS)

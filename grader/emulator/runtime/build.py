@@ -6,9 +6,11 @@ the object is made anew when the sources, the compilers or the processor change.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import hashlib
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,21 @@ class Runtime:
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
         self.addresses = {name: self._engine.get_function_address(PREFIX + name) for name in names}
+
+    def function(self, name: str, arguments: int) -> Callable[..., int]:
+        """One of the functions, to be called from Python with so many integers."""
+        # As Numba has it: where the result and an exception are put, then the arguments; returned is a status.
+        call = ctypes.CFUNCTYPE(
+            ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *[ctypes.c_int64] * arguments
+        )
+        address = call(self.addresses[name])
+
+        def called(*values: int) -> int:
+            result = ctypes.c_int64()
+            address(ctypes.addressof(result), None, *values)
+            return result.value
+
+        return called
 
 
 NAMES = (
@@ -68,6 +85,7 @@ NAMES = (
     "meet_lanes",
     "track_stores",
     "note_undefined",
+    "count_marks",
 )  # fmt: skip
 
 
@@ -114,25 +132,25 @@ def _functions() -> list[tuple[str, Any, int]]:
         barriers,
         findings,
         globalmem,
+        marks,
         movers,
-        othermem,
         scheduler,
         sharedmem,
         tensor,
     )
     from grader.emulator.runtime.races import lanes, ordering, tracking
-    from grader.emulator.runtime.spaces import constants
+    from grader.emulator.runtime.spaces import constants, local
 
     found: list[tuple[str, Any, int]] = [
         ("access_global", globalmem.access_global, 6),
         ("access_global_uniform", globalmem.access_global_uniform, 6),
         ("access_shared", sharedmem.access_shared, 7),
         ("access_shared_uniform", sharedmem.access_shared_uniform, 6),
-        ("access_local", othermem.access_local, 5),
+        ("access_local", local.access_local, 5),
         ("access_constant", constants.access_constant, 5),
         ("access_constant_uniform", constants.access_constant_uniform, 5),
-        ("access_param", othermem.access_param, 5),
-        ("access_generic", othermem.access_generic, 7),
+        ("access_param", local.access_param, 5),
+        ("access_generic", local.access_generic, 7),
         ("lanes_in_global", atomics.lanes_in_global, 3),
         ("run_blocks", scheduler.run_blocks, 4),
         ("next_turn", scheduler.next_turn, 2),
@@ -150,6 +168,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("meet_lanes", lanes.meet_lanes, 3),
         ("track_stores", tracking.track_stores, 7),
         ("note_undefined", findings.note_undefined, 4),
+        ("count_marks", marks.count_marks, 5),
     ]
     for nbytes, element in movers.ELEMENTS.items():
         found.append((f"gather{nbytes}", movers.make_gather(element, nbytes), 4))

@@ -1,1 +1,1 @@
-"""The smaller state spaces: constant memory, and what is known of local memory."""
+"""The smaller state spaces: constant and local memory, parameters, and generic addresses."""
