@@ -6,6 +6,7 @@ from a GPU's, while requests, sectors and wavefronts are those of the same acces
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,7 +15,6 @@ import numpy as np
 
 from grader.emulator import metrics
 from grader.emulator.ptx.plan import KernelPlan, Site
-from grader.emulator.ptx.tree import Instruction
 from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -53,9 +53,10 @@ _INSTRUCTIONS = {
 """Warp instructions by the memory space that they name."""
 
 
-def metric_of(inst: Instruction) -> str | None:
-    """The metric that counts the threads which execute this instruction, if there is one."""
-    parts = inst.parts
+@functools.cache
+def metric_of(opcode: str) -> str | None:
+    """The metric that counts the threads which execute an instruction, if there is one."""
+    parts = opcode.split(".")
     if parts[0] in _INTER_THREAD:
         return metrics.INTER_THREAD
     name, precision = _ARITHMETIC.get(parts[0]), _PRECISION.get(parts[-1])
@@ -68,17 +69,18 @@ _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 _TYPE_NAMES = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "f32": "fp32"}
 
 
-def _tensor_metrics(inst: Instruction) -> Iterator[tuple[str, int]]:
+@functools.cache
+def _tensor_metrics(opcode: str) -> tuple[tuple[str, int], ...]:
     """What a Tensor Core instruction counts as; wmma's 16 × 16 result takes two HMMA instructions of 16 × 8."""
-    parts = inst.parts
+    parts = opcode.split(".")
     if parts[0] != "mma" and parts[:2] != ["wmma", "mma"]:
-        return
+        return ()
     shape = next(match for match in map(_SHAPE.fullmatch, parts) if match)
     m, n, k = map(int, shape.groups())
     kinds = [part for part in parts if part in _TYPE_NAMES]
     factors = kinds[1] if len(kinds) == 4 else "f16"  # wmma names the factors' type only where it is another
-    yield metrics.TENSOR_INSTRUCTIONS, n // 8
-    yield metrics.TENSOR_OPS[_TYPE_NAMES[factors], _TYPE_NAMES[kinds[0]]], 2 * m * n * k
+    operations = metrics.TENSOR_OPS[_TYPE_NAMES[factors], _TYPE_NAMES[kinds[0]]]
+    return (metrics.TENSOR_INSTRUCTIONS, n // 8), (operations, 2 * m * n * k)
 
 
 class Tally:
@@ -103,9 +105,9 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
         for inst in [*block.instructions, *end]:
             result.add(metrics.WARP_INSTRUCTIONS, inst.source_line, executions)
             result.add(metrics.THREAD_INSTRUCTIONS, inst.source_line, threads)
-            for tensor_metric, amount in _tensor_metrics(inst):
+            for tensor_metric, amount in _tensor_metrics(inst.opcode):
                 result.add(tensor_metric, inst.source_line, executions * amount)
-            metric = metric_of(inst)
+            metric = metric_of(inst.opcode)
             if metric:
                 guard = plan.guarded.get(id(inst))
                 result.add(metric, inst.source_line, threads if guard is None else int(lanes[guard]))

@@ -149,8 +149,9 @@ class LaunchExecution:
 
         if len(workers) == 1:
             return work(workers[0])
-        with ThreadPoolExecutor(len(workers)) as pool:
-            return max(pool.map(work, workers))
+        with ThreadPoolExecutor(len(workers) - 1) as pool:
+            others = pool.map(work, workers[1:])
+            return max(work(workers[0]), *others)
 
     def _held(self) -> dict[str, np.ndarray[Any, Any]]:
         """Arrays that native code reads; kept alive by the caller."""

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from grader.emulator.machine.worker import Array
+Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 Order = Literal["rising", "reversed", "shuffled", "switched"]
 """By number; against it; at random; or at random, many at a time, which take turns at accesses that others see, and see
