@@ -127,7 +127,7 @@ class ChildProcess:
             stdout=self._output,
             stderr=self._errors,
             pass_fds=descriptors,
-            variables=_variables(role.box),
+            variables=_variables(),
         )
         os.close(child_requests)
         os.close(child_replies)
@@ -265,8 +265,11 @@ def _most_memory() -> int:
     return int(_SHARE_OF_MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
-def _variables(box: Box) -> dict[str, str]:
+def _variables() -> dict[str, str]:
     """What a child's libraries are told: where they may keep what they compile, and to start no threads."""
     cache = cache_folder().absolute()
-    found = {"WARPLADDER_CACHE": str(cache), "CUPY_CACHE_DIR": str(cache / "cupy")}
-    return found if box.threads else {**found, "OPENBLAS_NUM_THREADS": "1"}
+    return {
+        "WARPLADDER_CACHE": str(cache),
+        "CUPY_CACHE_DIR": str(cache / "cupy"),
+        "OPENBLAS_NUM_THREADS": "1",
+    }
