@@ -1,0 +1,121 @@
+"""A submission's grade, from what its topic's kind finds out about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.judge.claims import hints, pace
+from grader.judge.claims.pace import Times
+from grader.judge.correctness.cases import Case
+from grader.judge.kernels.case_runner import accuracy
+from grader.judge.kinds import kind_of
+from grader.judge.provenance import provenance
+from grader.judge.refused import Lost
+from grader.judge.runners.pool import DevicePool, Progress
+from grader.judge.submission import Kind, Submission
+from grader.results import Grade, Hint, TimeLimit
+from grader.workbook.topic import Topic
+
+
+def graded(
+    pool: DevicePool,
+    topic: Topic,
+    parsed: Any,
+    file: Path,
+    tried: Sequence[Case],
+    whole: bool,
+    progress: Progress,
+) -> Grade:
+    """Grade what `topic` has parsed of a file; rung and points are given only where `whole`."""
+    kind = kind_of(topic)
+    current = kind.examine(pool, parsed, str(file), tried, whole, progress)
+    standing = _standing(kind, pool, topic, current, progress)
+    progress(file.stem, "done")
+    return _result(pool, topic, current, standing, whole)
+
+
+@dataclass(frozen=True)
+class _Standing:
+    """The rung that a submission reaches, and the times that had a say in it."""
+
+    rung: str | None = None
+    times: Times | None = None
+    limits: list[TimeLimit] = field(default_factory=list)
+
+
+def _standing(
+    kind: Kind[Any], pool: DevicePool, topic: Topic, current: Submission, progress: Progress
+) -> _Standing:
+    """The highest rung whose claims hold and whose time limit is kept. Rung 0 is everything's that is right.
+
+    Most keep the limit of the rung that their claims reach: only where one does not are those below timed.
+    """
+    if current.refusal is not None or not current.proven:
+        return _Standing()
+    ladder = topic.ladder
+    claimed = ladder.up_to(ladder.reached(current.claims))[:0:-1]
+    times, limits = None, []
+    for tried in (claimed[:1], claimed[1:]):
+        beside = [ladder[rung] for rung in pace.compared_with(ladder, tried)]
+        times = kind.times(pool, current, beside, progress) if tried else times
+        if times is None or current.refusal is not None:
+            break
+        for rung in tried:
+            found = pace.limit(ladder, rung, times)
+            limits += [found] if found else []
+            if found is None or found.held:
+                return _Standing(rung, times, limits)
+    return _Standing(None if current.refusal else ladder.ids[0], times, limits)
+
+
+def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Standing, whole: bool) -> Grade:
+    refusal, counters, gpu = current.refusal, current.counters, pool.gpu
+    reached, times = standing.rung, standing.times
+    own_s = None if times is None else times.own_s
+    return Grade(
+        topic=topic.name,
+        file=current.name,
+        verdict="pass" if refusal is None else refusal.verdict,
+        reason=None if refusal is None else refusal.reason,
+        rung_reached=reached,
+        points=0 if reached is None else topic.ladder.paid(reached, current.claims),
+        max_points=topic.max_points,
+        cases=current.cases,
+        findings=current.findings,
+        claims=current.claims,
+        hints=_hints(topic, current, standing, whole),
+        device=pool.device,
+        counted=None if counters is None else topic.sizes_count,
+        counters=counters,
+        counter_source=None if counters is None else "emulated",
+        facts=current.facts,
+        provenance=provenance(None if gpu is None else gpu.hello().driver),
+        accuracy=accuracy(topic, current.cases),
+        printed=current.printed,
+        time_s=own_s,
+        time_source=None if times is None or own_s is None else times.source,
+        time_limits=standing.limits,
+        lost=isinstance(refusal, Lost),
+    )
+
+
+def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) -> list[Hint]:
+    reached, broken = standing.rung, [item for item in standing.limits if not item.held]
+    if current.refusal is not None:
+        return []
+    if broken:
+        return [hints.too_slow(topic.ladder, broken[-1], standing.times)]
+    if reached is not None:
+        found = hints.next_rung(topic.ladder, reached, current.claims)
+        if found and (advice := current.advice()):
+            found.append(Hint(found[0].rung, advice))
+        return found
+    first = topic.ladder.ids[0]
+    if not whole:
+        text = "Only the sizes of this call were tried; grade without --set for rung and points."
+    else:
+        text = "The result is right, but the emulator could not count it, so its rung is not known."
+    return [Hint(first, text)]
