@@ -26,7 +26,16 @@ from grader.workbook.schedule_file import ScheduleFile, parse_schedule
 from grader.workbook.signature import Signature, impossible
 from grader.workbook.source_file import SourceFile
 
-COUNTED_FACTS = ("registers", "shared_bytes", "occupancy", "grid_blocks", "block_threads", "launches")
+COUNTED_FACTS = (
+    "registers",
+    "shared_bytes",
+    "shared_used_bytes",
+    "shared_overlap",
+    "occupancy",
+    "grid_blocks",
+    "block_threads",
+    "launches",
+)
 """What claims on kernels may name besides sizes and Nsight Compute's metrics."""
 
 SIMULATED_FACTS = (

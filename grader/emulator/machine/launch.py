@@ -213,6 +213,8 @@ class LaunchExecution:
             dram_read_bytes=32 * loaded, dram_write_bytes=32 * stored,
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
             longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers), touched=self.found,
+            shared_used_bytes=max(int(w.context[layout.SHARED_USED]) for w in workers) << self.plan.shadow_shift,
+            reads_beside_writes=sum(int(w.context[layout.READS_BESIDE_WRITES]) for w in workers),
             communicates=tracked or self.plan.serial, atomics_a_word=atomics_a_word,
         )  # fmt: skip
 

@@ -179,6 +179,11 @@ class LaunchRecord:
     """Sectors stored: L1 passes every store on."""
     longest_warp: int
     """Warp instructions of the warp that executed the most."""
+    shared_used_bytes: int
+    """Of its shared memory, what a block has read, or updated by atomics: the most that one did."""
+    reads_beside_writes: int
+    """Requests that have read shared memory between two barriers between which the block has written there as well, or
+    had copies by cp.async under way."""
     communicates: bool
     """Its blocks may see in which order they run: threads have met in global memory, or atomics are used."""
     touched: tuple[Touched, ...] = ()

@@ -16,6 +16,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ASYNC_QUEUE,
     ASYNC_WARP_BYTES,
     BLOCK_CLOCK,
+    COPIES,
     E_DESTINATIONS,
     E_GROUP,
     E_LANES,
@@ -47,7 +48,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import sync_clock
-from grader.emulator.runtime.sharedmem import _shadow, accessor
+from grader.emulator.runtime.sharedmem import _shadow, accessor, note_use
 
 
 @native
@@ -87,6 +88,7 @@ def _mark(context: int, offset: int, width: int, record: int) -> None:
 def _complete(context: int, entry: int) -> None:
     """The data of one queued instruction arrives; bytes beyond the source size are zeros."""
     c = pointer(context, int64)
+    c[COPIES] -= 1
     e = pointer(entry, int64)
     width = e[E_WIDTH]
     for lane in range(LANES):
@@ -171,6 +173,8 @@ def async_copy(
         q[Q_FIRST] += 1
     entry = _entry(queue, q[Q_NEXT])
     q[Q_NEXT] += 1
+    pointer(context, int64)[COPIES] += 1
+    note_use(context, int64(STORE))
     e = pointer(entry, int64)
     s = pointer(sources, int64)
     e[E_GROUP] = q[Q_GROUPS]

@@ -103,15 +103,21 @@ GLOBAL_BASE = 0x7000_0000_0000
     CONSTANTS,  # pointer to the (first, last + 1) addresses of the module's constants
     CONSTANT_COUNT,
     LANE_CLOCKS,  # pointer to, for each lane and each other one of its warp, CLOCK before which it knows what that did
+    SHARED_USED,  # the most granules of shared memory that a block has read or updated
+    COPIES,  # copies by cp.async that warps of the block have under way
+    INTERVAL,  # BARRIER_CLOCK of the interval between two barriers that the next two are about
+    INTERVAL_READS,  # requests that have read shared memory in it
+    INTERVAL_WRITES,  # those that have written there, or have read it beside copies
+    READS_BESIDE_WRITES,  # requests that have read shared memory in an interval with writes
     PREVIOUS,  # pointer to what words of the arena held before the last strong store, where loads may miss it; else 0
     CONTEXT_SLOTS,
-) = range(86)
+) = range(92)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
     SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, LANE_CLOCKS,
     BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES,
-    BLOCK_VECTOR, RESIDENT,
+    BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES,
 )  # fmt: skip
 HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 

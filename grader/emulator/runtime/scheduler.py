@@ -27,6 +27,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BUDGET,
     BUDGET_SPENT,
     CLOCK,
+    COPIES,
     DEADLOCKED,
     DONE,
     FAILED_BLOCK,
@@ -47,6 +48,9 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     RESIDENT_COUNT,
     RESIDENTS,
     RUNNING,
+    SHADOW_SHIFT,
+    SHARED_BYTES,
+    SHARED_USED,
     STARVED,
     THREADS,
     TRAPPED,
@@ -67,6 +71,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import call_kernel, pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import forget
+from grader.emulator.runtime.sharedmem import granules_used, settle_interval
 
 
 @native
@@ -79,6 +84,7 @@ def _begin_block(context: int, linear: int) -> None:
     c[LAST_SERIAL] += 1
     c[BLOCK_SERIAL] = c[LAST_SERIAL]
     c[BLOCK_FENCES] = 0
+    c[COPIES] = 0
     c[CLOCK] += 1
     c[BLOCK_CLOCK] = c[CLOCK]
     c[BARRIER_CLOCK] = c[CLOCK]
@@ -141,6 +147,8 @@ def _advance(context: int, kernel: int) -> int:
         running = _any_warp(context, int64(RUNNING))
         if not running and not _any_warp(context, int64(WAITING)):
             forget(context)
+            settle_interval(context)
+            c[SHARED_USED] = max(c[SHARED_USED], granules_used(context, c[SHARED_BYTES] >> c[SHADOW_SHIFT]))
             return int64(DONE)
         opened = open_complete(context)
         if running:

@@ -20,8 +20,12 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     CLOCK,
+    COPIES,
     GROUPS,
     IN_FLIGHT,
+    INTERVAL,
+    INTERVAL_READS,
+    INTERVAL_WRITES,
     LANE_FIELD,
     LANES,
     LOAD,
@@ -42,6 +46,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     P_SECTORS,
     PATTERNS_SHARED,
     RACE,
+    READS_BESIDE_WRITES,
     REQUESTS,
     RESIDENT,
     SECTORS,
@@ -261,6 +266,41 @@ def _shadow(
 
 
 @native
+def settle_interval(context: int) -> None:
+    """Counts the reads of the interval that has ended."""
+    c = pointer(context, int64)
+    if c[INTERVAL_WRITES]:
+        c[READS_BESIDE_WRITES] += c[INTERVAL_READS]
+    c[INTERVAL_READS] = c[INTERVAL_WRITES] = 0
+
+
+@native
+def note_use(context: int, kind: int) -> None:
+    """Takes note of a request, to tell tiles that come while others are read from those that come in between."""
+    c = pointer(context, int64)
+    if c[INTERVAL] != c[BARRIER_CLOCK]:
+        settle_interval(context)
+        c[INTERVAL] = c[BARRIER_CLOCK]
+    reads = kind in (LOAD, STRONG_LOAD)
+    c[INTERVAL_READS] += reads
+    c[INTERVAL_WRITES] += not reads or c[COPIES] > 0
+
+
+@native
+def granules_used(context: int, count: int) -> int:
+    """How many of the first granules of shared memory the block has read, or updated by what others see at once."""
+    c = pointer(context, int64)
+    writes = pointer(c[SHADOW_WRITES], int64)
+    reads = pointer(c[SHADOW_READS], int64)
+    begun = c[BLOCK_CLOCK] << ACCESSOR_BITS
+    used = int64(0)
+    for index in range(count):
+        updated = writes[index] >= begun and writes[index] & LANE_FIELD == UPDATED
+        used += int64(reads[index] >= begun or updated)
+    return used
+
+
+@native
 def _run_of_loads(context: int, me: int, first: int, count: int, lane_shift: int, synchronised: int) -> bool:
     """Loads of `count` granules in a row, if none of them needs a closer look; lanes follow each other."""
     c = pointer(context, int64)
@@ -406,6 +446,7 @@ def access_shared(
     s[ACCESS_LANES] += population(mask)
     s[SECTORS] += p[P_SECTORS]
     s[GROUPS] += p[P_GROUPS]
+    note_use(context, kind)
     allowed = mask
     inside = first + p[P_LOWEST] >= 0 and first + p[P_HIGHEST] + width <= c[SHARED_BYTES]
     if not inside or not p[P_ALIGNED] or first & (width - 1):
@@ -435,6 +476,7 @@ def access_shared_uniform(context: int, site: int, offset: int, mask: int, width
         groups = int64(2)
     s[SECTORS] += groups
     s[GROUPS] += groups
+    note_use(context, kind)
     lane = trailing_zeros(mask)
     if offset & (width - 1):
         note(context, site, MISALIGNED, lane, offset, width)

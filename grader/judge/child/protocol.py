@@ -268,6 +268,8 @@ class Record(Struct, frozen=True):
     l2_read_bytes: int
     l2_write_bytes: int
     longest_warp: int
+    shared_used_bytes: int
+    reads_beside_writes: int
     communicates: bool
     touched: tuple[Touched, ...] = ()
     atomics_a_word: float = 0.0

@@ -18,6 +18,8 @@ _WORTH = {"add": 1, "mul": 1, "fma": 2}
 FLOP = {metrics.ARITHMETIC[letter + name]: flop for letter in "fdh" for name, flop in _WORTH.items()}
 """Floating-point operations an instruction, by counter: ffma, dadd and so on; a multiply-add is two."""
 
+_SHARED_LOADS = (metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS)
+
 
 @dataclass(frozen=True)
 class Resources:
@@ -99,11 +101,14 @@ def l2_bytes(records: Sequence[Record]) -> int:
     return sum(record.l2_read_bytes + record.l2_write_bytes for record in records)
 
 
-def facts(used: Resources) -> dict[str, Number]:
+def facts(used: Resources, records: Sequence[Record]) -> dict[str, Number]:
     """What claims may name besides sizes and counters."""
+    loads = sum(record.counters.get(name, 0) for record in records for name in _SHARED_LOADS)
     return {
         "registers": used.registers,
         "shared_bytes": used.shared_bytes,
+        "shared_used_bytes": max(record.shared_used_bytes for record in records),
+        "shared_overlap": sum(record.reads_beside_writes for record in records) / max(1, loads),
         "occupancy": used.occupancy.fraction,
         "grid_blocks": used.grid_blocks,
         "block_threads": used.block_threads,

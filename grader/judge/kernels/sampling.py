@@ -100,6 +100,7 @@ def grown(record: Record, launch: Launch, growth: float) -> Record:
         l2_read_bytes=round(record.l2_read_bytes * each),
         l2_write_bytes=round(record.l2_write_bytes * each),
         longest_warp=round(record.longest_warp * each),
+        reads_beside_writes=round(record.reads_beside_writes * each),
     )
 
 

@@ -138,9 +138,12 @@ def claim(
     values: list[dict[str, Number]] = []
     if current.resources is not None:
         sizes = runner.topic.signature.with_derived(problem)
-        current.facts = counting.facts(current.resources)
-        facts = {**sizes, **current.facts}
-        values = [{**with_sums(counting.summed(records)), **facts} for records in current.counted]
+        facts = [counting.facts(current.resources, records) for records in current.counted]
+        current.facts = facts[0]
+        values = [
+            {**with_sums(counting.summed(records)), **sizes, **found}
+            for records, found in zip(current.counted, facts, strict=True)
+        ]
     current.claims = check_claims(runner.topic, claims, values)
 
 
@@ -153,7 +156,7 @@ def claim_at_main_sizes(current: KernelSubmission, runner: CaseRunner, records: 
     planned = current.compiled.plan(topic.sizes_main, hello.limits)
     used = counting.resources(current.compiled, planned, hello.arch)
     sizes = topic.signature.with_derived(topic.sizes_main)
-    values = {**with_sums(counting.of_whole_grids(records)), **sizes, **counting.facts(used)}
+    values = {**with_sums(counting.of_whole_grids(records)), **sizes, **counting.facts(used, records)}
     there = check_claims(topic, topic.claims, [values])
     current.claims = [
         replace(at_main, at_main=True) if here.held and at_main.held is False else here

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from records import record
 
 from grader.analysis.devices import boards
 from grader.analysis.occupancy import occupancy
@@ -141,7 +142,7 @@ def test_a_fused_multiply_add_is_two_operations() -> None:
 
 def test_what_claims_may_name_is_what_they_are_given() -> None:
     resources = Resources(32, 0, 0, occupancy(boards()[0], 32, 32, 0), 1, 32, 1)
-    assert tuple(counting.facts(resources)) == COUNTED_FACTS
+    assert tuple(counting.facts(resources, [record()])) == COUNTED_FACTS
     recording = Recording((), (True, False, False), 0, (), ())
     assert tuple(facts(recording, Timeline(1.0, ()), lambda launch: (), ())) == SIMULATED_FACTS
 

@@ -1,0 +1,57 @@
+"""How much of its shared memory a block reads, and whether it is written meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from emulated import Bench
+
+STEPS = 8
+
+# name → what a step of the loop does, bytes of 1,024 that are read, the share of reads beside writes
+USES = {
+    "all of it, in turns": (
+        "tiles[0][t] = in[k * 128 + t]; __syncthreads(); sum += tiles[0][127 - t]; __syncthreads();", 512, 0.0
+    ),
+    "two tiles in turns": (
+        "tiles[k & 1][t] = in[k * 128 + t]; __syncthreads(); sum += tiles[k & 1][127 - t];", 1024, 7 / 8
+    ),
+    "the other tile is never read": (
+        "tiles[0][t] = in[k * 128 + t]; tiles[1][t] = 0; __syncthreads(); sum += tiles[0][127 - t]; __syncthreads();",
+        512, 0.0,
+    ),
+    "only updated": ("if (k == 0) { tiles[0][t] = 0; } atomicAdd(&tiles[0][t], in[k * 128 + t]);", 512, 0.0),
+    "copied and waited for": (
+        "copy(&tiles[0][t], &in[k * 128 + t]); arrived<0>(); sum += tiles[0][127 - t]; __syncthreads();", 512, 0.0
+    ),
+    "copied ahead": (
+        "if (k == 0) { copy(&tiles[0][t], &in[t]); } arrived<0>();"
+        "if (k < 7) { copy(&tiles[k + 1 & 1][t], &in[(k + 1) * 128 + t]); } sum += tiles[k & 1][127 - t];",
+        1024, 7 / 8,
+    ),
+}  # fmt: skip
+
+SOURCE = """
+#include <cuda_pipeline.h>
+template <int N> __device__ void arrived() { __pipeline_commit(); __pipeline_wait_prior(N); __syncthreads(); }
+__device__ void copy(float* to, const float* from) { __pipeline_memcpy_async(to, from, 4); }
+extern "C" __global__ void k(const float* in, float* out)
+{
+    __shared__ float tiles[2][128];
+    const int t = threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < 8; ++k) { BODY }
+    out[blockIdx.x * 128 + t] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("name", USES)
+def test_use(bench: Bench, name: str) -> None:
+    body, used, beside = USES[name]
+    numbers = np.arange(STEPS * 128, dtype=np.float32)
+    ran = bench.cuda(SOURCE.replace("BODY", body), "k", 3, 128, numbers, np.zeros(3 * 128, np.float32))
+    assert not ran.findings
+    reads = ran.counters["smsp__sass_inst_executed_op_shared_ld.sum"]
+    assert ran.record.shared_used_bytes == used
+    assert ran.record.reads_beside_writes == beside * reads
