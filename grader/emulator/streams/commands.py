@@ -156,7 +156,7 @@ class NewEvent(Struct, frozen=True, tag=True):
 
 
 class Started(Struct, frozen=True, tag=True):
-    """What follows is timed."""
+    """run() begins, and what follows is timed; or it begins again."""
 
 
 Entry = Buffer | Pinned | NewStream | NewEvent | Graph | Started | Command

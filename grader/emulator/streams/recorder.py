@@ -83,13 +83,14 @@ class Recorder:
         self._room -= 1
 
     def start(self) -> None:
-        """What was asked for up to here was preparation. Raises NotRecorded where that was work."""
-        if self._first is not None:
+        """run() begins: what was asked for up to here was preparation, or the run before. Raises NotRecorded where
+        preparation was work."""
+        if self._first is not None and not self._running:
             raise NotRecorded(
                 f"line {self._first.line}: __init__ gives the GPU work, but there is no data before run(): allocate "
                 "memory, make streams, events and graphs in __init__, and do the rest in run()"
             )
-        self._running = True
+        self._running, self._room = True, MOST_CALLS
         self._note(Started())
 
     # ---- memory --------------------------------------------------------------------------------------------

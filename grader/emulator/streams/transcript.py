@@ -6,6 +6,7 @@ likes, and all that comes of it is another list of calls, which has to be right 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
@@ -15,8 +16,11 @@ from grader.emulator.streams.commands import (
     TOO_MANY,
     Buffer,
     Command,
+    Copy,
     Entry,
+    Fill,
     Graph,
+    LaunchKernel,
     NewEvent,
     NewStream,
     Pinned,
@@ -24,9 +28,27 @@ from grader.emulator.streams.commands import (
     Started,
 )
 
+Work = tuple[str, int | tuple[int, ...]]
+"""A copy or a fill and its bytes, or a kernel and its grid."""
+
+
+def work(recording: Recording) -> Counter[Work]:
+    """What there is for the GPU to do, in whatever order and wherever in memory."""
+    found: Counter[Work] = Counter()
+    for item in recording.queued():
+        match item:
+            case Copy(nbytes=nbytes):
+                found["Copy", nbytes] += 1
+            case Fill(pattern=pattern, count=count):
+                found["Fill", len(pattern) * count] += 1
+            case LaunchKernel():
+                found[item.kernel, item.grid] += 1
+    return found
+
 
 class Transcript:
-    """The entries so far; `given` are the job's host arrays. `complaint` says why they are no recording."""
+    """The entries so far, of two calls of run(); `given` are the job's host arrays. `complaint` says why they are no
+    recording."""
 
     def __init__(self, given: Iterable[Buffer]) -> None:
         self._buffers = list(given)
@@ -35,6 +57,8 @@ class Transcript:
         self._graphs: list[Graph] = []
         self._commands: list[Command] = []
         self._started = False
+        self._first: Recording | None = None
+        """Of the first call, once the second has begun."""
         self._noted = 0
         self.complaint = ""
 
@@ -47,7 +71,15 @@ class Transcript:
             self.complaint = self._add(entry)
 
     def recording(self) -> Recording:
-        """Everything noted."""
+        """What was noted of preparation and of the first call of run()."""
+        return self._first or self._so_far()
+
+    def of_both_calls(self) -> tuple[Counter[Work], Counter[Work]]:
+        """What each call gave the GPU to do."""
+        first, second = self.recording(), self._so_far()
+        return work(first), work(second) if self._first else Counter()
+
+    def _so_far(self) -> Recording:
         return Recording(
             tuple(self._buffers),
             tuple(self._blocking),
@@ -68,8 +100,10 @@ class Transcript:
                 self._graphs.append(entry)
             case Started() if not self._started:
                 self._started = True
+            case Started() if self._first is None:
+                self._first, self._commands, self._noted = self._so_far(), [], 0
             case Started():
-                return "run() begins twice"
+                return "run() begins a third time"
             case _ if self._started:
                 self._commands.append(entry)
             case _:

@@ -95,6 +95,9 @@ def check_schedule(
         return CheckedSchedule(None, _of_failure(reply.failure, file))
     if transcript.complaint:
         return CheckedSchedule(None, _unreplayable(transcript.complaint))
+    first, again = transcript.of_both_calls()
+    if first != again:
+        return CheckedSchedule(None, _of_the_first_call_only(first.total(), again.total()))
     return Checker(topic, kernel, problem, transcript.recording()).check()
 
 
@@ -111,6 +114,15 @@ def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostD
 def _given(item: HostData) -> Buffer:
     """One of the job's host arrays, in a recording."""
     return Buffer("pageable", math.prod(item.shape) * np.dtype(item.dtype).itemsize, item.name)
+
+
+def _of_the_first_call_only(first: int, again: int) -> Refused:
+    sizes = "" if first != again else ", of other sizes"
+    return Refused(
+        "fail",
+        "run() is called again for every new set of data, and has to do the same each time: the first call asks for "
+        f"{first:,} copies, fills and launches, the second for {again:,}{sizes}. What does it keep from call to call?",
+    )
 
 
 def _unreplayable(complaint: str) -> Refused:

@@ -8,6 +8,7 @@ from grader.emulator.streams.commands import (
     MOST_CALLS,
     Buffer,
     Entry,
+    LaunchKernel,
     NewStream,
     Pinned,
     Started,
@@ -16,6 +17,7 @@ from grader.emulator.streams.commands import (
 from grader.emulator.streams.transcript import Transcript
 
 GIVEN = Buffer("pageable", 400, "source")
+LAUNCH = LaunchKernel("process", (8, 1, 1), (256, 1, 1), 0, (), 0)
 
 
 def told(*entries: Entry) -> Transcript:
@@ -38,7 +40,7 @@ def test_entries_make_a_recording() -> None:
     ("entries", "complaint"),
     [
         ((Synchronise(None),), "work before run"),
-        ((Started(), Started()), "begins twice"),
+        ((Started(), Started(), Started()), "begins a third time"),
         ((Started(), Pinned(0)), "page-locked in run"),
         ((Started(), Buffer("device", 8)), "allocated .* in run"),
         ((Buffer("pageable", 400, "source"),), "a job's name"),
@@ -51,6 +53,15 @@ def test_entries_make_a_recording() -> None:
 def test_what_no_recorder_notes_is_complained_of(entries: tuple[Entry, ...], complaint: str) -> None:
     found = told(*entries)
     assert re.search(complaint, found.complaint)
+
+
+def test_what_the_second_call_of_run_asks_for_is_kept_apart() -> None:
+    found = told(Started(), LAUNCH, NewStream(True), Started(), LAUNCH, LAUNCH, NewStream(True))
+    assert not found.complaint
+    assert found.recording().commands == (LAUNCH,)
+    assert len(found.recording().blocking) == 2
+    assert [calls.total() for calls in found.of_both_calls()] == [1, 2]
+    assert not told(Started(), LAUNCH).of_both_calls()[1]
 
 
 def test_nothing_is_noted_behind_a_complaint() -> None:
