@@ -48,7 +48,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import sync_clock
-from grader.emulator.runtime.sharedmem import _shadow, accessor, note_use
+from grader.emulator.runtime.sharedmem import _shadow, accessor
+from grader.emulator.runtime.spaces.shared_use import note_use
 
 
 @native

@@ -71,7 +71,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 from grader.emulator.runtime.native import call_kernel, pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import forget
-from grader.emulator.runtime.sharedmem import granules_used, settle_interval
+from grader.emulator.runtime.spaces.shared_use import granules_used, settle_interval
 
 
 @native

@@ -16,16 +16,11 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     ACCESSOR_BITS,
     ANY_WARP,
-    ATOMIC,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     CLOCK,
-    COPIES,
     GROUPS,
     IN_FLIGHT,
-    INTERVAL,
-    INTERVAL_READS,
-    INTERVAL_WRITES,
     LANE_FIELD,
     LANES,
     LOAD,
@@ -46,7 +41,6 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     P_SECTORS,
     PATTERNS_SHARED,
     RACE,
-    READS_BESIDE_WRITES,
     REQUESTS,
     RESIDENT,
     SECTORS,
@@ -77,7 +71,8 @@ from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
 from grader.emulator.runtime.races.lanes import known_of_lanes
-from grader.emulator.runtime.races.ordering import acquire, known_before, release, sync_clock
+from grader.emulator.runtime.races.ordering import acquire, known_before, sync_clock, synchronise_shared
+from grader.emulator.runtime.spaces.shared_use import note_use
 
 
 @native
@@ -266,41 +261,6 @@ def _shadow(
 
 
 @native
-def settle_interval(context: int) -> None:
-    """Counts the reads of the interval that has ended."""
-    c = pointer(context, int64)
-    if c[INTERVAL_WRITES]:
-        c[READS_BESIDE_WRITES] += c[INTERVAL_READS]
-    c[INTERVAL_READS] = c[INTERVAL_WRITES] = 0
-
-
-@native
-def note_use(context: int, kind: int) -> None:
-    """Takes note of a request, to tell tiles that come while others are read from those that come in between."""
-    c = pointer(context, int64)
-    if c[INTERVAL] != c[BARRIER_CLOCK]:
-        settle_interval(context)
-        c[INTERVAL] = c[BARRIER_CLOCK]
-    reads = kind in (LOAD, STRONG_LOAD)
-    c[INTERVAL_READS] += reads
-    c[INTERVAL_WRITES] += not reads or c[COPIES] > 0
-
-
-@native
-def granules_used(context: int, count: int) -> int:
-    """How many of the first granules of shared memory the block has read, or updated by what others see at once."""
-    c = pointer(context, int64)
-    writes = pointer(c[SHADOW_WRITES], int64)
-    reads = pointer(c[SHADOW_READS], int64)
-    begun = c[BLOCK_CLOCK] << ACCESSOR_BITS
-    used = int64(0)
-    for index in range(count):
-        updated = writes[index] >= begun and writes[index] & LANE_FIELD == UPDATED
-        used += int64(reads[index] >= begun or updated)
-    return used
-
-
-@native
 def _run_of_loads(context: int, me: int, first: int, count: int, lane_shift: int, synchronised: int) -> bool:
     """Loads of `count` granules in a row, if none of them needs a closer look; lanes follow each other."""
     c = pointer(context, int64)
@@ -404,20 +364,6 @@ def _shadow_lanes(context: int, site: int, addresses: int, mask: int, width: int
 
 
 @native
-def _synchronise(context: int, addresses: int, mask: int, kind: int) -> None:
-    """What strong accesses to shared memory publish and acquire; addresses are offsets."""
-    c = pointer(context, int64)
-    a = pointer(addresses, int64)
-    for lane in range(LANES):
-        if (mask >> lane) & 1:
-            key = SHARED_WINDOW + (c[RESIDENT] << 34) + a[lane]
-            if kind in (ATOMIC, STRONG_LOAD):
-                acquire(context, key)
-            if kind != STRONG_LOAD:
-                release(context, key, int64(kind == STRONG_STORE))
-
-
-@native
 def _plainly(context: int, kind: int) -> int:
     """How an access counts here: strong loads and stores are as plain ones where no warp can wait by them."""
     if pointer(context, int64)[SYNC_TABLE]:
@@ -456,7 +402,7 @@ def access_shared(
     else:
         _shadow_lanes(context, site, addresses, allowed, width, kind)
     if c[SYNC_TABLE] and kind not in (LOAD, STORE):
-        _synchronise(context, addresses, allowed, kind)
+        synchronise_shared(context, addresses, allowed, kind)
     host = c[SHARED_HOST]
     for lane in range(LANES):
         a[lane] += host

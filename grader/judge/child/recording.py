@@ -5,10 +5,11 @@ Nothing of the recording is kept here, where that code could change it: every en
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
 
 import numpy as np
@@ -84,13 +85,22 @@ def record(op: RecordSchedule, note: Callable[[Entry], None]) -> None:
             module.__file__ = op.file
             exec(compile(op.source, op.file, "exec"), vars(module))
             schedule = vars(module)[CLASS](function, *parameters)
-            for _ in range(2):  # it has to do the same for the next set of data
-                recorder.start()
+            recorder.start()
+            schedule.run()
+            with redirect_stdout(_Nowhere()):
+                recorder.start()  # it has to do the same for the next set of data
                 schedule.run()
     except BaseException as error:
         raise ScheduleFailed(error, op.file) from error
     finally:
         found.recorder = None
+
+
+class _Nowhere(io.TextIOBase):
+    """What is printed a second time."""
+
+    def write(self, text: str) -> int:
+        return len(text)
 
 
 def _given(recorder: Recorder, item: HostData) -> HostArray:
