@@ -159,7 +159,11 @@ class Started(Struct, frozen=True, tag=True):
     """run() begins, and what follows is timed; or it begins again."""
 
 
-Entry = Buffer | Pinned | NewStream | NewEvent | Graph | Started | Command
+class Stopped(Struct, frozen=True, tag=True):
+    """run() cannot be called again, and says so."""
+
+
+Entry = Buffer | Pinned | NewStream | NewEvent | Graph | Started | Stopped | Command
 """What a recorder notes."""
 
 

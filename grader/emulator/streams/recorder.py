@@ -40,6 +40,7 @@ from grader.emulator.streams.commands import (
     RecordEvent,
     Space,
     Started,
+    Stopped,
     Synchronise,
     WaitForEvent,
 )
@@ -92,6 +93,10 @@ class Recorder:
             )
         self._running, self._room = True, MOST_CALLS
         self._note(Started())
+
+    def stop(self) -> None:
+        """run() has raised when it was called again."""
+        self._send(Stopped())
 
     # ---- memory --------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from grader.emulator.streams.commands import (
     Pinned,
     Recording,
     Started,
+    Stopped,
 )
 
 Work = tuple[str, int | tuple[int, ...]]
@@ -59,6 +60,7 @@ class Transcript:
         self._started = False
         self._first: Recording | None = None
         """Of the first call, once the second has begun."""
+        self._stopped = False
         self._noted = 0
         self.complaint = ""
 
@@ -75,8 +77,10 @@ class Transcript:
         return self._first or self._so_far()
 
     def of_both_calls(self) -> tuple[Counter[Work], Counter[Work]]:
-        """What each call gave the GPU to do."""
+        """What each call gave the GPU to do; for one that has to be the only one, twice the same."""
         first, second = self.recording(), self._so_far()
+        if self._stopped:
+            second = first
         return work(first), work(second) if self._first else Counter()
 
     def _so_far(self) -> Recording:
@@ -104,6 +108,8 @@ class Transcript:
                 self._first, self._commands, self._noted = self._so_far(), [], 0
             case Started():
                 return "run() begins a third time"
+            case Stopped():
+                self._stopped = True
             case _ if self._started:
                 self._commands.append(entry)
             case _:

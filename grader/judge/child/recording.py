@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -87,13 +88,21 @@ def record(op: RecordSchedule, note: Callable[[Entry], None]) -> None:
             schedule = vars(module)[CLASS](function, *parameters)
             recorder.start()
             schedule.run()
-            with redirect_stdout(_Nowhere()):
-                recorder.start()  # it has to do the same for the next set of data
-                schedule.run()
+            _run_again(recorder, schedule)
     except BaseException as error:
         raise ScheduleFailed(error, op.file) from error
     finally:
         found.recorder = None
+
+
+def _run_again(recorder: Recorder, schedule: Any) -> None:
+    """It has to do the same for the next set of data, or to say that it cannot, as where it gives its memory back."""
+    recorder.start()
+    try:
+        with redirect_stdout(_Nowhere()):
+            schedule.run()
+    except Exception:
+        recorder.stop()
 
 
 class _Nowhere(io.TextIOBase):

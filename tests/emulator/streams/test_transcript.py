@@ -12,6 +12,7 @@ from grader.emulator.streams.commands import (
     NewStream,
     Pinned,
     Started,
+    Stopped,
     Synchronise,
 )
 from grader.emulator.streams.transcript import Transcript
@@ -62,6 +63,12 @@ def test_what_the_second_call_of_run_asks_for_is_kept_apart() -> None:
     assert len(found.recording().blocking) == 2
     assert [calls.total() for calls in found.of_both_calls()] == [1, 2]
     assert not told(Started(), LAUNCH).of_both_calls()[1]
+
+
+def test_a_call_that_has_to_be_the_only_one_stands_for_both() -> None:
+    first, second = told(Started(), LAUNCH, Started(), Stopped()).of_both_calls()
+    assert first == second
+    assert first.total() == 1
 
 
 def test_nothing_is_noted_behind_a_complaint() -> None:
