@@ -20,6 +20,7 @@ from grader.emulator.streams.commands import (
     Entry,
     Fill,
     Graph,
+    LaunchGraph,
     LaunchKernel,
     NewEvent,
     NewStream,
@@ -34,16 +35,30 @@ Work = tuple[str, int | tuple[int, ...]]
 
 
 def work(recording: Recording) -> Counter[Work]:
-    """What there is for the GPU to do, in whatever order and wherever in memory."""
+    """What there is for the GPU to do, in whatever order and wherever in memory.
+
+    Nothing is checked yet: graphs are not expanded, as small ones may do very much, and may not be there.
+    """
+    found = _enqueued(recording.commands)
+    launched = Counter(item.graph for item in recording.commands if isinstance(item, LaunchGraph))
+    for graph, times in launched.items():
+        if 0 <= graph < len(recording.graphs):
+            for item, count in _enqueued(recording.graphs[graph].commands).items():
+                found[item] += times * count
+    return found
+
+
+def _enqueued(commands: Iterable[Command]) -> Counter[Work]:
+    """What commands ask for, but for the graphs that they launch."""
     found: Counter[Work] = Counter()
-    for item in recording.queued():
-        match item:
+    for command in commands:
+        match command:
             case Copy(nbytes=nbytes):
                 found["Copy", nbytes] += 1
             case Fill(pattern=pattern, count=count):
                 found["Fill", len(pattern) * count] += 1
-            case LaunchKernel():
-                found[item.kernel, item.grid] += 1
+            case LaunchKernel(kernel=kernel, grid=grid):
+                found[kernel, grid] += 1
     return found
 
 
@@ -78,10 +93,10 @@ class Transcript:
 
     def of_both_calls(self) -> tuple[Counter[Work], Counter[Work]]:
         """What each call gave the GPU to do; for one that has to be the only one, twice the same."""
-        first, second = self.recording(), self._so_far()
-        if self._stopped:
-            second = first
-        return work(first), work(second) if self._first else Counter()
+        first = work(self.recording())
+        if self._first is None:
+            return first, Counter()
+        return first, first if self._stopped else work(self._so_far())
 
     def _so_far(self) -> Recording:
         return Recording(

@@ -8,6 +8,8 @@ from grader.emulator.streams.commands import (
     MOST_CALLS,
     Buffer,
     Entry,
+    Graph,
+    LaunchGraph,
     LaunchKernel,
     NewStream,
     Pinned,
@@ -69,6 +71,17 @@ def test_a_call_that_has_to_be_the_only_one_stands_for_both() -> None:
     first, second = told(Started(), LAUNCH, Started(), Stopped()).of_both_calls()
     assert first == second
     assert first.total() == 1
+
+
+def test_graphs_are_counted_without_being_expanded() -> None:
+    """Half of the calls make a graph, and the other half launch it: a hundred million things to do, or none at all."""
+    half = MOST_CALLS // 2 - 1
+    large, launches = Graph(0, (LAUNCH,) * half), [LaunchGraph(0, 0)] * half
+    first, second = told(
+        Started(), large, *launches, Started(), LaunchGraph(7, 0), LaunchGraph(-9, 0)
+    ).of_both_calls()
+    assert first.total() == half * half
+    assert second.total() == 0
 
 
 def test_nothing_is_noted_behind_a_complaint() -> None:

@@ -25,7 +25,7 @@ constexpr int BK = 32;     // steps of k between two barriers
 constexpr int TM = 8;      // rows of C that a thread computes: 4 of them and 4 more 16 rows below
 constexpr int TN = 8;      // columns of C that a thread computes: 4 and 4 more 32 to the right
 constexpr int V = 4;       // floats in a float4
-constexpr int STAGES = 1;  // pairs of tiles in shared memory: one is read, two are filled
+constexpr int STAGES = 1;  // pairs of tiles in shared memory
 
 // The warps of a block stand in a grid over its tile of C, and the 32 threads of a warp in a grid
 // of 4 × 8 over the warp's.
