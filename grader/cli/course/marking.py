@@ -1,8 +1,7 @@
-"""The commands for those who teach: a course's folder, and a whole class marked."""
+"""`ladder course mark`: a whole class marked."""
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,16 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.options import (
-    NOT_PASSED,
-    PASSED,
-    JsonOption,
-    app,
-    console_for,
-    say_if_unconfined,
-    write_json,
-    writing,
-)
+from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_json
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
@@ -27,54 +18,11 @@ if TYPE_CHECKING:
 
     from grader.course.batch import Row
 
-course = typer.Typer(
-    help="Assignments for nbgrader, and a whole class marked.",
-    epilog="Begin with: ladder course init mycourse.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
-app.add_typer(course, name="course")
-
-
-@course.command()
-def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new folder, or a course's.")],
-    topic: Annotated[
-        list[str] | None,
-        typer.Option("--topic", help="A topic to make an assignment of; repeatable. All if none."),
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", help="The course's name; the folder's if not given.")
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write over assignments that are there.")] = False,
-) -> None:
-    """Make a course's folder: nbgrader's configuration, hidden cases, and an assignment a topic.
-
-    \b
-    Examples:
-      ladder course init cuda
-      ladder course init cuda --topic transpose --topic reduce
-    """
-    _needs_nbgrader()
-    from grader.course.folder import create
-    from grader.workbook.topics import discover, load
-
-    topics = [load(item) for item in topic] if topic else list(discover().values())
-    with writing(folder):
-        written = create(folder, topics, name or folder.resolve().name, force)
-    console = console_for()
-    for path in written:
-        console.print(f"wrote {path}", crop=False, soft_wrap=True)
-    console.print(
-        f"\nNext: cd {folder}, nbgrader generate_assignment {topics[0].name}, and hand out "
-        f"release/{topics[0].name}/. Keep hidden.toml to yourself."
-    )
-
 
 @course.command()
 def mark(
-    assignment: Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="As nbgrader knows it.")],
-    folder: Annotated[Path, typer.Option("--course", metavar="DIR", help="The course's folder.")] = Path(),
+    assignment: AssignmentName,
+    folder: CourseOption = Path(),
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions marked at a time.")] = 2,
     again: Annotated[bool, typer.Option("--again", help="Also those that were marked before.")] = False,
     json: JsonOption = None,
@@ -89,7 +37,7 @@ def mark(
       ladder course mark transpose
       ladder course mark transpose --course cuda --jobs 4
     """
-    _needs_nbgrader()
+    needs_nbgrader()
     from grader.course import batch
 
     course_folder, marker = batch.open_course(folder)
@@ -110,12 +58,6 @@ def mark(
     if json is not None:
         write_json(json, _json(rows))
     raise typer.Exit(NOT_PASSED if any(row.grade is None for row in rows) else PASSED)
-
-
-def _needs_nbgrader() -> None:
-    """Raise WarpladderError without the packages of the extra `course`."""
-    if importlib.util.find_spec("nbgrader") is None:
-        raise WarpladderError("nbgrader is not installed", remedy="pip install 'warpladder[course]'")
 
 
 @contextmanager

@@ -1,0 +1,11 @@
+"""The commands for those who teach, a module each; a module's commands are registered when it is imported."""
+
+from __future__ import annotations
+
+# Their order in `ladder course --help`.
+# isort: off
+from grader.cli.course import folder
+from grader.cli.course import marking
+# isort: on
+
+__all__ = ["folder", "marking"]

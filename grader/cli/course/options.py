@@ -1,0 +1,29 @@
+"""What the commands for those who teach share: their place in the command line, and options."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.cli.options import app
+from grader.errors import WarpladderError
+
+course = typer.Typer(
+    help="Assignments for nbgrader, and a whole class marked.",
+    epilog="Begin with: ladder course init mycourse.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(course, name="course")
+
+AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="As nbgrader knows it.")]
+CourseOption = Annotated[Path, typer.Option("--course", metavar="DIR", help="The course's folder.")]
+
+
+def needs_nbgrader() -> None:
+    """Raise WarpladderError without the packages of the extra `course`."""
+    if importlib.util.find_spec("nbgrader") is None:
+        raise WarpladderError("nbgrader is not installed", remedy="pip install 'warpladder[course]'")
