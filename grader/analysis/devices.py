@@ -46,6 +46,7 @@ class DeviceSpec:
     l2_scattered: float  # where each sector lies in a line of its own
     l2_atomics: float  # in sectors that atomics update, however little of them
     atomic_clocks: float  # from one atomic to the next on the same word
+    shared_cas_clocks: float  # from one compare-and-swap in shared memory to the next, in ptxas' loops
     l1_latency: float
     l2_latency: float
     dram_latency: float

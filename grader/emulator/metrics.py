@@ -36,6 +36,13 @@ SHARED_CONFLICTS = _by_operation(
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{}.sum", (*LOAD_STORE, "atom")
 )
 
+# Warp instructions that update shared memory: what it does itself ("alu"), and compare-and-swaps ("cas"), of which
+# ptxas makes loops for what it cannot do, such as sums of floats.
+SHARED_ATOMICS = {
+    "alu": "smsp__inst_executed_op_shared_atom_dot_alu.sum",
+    "cas": "smsp__inst_executed_op_shared_atom_dot_cas.sum",
+}
+
 # Warp instructions that name the memory space they access.
 GLOBAL_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_global_{}.sum", LOAD_STORE)
 LOCAL_INSTRUCTIONS = _by_operation("smsp__sass_inst_executed_op_local_{}.sum", LOAD_STORE)
@@ -86,6 +93,7 @@ NAMES = frozenset(
         *LOCAL_SECTORS.values(),
         *SHARED_WAVEFRONTS.values(),
         *SHARED_CONFLICTS.values(),
+        *SHARED_ATOMICS.values(),
         *GLOBAL_INSTRUCTIONS.values(),
         *LOCAL_INSTRUCTIONS.values(),
         *SHARED_INSTRUCTIONS.values(),

@@ -15,7 +15,14 @@ from grader.analysis.model import (
     lines,
     modelled_time,
 )
-from grader.emulator.metrics import GLOBAL_REQUESTS, GLOBAL_SECTORS, INTER_THREAD, TENSOR_OPS
+from grader.emulator.metrics import (
+    GLOBAL_REQUESTS,
+    GLOBAL_SECTORS,
+    INTER_THREAD,
+    SHARED_ATOMICS,
+    SHARED_WAVEFRONTS,
+    TENSOR_OPS,
+)
 from grader.judge.climb import climb
 from grader.workbook import topics
 
@@ -85,6 +92,16 @@ def test_updates_of_one_word_follow_each_other() -> None:
     stats = replace(copy(1 << 20, 1), atomics_a_word=1e6)
     assert modelled_time(H200, [stats]).terms["atomics"] == pytest.approx(3.4e6 / 1.92e9)
     assert modelled_time(H200, [copy(1 << 20, 1)]).terms["atomics"] == 0
+
+
+def test_atomics_in_shared_memory_run_at_what_an_sm_was_measured_to_make() -> None:
+    """Wavefronts take a clock each; loops of compare-and-swaps take longer than theirs."""
+    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, load_lines=0, store_lines=0, l2_read=0)
+    native = {SHARED_ATOMICS["alu"]: 1e6, SHARED_WAVEFRONTS["atom"]: 32e6}
+    loops = {SHARED_ATOMICS["cas"]: 32e6, SHARED_WAVEFRONTS["atom"]: 64e6}
+    for counters, clocks in ((native, 32e6), (loops, 12.8 * 32e6)):
+        modelled = modelled_time(H200, [replace(idle, counters=counters)])
+        assert modelled.terms["l1"] == pytest.approx(clocks / 132 / 1.92e9)
 
 
 def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:

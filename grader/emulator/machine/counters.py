@@ -15,7 +15,8 @@ import numpy as np
 
 from grader.emulator import metrics
 from grader.emulator.ptx.plan import KernelPlan, Site
-from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS
+from grader.emulator.ptx.tree import Imm
+from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS, TURNS
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
@@ -140,11 +141,39 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
         yield metrics.LOCAL_REQUESTS[operation], requests
         yield metrics.LOCAL_SECTORS[operation], amount
     elif site.space == "shared":
-        side = "st" if operation == "st" else "ld"
-        if operation in ("atom", "red"):
-            side = "atom"
-        yield metrics.SHARED_WAVEFRONTS[side], amount
-        yield metrics.SHARED_CONFLICTS[side], amount - groups
+        if operation in metrics.ATOMICS:
+            yield from _shared_atomics(site, requests, amount, int(counted[TURNS]))
+        else:
+            yield metrics.SHARED_WAVEFRONTS[operation], amount
+            yield metrics.SHARED_CONFLICTS[operation], amount - groups
+
+
+def _shared_atomics(site: Site, requests: int, words: int, turns: int) -> Iterator[tuple[str, int]]:
+    """What atomics on shared memory are in SASS, as an H200 counts it.
+
+    Shared memory adds integers itself, a lane of a bank at a time; lanes that only count, and want no old value, are
+    added up on the way, so that distinct words alone take wavefronts. For what it cannot add, ptxas makes a loop of a
+    load and a compare-and-swap that locks the bank: a turn for each lane of a bank.
+    """
+    if _LOOP.search(site.inst.opcode):
+        halves = 2 if site.inst.opcode.endswith("64") else 1
+        yield metrics.SHARED_ATOMICS["cas"], turns
+        yield metrics.SHARED_INSTRUCTIONS["ld"], turns
+        yield metrics.SHARED_WAVEFRONTS["ld"], halves * turns
+        yield metrics.SHARED_WAVEFRONTS["atom"], 2 * halves * turns
+        return
+    passes = words if _counts_up(site) else turns
+    yield metrics.SHARED_ATOMICS["cas" if ".cas" in site.inst.opcode else "alu"], requests
+    yield metrics.SHARED_WAVEFRONTS["atom"], passes
+    yield metrics.SHARED_CONFLICTS["atom"], passes - requests
+
+
+_LOOP = re.compile(r"\.add\.(noftz\.)?(f|bf|[us]64)|\.(min|max|and|or|xor)\.[usb]64")
+
+
+def _counts_up(site: Site) -> bool:
+    """Whether it adds the number 1, and its result is not used."""
+    return site.operation == "red" and ".add." in site.inst.opcode and site.inst.operands[-1] == Imm(1)
 
 
 def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:

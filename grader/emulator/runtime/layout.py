@@ -128,10 +128,11 @@ HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
     GROUPS,  # shared: the fewest wavefronts the accesses could have taken
     ACCESS_LANES,  # lanes that accessed memory
     NEW_SECTORS,  # global loads: sectors that the block had not loaded before
+    TURNS,  # shared atomics: lanes on the bank that has the most of them, summed over requests
     BOUND_LOW,  # the allocation the last access fell into
     BOUND_HIGH,
     FINDINGS,  # first slot of the findings: FINDING_SLOTS each
-) = range(8)
+) = range(9)
 
 # kinds of finding, in the order of their slots
 (

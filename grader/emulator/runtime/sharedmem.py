@@ -9,13 +9,14 @@ of threads or by flags, it is kept for each of them when it read last.
 
 from __future__ import annotations
 
-from numba import int64
+from numba import int64, uint8
 
 from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     ACCESSOR_BITS,
     ANY_WARP,
+    ATOMIC,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     CLOCK,
@@ -41,6 +42,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     P_SECTORS,
     PATTERNS_SHARED,
     RACE,
+    REDUCTION,
     REQUESTS,
     RESIDENT,
     SECTORS,
@@ -60,6 +62,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     STRONG_LOAD,
     STRONG_STORE,
     SYNC_TABLE,
+    TURNS,
     UNFINISHED,
     UNINITIALISED,
     UPDATED,
@@ -374,6 +377,24 @@ def _plainly(context: int, kind: int) -> int:
 
 
 @native
+def _turns(addresses: int, mask: int, width: int, scratch: int) -> int:
+    """The most lanes that one bank has: its atomics follow each other, whether they update one word or several. Words
+    of 8 bytes lie in banks of 8. `scratch`: 32 bytes."""
+    banks = pointer(scratch, uint8)
+    for bank in range(32):
+        banks[bank] = 0
+    a = pointer(addresses, int64)
+    shift = 3 if width == 8 else 2
+    most = int64(0)
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            bank = (a[lane] >> shift) & 31
+            banks[bank] += 1
+            most = max(most, int64(banks[bank]))
+    return most
+
+
+@native
 def access_shared(
     context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int
 ) -> int:
@@ -392,6 +413,8 @@ def access_shared(
     s[ACCESS_LANES] += population(mask)
     s[SECTORS] += p[P_SECTORS]
     s[GROUPS] += p[P_GROUPS]
+    if kind in (ATOMIC, REDUCTION):
+        s[TURNS] += _turns(addresses, mask, width, scratch)
     note_use(context, kind)
     allowed = mask
     inside = first + p[P_LOWEST] >= 0 and first + p[P_HIGHEST] + width <= c[SHARED_BYTES]

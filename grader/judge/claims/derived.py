@@ -55,7 +55,7 @@ SUMS: Mapping[str, Mapping[str, float]] = {
     # Shared memory.
     "shared_load_wavefronts": _equal(metrics.SHARED_WAVEFRONTS["ld"], metrics.SHARED_WAVEFRONTS["atom"]),
     "shared_load_instructions": _equal(
-        metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS, metrics.SHARED_WAVEFRONTS["atom"]
+        metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS, *metrics.SHARED_ATOMICS.values()
     ),
     "shared_conflicts": _equal(*metrics.SHARED_CONFLICTS.values()),
     # What lanes get from each other, in warp instructions.
