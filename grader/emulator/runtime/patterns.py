@@ -225,3 +225,21 @@ def _seen_before(e: Any, mask: int, phase: int, start: int, lane: int, width: in
     for other in range(start, lane):
         seen = seen or bool((mask >> other) & 1 and (phase + e[P_OFFSETS + other]) >> shift == word)
     return seen
+
+
+@native
+def turns_of_atomics(addresses: int, mask: int, width: int, scratch: int) -> int:
+    """The most lanes that one bank has: its atomics follow each other, whether they update one word or several. Words
+    of 8 bytes lie in banks of 8. `scratch`: 32 bytes."""
+    banks = pointer(scratch, uint8)
+    for bank in range(32):
+        banks[bank] = 0
+    a = pointer(addresses, int64)
+    shift = 3 if width == 8 else 2
+    most = int64(0)
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            bank = (a[lane] >> shift) & 31
+            banks[bank] += 1
+            most = max(most, int64(banks[bank]))
+    return most

@@ -9,7 +9,7 @@ of threads or by flags, it is kept for each of them when it read last.
 
 from __future__ import annotations
 
-from numba import int64, uint8
+from numba import int64
 
 from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import (  # fmt: skip
@@ -72,7 +72,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern
+from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern, turns_of_atomics
 from grader.emulator.runtime.races.lanes import known_of_lanes
 from grader.emulator.runtime.races.ordering import acquire, known_before, sync_clock, synchronise_shared
 from grader.emulator.runtime.spaces.shared_use import note_use
@@ -377,24 +377,6 @@ def _plainly(context: int, kind: int) -> int:
 
 
 @native
-def _turns(addresses: int, mask: int, width: int, scratch: int) -> int:
-    """The most lanes that one bank has: its atomics follow each other, whether they update one word or several. Words
-    of 8 bytes lie in banks of 8. `scratch`: 32 bytes."""
-    banks = pointer(scratch, uint8)
-    for bank in range(32):
-        banks[bank] = 0
-    a = pointer(addresses, int64)
-    shift = 3 if width == 8 else 2
-    most = int64(0)
-    for lane in range(LANES):
-        if (mask >> lane) & 1:
-            bank = (a[lane] >> shift) & 31
-            banks[bank] += 1
-            most = max(most, int64(banks[bank]))
-    return most
-
-
-@native
 def access_shared(
     context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int
 ) -> int:
@@ -414,7 +396,7 @@ def access_shared(
     s[SECTORS] += p[P_SECTORS]
     s[GROUPS] += p[P_GROUPS]
     if kind in (ATOMIC, REDUCTION):
-        s[TURNS] += _turns(addresses, mask, width, scratch)
+        s[TURNS] += turns_of_atomics(addresses, mask, width, scratch)
     note_use(context, kind)
     allowed = mask
     inside = first + p[P_LOWEST] >= 0 and first + p[P_HIGHEST] + width <= c[SHARED_BYTES]
