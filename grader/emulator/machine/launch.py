@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,9 @@ _STATUS = {
     layout.STARVED: "starved",
 }
 _CHUNKS_A_WORKER = 16
+
+WORTH_A_THREAD = 0.002
+"""Seconds that blocks have to take for other threads to help: to start one takes a good part of a millisecond."""
 
 PAGE_EFFORT = 16
 """Looking at a page of marks takes as long as so many warp instructions."""
@@ -134,24 +138,26 @@ class LaunchExecution:
         """Runs the blocks; the first status that is not DONE, if any."""
         for worker in workers:
             worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents)
-        chunks = self._chunks(linears, len(workers))
-        guard = threading.Lock()
+        first, *others = workers
+        start = time.perf_counter()
+        chunks = deque(self._chunks(linears, len(workers)))
+        status = first.run(self.compiled.address, chunks.popleft())
 
         def work(worker: Worker) -> int:
-            while True:
-                with guard:
-                    chunk = next(chunks, None)
-                if chunk is None:
-                    return layout.DONE
-                status = worker.run(self.compiled.address, chunk)
-                if status != layout.DONE:
-                    return status
+            status = layout.DONE
+            with suppress(IndexError):  # no chunk is left
+                while status == layout.DONE:
+                    status = worker.run(self.compiled.address, chunks.popleft())
+            return status
 
-        if len(workers) == 1:
-            return work(workers[0])
-        with ThreadPoolExecutor(len(workers) - 1) as pool:
-            others = pool.map(work, workers[1:])
-            return max(work(workers[0]), *others)
+        seconds_left = (time.perf_counter() - start) * len(chunks)
+        if status != layout.DONE:
+            return status
+        if not others or seconds_left < WORTH_A_THREAD:
+            return work(first)
+        with ThreadPoolExecutor(len(others)) as pool:
+            helped = pool.map(work, others)
+            return max(work(first), *helped)
 
     def _held(self) -> dict[str, np.ndarray[Any, Any]]:
         """Arrays that native code reads; kept alive by the caller."""
@@ -186,9 +192,9 @@ class LaunchExecution:
             **dict(zip(("BLOCK_DIM_X", "BLOCK_DIM_Y", "BLOCK_DIM_Z"), self.block, strict=True)),
         }
 
-    def _chunks(self, linears: Array, workers: int) -> Iterator[Array]:
+    def _chunks(self, linears: Array, workers: int) -> list[Array]:
         size = max(1, len(linears) // (workers * _CHUNKS_A_WORKER)) if workers > 1 else max(len(linears), 1)
-        return iter([linears[i : i + size] for i in range(0, len(linears), size)])
+        return [linears[i : i + size] for i in range(0, len(linears), size)]
 
     def record(
         self, workers: Sequence[Worker], status: int, blocks_run: int, *, tracked: bool

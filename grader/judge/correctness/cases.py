@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -262,13 +263,36 @@ class CaseStore:
         self._known: dict[Case, CaseData] = {}
         self._yardsticks: dict[Case, float | None] = {}
         self._lock = threading.Lock()
+        self._computing: dict[Case, threading.Lock] = {}
 
     def get(self, case: Case) -> CaseData:
         """The data of a case."""
         with self._lock:
+            computing = self._computing.setdefault(case, threading.Lock())
+        with computing:
             if case not in self._known:
                 self._known[case] = compute(self.topic, case)
             return self._known[case]
+
+    @contextmanager
+    def ahead(self, cases: Sequence[Case]) -> Iterator[None]:
+        """While the context lasts, cases are computed in their order: they are there when a child is ready for them."""
+        ended = threading.Event()
+
+        def compute_all() -> None:
+            for case in cases:
+                if ended.is_set():
+                    return
+                with suppress(WarpladderError):  # whoever asks for it is told
+                    self.get(case)
+
+        thread = threading.Thread(target=compute_all)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
     def yardstick_error(self, case: Case) -> float | None:
         """The error of the topic's yardstick on a case, see `yardstick_error`."""

@@ -51,7 +51,7 @@ class Kernels(Kind[KernelFile]):
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)
             progress(file.path.stem, "judge")
-            with pool.judge() as runner:
+            with store.ahead(tried), pool.judge() as runner:
                 submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
         if current.refusal is None and whole:
             progress(file.path.stem, "count")

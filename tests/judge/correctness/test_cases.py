@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 
 from grader.errors import WarpladderError
 from grader.judge.correctness import cases
-from grader.judge.correctness.cases import CaseStore, compute, make
+from grader.judge.correctness.cases import Case, CaseData, CaseStore, compute, make
 from grader.judge.kernels.case_runner import instruction_budget
 from grader.workbook import topics
+from grader.workbook.topic import Topic
 
 GEMM, TRANSPOSE = topics.load("gemm"), topics.load("transpose")
 PROBLEM = {"M": 3, "N": 5, "K": 7}
@@ -108,6 +112,38 @@ def test_what_memory_does_not_hold_is_refused_before_it_is_tried(monkeypatch: py
 def test_a_store_computes_once() -> None:
     store, case = CaseStore(GEMM), make(PROBLEM, "real")
     assert store.get(case) is store.get(case)
+
+
+def test_a_store_computes_ahead_and_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    computed: list[Case] = []
+    monkeypatch.setattr(cases, "compute", lambda topic, case: computed.append(case) or compute(topic, case))
+    listed = [make(PROBLEM, "real", seed) for seed in range(3)]
+    store = CaseStore(GEMM)
+    with store.ahead(listed):
+        store.get(listed[0])
+        deadline = time.monotonic() + 60
+        while len(computed) < 3 and time.monotonic() < deadline:
+            time.sleep(0.001)
+    assert computed == listed
+    assert store.get(listed[2]) is store.get(listed[2])
+    assert computed == listed
+
+
+def test_what_is_not_wanted_any_more_is_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+    computed: list[Case] = []
+
+    def slowly(topic: Topic, case: Case) -> CaseData:
+        computed.append(case)
+        begun.set()
+        assert go_on.wait(60)
+        return compute(topic, case)
+
+    monkeypatch.setattr(cases, "compute", slowly)
+    with CaseStore(GEMM).ahead([make(PROBLEM, "real", seed) for seed in range(100)]):
+        assert begun.wait(60)
+        threading.Timer(0.05, go_on.set).start()
+    assert len(computed) == 1
 
 
 def test_the_budget_grows_with_the_work() -> None:
