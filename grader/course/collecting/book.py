@@ -37,7 +37,12 @@ class Assignment:
 
 @contextmanager
 def gradebook(course: CourseDirectory) -> Iterator[Any]:
-    """The course's gradebook. Raises WarpladderError where its file is none, is locked, or the disk is full."""
+    """The course's gradebook. Raises WarpladderError where there is none, its file is something else, it is locked, or
+    the disk is full."""
+    file = course.db_url.removeprefix("sqlite:///")
+    if file != course.db_url and not Path(file).is_file():  # nbgrader would make an empty one
+        remedy = "nbgrader generate_assignment makes one, of the first assignment"
+        raise WarpladderError("there is no gradebook yet", file=file, remedy=remedy)
     try:
         with Gradebook(course.db_url, course.course_id) as opened:
             yield opened
@@ -45,7 +50,7 @@ def gradebook(course: CourseDirectory) -> Iterator[Any]:
         said = str(getattr(error, "orig", None) or error).partition("\n")[0]
         remedy = "wait for whatever else is using it, or put back a copy of it"
         message = f"the gradebook cannot be used: {said}"
-        raise WarpladderError(message, file=course.db_url.removeprefix("sqlite:///"), remedy=remedy) from None
+        raise WarpladderError(message, file=file, remedy=remedy) from None
 
 
 def assignment(opened: Any, course: CourseDirectory, topics: Mapping[str, Topic], name: str) -> Assignment:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from grader.course.collecting import answers, archive, attempts, book, moments, 
 from grader.course.collecting.archive import UnreadableFile
 from grader.course.collecting.attempts import Attempt
 from grader.course.collecting.book import Assignment
+from grader.course.collecting.moments import Moment
 from grader.course.collecting.platforms import Download, HandedIn, Person, recognised
 from grader.course.collecting.roster import Known, Student, Unknown
-from grader.course.collecting.submitted import Origin, Outcome, State
+from grader.course.collecting.submitted import Origin, Outcome
 from grader.errors import WarpladderError
 from grader.workbook.topic import Topic
 
@@ -121,57 +122,62 @@ class _HandIn:
         notebooks: dict[str, bytes] = {}
         fresh: dict[str, Origin] = {}
         for attempt in attempts.of_student(items, self.assignment.notebooks):
-            who = known[attempt.item.person]
-            added = "" if who.listed else "was not known: added to the gradebook"
-            if attempt.place is None or not attempt.counts:
-                outcome: Outcome = "older" if attempt.place else "left out"
-                rows.append(self._row(attempt, outcome, attempt.why_not))
+            place = attempt.place
+            if place is None or not attempt.counts:
+                rows.append(self._row(attempt, "older" if place else "left out", attempt.why_not))
                 continue
+            name, there = place.notebook.name, before.origins.get(place.notebook.name)
             try:
-                data, origin, said = self._made(attempt, attempt.place)
-                self._check(before, attempt.place.notebook.name, origin, who)
+                data = attempt.item.file.read()
+                notebook, said = answers.filled(place, data)
+                self._check(there, attempt.item.person, known[attempt.item.person])
             except (UnreadableFile, Unknown) as error:
                 rows.append(self._row(attempt, "left out", str(error)))
                 continue
-            outcome = before.outcome(attempt.place.notebook.name, origin)
-            if outcome in ("new", "newer"):
-                notebooks[attempt.place.notebook.name] = data
-                fresh[attempt.place.notebook.name] = origin
+            origin = self._origin(attempt.item, submitted.digest(data))
+            outcome = before.outcome(name, origin)
+            if there is not None and outcome == "the same":
+                attempt, origin = self._as_known(attempt, there)
+            elif outcome != "older":
+                notebooks[name] = notebook
+            if outcome != "older" and origin != there:
+                fresh[name] = origin
+            added = "" if known[attempt.item.person].listed else "was not known: added to the gradebook"
             rows.append(self._row(attempt, outcome, "; ".join(filter(None, (said, added)))))
         if fresh:
             submitted.replace(self.folder, before, notebooks, fresh)
         return rows
 
-    def _made(self, attempt: Attempt, place: answers.Place) -> tuple[bytes, Origin, str]:
-        item, late = attempt.item, attempt.item.late
-        data = item.file.read()
-        notebook, said = answers.filled(place, data)
-        moment = item.moment
-        told = moments.in_doubt_for_the_student(moment, late, self.assignment.due_for(self.student)).at
-        origin = Origin(
-            item.name,
-            submitted.digest(data),
-            moment.at,
-            told,
-            item.number,
-            self.platform,
-            item.person.id,
-            late,
-        )
-        return notebook, origin, said
+    def _told(self, item: HandedIn) -> Moment:
+        """What nbgrader is told of a file's time, as the due date now is."""
+        return moments.in_doubt_for_the_student(item.moment, item.late, self.assignment.due_for(self.student))
 
-    def _check(self, before: State, notebook: str, origin: Origin, who: Known) -> None:
+    def _origin(self, item: HandedIn, digest: str) -> Origin:
+        moment, told = item.moment, self._told(item).at
+        about = (moment.at, told, moment.exact, item.number, self.platform, item.person.id, item.late)
+        return Origin(item.name, digest, *about)
+
+    def _as_known(self, attempt: Attempt, there: Origin) -> tuple[Attempt, Origin]:
+        """A file that is there already, with the time that it was handed in the first time: unless only now that time
+        is known. The due date may be another by now."""
+        item = attempt.item
+        if there.exact or not item.moment.exact:
+            item = replace(item, moment=Moment(there.at, there.exact))
+        told = self._told(item).at
+        return (
+            replace(attempt, item=item),
+            replace(there, at=item.moment.at, told=told, exact=item.moment.exact),
+        )
+
+    def _check(self, there: Origin | None, person: Person, known: Known) -> None:
         """Raise Unknown where somebody of the same name was collected before."""
-        there = before.origins.get(notebook, origin)
-        if there.platform == origin.platform and there.person != origin.person and not who.sure:
-            raise Unknown(
-                f"{there.person}, who was collected before, and {origin.person} go by one name: say who is who in "
-                f"{roster.FILE}"
-            )
+        if there is None or there.platform != self.platform or there.person == person.id or known.sure:
+            return
+        both = f"{there.person}, who was collected before, and {person.id}"
+        raise Unknown(f"{both} go by one name: say who is who in {roster.FILE}")
 
     def _row(self, attempt: Attempt, outcome: Outcome, note: str) -> Row:
-        item, due = attempt.item, self.assignment.due_for(self.student)
-        told = moments.in_doubt_for_the_student(item.moment, item.late, due)
+        item, due, told = attempt.item, self.assignment.due_for(self.student), self._told(attempt.item)
         unknown = told != item.moment and item.late is None
         late = None if unknown else due is not None and told.at > due
         return Row(

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from grader.course.collecting.platforms import Person
 from grader.errors import WarpladderError
+from grader.visible import visible
 
 FILE = "roster.csv"
 ABOUT = ("first_name", "last_name", "email", "lms_user_id")
@@ -111,7 +112,7 @@ def table(path: Path, needs: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
         ]
         return [(line, row) for line, row in rows if any(row.values())]
     except csv.Error as error:
-        raise WarpladderError(f"it is no CSV: {error}", file=path, line=reader.line_num) from None
+        raise WarpladderError(f"it is no CSV: {error}", file=path, line=reader.line_num + 1) from None
 
 
 def joined(gradebook: Iterable[Student], listed: Iterable[Student]) -> list[Student]:
@@ -166,9 +167,9 @@ def _made(platform: str, person: Person) -> str:
 
 def _new(id_: str, platform: str, person: Person) -> Student:
     """Somebody new, with what the platform says: Canvas's files have names in one word, which are no use."""
-    first, _, last = person.name.rpartition(" ") if platform != "canvas" else ("", "", "")
+    first, _, last = visible(person.name).rpartition(" ") if platform != "canvas" else ("", "", "")
     number = person.id if platform in ("canvas", "gradescope") else None
-    return student(id_, first_name=first, last_name=last, email=person.email, lms_user_id=number)
+    return student(id_, first_name=first, last_name=last, email=visible(person.email), lms_user_id=number)
 
 
 def _same(address: str, other: str) -> bool:

@@ -40,6 +40,7 @@ class Origin:
     sha256: str  # of its bytes as they were handed in
     at: datetime  # not handed in later than that, in UTC
     told: datetime  # what nbgrader is told
+    exact: bool = True  # handed in just then
     number: int = 0  # of two at the same moment the higher one is the later
     platform: str = ""
     person: str = ""  # as the platform knows them
