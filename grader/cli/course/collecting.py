@@ -23,6 +23,7 @@ _UNKNOWN = (
     "?: whether it was late is not known, and nbgrader is told that it was not. Moodle's grading worksheet says "
     "when each was handed in: give it with --worksheet."
 )
+_ORDER = ("new", "newer", "the same", "older", "left out")
 _FLAGGED = "LATE: the platform says so. nbgrader goes by the assignment's due date."
 
 
@@ -67,26 +68,22 @@ def collect(
 
 
 def _show(console: Console, rows: Sequence[Row]) -> None:
-    """The table, what there is to say of single files, and what the signs mean."""
-    from rich.padding import Padding
+    """The table, what there is to say of single files, what the signs mean, and the sums."""
     from rich.text import Text
 
     console.print(_table([row for row in rows if row.student]))
-    left_out = [row for row in rows if row.outcome == "left out"]
-    said = [row for row in rows if row.note and row.outcome != "left out"]
-    for heading, noted in (("Left out", left_out), ("Look at", said)):
-        if noted:
-            console.print(Text(f"\n{heading}:", "bold"))
-        for row in noted:
-            whose = f"{row.student}: " if row.student else ""
-            console.print(Padding(Text(f"{whose}{row.file}: {row.note}"), (0, 0, 0, 2)))
+    _notes(console, "Left out", [row for row in rows if row.outcome == "left out"])
+    _notes(console, "Look at", [row for row in rows if row.note and row.outcome != "left out"])
+    added = dict.fromkeys(row.student for row in rows if row.added)
+    if added:
+        console.print(Text(f"\nNot known until now, and added to the gradebook: {', '.join(added)}"))
+    console.print()
     taken = [row for row in rows if row.handed_in is not None]
     legend = (
         (_BOUND, any(not row.exact for row in taken)),
         (_UNKNOWN, any(row.late is None for row in taken)),
         (_FLAGGED, any(row.flagged for row in taken)),
     )
-    console.print()
     for text, applies in legend:
         if applies:
             console.print(Text(text))
@@ -94,7 +91,16 @@ def _show(console: Console, rows: Sequence[Row]) -> None:
     console.print(", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
 
 
-_ORDER = ("new", "newer", "the same", "older", "left out")
+def _notes(console: Console, heading: str, rows: Sequence[Row]) -> None:
+    """What there is to say of single files."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if rows:
+        console.print(Text(f"\n{heading}:", "bold"))
+    for row in rows:
+        whose = f"{row.student}: " if row.student else ""
+        console.print(Padding(Text(f"{whose}{row.file}: {row.note}"), (0, 0, 0, 2)))
 
 
 def _table(rows: Sequence[Row]) -> Table:

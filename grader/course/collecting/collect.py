@@ -34,6 +34,7 @@ class Row:
     exact: bool = False  # else it was not handed in later than that
     late: bool | None = None  # by nbgrader's due date; None where that cannot be told
     flagged: bool = False  # late, says the platform
+    added: bool = False  # the student was not known, in a class that has students
     note: str = ""
 
 
@@ -57,15 +58,14 @@ def collect(
             download = worksheet.applied(download, worksheet.read(sheet))
         enrolled, listed = book.students(opened), roster.read(root / roster.FILE)
         who = _identified(roster.joined(enrolled, listed), download)
-        people = [each.student for each in who.values() if isinstance(each, Known)]
-        book.enrol(opened, enrolled, [*listed, *people])
         for folder in submitted.left_beside(course.format_path(course.submitted_directory, "*", name)):
             submitted.mend(folder)
         rows = [Row("", path, "left out", note=why) for path, why in (*found.refused, *download.refused)]
-        return sorted(
-            [*rows, *_taken(course, assignment, download, who)],
-            key=lambda row: (not row.student, row.student),
-        )
+        rows += _taken(course, assignment, download, who)
+        taken = {row.student for row in rows if row.outcome != "left out"}
+        people = [each.student for each in who.values() if isinstance(each, Known)]
+        book.enrol(opened, enrolled, [*listed, *(each for each in people if each.id in taken)])
+        return sorted(rows, key=lambda row: (not row.student, row.student))
 
 
 def _identified(students: Sequence[Student], download: Download) -> dict[Person, Known | str]:
@@ -142,8 +142,8 @@ class _HandIn:
                 notebooks[name] = notebook
             if outcome != "older" and origin != there:
                 fresh[name] = origin
-            added = "" if known[attempt.item.person].listed else "was not known: added to the gradebook"
-            rows.append(self._row(attempt, outcome, "; ".join(filter(None, (said, added)))))
+            row = self._row(attempt, outcome, said)
+            rows.append(replace(row, added=not known[attempt.item.person].listed))
         if fresh:
             submitted.replace(self.folder, before, notebooks, fresh)
         return rows
@@ -190,5 +190,5 @@ class _HandIn:
             item.moment.exact,
             late,
             item.late is True,
-            note,
+            note=note,
         )

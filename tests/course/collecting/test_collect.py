@@ -143,7 +143,7 @@ def test_canvas(course: Path, tmp_path: Path) -> None:
         ("canvas-778", "mine.cu", "new"),
     ]
     assert [row.flagged for row in rows] == [True, False]
-    assert rows[1].note == "was not known: added to the gradebook"
+    assert [row.added for row in rows] == [False, True]
     assert set(students(course)) == {"ada", "absent", "canvas-778"}
 
 
@@ -375,6 +375,7 @@ def test_what_cannot_be_read_is_said_and_is_not_the_starter(
     assert (row.outcome, row.file) == ("left out", name)
     assert says in row.note
     assert not folder_of(course, "canvas-1").exists()
+    assert students(course) == {}
 
 
 @pytest.mark.parametrize(
