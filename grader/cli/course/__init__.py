@@ -5,7 +5,8 @@ from __future__ import annotations
 # Their order in `ladder course --help`.
 # isort: off
 from grader.cli.course import folder
+from grader.cli.course import collecting
 from grader.cli.course import marking
 # isort: on
 
-__all__ = ["folder", "marking"]
+__all__ = ["collecting", "folder", "marking"]

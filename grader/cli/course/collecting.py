@@ -1,0 +1,143 @@
+"""`ladder course collect`: a platform's download put where nbgrader looks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.cli.options import NOT_PASSED, PASSED, JsonOption, check_outputs, console_for, file_of, write_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from grader.course.collecting.collect import Row
+
+_BOUND = "≤: not later than that. All that is known is when the download was made."
+_UNKNOWN = (
+    "?: whether it was late is not known, and nbgrader is told that it was not. Moodle's grading worksheet says "
+    "when each was handed in: give it with --worksheet."
+)
+_ORDER = ("new", "newer", "the same", "older", "left out")
+_FLAGGED = "LATE: the platform says so. nbgrader goes by the assignment's due date."
+
+
+@course.command()
+def collect(
+    assignment: AssignmentName,
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="The download: a zip, or a folder.")],
+    folder: CourseOption = Path(),
+    worksheet: Annotated[
+        Path | None,
+        typer.Option("--worksheet", metavar="CSV", help="Moodle's grading worksheet, for exact times."),
+    ] = None,
+    json: JsonOption = None,
+) -> None:
+    """Put what a class handed in on a platform where nbgrader looks for it.
+
+    SOURCE is Moodle's "Download all submissions", Canvas's "Download Submissions", Gradescope's "Export Submissions",
+    or a folder of STUDENT/FILE or STUDENT.ipynb. What it is, its content tells. A .cu file, or a schedule's .py, may
+    stand in place of the notebook. Who is who, the gradebook says, or roster.csv in the course's folder.
+
+    Of several attempts the latest counts. The same download changes nothing when it is collected again, and an older
+    one never takes the place of a newer. Exit code 1 where something was left out.
+
+    \b
+    Examples:
+      ladder course collect transpose cuda-transpose-1234.zip
+      ladder course collect transpose submissions.zip --course cuda
+      ladder course collect transpose handed-in/ --json collected.json
+    """
+    needs_nbgrader()
+    from grader.course import batch
+    from grader.course.collecting.collect import collect as collected
+
+    check_outputs(file_of(json))
+    course_folder, marker = batch.open_course(folder)
+    rows = collected(course_folder, marker.topics, assignment, source, worksheet)
+    console = console_for(json == "-")
+    _show(console, rows)
+    if json is not None:
+        write_json(json, _json(rows))
+    raise typer.Exit(NOT_PASSED if any(row.outcome == "left out" for row in rows) else PASSED)
+
+
+def _show(console: Console, rows: Sequence[Row]) -> None:
+    """The table, what there is to say of single files, what the signs mean, and the sums."""
+    from rich.text import Text
+
+    console.print(_table([row for row in rows if row.student]))
+    _notes(console, "Left out", [row for row in rows if row.outcome == "left out"])
+    _notes(console, "Look at", [row for row in rows if row.note and row.outcome != "left out"])
+    added = dict.fromkeys(row.student for row in rows if row.added)
+    if added:
+        console.print(Text(f"\nNot known until now, and added to the gradebook: {', '.join(added)}"))
+    console.print()
+    taken = [row for row in rows if row.handed_in is not None]
+    legend = (
+        (_BOUND, any(not row.exact for row in taken)),
+        (_UNKNOWN, any(row.late is None for row in taken)),
+        (_FLAGGED, any(row.flagged for row in taken)),
+    )
+    for text, applies in legend:
+        if applies:
+            console.print(Text(text))
+    counts = {outcome: sum(row.outcome == outcome for row in rows) for outcome in _ORDER}
+    console.print(", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
+
+
+def _notes(console: Console, heading: str, rows: Sequence[Row]) -> None:
+    """What there is to say of single files."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if rows:
+        console.print(Text(f"\n{heading}:", "bold"))
+    for row in rows:
+        whose = f"{row.student}: " if row.student else ""
+        console.print(Padding(Text(f"{whose}{row.file}: {row.note}"), (0, 0, 0, 2)))
+
+
+def _table(rows: Sequence[Row]) -> Table:
+    """One line a file."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for column in ("student", "file"):
+        table.add_column(column, no_wrap=True, overflow="ellipsis", max_width=22)
+    table.add_column("try", justify="right", no_wrap=True)
+    table.add_column("handed in", justify="right", no_wrap=True)
+    table.add_column("late", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for row in rows:
+        style = {"left out": "red", "older": "dim"}.get(row.outcome, "")
+        late = "LATE" if row.flagged else {True: "yes", False: "no", None: "?"}[row.late]
+        when = _when(row.handed_in, row.exact)
+        table.add_row(
+            Text(row.student),
+            Text(row.file),
+            f"{row.attempt}/{row.attempts}",
+            when,
+            late,
+            Text(row.outcome, style),
+        )
+    return table
+
+
+def _when(at: datetime | None, exact: bool) -> str:
+    """In the time of this machine."""
+    if at is None:
+        return ""
+    return f"{'' if exact else '≤ '}{at.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _json(rows: Sequence[Row]) -> bytes:
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n"

@@ -1,0 +1,156 @@
+"""What becomes of a file that was handed in: which notebook of the assignment it is, and a kernel's file as a notebook.
+
+A notebook stays as it is, byte for byte, whatever is in it: what cannot be read is for those who mark to say. The text
+of a .cu file, or of a schedule's .py, goes into the answer's cell of the notebook that was released.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from grader.course.collecting.archive import UnreadableFile
+from grader.course.restore import Original, read
+from grader.errors import WarpladderError
+from grader.lab.cells import MAGIC
+from grader.workbook.topic import Topic
+
+NOTEBOOK = ".ipynb"
+_COPY = re.compile(r"(?P<stem>.+?)(?: ?\((?P<browser>\d+)\)|-(?P<canvas>\d+))")
+"""What browsers call a second download, and Canvas a second upload."""
+_SHOWN_AS_TEXT = re.compile(r"(\.(?:ipynb|cu|py))\.(?:txt|json)$", re.IGNORECASE)
+"""What some browsers add to a name."""
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte-order marks, the longer of two that begin alike first, and how to read what follows."""
+
+
+@dataclass(frozen=True)
+class Released:
+    """A notebook of an assignment, as it was handed out."""
+
+    name: str  # without .ipynb
+    path: Path
+    kernels: Sequence[tuple[Topic, Original]]  # the answers' cells that hold kernels
+
+    def kernel(self, suffix: str, stem: str) -> Original | None:
+        """The cell for a file of that kind; where there are several, the one of the topic that the file is named
+        after."""
+        cells = [(topic.name, cell) for topic, cell in self.kernels if topic.suffix == suffix]
+        named = [cell for name, cell in cells if name == stem]
+        return named[0] if named else cells[0][1] if len(cells) == 1 else None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a file goes."""
+
+    notebook: Released
+    cell: (
+        Original | None
+    )  # which the file's text goes into; None for a notebook, which takes the place as it is
+    copy: int  # the number that a browser or Canvas gave it; 0: none
+
+
+def places(notebooks: Sequence[Released], names: Sequence[str]) -> list[Place | str]:
+    """Where the files that one student handed in go, in their order; or why one goes nowhere."""
+    suffixes = {NOTEBOOK, *(topic.suffix for notebook in notebooks for topic, _ in notebook.kernels)}
+    split = [_split(name) for name in names]
+    others = {
+        _uncopied(stem)[0]
+        for stem, suffix in split
+        if suffix in suffixes and not any(_at(notebook, stem, suffix) for notebook in notebooks)
+    }
+    return [_place(notebooks, stem, suffix, suffixes, len(others)) for stem, suffix in split]
+
+
+def _place(
+    notebooks: Sequence[Released], stem: str, suffix: str, suffixes: set[str], others: int
+) -> Place | str:
+    if suffix not in suffixes:
+        return f"it is none of {', '.join(sorted(suffixes))}"
+    for notebook in notebooks:
+        if found := _at(notebook, stem, suffix):
+            return found
+    names = ", ".join(notebook.name for notebook in notebooks)
+    if len(notebooks) > 1:
+        return f"it is not named after a notebook of the assignment: {names}"
+    if others > 1:
+        return f"{others} files are handed in, and this one is not called {names}"
+    only, (bare, copy) = notebooks[0], _uncopied(stem)
+    cell = None if suffix == NOTEBOOK else only.kernel(suffix, bare)
+    if suffix != NOTEBOOK and cell is None:
+        return f"{names} has several kernels: name it after its topic"
+    return Place(only, cell, copy)
+
+
+def _at(notebook: Released, stem: str, suffix: str) -> Place | None:
+    """The place of a file that is named after the notebook, or after a topic of its kernels."""
+    for bare, copy in ((stem, 0), _uncopied(stem)):
+        cell = None if suffix == NOTEBOOK else notebook.kernel(suffix, bare)
+        named = bare.casefold() == notebook.name.casefold()
+        if suffix == NOTEBOOK and named:
+            return Place(notebook, None, copy)
+        if cell is not None and (named or bare == cell.topic):
+            return Place(notebook, cell, copy)
+    return None
+
+
+def _split(name: str) -> tuple[str, str]:
+    path = Path(_SHOWN_AS_TEXT.sub(r"\1", name))
+    return path.stem, path.suffix.lower()
+
+
+def _uncopied(stem: str) -> tuple[str, int]:
+    """A name without the number of a copy, and the number."""
+    found = _COPY.fullmatch(stem)
+    return (found["stem"], int(found["browser"] or found["canvas"])) if found else (stem, 0)
+
+
+def filled(place: Place, data: bytes) -> tuple[bytes, str]:
+    """The notebook to mark of what was handed in, and what there is to say of it; "" if nothing.
+
+    Raises UnreadableFile for what is no text, and WarpladderError where the assignment was not released.
+    """
+    if place.cell is None:
+        return data, ""
+    text, said = _text(data)
+    if not place.notebook.path.is_file():
+        remedy = f"nbgrader generate_assignment {place.notebook.path.parent.name}"
+        raise WarpladderError("the notebook to hand out is missing", file=place.notebook.path, remedy=remedy)
+    notebook = read(place.notebook.path)
+    cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in notebook.cells}
+    if place.cell.grade_id not in cells:
+        message = f"it has no cell `{place.cell.grade_id}`, and the gradebook has"
+        remedy = f"nbgrader generate_assignment --force {place.notebook.path.parent.name}"
+        raise WarpladderError(message, file=place.notebook.path, remedy=remedy)
+    magic = place.cell.source.partition("\n")[0]
+    body = text.partition("\n")[2] if text.startswith(MAGIC) else text
+    cells[place.cell.grade_id].source = f"{magic}\n{body}"
+    return nbformat.writes(notebook).encode() + b"\n", said
+
+
+def _text(data: bytes) -> tuple[str, str]:
+    """A file's text, and how it was read where it is not UTF-8."""
+    coding = next((coding for mark, coding in _MARKS if data.startswith(mark)), None)
+    if coding is None and b"\0" in data:
+        raise UnreadableFile("it holds zero bytes: no text")
+    try:
+        text = data.decode(coding or "utf-8")
+    except UnicodeDecodeError:
+        if coding is not None:
+            raise UnreadableFile(f"it begins as {coding}, and is none") from None
+        text, coding = data.decode("latin-1"), "latin-1"
+    if not text.strip():
+        raise UnreadableFile("it is empty")
+    return text, "" if coding in (None, "utf-8-sig") else f"read as {coding}"

@@ -1,0 +1,66 @@
+"""Which of the files that one student handed in count: for each notebook of the assignment the latest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from grader.course.collecting.answers import Place, Released, places
+from grader.course.collecting.moments import Moment
+from grader.course.collecting.platforms import HandedIn
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A file that was handed in, among the others for the same notebook."""
+
+    item: HandedIn
+    place: Place | None  # None where it goes nowhere
+    number: int = 1  # counted from the first
+    of: int = 1
+    why_not: str = ""  # why it goes nowhere
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is the latest."""
+        return self.place is not None and self.number == self.of
+
+
+def of_student(items: Sequence[HandedIn], notebooks: Sequence[Released]) -> list[Attempt]:
+    """All that a student handed in, in order: what goes nowhere, and each notebook's attempts, the earliest first."""
+    items = _at_one_moment(items)
+    found = places(notebooks, [item.name for item in items])
+    attempts = [
+        Attempt(item, None, why_not=place) if isinstance(place, str) else Attempt(item, place)
+        for item, place in zip(items, found, strict=True)
+    ]
+    nowhere = [each for each in attempts if each.place is None]
+    ordered: list[Attempt] = []
+    for notebook in notebooks:
+        of_this = [each for each in attempts if each.place is not None and each.place.notebook is notebook]
+        whole = [each for each in of_this if each.place is not None and each.place.cell is None]
+        if whole and len(whole) < len(of_this):
+            why_not = f"{whole[0].item.name} was handed in as well, and counts"
+            nowhere += [replace(each, place=None, why_not=why_not) for each in of_this if each not in whole]
+        ordered += _numbered(whole or of_this)
+    return [*nowhere, *ordered]
+
+
+def _at_one_moment(items: Sequence[HandedIn]) -> list[HandedIn]:
+    """Where all that is known is when a download was made, files of one student differ by nothing in it."""
+    bounds = [item.moment.at for item in items if not item.moment.exact]
+    return [item if item.moment.exact else replace(item, moment=Moment(max(bounds), False)) for item in items]
+
+
+def _numbered(attempts: Sequence[Attempt]) -> list[Attempt]:
+    """Attempts at one notebook in their order; those that the platform did not send are counted."""
+
+    def when(attempt: Attempt) -> tuple[object, ...]:
+        item, place = attempt.item, attempt.place
+        return item.moment.at, item.number, place.copy if place else 0
+
+    before = max((each.item.before for each in attempts), default=0)
+    return [
+        replace(each, number=before + number, of=before + len(attempts))
+        for number, each in enumerate(sorted(attempts, key=when), 1)
+    ]

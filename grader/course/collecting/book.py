@@ -1,0 +1,104 @@
+"""What nbgrader's gradebook knows of an assignment and of the class, and students added to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.coursedir import CourseDirectory
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader.course.collecting import roster
+from grader.course.collecting.answers import NOTEBOOK, Released
+from grader.course.collecting.roster import Student
+from grader.course.preprocessors import of_gradebook
+from grader.errors import WarpladderError
+from grader.workbook.topic import Topic
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """An assignment, as the gradebook has it."""
+
+    name: str
+    notebooks: Sequence[Released]
+    due: datetime | None  # in UTC
+    extended: Mapping[str, datetime]  # due dates of students whose own is another
+
+    def due_for(self, student: str) -> datetime | None:
+        """When a student's work is due."""
+        return self.extended.get(student, self.due)
+
+
+@contextmanager
+def gradebook(course: CourseDirectory) -> Iterator[Any]:
+    """The course's gradebook. Raises WarpladderError where there is none, its file is something else, it is locked, or
+    the disk is full."""
+    file = course.db_url.removeprefix("sqlite:///")
+    if file != course.db_url and not Path(file).is_file():  # nbgrader would make an empty one
+        remedy = "nbgrader generate_assignment makes one, of the first assignment"
+        raise WarpladderError("there is no gradebook yet", file=file, remedy=remedy)
+    try:
+        with Gradebook(course.db_url, course.course_id) as opened:
+            yield opened
+    except SQLAlchemyError as error:
+        said = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        remedy = "wait for whatever else is using it, or put back a copy of it"
+        message = f"the gradebook cannot be used: {said}"
+        raise WarpladderError(message, file=file, remedy=remedy) from None
+
+
+def assignment(opened: Any, course: CourseDirectory, topics: Mapping[str, Topic], name: str) -> Assignment:
+    """What the gradebook knows of an assignment. Raises WarpladderError for one that it does not know."""
+    try:
+        found = opened.find_assignment(name)
+    except MissingEntry:
+        remedy = f"nbgrader generate_assignment {name}"
+        raise WarpladderError(f"there is no assignment `{name}` yet", remedy=remedy) from None
+    folder = Path(course.format_path(course.release_directory, ".", name))
+    notebooks = [
+        Released(
+            notebook.name,
+            folder / f"{notebook.name}{NOTEBOOK}",
+            [
+                (topics[cell.topic or ""], cell)
+                for cell in of_gradebook(notebook)
+                if (cell.topic or "") in topics
+            ],
+        )
+        for notebook in found.notebooks
+    ]
+    extended = {
+        submission.student.id: _utc(submission.duedate)
+        for submission in found.submissions
+        if submission.extension is not None and submission.duedate is not None
+    }
+    return Assignment(name, notebooks, found.duedate and _utc(found.duedate), extended)
+
+
+def _utc(naive: datetime) -> datetime:
+    return naive.replace(tzinfo=UTC)
+
+
+def students(opened: Any) -> list[Student]:
+    """The class."""
+    return [
+        roster.student(each.id, **{column: getattr(each, column) for column in roster.ABOUT})
+        for each in opened.students
+    ]
+
+
+def enrol(opened: Any, known: Sequence[Student], wanted: Sequence[Student]) -> None:
+    """Add students, and what is known of them, where the gradebook does not have it yet."""
+    had = {each.id: each for each in known}
+    for each in wanted:
+        about = {column: text for column, text in each.about.items() if column in roster.ABOUT}
+        if each.id not in had or any(
+            had[each.id].about.get(column) != text for column, text in about.items()
+        ):
+            opened.update_or_create_student(each.id, **about)

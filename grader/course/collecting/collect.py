@@ -1,0 +1,194 @@
+"""A download collected: each student's latest attempt put where nbgrader looks for it, and a row for every file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from nbgrader.coursedir import CourseDirectory
+
+from grader.course.collecting import answers, archive, attempts, book, moments, roster, submitted, worksheet
+from grader.course.collecting.archive import UnreadableFile
+from grader.course.collecting.attempts import Attempt
+from grader.course.collecting.book import Assignment
+from grader.course.collecting.moments import Moment
+from grader.course.collecting.platforms import Download, HandedIn, Person, recognised
+from grader.course.collecting.roster import Known, Student, Unknown
+from grader.course.collecting.submitted import Origin, Outcome
+from grader.errors import WarpladderError
+from grader.workbook.topic import Topic
+
+
+@dataclass(frozen=True)
+class Row:
+    """What became of one file."""
+
+    student: str  # nbgrader's id; "" where it is nobody's
+    file: str
+    outcome: Outcome
+    attempt: int = 1
+    attempts: int = 1
+    handed_in: datetime | None = None  # in UTC
+    exact: bool = False  # else it was not handed in later than that
+    late: bool | None = None  # by nbgrader's due date; None where that cannot be told
+    flagged: bool = False  # late, says the platform
+    added: bool = False  # the student was not known, in a class that has students
+    note: str = ""
+
+
+def collect(
+    course: CourseDirectory, topics: Mapping[str, Topic], name: str, source: Path, sheet: Path | None = None
+) -> list[Row]:
+    """Collect a download of an assignment, with Moodle's grading worksheet if there is one.
+
+    Raises WarpladderError where the download, the course or the gradebook cannot be used, and where a folder cannot be
+    written: what was collected before that stays, and another run goes on from there.
+    """
+    root = Path(course.root)
+    with submitted.alone(root), book.gradebook(course) as opened:
+        assignment = book.assignment(opened, course, topics, name)
+        found = archive.opened(source)
+        try:
+            download = recognised(found.files)
+        except WarpladderError as error:
+            raise WarpladderError(error.message, file=source, remedy=error.remedy) from None
+        if sheet is not None:
+            download = worksheet.applied(download, worksheet.read(sheet))
+        enrolled, listed = book.students(opened), roster.read(root / roster.FILE)
+        who = _identified(roster.joined(enrolled, listed), download)
+        for folder in submitted.left_beside(course.format_path(course.submitted_directory, "*", name)):
+            submitted.mend(folder)
+        rows = [Row("", path, "left out", note=why) for path, why in (*found.refused, *download.refused)]
+        rows += _taken(course, assignment, download, who)
+        taken = {row.student for row in rows if row.outcome != "left out"}
+        people = [each.student for each in who.values() if isinstance(each, Known)]
+        book.enrol(opened, enrolled, [*listed, *(each for each in people if each.id in taken)])
+        return sorted(rows, key=lambda row: (not row.student, row.student))
+
+
+def _identified(students: Sequence[Student], download: Download) -> dict[Person, Known | str]:
+    """Who everybody is, or why nobody knows. Of several who would be one student by their names alone, none is."""
+    found: dict[Person, Known | str] = {}
+    for person in dict.fromkeys(item.person for item in download.handed_in):
+        try:
+            found[person] = roster.find(students, download.platform, person)
+        except Unknown as error:
+            found[person] = str(error)
+    as_one: dict[str, list[Person]] = {}
+    for person, known in found.items():
+        if isinstance(known, Known):
+            as_one.setdefault(known.student.id, []).append(person)
+    for same in as_one.values():
+        numbers = ", ".join(sorted(person.id for person in same))
+        for person in same if len(same) > 1 else ():
+            known = found[person]
+            if isinstance(known, Known) and not known.sure:
+                found[person] = f"{numbers} go by one name: say who is who in {roster.FILE}"
+    return found
+
+
+def _taken(
+    course: CourseDirectory, assignment: Assignment, download: Download, who: Mapping[Person, Known | str]
+) -> Iterator[Row]:
+    """A row for each file that was handed in; those that count are put into place."""
+    of_students: dict[str, list[tuple[HandedIn, Known]]] = {}
+    for item in download.handed_in:
+        known = who[item.person]
+        if isinstance(known, Known):
+            of_students.setdefault(known.student.id, []).append((item, known))
+        else:
+            yield Row("", item.file.path, "left out", note=known)
+    for student, items in of_students.items():
+        folder = Path(course.format_path(course.submitted_directory, student, assignment.name))
+        hand_in = _HandIn(student, folder, download.platform, assignment)
+        yield from hand_in.rows([item for item, _ in items], {item.person: known for item, known in items})
+
+
+@dataclass(frozen=True)
+class _HandIn:
+    """What one student handed in, on its way."""
+
+    student: str
+    folder: Path
+    platform: str
+    assignment: Assignment
+
+    def rows(self, items: Sequence[HandedIn], known: Mapping[Person, Known]) -> list[Row]:
+        """Put into place what counts; a row for each file."""
+        before = submitted.state(self.folder)
+        rows: list[Row] = []
+        notebooks: dict[str, bytes] = {}
+        fresh: dict[str, Origin] = {}
+        for attempt in attempts.of_student(items, self.assignment.notebooks):
+            place = attempt.place
+            if place is None or not attempt.counts:
+                rows.append(self._row(attempt, "older" if place else "left out", attempt.why_not))
+                continue
+            name, there = place.notebook.name, before.origins.get(place.notebook.name)
+            try:
+                data = attempt.item.file.read()
+                notebook, said = answers.filled(place, data)
+                self._check(there, attempt.item.person, known[attempt.item.person])
+            except (UnreadableFile, Unknown) as error:
+                rows.append(self._row(attempt, "left out", str(error)))
+                continue
+            origin = self._origin(attempt.item, submitted.digest(data))
+            outcome = before.outcome(name, origin)
+            if there is not None and outcome == "the same":
+                attempt, origin = self._as_known(attempt, there)
+            elif outcome != "older":
+                notebooks[name] = notebook
+            if outcome != "older" and origin != there:
+                fresh[name] = origin
+            row = self._row(attempt, outcome, said)
+            rows.append(replace(row, added=not known[attempt.item.person].listed))
+        if fresh:
+            submitted.replace(self.folder, before, notebooks, fresh)
+        return rows
+
+    def _told(self, item: HandedIn) -> Moment:
+        """What nbgrader is told of a file's time, as the due date now is."""
+        return moments.in_doubt_for_the_student(item.moment, item.late, self.assignment.due_for(self.student))
+
+    def _origin(self, item: HandedIn, digest: str) -> Origin:
+        moment, told = item.moment, self._told(item).at
+        about = (moment.at, told, moment.exact, item.number, self.platform, item.person.id, item.late)
+        return Origin(item.name, digest, *about)
+
+    def _as_known(self, attempt: Attempt, there: Origin) -> tuple[Attempt, Origin]:
+        """A file that is there already, with the time that it was handed in the first time: unless only now that time
+        is known. The due date may be another by now."""
+        item = attempt.item
+        if there.exact or not item.moment.exact:
+            item = replace(item, moment=Moment(there.at, there.exact))
+        told = self._told(item).at
+        return (
+            replace(attempt, item=item),
+            replace(there, at=item.moment.at, told=told, exact=item.moment.exact),
+        )
+
+    def _check(self, there: Origin | None, person: Person, known: Known) -> None:
+        """Raise Unknown where somebody of the same name was collected before."""
+        if there is None or there.platform != self.platform or there.person == person.id or known.sure:
+            return
+        both = f"{there.person}, who was collected before, and {person.id}"
+        raise Unknown(f"{both} go by one name: say who is who in {roster.FILE}")
+
+    def _row(self, attempt: Attempt, outcome: Outcome, note: str) -> Row:
+        item, due, told = attempt.item, self.assignment.due_for(self.student), self._told(attempt.item)
+        unknown = told != item.moment and item.late is None
+        late = None if unknown else due is not None and told.at > due
+        return Row(
+            self.student,
+            item.name,
+            outcome,
+            attempt.number,
+            attempt.of,
+            item.moment.at,
+            item.moment.exact,
+            late,
+            item.late is True,
+            note=note,
+        )

@@ -1,0 +1,182 @@
+"""Which of nbgrader's students somebody is whom a platform knows by a number, a name or an address.
+
+The gradebook's students, and those of `roster.csv` in the course's folder, which has the columns of nbgrader's own
+`nbgrader db student import` and, for each platform, one with what it calls a person:
+
+    id,first_name,last_name,email,lms_user_id,moodle_id,canvas_id,gradescope_id
+    ada,Ada,Lovelace,ada@example.org,,20117 20435,1093,
+
+Only `id` is needed. Moodle's numbers differ between assignments: a cell may hold several.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from io import StringIO
+from pathlib import Path
+
+from grader.course.collecting.platforms import Person
+from grader.errors import WarpladderError
+from grader.visible import visible
+
+FILE = "roster.csv"
+ABOUT = ("first_name", "last_name", "email", "lms_user_id")
+"""What the gradebook knows of a student besides the id."""
+IDS = {
+    "moodle": ("moodle_id",),
+    "canvas": ("canvas_id", "lms_user_id"),
+    "gradescope": ("gradescope_id", "id"),
+}
+"""Where a platform's own id of a person stands. Moodle's `lms_user_id` is another number than its archives have."""
+
+_ID = re.compile(r"[^\W_][\w.@-]{0,127}")
+"""An id that is a folder's name everywhere, and that nbgrader's patterns and exchange do not take apart."""
+
+
+class Unknown(Exception):
+    """Somebody who is no one student; the text says why."""
+
+
+@dataclass(frozen=True)
+class Student:
+    """A student of the course."""
+
+    id: str  # nbgrader's
+    about: Mapping[str, str] = field(default_factory=dict)  # the columns that are not empty, `id` among them
+
+    @property
+    def names(self) -> set[str]:
+        """The full name, either way round, in a form that can be compared."""
+        first, last = self.about.get("first_name", ""), self.about.get("last_name", "")
+        return {_bare(first + last), _bare(last + first)} - {""}
+
+    def called(self, platform: str) -> set[str]:
+        """What a platform calls the student."""
+        columns = IDS.get(platform, ("id",))
+        return {word for column in columns for word in self.about.get(column, "").split()}
+
+
+def student(id_: str, **about: str | None) -> Student:
+    """A student, with what is known."""
+    return Student(id_, {"id": id_, **{column: text for column, text in about.items() if text}})
+
+
+def usable(id_: str) -> bool:
+    """Whether nbgrader can have a student of this id."""
+    return _ID.fullmatch(id_) is not None and not id_.endswith(".")
+
+
+def read(path: Path) -> list[Student]:
+    """The students of a roster; none without the file. Raises WarpladderError, with the line, for what is none."""
+    if not path.is_file():
+        return []
+    rows = table(path, ("id",))
+    found: dict[str, Student] = {}
+    for line, row in rows:
+        if not usable(row["id"]):
+            message = f"`{row['id']}` can be no student's id"
+            remedy = "use letters, digits, `.`, `-`, `_` and `@`"
+            raise WarpladderError(message, file=path, line=line, remedy=remedy)
+        if row["id"] in found:
+            raise WarpladderError(f"`{row['id']}` is there twice", file=path, line=line, remedy="keep one")
+        found[row["id"]] = Student(row["id"], {column: text for column, text in row.items() if text})
+    return list(found.values())
+
+
+def table(path: Path, needs: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a CSV file by its columns' names, each with its line; parted by commas or, as some spreadsheets write
+    them, semicolons. Raises WarpladderError."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise WarpladderError("it is not UTF-8", file=path, remedy="save it as CSV in UTF-8") from None
+    except OSError as error:
+        raise WarpladderError(f"it cannot be read: {error.strerror}", file=path) from None
+    head = text.partition("\n")[0]
+    reader = csv.DictReader(
+        StringIO(text, newline=""), delimiter=";" if head.count(";") > head.count(",") else ","
+    )
+    try:
+        columns = [column.strip() for column in reader.fieldnames or ()]
+        reader.fieldnames = columns
+        missing = [column for column in needs if column not in columns]
+        if missing:
+            remedy = f"name the columns in its first line: {', '.join(needs)}"
+            raise WarpladderError(f"it has no column `{missing[0]}`", file=path, line=1, remedy=remedy)
+        rows = [
+            (reader.line_num, {column: (row[column] or "").strip() for column in columns}) for row in reader
+        ]
+        return [(line, row) for line, row in rows if any(row.values())]
+    except csv.Error as error:
+        raise WarpladderError(f"it is no CSV: {error}", file=path, line=reader.line_num + 1) from None
+
+
+def joined(gradebook: Iterable[Student], listed: Iterable[Student]) -> list[Student]:
+    """The gradebook's students with what the roster knows of them, and the roster's others."""
+    found = {each.id: each for each in gradebook}
+    for each in listed:
+        known = found.get(each.id, each)
+        found[each.id] = replace(known, about={**known.about, **each.about})
+    return list(found.values())
+
+
+@dataclass(frozen=True)
+class Known:
+    """Who somebody is."""
+
+    student: Student
+    sure: bool  # by an id or an address; else by the name alone, or by nothing
+    listed: bool = True  # else it is somebody new, in a class that has students
+
+
+def find(students: Sequence[Student], platform: str, person: Person) -> Known:
+    """The student that somebody is, or a new one. Raises Unknown where it may be more than one, or none."""
+    ways = (
+        [each for each in students if person.id and person.id in each.called(platform)],
+        [each for each in students if _same(person.email, each.about.get("email", ""))],
+        [each for each in students if _bare(person.name or person.id) in each.names],
+    )
+    for number, found in enumerate(ways):
+        if len(found) > 1:
+            ids = ", ".join(sorted(each.id for each in found))
+            raise Unknown(f"it may be any of {ids}: say which in {FILE}")
+        if found:
+            return Known(found[0], sure=number < 2)
+    made = _made(platform, person)
+    if not usable(made):
+        raise Unknown(f"no id for nbgrader can be made of that name: give one in {FILE}")
+    known = next((each for each in students if each.id == made), None)
+    sure = bool(person.id) and made.endswith(person.id) and platform != "moodle"
+    return Known(known or _new(made, platform, person), sure, listed=known is not None or not students)
+
+
+def _made(platform: str, person: Person) -> str:
+    """An id for somebody who is on no roster: of the platform's number where it is the person's for good, else of the
+    name."""
+    if platform == "folder" or (platform == "gradescope" and usable(person.id)):
+        return person.id
+    if platform == "canvas":
+        return f"canvas-{person.id}"
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", person.name or person.email).casefold())
+    return "-".join([platform, *words]) if words else ""
+
+
+def _new(id_: str, platform: str, person: Person) -> Student:
+    """Somebody new, with what the platform says: Canvas's files have names in one word, which are no use."""
+    first, _, last = visible(person.name).rpartition(" ") if platform != "canvas" else ("", "", "")
+    number = person.id if platform in ("canvas", "gradescope") else None
+    return student(id_, first_name=first, last_name=last, email=visible(person.email), lms_user_id=number)
+
+
+def _same(address: str, other: str) -> bool:
+    return bool(address) and address.strip().casefold() == other.strip().casefold()
+
+
+def _bare(name: str) -> str:
+    """A name without what platforms leave out or change: accents, case, spaces and signs."""
+    letters = unicodedata.normalize("NFKD", name).casefold()
+    return "".join(letter for letter in letters if letter.isalnum())

@@ -1,0 +1,69 @@
+"""Moodle's grading worksheet, which says what its archives do not: when each participant handed in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from grader.course.collecting import moments, roster
+from grader.course.collecting.moments import Moment
+from grader.course.collecting.platforms import Download, HandedIn
+from grader.errors import WarpladderError
+
+PARTICIPANT, NAME, EMAIL, MODIFIED = (
+    "Identifier",
+    "Full name",
+    "Email address",
+    "Last modified (submission)",
+)
+_NUMBER = re.compile(r"\d+$")
+
+
+@dataclass(frozen=True)
+class Participant:
+    """What the worksheet says of one."""
+
+    name: str
+    email: str
+    moment: Moment | None  # None where nothing was handed in
+
+
+def read(path: Path) -> dict[str, Participant]:
+    """Participants by their numbers. Raises WarpladderError, with its line, for what cannot be read."""
+    found = {}
+    for line, row in roster.table(path, (PARTICIPANT, MODIFIED)):
+        number = _NUMBER.search(row[PARTICIPANT])
+        if number is None:
+            message, remedy = f"`{row[PARTICIPANT]}` is no participant", "download it from Moodle once more"
+            raise WarpladderError(message, file=path, line=line, remedy=remedy)
+        try:
+            written = row[MODIFIED]
+            moment = Moment(moments.read(written), True) if written.strip("-") else None
+        except ValueError:
+            message = f"`{written}` is no time that can be read"
+            remedy = "set your language in Moodle to English, and download it once more"
+            raise WarpladderError(message, file=path, line=line, remedy=remedy) from None
+        found[number[0]] = Participant(row.get(NAME, ""), row.get(EMAIL, ""), moment)
+    return found
+
+
+def applied(download: Download, participants: dict[str, Participant]) -> Download:
+    """The same, with what the worksheet says. Raises WarpladderError where it is not Moodle's, or another
+    assignment's."""
+    if download.platform != "moodle":
+        remedy = "leave --worksheet out"
+        raise WarpladderError("a grading worksheet goes with a download from Moodle", remedy=remedy)
+    if not any(item.person.id in participants for item in download.handed_in):
+        remedy = "give the worksheet of this assignment"
+        raise WarpladderError("none of its participants is in the download", remedy=remedy)
+
+    def told(item: HandedIn) -> HandedIn:
+        about = participants.get(item.person.id)
+        if about is None:
+            return item
+        name = about.name or item.person.name
+        person = replace(item.person, name=name, email=about.email)
+        return replace(item, person=person, moment=about.moment or item.moment)
+
+    return replace(download, handed_in=[told(item) for item in download.handed_in])

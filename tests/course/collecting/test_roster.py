@@ -1,0 +1,133 @@
+"""Who is who: a platform's people, and nbgrader's students."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.course.collecting import roster
+from grader.course.collecting.platforms import Person
+from grader.course.collecting.roster import Unknown, find, student
+from grader.errors import WarpladderError
+
+CLASS = [
+    student("ada", first_name="Ada", last_name="Lovelace", email="Ada@example.org", moodle_id="20117 20435"),
+    student("grete", first_name="Grete", last_name="Müller", canvas_id="55", lms_user_id="4711"),
+    student("sam1", first_name="Sam", last_name="Same"),
+    student("sam2", first_name="Sam", last_name="Same", moodle_id="9"),
+]
+
+
+@pytest.mark.parametrize(
+    ("platform", "person", "id_", "sure"),
+    [
+        ("moodle", Person("20435", "A. King"), "ada", True),
+        ("moodle", Person("1", "A. King", "ada@EXAMPLE.org"), "ada", True),
+        ("moodle", Person("1", "Ada Lovelace"), "ada", False),
+        ("moodle", Person("1", "LOVELACE, Ada"), "ada", False),
+        ("moodle", Person("9", "Sam Same"), "sam2", True),
+        ("canvas", Person("55", "someone"), "grete", True),
+        ("canvas", Person("4711", "someone"), "grete", True),
+        ("canvas", Person("1", "mullergrete"), "grete", False),
+        ("gradescope", Person("ada", "A. King"), "ada", True),
+        ("folder", Person("ada"), "ada", True),
+        ("folder", Person("Ada Lovelace"), "ada", False),
+    ],
+)
+def test_people_are_known(platform: str, person: Person, id_: str, sure: bool) -> None:
+    known = find(CLASS, platform, person)
+    assert (known.student.id, known.sure, known.listed) == (id_, sure, True)
+
+
+def test_moodles_numbers_are_no_users() -> None:
+    assert find(CLASS, "moodle", Person("4711", "New Comer")).student.id == "moodle-new-comer"
+
+
+@pytest.mark.parametrize(
+    ("platform", "person", "about"),
+    [
+        (
+            "moodle",
+            Person("1", "Ann de Vil"),
+            {"id": "moodle-ann-de-vil", "first_name": "Ann de", "last_name": "Vil"},
+        ),
+        ("moodle", Person("1", "Ñandú"), {"id": "moodle-ñandú", "last_name": "Ñandú"}),
+        (
+            "moodle",
+            Person("1", "../.. \x1b[1m"),
+            {"id": "moodle-1m", "first_name": "../..", "last_name": "\\x1b[1m"},
+        ),
+        ("canvas", Person("777", "vilann"), {"id": "canvas-777", "lms_user_id": "777"}),
+        (
+            "gradescope",
+            Person("12", "Ann Vil", "a@b.c"),
+            {"id": "12", "first_name": "Ann", "last_name": "Vil", "email": "a@b.c", "lms_user_id": "12"},
+        ),
+        ("gradescope", Person("", "", "a@b.c"), {"id": "gradescope-a-b-c", "email": "a@b.c"}),
+        ("folder", Person("ann.vil"), {"id": "ann.vil"}),
+    ],
+)
+def test_somebody_new_has_an_id_of_the_platforms(
+    platform: str, person: Person, about: dict[str, str]
+) -> None:
+    known = find(CLASS, platform, person)
+    assert (known.student.about, known.listed) == (about, False)
+    assert find([*CLASS, known.student], platform, person).student == known.student, (
+        "and is known from then on"
+    )
+
+
+@pytest.mark.parametrize(
+    ("platform", "person", "says"),
+    [
+        ("moodle", Person("1", "Sam Same"), "it may be any of sam1, sam2: say which in roster.csv"),
+        ("moodle", Person("1", "_ -"), "no id for nbgrader"),
+        ("folder", Person("a b"), "no id for nbgrader"),
+        ("folder", Person("-rf"), "no id for nbgrader"),
+        ("folder", Person("a+b"), "no id for nbgrader"),
+        ("folder", Person("a*"), "no id for nbgrader"),
+        ("folder", Person("x" * 129), "no id for nbgrader"),
+    ],
+)
+def test_who_may_be_several_or_nobody_is_refused(platform: str, person: Person, says: str) -> None:
+    with pytest.raises(Unknown, match=says):
+        find(CLASS, platform, person)
+
+
+@pytest.mark.parametrize("sign", [",", ";"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_roster_is_read_as_spreadsheets_write_it(sign: str, mark: str, tmp_path: Path) -> None:
+    path = tmp_path / "roster.csv"
+    text = f"{mark}id, last_name,moodle_id\r\nada, Lovelace ,1 2\r\n,,\r\n\r\nbob,,\r\n".replace(",", sign)
+    path.write_bytes(text.encode())
+    assert roster.read(path) == [student("ada", last_name="Lovelace", moodle_id="1 2"), student("bob")]
+
+
+def test_a_roster_adds_to_the_gradebook() -> None:
+    listed = [student("ada", moodle_id="7"), student("new", first_name="N")]
+    ada, *others = roster.joined(CLASS, listed)
+    assert (ada.about["email"], ada.about["moodle_id"]) == ("Ada@example.org", "7")
+    assert [each.id for each in others] == ["grete", "sam1", "sam2", "new"]
+
+
+@pytest.mark.parametrize(
+    ("data", "line", "says"),
+    [
+        (b"name\nada\n", 1, "it has no column `id`"),
+        (b"", 1, "it has no column `id`"),
+        (b"id\nada\n../x\n", 3, r"`\.\./x` can be no student's id"),
+        (b"id\nada\nada\n", 3, "`ada` is there twice"),
+        (b"id,first_name\nada,J\xfcrgen\n", None, "it is not UTF-8"),
+        (b"id\n" + b"x" * 200_000 + b"\n", 2, "it is no CSV"),
+    ],
+    ids=["no id", "empty", "a path", "twice", "latin-1", "long"],
+)
+def test_what_is_wrong_with_a_roster_is_said(
+    data: bytes, line: int | None, says: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "roster.csv"
+    path.write_bytes(data)
+    with pytest.raises(WarpladderError, match=says) as caught:
+        roster.read(path)
+    assert (caught.value.file, caught.value.line) == (str(path), line)
