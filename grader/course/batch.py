@@ -18,6 +18,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from grader.course import marking, sources
 from grader.course.folder import CONFIG
+from grader.course.likeness import tokens
 from grader.course.preprocessors import MarkKernels, of_gradebook
 from grader.course.restore import Original, answer, read
 from grader.errors import WarpladderError
@@ -141,12 +142,12 @@ def mark(
 
 
 def _same(submissions: Sequence[Submission]) -> dict[tuple[str, str], str]:
-    """For students whose source is also somebody else's, but for comments and white space: whose."""
+    """For students whose source is also somebody else's, but for names, comments and white space: whose."""
     topics = {item.topic.name: item.topic for item in submissions}
-    ladders = {name: dict(sources.of_ladder(topic)) for name, topic in topics.items()}
+    ladders = {name: dict(tokens.of_ladder(topic)) for name, topic in topics.items()}
     students: dict[tuple[str, str], list[str]] = {}
     for item in submissions:
-        own = (item.topic.name, sources.fingerprint(item.topic, item.source))
+        own = (item.topic.name, tokens.fingerprint(item.topic, item.source))
         students.setdefault(own, []).append(item.student)
     found = {}
     for (topic, print_), names in students.items():

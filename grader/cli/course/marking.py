@@ -30,7 +30,7 @@ def mark(
     """Mark what a class has submitted, before nbgrader autogrades it.
 
     Each source is marked once, however often it comes again; `nbgrader autograde` then takes the marks from there. The
-    table also says whose source is the ladder's own or another student's, but for comments and white space.
+    table also says whose source is the ladder's own or another student's, but for names, comments and white space.
 
     \b
     Examples:
