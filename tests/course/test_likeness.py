@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import time
+from pathlib import Path
 
 import pytest
 
-from grader.course.likeness import tokens
+from grader.course.batch import Submission
+from grader.course.likeness import pairs, tokens
 from grader.workbook import topics
 
 TOPICS = topics.discover()
@@ -37,7 +39,7 @@ def test_names_comments_and_spaces_do_not_make_another_source() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("threadIdx.x", "threadIdx.y"), ("+ 1]", "+ 2]"), ("float", "double"), ("in[", "out["), ("<", "<=")],
+    [("threadIdx.x", "threadIdx.y"), ("= 32", "= 16"), ("float", "double"), ("in[", "out["), ("<", "<=")],
 )
 def test_another_program_is_another_source(old: str, new: str) -> None:
     other = new.join(PADDED.rsplit(old, 1))
@@ -68,3 +70,84 @@ def test_long_texts_are_read_at_once(suffix: str, text: str) -> None:
     topic = TRANSPOSE if suffix == ".cu" else TOPICS["streams"]
     tokens.fingerprint(topic, text)
     assert time.monotonic() - begun < 10.0
+
+
+# ---- pairs that resemble each other ------------------------------------------------------------------------
+
+SUBMISSIONS = Path(__file__).parents[1] / "submissions" / "transpose" / "right"
+OWN = (SUBMISSIONS / "square_of_four_in_a_local_array.cu").read_text(encoding="utf-8")
+OTHER = (SUBMISSIONS / "warp_and_volatile_shared.cu").read_text(encoding="utf-8")
+
+
+def disguised(source: str) -> str:
+    """A source with other names, comments and numbers, and its functions in another order."""
+    code = re.sub(r"//[^\n]*", "", source)
+    words = sorted({item.text for item in tokens.of_source(".cu", code) if item.kind == "name"})
+    code = renamed(code, **{word: f"my_{number}" for number, word in enumerate(words)})
+    return "// all my own work\n" + code.replace("32", "16")
+
+
+def handed_in(**sources: str) -> list[Submission]:
+    return [Submission(student, TRANSPOSE, source) for student, source in sources.items()]
+
+
+def test_a_copy_is_found_though_it_is_disguised() -> None:
+    (found,) = pairs.pairs(TRANSPOSE, handed_in(ada=OWN, bob=OTHER, cleo=disguised(OWN)))
+    assert (found.left.students, found.right.students, found.share) == (("ada",), ("cleo",), 1.0)
+
+
+TWO = """
+__device__ float one(const float* a, int n) { float s = 0; for (int i = 0; i < n; i += 2) s += a[i] * a[n - i]; return s; }
+"""
+THREE = """
+__device__ int three(int x, int y) { while (x != y) { if (x > y) x -= y; else y -= x; } do { x ^= y << 3; } while (x % 7); return x; }
+"""
+
+
+def test_functions_in_another_order_resemble_each_other() -> None:
+    (found,) = pairs.pairs(TRANSPOSE, handed_in(ada=TWO + THREE, bob=renamed(THREE + TWO, x="u", one="two")))
+    assert found.share > 0.9
+    assert all(line.common for line in found.left.lines if line.text)
+
+
+def test_common_lines_are_marked_and_others_are_not() -> None:
+    (found,) = pairs.pairs(TRANSPOSE, handed_in(ada=f"int a;\n{THREE}", bob=f"{THREE}\nfloat* b[3];"))
+    assert [line.number for line in found.left.lines if line.common] == [3]
+    assert [line.number for line in found.right.lines if line.common] == [2]
+    assert [line.text for line in found.right.lines] == ["", THREE.strip(), "", "float* b[3];"]
+
+
+@pytest.mark.parametrize("rung", [None, *TRANSPOSE.ladder.ids])
+def test_what_everybody_was_given_is_nobodys(rung: str | None) -> None:
+    given = TRANSPOSE.starter.read_text() if rung is None else TRANSPOSE.rung(rung).source
+    assert pairs.pairs(TRANSPOSE, handed_in(ada=given, bob=given, cleo=disguised(given))) == []
+    (found,) = pairs.pairs(TRANSPOSE, handed_in(ada=given + THREE, bob=given + THREE, cleo=given))
+    common = [line.text for line in found.left.lines if line.common]
+    assert THREE.strip() in common
+    assert len(common) < len([line for line in found.left.lines if line.text]) or rung is None
+
+
+def test_those_with_one_source_are_one_side() -> None:
+    found = pairs.pairs(TRANSPOSE, handed_in(ada=OWN, bob=disguised(OWN), cleo=OWN + THREE, dan=OWN))
+    assert [(pair.left.students, pair.right.students) for pair in found] == [
+        (("ada",), ("bob", "dan")),
+        (("ada", "bob", "dan"), ("cleo",)),
+    ]
+
+
+def test_little_in_common_is_no_pair() -> None:
+    assert pairs.pairs(TRANSPOSE, handed_in(ada=OWN, bob=OTHER)) == []
+    assert pairs.pairs(TRANSPOSE, handed_in(ada="", bob="", cleo="int a;", dan="int a;")) == []
+
+
+def test_a_class_is_compared_well_under_a_minute() -> None:
+    """300 sources, no two the same, of which every other one is somebody's with a line of its own."""
+    files = sorted(SUBMISSIONS.glob("*.cu"))
+    texts = [file.read_text(encoding="utf-8") for file in files]
+    whole = handed_in(
+        **{f"s{n}": f"{disguised(texts[n % len(texts)])}\n{'int a;' * n}\n" for n in range(300)}
+    )
+    begun = time.monotonic()
+    found = pairs.pairs(TRANSPOSE, whole)
+    assert time.monotonic() - begun < 30
+    assert len(found) == pairs.MOST
