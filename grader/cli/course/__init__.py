@@ -6,6 +6,9 @@ from __future__ import annotations
 # isort: off
 from grader.cli.course import folder
 from grader.cli.course import marking
+from grader.cli.course import report
+from grader.cli.course import similar
+from grader.cli.course import board
 # isort: on
 
-__all__ = ["folder", "marking"]
+__all__ = ["board", "folder", "marking", "report", "similar"]
