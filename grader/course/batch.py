@@ -84,18 +84,24 @@ def _submitted(student: str, topic: Topic, path: Path, kernel: Original) -> Subm
 
 def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Original]]:
     """The answers' cells of an assignment that hold kernels, each with its notebook's name."""
+    return [
+        (notebook, cell)
+        for notebook, cells in released(course, assignment)
+        for cell in cells
+        if cell.topic is not None
+    ]
+
+
+def released(course: CourseDirectory, assignment: str) -> list[tuple[str, list[Original]]]:
+    """An assignment's notebooks, by name, and their cells as they were released. Raises WarpladderError where the
+    gradebook does not know the assignment."""
     with Gradebook(course.db_url, course.course_id) as gradebook:
         try:
             notebooks = gradebook.find_assignment(assignment).notebooks
         except MissingEntry:
             remedy = f"nbgrader generate_assignment {assignment}"
             raise WarpladderError(f"there is no assignment `{assignment}` yet", remedy=remedy) from None
-        return [
-            (str(notebook.name), cell)
-            for notebook in notebooks
-            for cell in of_gradebook(notebook)
-            if cell.topic is not None
-        ]
+        return [(str(notebook.name), of_gradebook(notebook)) for notebook in notebooks]
 
 
 def _absent(path: Path) -> str:

@@ -97,10 +97,10 @@ def test_a_copy_is_found_though_it_is_disguised() -> None:
 
 
 TWO = """
-__device__ float one(const float* a, int n) { float s = 0; for (int i = 0; i < n; i += 2) s += a[i] * a[n - i]; return s; }
+__device__ float one(const float* a, int n) { float s = 0; for (int i = 0; i < n; i++) s += a[i] * a[n - i]; return s; }
 """
 THREE = """
-__device__ int three(int x, int y) { while (x != y) { if (x > y) x -= y; else y -= x; } do { x ^= y << 3; } while (x % 7); return x; }
+__device__ int f(int x, int y) { while (x != y) { if (x > y) x -= y; else y -= x; } do x ^= y; while (x); return y; }
 """
 
 

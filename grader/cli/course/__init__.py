@@ -9,6 +9,7 @@ from grader.cli.course import marking
 from grader.cli.course import report
 from grader.cli.course import similar
 from grader.cli.course import board
+from grader.cli.course import gradescope
 # isort: on
 
-__all__ = ["board", "folder", "marking", "report", "similar"]
+__all__ = ["board", "folder", "gradescope", "marking", "report", "similar"]

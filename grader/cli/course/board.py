@@ -76,10 +76,10 @@ def board(
 def _table(found: Board) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("", justify="right")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("", justify="right", no_wrap=True)
     table.add_column("who", no_wrap=True)
-    table.add_column("rung", no_wrap=True, overflow="ellipsis")
+    table.add_column("rung", no_wrap=True, overflow="ellipsis", max_width=20)
     for column in found.columns:
         table.add_column(column.title, justify="right", no_wrap=True)
     for place in found.places:
