@@ -9,11 +9,10 @@ import jinja2
 from markupsafe import Markup
 
 from grader.course.likeness.pairs import Pair
-from grader.course.overview.board import TIME, Board
+from grader.course.overview.board import Board
 from grader.course.overview.report import Mistake, Points, Report
 from grader.report.pictures import Bar, bars_for_pages
 from grader.report.rendering import environment
-from grader.visible import visible
 from grader.workbook import units
 
 FIRST = 20
@@ -66,9 +65,8 @@ def _points(found: Points) -> Markup:
 
 
 def _mistakes(found: Sequence[Mistake]) -> Markup:
-    # An instruction to the reader's terminal or browser may be in what a reason quotes: pictures are no templates.
     rows = [
-        Bar(visible(item.kind), len(item.students), units.number_of(len(item.students), "student"), "orange")
+        Bar(item.kind, len(item.students), units.number_of(len(item.students), "student"), "orange")
         for item in found
     ]
     return Markup(bars_for_pages("What is wrong in those that are not right", rows))
@@ -96,4 +94,4 @@ def _page(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return environment({"percent": units.percent, "points": units.points}, {"TIME": TIME})
+    return environment({"percent": units.percent, "points": units.points})

@@ -18,7 +18,7 @@ BINS = 10
 
 _QUOTED = re.compile(r"`[^`]*`")
 _NUMBER = re.compile(r"\d[\d,.×]*")
-_SENTENCE = re.compile(r"[:.,(]\s|$")
+_SENTENCE = re.compile(r"[:.,]\s|$")
 HIDDEN_CASE = "right on public cases, and not on a hidden one"
 WRONG_VALUES = "wrong values"
 NO_END = "it does not end"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.report.pictures.svg import Sheet, heading, wrapped
+from grader.report.pictures.svg import Sheet, wrapped
 
 WIDE, NARROW = 760.0, 340.0
 MARGIN, LINE, THICK, GAP = 16.0, 18.0, 14.0, 12.0
-TOP = 44.0
+TITLE = 22.0  # a line of the title
 VALUE = 70.0  # what is left of a bar's line for its value
 
 
@@ -28,11 +28,14 @@ def bars(title: str, found: Sequence[Bar], longest: float = 0.0, width: float = 
     whole = max([longest, *(bar.length for bar in found)]) or 1.0
     room = width - 2 * MARGIN
     words = [wrapped(bar.label, room) for bar in found]
-    height = TOP + sum(LINE * len(lines) + THICK + GAP for lines in words)
+    above = wrapped(title, room, 14)
+    top = GAP + TITLE * len(above) + GAP
+    height = top + sum(LINE * len(lines) + THICK + GAP for lines in words)
     said = "; ".join(f"{bar.label}: {bar.value}" for bar in found)
     sheet = Sheet(width, height, title, said)
-    heading(sheet, title)
-    y = TOP
+    for number, line in enumerate(above):
+        sheet.text(MARGIN, GAP + TITLE * number + 14, line, bold=True, size=14)
+    y = top
     for bar, lines in zip(found, words, strict=True):
         for line in lines:
             sheet.text(MARGIN, y + LINE - 6, line)
