@@ -15,7 +15,7 @@ BIN    := .venv/bin
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
 
-test: setup lint
+test: setup .venv/.with-course lint
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not verify and not corpus" --ignore=tests/verify
 
 # One process more than cores: set-up waits for downloads, most of the time.

@@ -91,8 +91,12 @@ def handed_in(**sources: str) -> list[Submission]:
     return [Submission(student, TRANSPOSE, source) for student, source in sources.items()]
 
 
+def compared(whole: list[Submission]) -> list[pairs.Pair]:
+    return pairs.pairs(TRANSPOSE, whole, 0.4)
+
+
 def test_a_copy_is_found_though_it_is_disguised() -> None:
-    (found,) = pairs.pairs(TRANSPOSE, handed_in(ada=OWN, bob=OTHER, cleo=disguised(OWN)))
+    (found,) = compared(handed_in(ada=OWN, bob=OTHER, cleo=disguised(OWN)))
     assert (found.left.students, found.right.students, found.share) == (("ada",), ("cleo",), 1.0)
 
 
@@ -105,13 +109,13 @@ __device__ int f(int x, int y) { while (x != y) { if (x > y) x -= y; else y -= x
 
 
 def test_functions_in_another_order_resemble_each_other() -> None:
-    (found,) = pairs.pairs(TRANSPOSE, handed_in(ada=TWO + THREE, bob=renamed(THREE + TWO, x="u", one="two")))
+    (found,) = compared(handed_in(ada=TWO + THREE, bob=renamed(THREE + TWO, x="u", one="two")))
     assert found.share > 0.9
     assert all(line.common for line in found.left.lines if line.text)
 
 
 def test_common_lines_are_marked_and_others_are_not() -> None:
-    (found,) = pairs.pairs(TRANSPOSE, handed_in(ada=f"int a;\n{THREE}", bob=f"{THREE}\nfloat* b[3];"))
+    (found,) = compared(handed_in(ada=f"int a;\n{THREE}", bob=f"{THREE}\nfloat* b[3];"))
     assert [line.number for line in found.left.lines if line.common] == [3]
     assert [line.number for line in found.right.lines if line.common] == [2]
     assert [line.text for line in found.right.lines] == ["", THREE.strip(), "", "float* b[3];"]
@@ -120,15 +124,15 @@ def test_common_lines_are_marked_and_others_are_not() -> None:
 @pytest.mark.parametrize("rung", [None, *TRANSPOSE.ladder.ids])
 def test_what_everybody_was_given_is_nobodys(rung: str | None) -> None:
     given = TRANSPOSE.starter.read_text() if rung is None else TRANSPOSE.rung(rung).source
-    assert pairs.pairs(TRANSPOSE, handed_in(ada=given, bob=given, cleo=disguised(given))) == []
-    (found,) = pairs.pairs(TRANSPOSE, handed_in(ada=given + THREE, bob=given + THREE, cleo=given))
+    assert compared(handed_in(ada=given, bob=given, cleo=disguised(given))) == []
+    (found,) = compared(handed_in(ada=given + THREE, bob=given + THREE, cleo=given))
     common = [line.text for line in found.left.lines if line.common]
     assert THREE.strip() in common
     assert len(common) < len([line for line in found.left.lines if line.text]) or rung is None
 
 
 def test_those_with_one_source_are_one_side() -> None:
-    found = pairs.pairs(TRANSPOSE, handed_in(ada=OWN, bob=disguised(OWN), cleo=OWN + THREE, dan=OWN))
+    found = compared(handed_in(ada=OWN, bob=disguised(OWN), cleo=OWN + THREE, dan=OWN))
     assert [(pair.left.students, pair.right.students) for pair in found] == [
         (("ada",), ("bob", "dan")),
         (("ada", "bob", "dan"), ("cleo",)),
@@ -136,8 +140,8 @@ def test_those_with_one_source_are_one_side() -> None:
 
 
 def test_little_in_common_is_no_pair() -> None:
-    assert pairs.pairs(TRANSPOSE, handed_in(ada=OWN, bob=OTHER)) == []
-    assert pairs.pairs(TRANSPOSE, handed_in(ada="", bob="", cleo="int a;", dan="int a;")) == []
+    assert compared(handed_in(ada=OWN, bob=OTHER)) == []
+    assert compared(handed_in(ada="", bob="", cleo="int a;", dan="int a;")) == []
 
 
 def test_a_class_is_compared_well_under_a_minute() -> None:
@@ -148,6 +152,6 @@ def test_a_class_is_compared_well_under_a_minute() -> None:
         **{f"s{n}": f"{disguised(texts[n % len(texts)])}\n{'int a;' * n}\n" for n in range(300)}
     )
     begun = time.monotonic()
-    found = pairs.pairs(TRANSPOSE, whole)
+    found = compared(whole)
     assert time.monotonic() - begun < 30
     assert len(found) == pairs.MOST

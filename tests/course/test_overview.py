@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import sys
@@ -242,6 +243,18 @@ def test_what_cannot_be_done_is_said(
     code, _, err = ladder(*arguments, "--course", course.root)
     assert code == 2
     assert says in " ".join(err.split())
+
+
+def test_without_what_compares_sources_it_says_what_to_install(
+    course: LittleCourse, ladder: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *of: None if name == "copydetect" else known(name, *of)
+    )
+    code, _, err = ladder("similar", "transpose", "--course", course.root)
+    assert code == 2
+    assert "copydetect is not installed" in err
 
 
 def test_copies_are_shown_side_by_side(

@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     written = {
         "report": pages.report("transpose", report.of_class(found)),
         "board": pages.board("transpose", board.of_class(found, "time")),
-        "similar": pages.similar("transpose", pairs(TRANSPOSE, found.submissions), 24, ["late"]),
+        "similar": pages.similar("transpose", pairs(TRANSPOSE, found.submissions, 0.4), 24, ["late"]),
     }
     for name, text in written.items():
         (root / f"{name}.html").write_text(text, encoding="utf-8")

@@ -48,7 +48,7 @@ def similar(
       ladder course similar transpose
       ladder course similar transpose --least 70 --html similar.html
     """
-    needs_nbgrader()
+    needs_nbgrader("copydetect")
     check_outputs(html, file_of(json))
     from grader.course.likeness import pairs
     from grader.course.overview import kept, pages

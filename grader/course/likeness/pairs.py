@@ -20,8 +20,6 @@ from grader.workbook.topic import Topic
 
 GRAM = 14
 """Tokens in a row that two sources have to have in common: a short statement."""
-LEAST_SHARE = 0.4
-"""What is common of the shorter source's own code, at least; honest solutions of one problem have less."""
 LEAST_TOKENS = 40
 """What is common at least: less than four lines say nothing."""
 MOST = 50
@@ -69,7 +67,7 @@ class _Source:
     prints: CodeFingerprint
 
 
-def pairs(topic: Topic, submissions: Sequence[Submission], least: float = LEAST_SHARE) -> list[Pair]:
+def pairs(topic: Topic, submissions: Sequence[Submission], least: float) -> list[Pair]:
     """The pairs of a topic's submissions of which at least the share `least` is common, the likeliest first.
 
     Students with one and the same source, but for names, comments and numbers, are one side of a pair; they are a pair
@@ -121,6 +119,7 @@ def _signs(topic: Topic, text: str) -> tuple[str, tuple[int, ...]]:
 
 
 _fixed: dict[str, str] = {}
+"""The signs of the language's words, which are the same in all sources of a process."""
 
 
 def _sign(word: str) -> str:
