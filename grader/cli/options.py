@@ -128,6 +128,13 @@ def write_json(target: str, data: bytes) -> None:
         write_file(Path(target), shown)
 
 
+def write_structs(target: str, found: object) -> None:
+    """Write dataclasses as indented JSON."""
+    import msgspec
+
+    write_json(target, msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n")
+
+
 def write_file(target: Path, content: str | bytes) -> None:
     """Write a picture, a page or data, and say so."""
     with writing(target):

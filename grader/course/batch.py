@@ -18,6 +18,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from grader.course import marking, sources
 from grader.course.folder import CONFIG
+from grader.course.likeness import tokens
 from grader.course.preprocessors import MarkKernels, of_gradebook
 from grader.course.restore import Original, answer, read
 from grader.errors import WarpladderError
@@ -83,18 +84,24 @@ def _submitted(student: str, topic: Topic, path: Path, kernel: Original) -> Subm
 
 def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Original]]:
     """The answers' cells of an assignment that hold kernels, each with its notebook's name."""
+    return [
+        (notebook, cell)
+        for notebook, cells in released(course, assignment)
+        for cell in cells
+        if cell.topic is not None
+    ]
+
+
+def released(course: CourseDirectory, assignment: str) -> list[tuple[str, list[Original]]]:
+    """An assignment's notebooks, by name, and their cells as they were released. Raises WarpladderError where the
+    gradebook does not know the assignment."""
     with Gradebook(course.db_url, course.course_id) as gradebook:
         try:
             notebooks = gradebook.find_assignment(assignment).notebooks
         except MissingEntry:
             remedy = f"nbgrader generate_assignment {assignment}"
             raise WarpladderError(f"there is no assignment `{assignment}` yet", remedy=remedy) from None
-        return [
-            (str(notebook.name), cell)
-            for notebook in notebooks
-            for cell in of_gradebook(notebook)
-            if cell.topic is not None
-        ]
+        return [(str(notebook.name), of_gradebook(notebook)) for notebook in notebooks]
 
 
 def _absent(path: Path) -> str:
@@ -141,12 +148,12 @@ def mark(
 
 
 def _same(submissions: Sequence[Submission]) -> dict[tuple[str, str], str]:
-    """For students whose source is also somebody else's, but for comments and white space: whose."""
+    """For students whose source is also somebody else's, but for names, comments and white space: whose."""
     topics = {item.topic.name: item.topic for item in submissions}
-    ladders = {name: dict(sources.of_ladder(topic)) for name, topic in topics.items()}
+    ladders = {name: dict(tokens.of_ladder(topic)) for name, topic in topics.items()}
     students: dict[tuple[str, str], list[str]] = {}
     for item in submissions:
-        own = (item.topic.name, sources.fingerprint(item.topic, item.source))
+        own = (item.topic.name, tokens.fingerprint(item.topic, item.source))
         students.setdefault(own, []).append(item.student)
     found = {}
     for (topic, print_), names in students.items():

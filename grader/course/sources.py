@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import bisect
-import hashlib
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from grader.emulator.nvrtc.compilation import find_toolkit
 from grader.lab.cells import MAGIC, as_file
-from grader.workbook.topic import Topic
 
 _SPLICE = re.compile(r"(?:\\|\?\?/)[ \t\f\v]*\n")
 _HASH = re.compile(r"#|%:|\?\?=")
@@ -19,10 +17,6 @@ _ASKS = re.compile(r"__has_(?:include_next|include|embed)\b")
 _CLOSING = re.compile(r"\*/")
 _BLANK = re.compile(r"[^\S\n]*")
 _HEADER = re.compile(r"<([^>\n]+)>|\"([^\"\n]+)\"")
-_COMMENT = {
-    ".cu": re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL),
-    ".py": re.compile(r'#[^\n]*|""".*?(?:"""|\Z)', re.DOTALL),
-}
 
 
 def of_cell(cell: str) -> str:
@@ -87,16 +81,3 @@ def _is_ours(name: str) -> bool:
         except (OSError, ValueError):  # no name for a file
             return False
     return False
-
-
-def fingerprint(topic: Topic, text: str) -> str:
-    """The same for sources that differ in comments and white space alone."""
-    bare = _COMMENT[topic.suffix].sub(" ", text)
-    return hashlib.sha256("".join(bare.split()).encode()).hexdigest()
-
-
-def of_ladder(topic: Topic) -> Iterator[tuple[str, str]]:
-    """Fingerprints of the starter and of every rung, each with what to call it."""
-    yield fingerprint(topic, topic.starter.read_text(encoding="utf-8")), "the starter"
-    for rung in topic.rungs:
-        yield fingerprint(topic, rung.source), f"the ladder's {rung.id}"

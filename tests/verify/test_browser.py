@@ -98,12 +98,12 @@ def test_every_page(browser: Browser, address: str, window: dict[str, int], sche
         if page.name not in ALL_CODE:
             tab.evaluate(PLAIN_CODE)
         if page.name in ALL_CODE or not page.name.startswith(CODE):
-            seen.complaints += [f"{page.name}: {found}" for found in _violations(tab)]
+            seen.complaints += [f"{page.name}: {found}" for found in violations(tab)]
     context.close()
     assert not seen.complaints, "\n".join(seen.complaints)
 
 
-def _violations(tab: Tab) -> list[str]:
+def violations(tab: Tab) -> list[str]:
     """What axe-core calls serious or critical, with the elements."""
     found = Axe().run(tab, options=WITHOUT_FETCHING).response["violations"]
     return [

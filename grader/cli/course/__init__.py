@@ -7,6 +7,10 @@ from __future__ import annotations
 from grader.cli.course import folder
 from grader.cli.course import collecting
 from grader.cli.course import marking
+from grader.cli.course import report
+from grader.cli.course import similar
+from grader.cli.course import board
+from grader.cli.course import gradescope
 # isort: on
 
-__all__ = ["collecting", "folder", "marking"]
+__all__ = ["board", "collecting", "folder", "gradescope", "marking", "report", "similar"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_json
+from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_structs
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def mark(
     """Mark what a class has submitted, before nbgrader autogrades it.
 
     Each source is marked once, however often it comes again; `nbgrader autograde` then takes the marks from there. The
-    table also says whose source is the ladder's own or another student's, but for comments and white space.
+    table also says whose source is the ladder's own or another student's, but for names, comments and white space.
 
     \b
     Examples:
@@ -56,7 +56,7 @@ def mark(
     console = console_for(json == "-")
     console.print(_table(rows))
     if json is not None:
-        write_json(json, _json(rows))
+        write_structs(json, rows)
     raise typer.Exit(NOT_PASSED if any(row.grade is None for row in rows) else PASSED)
 
 
@@ -91,9 +91,3 @@ def _table(rows: Sequence[Row]) -> Table:
         points = f"{grade.points}/{grade.max_points}"
         table.add_row(row.student, verdict, grade.rung_reached or NOTHING, points, row.note)
     return table
-
-
-def _json(rows: Sequence[Row]) -> bytes:
-    import msgspec
-
-    return msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n"

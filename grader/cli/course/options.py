@@ -23,7 +23,8 @@ AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="As nb
 CourseOption = Annotated[Path, typer.Option("--course", metavar="DIR", help="The course's folder.")]
 
 
-def needs_nbgrader() -> None:
-    """Raise WarpladderError without the packages of the extra `course`."""
-    if importlib.util.find_spec("nbgrader") is None:
-        raise WarpladderError("nbgrader is not installed", remedy="pip install 'warpladder[course]'")
+def needs_nbgrader(*others: str) -> None:
+    """Raise WarpladderError without nbgrader, or `others` among the packages of the extra `course`."""
+    for name in ("nbgrader", *others):
+        if importlib.util.find_spec(name) is None:
+            raise WarpladderError(f"{name} is not installed", remedy="pip install 'warpladder[course]'")

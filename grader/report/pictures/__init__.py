@@ -6,9 +6,22 @@ a description for screen readers, and readable on a light and on a dark page. In
 """
 
 from grader.report.pictures.access import banks, sectors
+from grader.report.pictures.bars import Bar, bars, bars_for_pages
 from grader.report.pictures.ladders import ladder, ladder_for_pages
 from grader.report.pictures.occupancies import occupancy
 from grader.report.pictures.rooflines import roofline
 from grader.report.pictures.timelines import intervals, timeline
 
-__all__ = ["banks", "intervals", "ladder", "ladder_for_pages", "occupancy", "roofline", "sectors", "timeline"]
+__all__ = [
+    "Bar",
+    "banks",
+    "bars",
+    "bars_for_pages",
+    "intervals",
+    "ladder",
+    "ladder_for_pages",
+    "occupancy",
+    "roofline",
+    "sectors",
+    "timeline",
+]

@@ -30,7 +30,7 @@ from grader.course.folder import CONFIG, create
 from grader.errors import WarpladderError
 from grader.workbook import topics
 
-pytestmark = pytest.mark.xdist_group("collecting")
+pytestmark = [pytest.mark.verify, pytest.mark.xdist_group("collecting")]
 
 TOPICS = topics.discover()
 DUE = NOON.astimezone(UTC)

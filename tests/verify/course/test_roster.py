@@ -11,6 +11,8 @@ from grader.course.collecting.platforms import Person
 from grader.course.collecting.roster import Unknown, find, student
 from grader.errors import WarpladderError
 
+pytestmark = pytest.mark.verify
+
 CLASS = [
     student("ada", first_name="Ada", last_name="Lovelace", email="Ada@example.org", moodle_id="20117 20435"),
     student("grete", first_name="Grete", last_name="Müller", canvas_id="55", lms_user_id="4711"),

@@ -13,6 +13,8 @@ from grader.course.collecting.moments import Moment
 from grader.course.collecting.platforms import Download, Person, recognised
 from grader.errors import WarpladderError
 
+pytestmark = pytest.mark.verify
+
 NOON = datetime(2024, 3, 5, 12, tzinfo=UTC)
 
 

@@ -17,6 +17,8 @@ from grader.course.collecting import archive
 from grader.course.collecting.archive import UnreadableFile, opened
 from grader.errors import WarpladderError
 
+pytestmark = pytest.mark.verify
+
 DOS, ENCRYPTED = 0x800, 0x1
 
 

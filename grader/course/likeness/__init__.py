@@ -1,0 +1,1 @@
+"""Sources compared whatever their names, comments and white space are: the same one again, and those that resemble."""
