@@ -26,6 +26,11 @@ def worth(topic: Topic, rung: str) -> int:
     return sum(claim.points for claim in topic.claims if claim.rung == rung)
 
 
+def scaled(topic: Topic, grade: Grade, rung: str, most: float) -> float:
+    """The points of a rung whose cell an instructor may have given others than the topic does: in proportion."""
+    return most * earned(topic, grade, rung) / worth(topic, rung)
+
+
 def of_rung(topic: Topic, grade: Grade, rung: str, source: Sequence[str]) -> RenderableType:
     """What became of a rung; with the lowest one, of the kernel as a whole. `source` are the submission's lines."""
     ids = topic.ladder.ids

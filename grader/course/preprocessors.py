@@ -234,14 +234,11 @@ def of_gradebook(notebook: Any) -> list[Original]:
 
 
 def _set(cell: NotebookNode, topic: Topic, grade: Grade, rung: str, source: list[str], most: float) -> None:
-    """Make a graded cell's only output the rung's feedback, and its value the mark.
-
-    An instructor may have given the cell other points than the topic does: the mark is in proportion.
-    """
+    """Make a graded cell's only output the rung's feedback, and its value the mark."""
     if rung not in topic.ladder.ids:
         remedy = "generate the assignment anew with this version of the workbook"
         raise WarpladderError(f"{topic.name} has no rung `{rung}` any more", remedy=remedy)
-    mark = most * feedback.earned(topic, grade, rung) / feedback.worth(topic, rung)
+    mark = feedback.scaled(topic, grade, rung, most)
     view = feedback.of_rung(topic, grade, rung, source)
     data = {"text/plain": str(mark), "text/html": show.as_html(view)}
     cell.execution_count = 1
