@@ -6,6 +6,10 @@ from __future__ import annotations
 # isort: off
 from grader.cli.course import folder
 from grader.cli.course import marking
+from grader.cli.course import autograde
+from grader.cli.course import status
+from grader.cli.course import feedback
+from grader.cli.course import export
 # isort: on
 
-__all__ = ["folder", "marking"]
+__all__ = ["autograde", "export", "feedback", "folder", "marking", "status"]

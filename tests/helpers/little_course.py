@@ -1,0 +1,93 @@
+"""A course with the transpose as its assignment, whose judge is told by a submission's first line what it is worth."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateAssignment
+
+from grader.course import marking
+from grader.course.batch import open_course
+from grader.course.folder import create
+from grader.course.marking import Answer, Marked, Order
+from grader.results import ClaimResult, Grade
+from grader.workbook import topics
+
+TRANSPOSE = topics.load("transpose")
+TOTALS = {"none": 0, "00_naive": 10, "01_coalesced_writes": 25, "02_shared_tile": 50, "05_float4_tile": 100}
+"""Points of a submission by the rung that its first line names."""
+LOST = "lost"
+"""In the first line of one whose process ends without an answer."""
+
+
+def grade(rung: str) -> Grade:
+    """Of a kernel that holds every claim up to a rung; of "none" it is wrong."""
+    paid = TRANSPOSE.ladder.up_to(rung) if rung != "none" else ()
+    return Grade(
+        topic="transpose",
+        file="mine.cu",
+        verdict="pass" if paid else "fail",
+        reason=None if paid else "It is wrong.",
+        rung_reached=paid[-1] if paid else None,
+        points=TOTALS[rung],
+        max_points=100,
+        cases=[],
+        findings=[],
+        claims=[
+            ClaimResult(c.text, c.rung in paid, 2.0, c.rung, c.points, limit=1.0) for c in TRANSPOSE.claims
+        ],
+        hints=[],
+    )
+
+
+def ask(order: Order, seconds: float) -> Answer:
+    """In place of the marking process: the first line of the source, "// RUNG", says what it is worth."""
+    rung = order.source.split()[1]
+    if rung == LOST:
+        return Answer(complaint="it ended with signal SIGKILL")
+    return Answer(Marked(grade(rung), grade(rung) if rung != "none" else None))
+
+
+def made(root: Path) -> Path:
+    """A course with its assignment generated."""
+    create(root, [TRANSPOSE], "cuda")
+    course, _ = open_course(root)
+    course.assignment_id = "transpose"
+    with pytest.MonkeyPatch.context() as patch:  # nbgrader calls `alembic` by its name
+        patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+        GenerateAssignment(coursedir=course, config=course.config).start()
+    return root
+
+
+def hand_in(root: Path, student: str, rung: str, words: str = "", at: str | None = None) -> Path:
+    """Put a notebook whose kernel is worth a rung where nbgrader looks for it; returns it. `words` make it another."""
+    notebook = json.loads((root / "release/transpose/transpose.ipynb").read_text(encoding="utf-8"))
+    for cell in notebook["cells"]:
+        if cell["metadata"]["nbgrader"]["grade_id"] == "kernel-transpose":
+            cell["source"] = f"%%kernel mine --topic transpose\n// {rung} {words or student}\n"
+    path = root / "submitted" / student / "transpose" / "transpose.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+    if at is not None:
+        (path.parent / "timestamp.txt").write_text(at, encoding="utf-8")
+    return path
+
+
+def copied(course: Path, folder: Path) -> Path:
+    """A copy of a course that can be broken."""
+    return shutil.copytree(course, folder / "cuda")
+
+
+def with_judge(patch: pytest.MonkeyPatch) -> None:
+    """No kernel is graded from now on."""
+    patch.setattr(marking, "ask", ask)
+
+
+def gradebook(root: Path) -> Gradebook:
+    return Gradebook(f"sqlite:///{root}/gradebook.db", "cuda")
