@@ -51,6 +51,7 @@ def export(
     from grader.course import batch
     from grader.course.gradebook.export import export
     from grader.emulator.cache import write_whole
+    from grader.workbook.units import number_of
 
     check_outputs(file)
     if template is not None and file.exists() and template.exists() and file.samefile(template):
@@ -65,7 +66,7 @@ def export(
         console.print(lacking)
     unplaced = {mark.person.id for mark in found.filled.unplaced}
     scores = sum(mark.score is not None and mark.person.id not in unplaced for mark in found.marks)
-    console.print(f"Wrote {file}: {scores} scores", highlight=False, soft_wrap=True)
+    console.print(f"Wrote {file}: {number_of(scores, 'score')}", highlight=False, soft_wrap=True)
     if json is not None:
         write_json(json, as_json(found))
     raise typer.Exit(NOT_PASSED if lacking.row_count else PASSED)
