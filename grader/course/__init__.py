@@ -14,6 +14,7 @@ cells, whatever stood there. The notebook's own Python takes no part in it, and 
 - `restore` puts a submission's cells back in place: missing, copied and changed ones.
 - `marking` grades sources, `feedback` says what became of them, `hidden` has the cases nobody is shown.
 - `preprocessors` ties these to nbgrader; `config` is what nbgrader_config.py calls. `batch` marks a whole class.
+- `gradebook` brings marks into nbgrader's gradebook and on to a learning platform; `roster` says who takes the course.
 
 This module is what learners import; it and what it needs do without nbgrader.
 """

@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from grader.course import marking, sources
 from grader.course.folder import CONFIG
+from grader.course.gradebook import database, entries
 from grader.course.likeness import tokens
-from grader.course.preprocessors import MarkKernels, of_gradebook
+from grader.course.preprocessors import MarkKernels
 from grader.course.restore import Original, answer, read
 from grader.errors import WarpladderError
 from grader.results import Grade
@@ -61,15 +61,21 @@ def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) 
 
     Raises WarpladderError where the assignment is not known to the gradebook.
     """
+    handed_in = folders(course, assignment)
+    for notebook, kernel in _kernels(course, assignment):
+        for student, folder in handed_in.items():
+            yield _submitted(student, topics[kernel.topic or ""], folder / f"{notebook}.ipynb", kernel)
+
+
+def folders(course: CourseDirectory, assignment: str) -> dict[str, Path]:
+    """The folders that were submitted to an assignment, by student."""
     submitted = course.submitted_directory
     student_of = re.compile(
         course.format_path(submitted, "(?P<student>[^/]+)", re.escape(assignment), escape=True)
     )
-    for notebook, kernel in _kernels(course, assignment):
-        for folder in sorted(glob.glob(course.format_path(submitted, "*", assignment))):
-            path, student = Path(folder) / f"{notebook}.ipynb", student_of.fullmatch(folder)
-            if student:
-                yield _submitted(student["student"], topics[kernel.topic or ""], path, kernel)
+    found = sorted(glob.glob(course.format_path(submitted, "*", glob.escape(assignment))))
+    matched = ((student_of.fullmatch(folder), Path(folder)) for folder in found)
+    return {student["student"]: folder for student, folder in matched if student and folder.is_dir()}
 
 
 def _submitted(student: str, topic: Topic, path: Path, kernel: Original) -> Submission | Row:
@@ -86,22 +92,17 @@ def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Origin
     """The answers' cells of an assignment that hold kernels, each with its notebook's name."""
     return [
         (notebook, cell)
-        for notebook, cells in released(course, assignment)
+        for notebook, cells in released(course, assignment).items()
         for cell in cells
         if cell.topic is not None
     ]
 
 
-def released(course: CourseDirectory, assignment: str) -> list[tuple[str, list[Original]]]:
+def released(course: CourseDirectory, assignment: str) -> Mapping[str, list[Original]]:
     """An assignment's notebooks, by name, and their cells as they were released. Raises WarpladderError where the
     gradebook does not know the assignment."""
-    with Gradebook(course.db_url, course.course_id) as gradebook:
-        try:
-            notebooks = gradebook.find_assignment(assignment).notebooks
-        except MissingEntry:
-            remedy = f"nbgrader generate_assignment {assignment}"
-            raise WarpladderError(f"there is no assignment `{assignment}` yet", remedy=remedy) from None
-        return [(str(notebook.name), of_gradebook(notebook)) for notebook in notebooks]
+    with database.opened(course) as gradebook:
+        return entries.assignment(gradebook, assignment).notebooks
 
 
 def _absent(path: Path) -> str:

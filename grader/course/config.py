@@ -11,7 +11,7 @@ from nbgrader.preprocessors import ClearSolutions, DeduplicateIds, Execute, Save
 from nbgrader.server_extensions import formgrader
 from sqlalchemy.exc import SAWarning
 
-from grader.course.folder import HIDDEN
+from grader.course.folder import CACHE, HIDDEN
 from grader.course.preprocessors import (
     KeepStarters,
     MarkKernels,
@@ -20,8 +20,6 @@ from grader.course.preprocessors import (
     SubmissionExporter,
     TypesetProse,
 )
-
-CACHE = ".marks"
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _NBGRADERS_TEMPLATES = Path(formgrader.__file__).with_name("templates")

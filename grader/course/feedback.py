@@ -26,9 +26,8 @@ def worth(topic: Topic, rung: str) -> int:
     return sum(claim.points for claim in topic.claims if claim.rung == rung)
 
 
-def mark(topic: Topic, grade: Grade, rung: str, most: float) -> float:
-    """The mark of a graded cell that is worth `most`: an instructor may have given it other points than the topic
-    does, and the mark is in proportion."""
+def scaled(topic: Topic, grade: Grade, rung: str, most: float) -> float:
+    """The points of a rung whose cell an instructor may have given others than the topic does: in proportion."""
     return most * earned(topic, grade, rung) / worth(topic, rung)
 
 

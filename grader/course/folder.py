@@ -15,6 +15,7 @@ from grader.workbook.topics import discover
 
 CONFIG = "nbgrader_config.py"
 HIDDEN = "hidden.toml"
+CACHE = ".marks"
 
 _CONFIG = '''\
 """nbgrader's configuration of this course; `nbgrader --help-all` lists what else can be set."""

@@ -27,7 +27,7 @@ from grader import cuda
 from grader.course import sources
 from grader.course.assignment import NAME
 from grader.course.hidden import Hidden
-from grader.emulator.cache import write_atomically
+from grader.emulator.cache import write_whole
 from grader.emulator.fingerprint import fingerprint
 from grader.emulator.nvrtc.compilation import find_toolkit
 from grader.errors import WarpladderError
@@ -85,6 +85,10 @@ def _in_notebook(case: CaseResult) -> CaseResult:
     return replace(case, reproduce=replace(case.reproduce, cell=NAME))
 
 
+class UnwritableError(WarpladderError):
+    """No mark can be kept, such as on a full disk: the others of the class could not be, either."""
+
+
 class Order(msgspec.Struct, frozen=True):
     """What the marking process is asked."""
 
@@ -133,9 +137,16 @@ class Marker:
         """
         found = None if again else self.known(topic, source)
         if found is None:
-            found = self._graded(topic, source)
-            self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
-            write_atomically(self._entry(topic, source), msgspec.json.encode(found))
+            try:
+                found = self._graded(topic, source)
+                self.cache.mkdir(parents=True, exist_ok=True, mode=0o700)
+                write_whole(self._entry(topic, source), msgspec.json.encode(found))
+            except OSError as error:
+                remedy = "make room on the disk and run this again: the marks that were kept stay"
+                file = error.filename or self.cache
+                raise UnwritableError(
+                    f"marks cannot be written: {error.strerror}", file=file, remedy=remedy
+                ) from None
         return found
 
     def _entry(self, topic: Topic, source: str) -> Path:
@@ -177,7 +188,7 @@ def mark_all(
     done: Callable[[int], None] = lambda place: None,
 ) -> list[Marked | str]:
     """Mark sources, `jobs` at a time, and those that could not be marked once more, each alone: what they lacked may
-    have been time or memory. Returns marks, in the sources' order, or why there is none.
+    have been time or memory. Returns marks, in the sources' order, or why there is none. Raises UnwritableError.
 
     `done` is called, from any thread, with the place of each source that is through.
     """
@@ -186,6 +197,8 @@ def mark_all(
         topic, source = items[place]
         try:
             return marker.mark(topic, source, again)
+        except UnwritableError:
+            raise
         except WarpladderError as error:
             return str(error)
 

@@ -238,7 +238,7 @@ def _set(cell: NotebookNode, topic: Topic, grade: Grade, rung: str, source: list
     if rung not in topic.ladder.ids:
         remedy = "generate the assignment anew with this version of the workbook"
         raise WarpladderError(f"{topic.name} has no rung `{rung}` any more", remedy=remedy)
-    mark = feedback.mark(topic, grade, rung, most)
+    mark = feedback.scaled(topic, grade, rung, most)
     view = feedback.of_rung(topic, grade, rung, source)
     data = {"text/plain": str(mark), "text/html": show.as_html(view)}
     cell.execution_count = 1

@@ -11,7 +11,7 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -65,17 +65,25 @@ def _digest(path: Path, data: bytes) -> bytes:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Whole or not at all, also with several writers; a read-only or full disk costs time, not the result."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as aside:
-            try:
-                aside.write(data)
-                aside.flush()
-                os.replace(aside.name, path)
-            except OSError:
-                os.unlink(aside.name)
-    except OSError:
-        return
+    with suppress(OSError):
+        write_whole(path, data)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all, also with several writers. Raises OSError where it cannot be written."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=ASIDE, delete=False) as aside:
+        try:
+            aside.write(data)
+            aside.flush()
+            os.replace(aside.name, path)
+        except BaseException:
+            os.unlink(aside.name)
+            raise
+
+
+ASIDE = ".aside-"
+"""How files begin that are not whole yet; a process that is killed leaves them."""
 
 
 @contextmanager

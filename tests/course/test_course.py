@@ -371,6 +371,21 @@ def test_what_could_not_be_marked_is_tried_once_more_alone(
         assert "it could not be marked: it ended with signal SIGKILL" in str(marks[1])
 
 
+def test_a_mark_that_cannot_be_kept_ends_the_class(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def ask(order: Order, seconds: float) -> Answer:
+        asked.append(order.source)
+        return Answer(Marked(graded(), graded()))
+
+    monkeypatch.setattr(marking, "ask", ask)
+    marker = a_marker(tmp_path)
+    marker.cache.touch()
+    with pytest.raises(WarpladderError, match="marks cannot be written"):
+        marking.mark_all(marker, [(TRANSPOSE, source) for source in "abcdefgh"], 1)
+    assert len(asked) < 8
+
+
 def test_a_source_that_does_not_end_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(marking, "ask", lambda order, seconds: None)
     assert a_marker(tmp_path).mark(TRANSPOSE, NAIVE).shown(TRANSPOSE).verdict == "timeout"

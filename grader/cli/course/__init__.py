@@ -7,10 +7,26 @@ from __future__ import annotations
 from grader.cli.course import folder
 from grader.cli.course import collecting
 from grader.cli.course import marking
+from grader.cli.course import autograde
+from grader.cli.course import status
+from grader.cli.course import feedback
+from grader.cli.course import export
 from grader.cli.course import report
 from grader.cli.course import similar
 from grader.cli.course import board
 from grader.cli.course import gradescope
 # isort: on
 
-__all__ = ["board", "collecting", "folder", "gradescope", "marking", "report", "similar"]
+__all__ = [
+    "autograde",
+    "board",
+    "collecting",
+    "export",
+    "feedback",
+    "folder",
+    "gradescope",
+    "marking",
+    "report",
+    "similar",
+    "status",
+]

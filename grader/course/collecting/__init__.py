@@ -6,6 +6,6 @@ nbgrader's API are used the gradebook, the course's folders, and `timestamp.txt`
 
 - `archive` reads zips and folders, within limits. `platforms` tells by their content where they come from.
 - `moments` says when something was handed in, as far as that is known.
-- `roster` tells which student somebody is. `answers` makes a notebook of what was handed in.
+- `people` tells which student somebody is. `answers` makes a notebook of what was handed in.
 - `attempts` picks the one that counts. `submitted` puts it into place. `collect` does it all.
 """

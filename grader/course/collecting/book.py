@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import MissingEntry
 from nbgrader.coursedir import CourseDirectory
-from sqlalchemy.exc import SQLAlchemyError
 
-from grader.course.collecting import roster
+from grader.course import roster
 from grader.course.collecting.answers import NOTEBOOK, Released
-from grader.course.collecting.roster import Student
 from grader.course.preprocessors import of_gradebook
+from grader.course.roster import Student
 from grader.errors import WarpladderError
 from grader.workbook.topic import Topic
 
@@ -33,24 +31,6 @@ class Assignment:
     def due_for(self, student: str) -> datetime | None:
         """When a student's work is due."""
         return self.extended.get(student, self.due)
-
-
-@contextmanager
-def gradebook(course: CourseDirectory) -> Iterator[Any]:
-    """The course's gradebook. Raises WarpladderError where there is none, its file is something else, it is locked, or
-    the disk is full."""
-    file = course.db_url.removeprefix("sqlite:///")
-    if file != course.db_url and not Path(file).is_file():  # nbgrader would make an empty one
-        remedy = "nbgrader generate_assignment makes one, of the first assignment"
-        raise WarpladderError("there is no gradebook yet", file=file, remedy=remedy)
-    try:
-        with Gradebook(course.db_url, course.course_id) as opened:
-            yield opened
-    except SQLAlchemyError as error:
-        said = str(getattr(error, "orig", None) or error).partition("\n")[0]
-        remedy = "wait for whatever else is using it, or put back a copy of it"
-        message = f"the gradebook cannot be used: {said}"
-        raise WarpladderError(message, file=file, remedy=remedy) from None
 
 
 def assignment(opened: Any, course: CourseDirectory, topics: Mapping[str, Topic], name: str) -> Assignment:

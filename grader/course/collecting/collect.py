@@ -9,14 +9,19 @@ from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
 
-from grader.course.collecting import answers, archive, attempts, book, moments, roster, submitted, worksheet
+from grader.course import roster
+from grader.course.collecting import answers, archive, attempts, book, moments, people, submitted, worksheet
 from grader.course.collecting.archive import UnreadableFile
 from grader.course.collecting.attempts import Attempt
 from grader.course.collecting.book import Assignment
 from grader.course.collecting.moments import Moment
+from grader.course.collecting.people import Known, Unknown
 from grader.course.collecting.platforms import Download, HandedIn, Person, recognised
-from grader.course.collecting.roster import Known, Student, Unknown
 from grader.course.collecting.submitted import Origin, Outcome
+from grader.course.folder import CACHE
+from grader.course.gradebook import database
+from grader.course.gradebook.lock import alone
+from grader.course.roster import Student
 from grader.errors import WarpladderError
 from grader.workbook.topic import Topic
 
@@ -47,7 +52,7 @@ def collect(
     written: what was collected before that stays, and another run goes on from there.
     """
     root = Path(course.root)
-    with submitted.alone(root), book.gradebook(course) as opened:
+    with alone(root / CACHE, f"ladder course collect {name}"), database.opened(course) as opened:
         assignment = book.assignment(opened, course, topics, name)
         found = archive.opened(source)
         try:
@@ -73,7 +78,7 @@ def _identified(students: Sequence[Student], download: Download) -> dict[Person,
     found: dict[Person, Known | str] = {}
     for person in dict.fromkeys(item.person for item in download.handed_in):
         try:
-            found[person] = roster.find(students, download.platform, person)
+            found[person] = people.find(students, download.platform, person)
         except Unknown as error:
             found[person] = str(error)
     as_one: dict[str, list[Person]] = {}

@@ -7,13 +7,10 @@ is put right before the next one begins.
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import hashlib
-import os
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -150,18 +147,3 @@ def left_beside(pattern: str) -> list[Path]:
 
 def _beside(folder: Path, suffix: str) -> Path:
     return folder.with_name(f".{folder.name}{suffix}")
-
-
-@contextmanager
-def alone(root: Path) -> Iterator[None]:
-    """One at a time in a course. Raises WarpladderError where somebody else is at it."""
-    folder = os.open(root, os.O_RDONLY)
-    try:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            message, remedy = "another run is collecting into this course", "wait until it is done"
-            raise WarpladderError(message, file=root, remedy=remedy) from None
-        yield
-    finally:
-        os.close(folder)

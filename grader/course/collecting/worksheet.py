@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.course.collecting import moments, roster
+from grader.course import roster
+from grader.course.collecting import moments
 from grader.course.collecting.moments import Moment
 from grader.course.collecting.platforms import Download, HandedIn
 from grader.errors import WarpladderError

@@ -113,7 +113,7 @@ def _tests(kernel: Kernel, topic: Topic, source: str, mark: Marked) -> list[dict
     return [
         _test(
             f"{kernel.topic} {rung}",
-            feedback.mark(topic, grade, rung, most),
+            feedback.scaled(topic, grade, rung, most),
             most,
             show.as_text(feedback.of_rung(topic, grade, rung, source.splitlines())),
         )

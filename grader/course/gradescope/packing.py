@@ -20,7 +20,7 @@ def of_course(root: Path, assignment: str, visibility: Visibility) -> Packed:
     notebooks = batch.released(course, assignment)
     kernels = [
         _kernel(notebook, marker.topics[cell.topic], cell, cells)
-        for notebook, cells in notebooks
+        for notebook, cells in notebooks.items()
         for cell in cells
         if cell.topic in marker.topics
     ]
@@ -28,7 +28,7 @@ def of_course(root: Path, assignment: str, visibility: Visibility) -> Packed:
         remedy = "name one that `ladder course init` made"
         raise WarpladderError(f"the assignment `{assignment}` asks for no kernel", remedy=remedy)
     marked = {rung_cell(kernel.topic, rung) for kernel in kernels for rung in kernel.points}
-    graded = [cell.grade_id for _, cells in notebooks for cell in cells if cell.points]
+    graded = [cell.grade_id for cells in notebooks.values() for cell in cells if cell.points]
     others = [name for name in graded if name not in marked]
     ours = marker.marker
     asked = {kernel.topic for kernel in kernels}

@@ -27,6 +27,8 @@ from grader.course import batch, restore
 from grader.course.collecting import submitted
 from grader.course.collecting.collect import Row, collect
 from grader.course.folder import CONFIG, create
+from grader.course.gradebook.lock import LOCK, alone
+from grader.course.preprocessors import of_gradebook
 from grader.errors import WarpladderError
 from grader.workbook import topics
 
@@ -79,7 +81,7 @@ def folder_of(course: Path, student: str, assignment: str = "transpose") -> Path
 def answer(course: Path, student: str, assignment: str = "transpose") -> str:
     """What the answer's cell of a collected notebook holds, found as it is found for marking."""
     with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
-        cells = batch.of_gradebook(gradebook.find_notebook(assignment, assignment))
+        cells = of_gradebook(gradebook.find_notebook(assignment, assignment))
     kernel = next(cell for cell in cells if cell.topic is not None)
     notebook = restore.read(folder_of(course, student, assignment) / f"{assignment}.ipynb")
     return restore.answer(notebook.cells, kernel)
@@ -105,11 +107,11 @@ def students(course: Path) -> dict[str, tuple[str | None, ...]]:
 
 
 def tree(root: Path) -> dict[str, tuple[bytes, int]]:
-    """All files below a folder, with their bytes and times."""
+    """All files below a folder, with their bytes and times; who held the lock last is of no account."""
     return {
         str(path.relative_to(root)): (path.read_bytes(), path.stat().st_mtime_ns)
         for path in root.rglob("*")
-        if path.is_file()
+        if path.is_file() and path.name != LOCK
     }
 
 
@@ -536,7 +538,10 @@ def test_what_a_killed_run_left_is_put_right(
 
 def test_one_at_a_time(course: Path, tmp_path: Path) -> None:
     source = a_folder(tmp_path / "in", {"ada/x.cu": KERNEL.encode()})
-    with submitted.alone(course), pytest.raises(WarpladderError, match="another run is collecting"):
+    busy = pytest.raises(
+        WarpladderError, match=r"`ladder course autograde reduce` .* is at work on this course"
+    )
+    with alone(course / ".marks", "ladder course autograde reduce"), busy:
         collected(course, source)
     assert collected(course, source)[0].outcome == "new"
 
@@ -544,7 +549,7 @@ def test_one_at_a_time(course: Path, tmp_path: Path) -> None:
 def test_a_gradebook_that_is_none_is_an_error(course: Path, tmp_path: Path) -> None:
     source = a_folder(tmp_path / "in", {"ada/x.cu": KERNEL.encode()})
     (course / "gradebook.db").write_bytes(b"no database" * 500)
-    with pytest.raises(WarpladderError, match="the gradebook cannot be used: file is not a database"):
+    with pytest.raises(WarpladderError, match="the gradebook is damaged: file is not a database"):
         collected(course, source)
     (course / "gradebook.db").unlink()
     with pytest.raises(WarpladderError, match="there is no gradebook yet"):

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.course.collecting import roster
+from grader.course import roster
+from grader.course.collecting.people import Unknown, find
 from grader.course.collecting.platforms import Person
-from grader.course.collecting.roster import Unknown, find, student
+from grader.course.roster import student
 from grader.errors import WarpladderError
 
 pytestmark = pytest.mark.verify

@@ -1,12 +1,13 @@
-"""Which of nbgrader's students somebody is whom a platform knows by a number, a name or an address.
+"""Who takes the course: the gradebook's students, and those of `roster.csv` in its folder.
 
-The gradebook's students, and those of `roster.csv` in the course's folder, which has the columns of nbgrader's own
-`nbgrader db student import` and, for each platform, one with what it calls a person:
+That file has the columns of nbgrader's own `nbgrader db student import` and, for each learning platform, one with what
+it calls a person:
 
     id,first_name,last_name,email,lms_user_id,moodle_id,canvas_id,gradescope_id
     ada,Ada,Lovelace,ada@example.org,,20117 20435,1093,
 
-Only `id` is needed. Moodle's numbers differ between assignments: a cell may hold several.
+Only `id` is needed: the name of the student's folder. Moodle's numbers differ between assignments: a cell may hold
+several.
 """
 
 from __future__ import annotations
@@ -19,9 +20,7 @@ from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 
-from grader.course.collecting.platforms import Person
 from grader.errors import WarpladderError
-from grader.visible import visible
 
 FILE = "roster.csv"
 ABOUT = ("first_name", "last_name", "email", "lms_user_id")
@@ -37,10 +36,6 @@ _ID = re.compile(r"[^\W_][\w.@-]{0,127}")
 """An id that is a folder's name everywhere, and that nbgrader's patterns and exchange do not take apart."""
 
 
-class Unknown(Exception):
-    """Somebody who is no one student; the text says why."""
-
-
 @dataclass(frozen=True)
 class Student:
     """A student of the course."""
@@ -49,10 +44,21 @@ class Student:
     about: Mapping[str, str] = field(default_factory=dict)  # the columns that are not empty, `id` among them
 
     @property
+    def first_name(self) -> str:
+        return self.about.get("first_name", "")
+
+    @property
+    def last_name(self) -> str:
+        return self.about.get("last_name", "")
+
+    @property
+    def email(self) -> str:
+        return self.about.get("email", "")
+
+    @property
     def names(self) -> set[str]:
         """The full name, either way round, in a form that can be compared."""
-        first, last = self.about.get("first_name", ""), self.about.get("last_name", "")
-        return {_bare(first + last), _bare(last + first)} - {""}
+        return {bare(self.first_name + self.last_name), bare(self.last_name + self.first_name)} - {""}
 
     def called(self, platform: str) -> set[str]:
         """What a platform calls the student."""
@@ -124,59 +130,7 @@ def joined(gradebook: Iterable[Student], listed: Iterable[Student]) -> list[Stud
     return list(found.values())
 
 
-@dataclass(frozen=True)
-class Known:
-    """Who somebody is."""
-
-    student: Student
-    sure: bool  # by an id or an address; else by the name alone, or by nothing
-    listed: bool = True  # else it is somebody new, in a class that has students
-
-
-def find(students: Sequence[Student], platform: str, person: Person) -> Known:
-    """The student that somebody is, or a new one. Raises Unknown where it may be more than one, or none."""
-    ways = (
-        [each for each in students if person.id and person.id in each.called(platform)],
-        [each for each in students if _same(person.email, each.about.get("email", ""))],
-        [each for each in students if _bare(person.name or person.id) in each.names],
-    )
-    for number, found in enumerate(ways):
-        if len(found) > 1:
-            ids = ", ".join(sorted(each.id for each in found))
-            raise Unknown(f"it may be any of {ids}: say which in {FILE}")
-        if found:
-            return Known(found[0], sure=number < 2)
-    made = _made(platform, person)
-    if not usable(made):
-        raise Unknown(f"no id for nbgrader can be made of that name: give one in {FILE}")
-    known = next((each for each in students if each.id == made), None)
-    sure = bool(person.id) and made.endswith(person.id) and platform != "moodle"
-    return Known(known or _new(made, platform, person), sure, listed=known is not None or not students)
-
-
-def _made(platform: str, person: Person) -> str:
-    """An id for somebody who is on no roster: of the platform's number where it is the person's for good, else of the
-    name."""
-    if platform == "folder" or (platform == "gradescope" and usable(person.id)):
-        return person.id
-    if platform == "canvas":
-        return f"canvas-{person.id}"
-    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", person.name or person.email).casefold())
-    return "-".join([platform, *words]) if words else ""
-
-
-def _new(id_: str, platform: str, person: Person) -> Student:
-    """Somebody new, with what the platform says: Canvas's files have names in one word, which are no use."""
-    first, _, last = visible(person.name).rpartition(" ") if platform != "canvas" else ("", "", "")
-    number = person.id if platform in ("canvas", "gradescope") else None
-    return student(id_, first_name=first, last_name=last, email=visible(person.email), lms_user_id=number)
-
-
-def _same(address: str, other: str) -> bool:
-    return bool(address) and address.strip().casefold() == other.strip().casefold()
-
-
-def _bare(name: str) -> str:
+def bare(name: str) -> str:
     """A name without what platforms leave out or change: accents, case, spaces and signs."""
     letters = unicodedata.normalize("NFKD", name).casefold()
     return "".join(letter for letter in letters if letter.isalnum())

@@ -1,0 +1,71 @@
+"""`ladder course autograde`: a class's marks brought into the gradebook."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.cli.course.tables import add, as_json, late, table
+from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_json
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from grader.course.gradebook.autograde import Outcome
+
+
+@course.command()
+def autograde(
+    assignment: AssignmentName,
+    folder: CourseOption = Path(),
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions marked at a time.")] = 2,
+    again: Annotated[bool, typer.Option("--again", help="Mark also those that were marked before.")] = False,
+    json: JsonOption = None,
+) -> None:
+    """Mark what a class has submitted, and bring it into nbgrader's gradebook.
+
+    Only submissions whose files, mark and gradebook differ are autograded. The gradebook is copied to backups/ first,
+    and one run is at work at a time. A run that was ended can be started again.
+
+    \b
+    Examples:
+      ladder course autograde transpose
+      ladder course autograde transpose --course cuda --jobs 4
+    """
+    needs_nbgrader()
+    from grader.course import batch
+    from grader.course.gradebook.autograde import autograde
+    from grader.report import progress
+
+    opened, marker = batch.open_course(folder)
+    say_if_unconfined()
+    outcomes = autograde(opened, marker, assignment, jobs, again, progress.of_items)
+    console = console_for(json == "-")
+    console.print(_table(outcomes))
+    counts = Counter(item.did for item in outcomes)
+    console.print("\n" + ", ".join(f"{count} {did}" for did, count in sorted(counts.items())))
+    if json is not None:
+        write_json(json, as_json(outcomes))
+    raise typer.Exit(NOT_PASSED if any(item.note for item in outcomes) else PASSED)
+
+
+def _table(outcomes: Sequence[Outcome]) -> Table:
+    """One line a student: what became of the submission, and what it counts."""
+    from rich.text import Text
+
+    from grader.workbook.units import NOTHING
+
+    made = table("student", "", "score", "late", "penalty", "note", numbers=("score", "penalty"), wide="note")
+    for item in outcomes:
+        standing = item.standing
+        score = NOTHING if standing.score is None else f"{standing.score:g}"
+        penalty = f"{standing.penalty:g}" if standing.penalty else NOTHING
+        did = Text(item.did, "red" if item.did.startswith("not") else "")
+        note = item.note or standing.why
+        add(made, standing.student, did, score, late(standing.late_s), penalty, note)
+    return made

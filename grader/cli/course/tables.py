@@ -1,0 +1,50 @@
+"""What the tables of the course's commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from grader.visible import visible
+
+if TYPE_CHECKING:
+    from rich.table import Table
+    from rich.text import Text
+
+
+def table(*columns: str, numbers: Sequence[str] = (), wide: str | None = None) -> Table:
+    """A table without lines: `numbers` to the right, what is `wide` over several lines, all else cut."""
+    from rich.table import Table
+
+    made = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for column in columns:
+        if column == wide:
+            made.add_column(column, ratio=1)
+        elif column in numbers:
+            made.add_column(column, justify="right", no_wrap=True)
+        else:
+            made.add_column(column, no_wrap=True, overflow="ellipsis", max_width=24)
+    return made
+
+
+def add(made: Table, *cells: str | Text) -> None:
+    """Add a row whose text is visible before it is measured: names of students and of their files are anything."""
+    made.add_row(*(visible(cell) if isinstance(cell, str) else cell for cell in cells))
+
+
+def late(seconds: float) -> str:
+    """How late something was: in days and hours, or hours and minutes."""
+    from grader.workbook.units import NOTHING
+
+    minutes = int(seconds // 60)
+    if seconds <= 0:
+        return NOTHING
+    days, hours = divmod(minutes // 60, 24)
+    return f"{days} d {hours} h" if days else f"{hours} h {minutes % 60} m"
+
+
+def as_json(found: Any) -> bytes:
+    """Results as JSON, for people to read as well."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"

@@ -1,0 +1,68 @@
+"""Which of the course's students somebody is whom a platform knows by a number, a name or an address."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.course.collecting.platforms import Person
+from grader.course.roster import FILE, Student, bare, student, usable
+from grader.visible import visible
+
+
+class Unknown(Exception):
+    """Somebody who is no one student; the text says why."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Who somebody is."""
+
+    student: Student
+    sure: bool  # by an id or an address; else by the name alone, or by nothing
+    listed: bool = True  # else it is somebody new, in a class that has students
+
+
+def find(students: Sequence[Student], platform: str, person: Person) -> Known:
+    """The student that somebody is, or a new one. Raises Unknown where it may be more than one, or none."""
+    ways = (
+        [each for each in students if person.id and person.id in each.called(platform)],
+        [each for each in students if _same(person.email, each.email)],
+        [each for each in students if bare(person.name or person.id) in each.names],
+    )
+    for number, found in enumerate(ways):
+        if len(found) > 1:
+            ids = ", ".join(sorted(each.id for each in found))
+            raise Unknown(f"it may be any of {ids}: say which in {FILE}")
+        if found:
+            return Known(found[0], sure=number < 2)
+    made = _made(platform, person)
+    if not usable(made):
+        raise Unknown(f"no id for nbgrader can be made of that name: give one in {FILE}")
+    known = next((each for each in students if each.id == made), None)
+    sure = bool(person.id) and made.endswith(person.id) and platform != "moodle"
+    return Known(known or _new(made, platform, person), sure, listed=known is not None or not students)
+
+
+def _made(platform: str, person: Person) -> str:
+    """An id for somebody who is on no roster: of the platform's number where it is the person's for good, else of the
+    name."""
+    if platform == "folder" or (platform == "gradescope" and usable(person.id)):
+        return person.id
+    if platform == "canvas":
+        return f"canvas-{person.id}"
+    words = re.findall(r"[^\W_]+", unicodedata.normalize("NFKC", person.name or person.email).casefold())
+    return "-".join([platform, *words]) if words else ""
+
+
+def _new(id_: str, platform: str, person: Person) -> Student:
+    """Somebody new, with what the platform says: Canvas's files have names in one word, which are no use."""
+    first, _, last = visible(person.name).rpartition(" ") if platform != "canvas" else ("", "", "")
+    number = person.id if platform in ("canvas", "gradescope") else None
+    return student(id_, first_name=first, last_name=last, email=visible(person.email), lms_user_id=number)
+
+
+def _same(address: str, other: str) -> bool:
+    return bool(address) and address.strip().casefold() == other.strip().casefold()

@@ -1,0 +1,68 @@
+"""The scores of an assignment for a learning platform: nbgrader's, after the late policy, and no unearned 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from nbgrader.coursedir import CourseDirectory
+
+from grader.course import roster
+from grader.course.gradebook import canvas, database, moodle
+from grader.course.gradebook.entries import names
+from grader.course.gradebook.sheet import Filled, Mark
+from grader.course.gradebook.standing import look
+from grader.course.preprocessors import MarkKernels
+from grader.course.roster import Student
+
+Platform = Literal["canvas", "moodle"]
+
+
+@dataclass(frozen=True)
+class Export:
+    """What is to be written, and who is missing in it."""
+
+    marks: list[Mark]  # of all students that the course knows
+    filled: Filled
+
+
+def export(
+    course: CourseDirectory,
+    marker: MarkKernels,
+    name: str,
+    platform: Platform,
+    template: Path | None = None,
+    column: str | None = None,
+) -> Export:
+    """The scores of an assignment as a platform takes them, in its own table if given; nothing is written.
+
+    `column`: what the platform calls the assignment, if it is not our name. Raises WarpladderError for a table that is
+    not the platform's, and for students who cannot be told apart.
+    """
+    looked = look(course, marker, name)
+    most = looked.assignment.most
+    marks = []
+    for person in _people(course, list(looked.handed_in)):
+        standing = looked.standing(person.id)
+        why = standing.why if standing.score is None else ""
+        marks.append(Mark(person, standing.score, standing.penalty, why))
+    called = column or name
+    if template is None:
+        own = canvas.table(called, marks, most) if platform == "canvas" else moodle.table(called, marks)
+        return Export(marks, own)
+    if platform == "canvas":
+        return Export(marks, canvas.fill(template, called, marks, most))
+    return Export(marks, moodle.fill(template, marks, most))
+
+
+def _people(course: CourseDirectory, handed_in: list[str]) -> list[Student]:
+    """All whom the roster, the gradebook or a folder names, by id. What the roster says of somebody counts."""
+    with database.opened(course) as gradebook:
+        known = names(gradebook)
+    there = [
+        roster.student(each, **dict(zip(roster.ABOUT, known.get(each, ()), strict=False)))
+        for each in dict.fromkeys([*known, *handed_in])
+    ]
+    people = roster.joined(there, roster.read(Path(course.root) / roster.FILE))
+    return sorted(people, key=lambda person: person.id)

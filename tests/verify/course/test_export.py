@@ -1,0 +1,160 @@
+"""Scores as Canvas and Moodle take them, and whose they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.course.gradebook import canvas, moodle
+from grader.course.gradebook.sheet import Filled, Mark
+from grader.course.roster import student
+from grader.errors import WarpladderError
+
+pytestmark = pytest.mark.verify
+
+ADA = student(
+    "ada", first_name="Ada", last_name="Lovelace", email="Ada@example.edu", moodle_id="1201", canvas_id="88"
+)
+BOB = student("bob", first_name="Bob", last_name="O'Hara, Jr", email="bob@example.edu")
+CY = student("cy")
+MARKS = [Mark(ADA, 87.5, 12.5, ""), Mark(BOB, 0.0, 0.0, ""), Mark(CY, None, 0.0, "nothing was handed in")]
+
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Notes,Warm-up (11),transpose (4711),Current Score
+,,,,,,,Manual Posting,
+    Points Possible,,,,,,10,100.00,(read only)
+"Lovelace, Ada",88,X1,alovelace,"CUDA, 1",,9,,90
+"O'Hara, Bob",89,X2,bob,CUDA 2,,10,12,100
+"Young, Cy",90,X3,cy@example.edu,CUDA 2,,10,12,100
+"Excused, Eve",91,X4,eve,CUDA 2,,10,EX,100
+"Student, Test",99,,f00,CUDA 2
+"""
+
+MOODLE = """\
+Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed",\
+"Last modified (submission)","Last modified (grade)","Feedback comments"
+"Participant 1201","Ada Lovelace",a.l@example.edu,"Submitted for grading",,100.00,Yes,"Monday, 3 March 2025",-,
+"Participant 1202","Bob O'Hara",BOB@example.edu,"Submitted for grading",55.00,100.00,Yes,-,-,"Two
+lines"
+"Participant 1203","Cy Young",cy@example.edu,"No submission",12.00,100.00,Yes,-,-,
+"""
+
+
+def template(folder: Path, text: str, encoding: str = "utf-8") -> Path:
+    path = folder / "template.csv"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def unplaced(found: Filled) -> list[str]:
+    return [mark.person.id for mark in found.unplaced]
+
+
+def test_canvas_has_its_own_students_and_the_assignments_column_alone(tmp_path: Path) -> None:
+    """Columns of other assignments would undo what was graded in Canvas since."""
+    found = canvas.fill(template(tmp_path, CANVAS), "Transpose", MARKS, 100.0)
+    assert found.text == (
+        "Student,ID,SIS User ID,SIS Login ID,Section,transpose (4711)\n"
+        ",,,,,Manual Posting\n"
+        "    Points Possible,,,,,100.00\n"
+        '"Lovelace, Ada",88,X1,alovelace,"CUDA, 1",87.5\n'
+        '"O\'Hara, Bob",89,X2,bob,CUDA 2,0\n'
+        '"Young, Cy",90,X3,cy@example.edu,CUDA 2,\n'
+        '"Excused, Eve",91,X4,eve,CUDA 2,EX\n'
+        '"Student, Test",99,,f00,CUDA 2,\n'
+    )
+    assert found.absent == ["Young, Cy", "Excused, Eve", "Student, Test"]
+    assert unplaced(found) == ["cy"]
+
+
+def test_canvas_in_another_country(tmp_path: Path) -> None:
+    text = CANVAS.replace('"CUDA, 1"', "CUDA").replace(",", ";").replace("100.00", "100,00")
+    path = template(tmp_path, text, "utf-8-sig")
+    found = canvas.fill(path, "transpose", MARKS, 100.0)
+    assert found.text.startswith("\ufeffStudent;ID;")
+    assert ";88;X1;alovelace;CUDA;87.5\n" in found.text
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "line", "says"),
+    [
+        (CANVAS, "reduce", 1, "name one with --column; there are: `Warm-up (11)`, `transpose (4711)`"),
+        (CANVAS.replace("Warm-up", "Transpose"), "transpose", 1, "several assignments are called"),
+        (CANVAS.replace("100.00", "10"), "transpose", 3, "has 10 points there, and 100 here"),
+        (CANVAS.replace("f00", "bob"), "transpose", 8, "`bob` is in line 5 as well"),
+        (CANVAS.replace(",88,X1,alovelace", ",88,X1,bob"), "transpose", 4, "could be `ada` or `bob`"),
+        (MOODLE, "transpose", 1, "this is no gradebook of Canvas"),
+        ("", "transpose", None, "the file is empty"),
+    ],
+)
+def test_what_canvas_did_not_export_is_said(
+    tmp_path: Path, text: str, name: str, line: int | None, says: str
+) -> None:
+    path = template(tmp_path, text)
+    with pytest.raises(WarpladderError) as caught:
+        canvas.fill(path, name, MARKS, 100.0)
+    assert (caught.value.file, caught.value.line) == (str(path), line)
+    assert says in str(caught.value)
+
+
+def test_a_column_may_be_named_whole(tmp_path: Path) -> None:
+    path = template(tmp_path, CANVAS.replace("Warm-up (11)", "transpose (11)"))
+    assert "transpose (11)" in canvas.fill(path, "transpose (11)", MARKS, 10.0).text.partition("\n")[0]
+
+
+def test_canvas_without_a_template() -> None:
+    found = canvas.table("transpose", MARKS, 100.0)
+    assert found.text == (
+        "Student,ID,SIS User ID,SIS Login ID,Section,transpose\n"
+        "    Points Possible,,,,,100\n"
+        '"Lovelace, Ada",88,,ada,,87.5\n'
+        '"O\'Hara, Jr, Bob",,,bob,,0\n'
+        "cy,,,cy,,\n"
+    )
+
+
+def test_moodles_worksheet_is_filled_in_and_all_else_stays(tmp_path: Path) -> None:
+    found = moodle.fill(template(tmp_path, MOODLE), MARKS, 100.0)
+    lines = found.text.splitlines()
+    assert lines[0] == MOODLE.splitlines()[0].replace('"', "")
+    assert lines[1] == (
+        'Participant 1201,Ada Lovelace,a.l@example.edu,Submitted for grading,87.5,100.00,Yes,"Monday, 3 March 2025",-,'
+    )
+    assert lines[2:4] == [
+        "Participant 1202,Bob O'Hara,BOB@example.edu,Submitted for grading,0,100.00,Yes,-,-,\"Two",
+        'lines"',
+    ]
+    assert lines[4] == "Participant 1203,Cy Young,cy@example.edu,No submission,,100.00,Yes,-,-,"
+    assert (found.absent, unplaced(found)) == (["Cy Young"], ["cy"])
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        (MOODLE.replace("100.00", "10,00", 1).replace("10,00", '"10,00"'), 2, "has 10 points there"),
+        (MOODLE.replace("cy@", "bob@"), 5, "`bob` is in line 4 as well"),
+        (MOODLE.replace("Identifier", "ID"), 1, "no column `Identifier` and `Grade`"),
+        (CANVAS, 1, "this is no grading worksheet of Moodle"),
+    ],
+)
+def test_what_moodle_did_not_give_is_said(tmp_path: Path, text: str, line: int, says: str) -> None:
+    with pytest.raises(WarpladderError) as caught:
+        moodle.fill(template(tmp_path, text), MARKS, 100.0)
+    assert caught.value.line == line
+    assert says in str(caught.value)
+
+
+def test_moodle_without_a_template() -> None:
+    assert moodle.table("transpose", MARKS).text.splitlines() == [
+        "First name,Last name,ID number,Email address,transpose",
+        "Ada,Lovelace,ada,Ada@example.edu,87.5",
+        'Bob,"O\'Hara, Jr",bob,bob@example.edu,0',
+        ",,cy,,",
+    ]
+
+
+def test_a_table_that_is_not_in_utf_8_is_refused(tmp_path: Path) -> None:
+    path = template(tmp_path, CANVAS.replace("Ada", "Ädä"), "latin-1")
+    with pytest.raises(WarpladderError, match="it is not in UTF-8"):
+        canvas.fill(path, "transpose", MARKS, 100.0)

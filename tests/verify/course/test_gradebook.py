@@ -1,0 +1,701 @@
+"""Marks on their way into nbgrader's gradebook: none is lost, and no run does twice what is done."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import judged_course
+import pytest
+from judged_course import copied, gradebook, hand_in
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import OperationalError
+
+from grader import cli
+from grader.course.batch import open_course
+from grader.course.gradebook import database
+from grader.course.gradebook.autograde import Outcome, autograde
+from grader.course.gradebook.entries import entries
+from grader.course.gradebook.export import export
+from grader.course.gradebook.feedback import Page, give
+from grader.course.gradebook.lock import alone
+from grader.course.gradebook.overview import standings, summary
+from grader.emulator.cache import ASIDE
+from grader.errors import WarpladderError
+
+pytestmark = pytest.mark.verify
+
+A = "transpose"
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course that nobody has handed in to."""
+    return judged_course.made(tmp_path_factory.mktemp("course") / "cuda")
+
+
+@pytest.fixture
+def root(empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A course of its own, with a judge that grades nothing."""
+    judged_course.with_judge(monkeypatch)
+    return copied(empty, tmp_path)
+
+
+def run(root: Path) -> dict[str, Outcome]:
+    """Autograde, as the command does."""
+    return {item.standing.student: item for item in autograde(*open_course(root), A)}
+
+
+def did(root: Path) -> dict[str, str]:
+    return {student: item.did for student, item in run(root).items()}
+
+
+def pages(root: Path) -> dict[str, Page]:
+    return {page.student: page for page in give(*open_course(root), A)}
+
+
+def scores(root: Path) -> dict[str, float | None]:
+    """What is exported."""
+    return {mark.person.id: mark.score for mark in export(*open_course(root), A, "canvas").marks}
+
+
+def text(root: Path) -> str:
+    return export(*open_course(root), A, "canvas").filled.text
+
+
+def in_gradebook(root: Path) -> dict[str, float]:
+    """What nbgrader itself would export."""
+    with gradebook(root) as book:
+        return {student: entry.score for student, entry in entries(book, A).items()}
+
+
+# ---- what is autograded ------------------------------------------------------------------------------------
+
+
+def test_marks_are_in_the_gradebook_and_a_second_run_finds_nothing_to_do(root: Path) -> None:
+    for student, rung in (("ada", "05_float4_tile"), ("bob", "02_shared_tile"), ("cy", "none")):
+        hand_in(root, student, rung)
+    assert did(root) == dict.fromkeys(("ada", "bob", "cy"), "autograded")
+    assert in_gradebook(root) == scores(root) == {"ada": 100, "bob": 50, "cy": 0}
+    before = (root / "gradebook.db").read_bytes()
+    assert did(root) == dict.fromkeys(("ada", "bob", "cy"), "up to date")
+    assert (root / "gradebook.db").read_bytes() == before
+    assert len(list((root / "backups").glob("*.db"))) == 1, "where nothing changes, nothing is copied"
+
+
+def test_a_resubmission_without_a_newer_timestamp_counts(root: Path) -> None:
+    hand_in(root, "ada", "00_naive", at="2025-03-01 12:00:00 UTC")
+    hand_in(root, "bob", "00_naive")
+    run(root)
+    hand_in(root, "ada", "05_float4_tile")
+    assert scores(root) == {"ada": None, "bob": 10}, "an older version's points are no longer hers"
+    assert did(root) == {"ada": "autograded", "bob": "up to date"}
+    assert scores(root) == {"ada": 100, "bob": 10}
+
+
+def test_a_mark_that_was_made_anew_counts(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hand_in(root, "ada", "00_naive")
+    run(root)
+    better = judged_course.Answer(judged_course.Marked(judged_course.grade("05_float4_tile")))
+    monkeypatch.setattr(judged_course.marking, "ask", lambda order, seconds: better)
+    assert [item.did for item in autograde(*open_course(root), A, again=True)] == ["autograded"]
+    assert scores(root) == {"ada": 100}
+
+
+def damage_scores(root: Path) -> None:
+    with gradebook(root) as book:
+        book.find_grade("transpose-00_naive", A, A, "ada").auto_score = 3.0
+        book.db.commit()
+
+
+def remove_autograded(root: Path) -> None:
+    shutil.rmtree(root / "autograded")
+
+
+def remove_marks(root: Path) -> None:
+    shutil.rmtree(root / ".marks")
+
+
+def remove_submission(root: Path) -> None:
+    with gradebook(root) as book:
+        book.remove_submission(A, "ada")
+
+
+@pytest.mark.parametrize("breaks", [damage_scores, remove_autograded, remove_marks, remove_submission])
+def test_what_was_lost_since_is_made_again(root: Path, breaks: Callable[[Path], None]) -> None:
+    hand_in(root, "ada", "02_shared_tile")
+    run(root)
+    breaks(root)
+    assert scores(root) == {"ada": None}
+    assert did(root) == {"ada": "autograded"}
+    assert scores(root) == {"ada": 50}
+
+
+def test_an_older_gradebook_is_brought_up_to_date(root: Path) -> None:
+    hand_in(root, "ada", "00_naive")
+    run(root)
+    shutil.copy(root / "gradebook.db", root / "kept.db")
+    hand_in(root, "ada", "05_float4_tile")
+    hand_in(root, "bob", "02_shared_tile")
+    run(root)
+    shutil.move(root / "kept.db", root / "gradebook.db")
+    assert did(root) == {"ada": "autograded", "bob": "autograded"}
+    assert scores(root) == {"ada": 100, "bob": 50}
+
+
+def test_points_given_by_hand_are_kept(root: Path) -> None:
+    hand_in(root, "ada", "00_naive")
+    run(root)
+    with gradebook(root) as book:
+        book.find_grade("transpose-05_float4_tile", A, A, "ada").manual_score = 7.0
+        book.db.commit()
+    assert did(root) == {"ada": "up to date"}
+    hand_in(root, "ada", "01_coalesced_writes")
+    (item,) = run(root).values()
+    assert (item.did, item.standing.score, item.standing.by_hand) == ("autograded", 32.0, True)
+
+
+# ---- what cannot be ----------------------------------------------------------------------------------------
+
+
+def test_a_submission_whose_process_was_lost_is_left_out(root: Path) -> None:
+    hand_in(root, "ada", "00_naive")
+    hand_in(root, "bob", judged_course.LOST)
+    found = run(root)
+    assert {student: item.did for student, item in found.items()} == {
+        "ada": "autograded",
+        "bob": "not marked",
+    }
+    assert "SIGKILL" in found["bob"].note
+    assert in_gradebook(root) == {"ada": 10}
+    assert scores(root) == {"ada": 10, "bob": None}
+
+
+def test_a_lost_resubmission_does_not_take_the_points_of_before(root: Path) -> None:
+    hand_in(root, "ada", "02_shared_tile")
+    run(root)
+    hand_in(root, "ada", judged_course.LOST)
+    assert "the gradebook has what was autograded before" in run(root)["ada"].note
+    assert in_gradebook(root) == {"ada": 50}
+    assert scores(root) == {"ada": None}
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "says"),
+    [
+        ("transpose.ipynb", "{", "transpose.ipynb is no notebook"),
+        ("transpose (1).ipynb", "{}", "there is `transpose (1).ipynb`"),
+        ("timestamp.txt", "yesterday or so", "timestamp.txt holds no time"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_the_class_goes_on(
+    root: Path, file: str, content: str, says: str
+) -> None:
+    hand_in(root, "ada", "00_naive")
+    path = hand_in(root, "bob", "00_naive").with_name(file)
+    if file == "transpose (1).ipynb":
+        path.with_name("transpose.ipynb").unlink()
+    path.write_text(content, encoding="utf-8")
+    found = run(root)
+    assert {student: item.did for student, item in found.items()} == {
+        "ada": "autograded",
+        "bob": "not marked",
+    }
+    assert says in found["bob"].note
+    assert in_gradebook(root) == {"ada": 10}
+
+
+def test_what_nbgrader_refuses_is_said_with_its_reason(root: Path) -> None:
+    """A graded Python cell of the instructor's own, in a course that does not run notebooks."""
+    from nbgrader.converters import GenerateAssignment
+
+    source = root / "source/transpose/transpose.ipynb"
+    notebook = json.loads(source.read_text(encoding="utf-8"))
+    about = {"grade": True, "grade_id": "own", "locked": True, "points": 1, "schema_version": 3}
+    about |= {"solution": False, "task": False}
+    cell = {"cell_type": "code", "id": "own", "source": "1", "outputs": [], "execution_count": None}
+    notebook["cells"].append(cell | {"metadata": {"nbgrader": about}})
+    source.write_text(json.dumps(notebook), encoding="utf-8")
+    opened, _ = open_course(root)
+    opened.assignment_id = A
+    GenerateAssignment(coursedir=opened, config=opened.config, force=True).start()
+    hand_in(root, "ada", "00_naive")
+    found = run(root)["ada"]
+    assert found.did == "not autograded"
+    assert "the graded cell `own` is Python of your own" in found.note
+    assert in_gradebook(root) == {}, "what nbgrader began would count as 0"
+
+
+def test_a_gradebook_with_other_points_than_the_mark_is_said(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nbgrader.preprocessors import saveautogrades
+
+    monkeypatch.setattr(saveautogrades.utils, "determine_grade", lambda cell, log: (1.0, 10.0))
+    hand_in(root, "ada", "00_naive")
+    found = run(root)["ada"]
+    assert found.did == "not autograded"
+    assert "`transpose/transpose-00_naive` has 1.0 points in the gradebook, and its mark is 10" in found.note
+    assert scores(root) == {"ada": None}
+
+
+@pytest.mark.parametrize("student", ["Ünal, Ö (2)", "x" * 250])
+def test_names_of_students_may_be_any(root: Path, student: str) -> None:
+    hand_in(root, student, "00_naive")
+    assert did(root) == {student: "autograded"}
+    assert did(root) == {student: "up to date"}
+
+
+def test_a_name_that_is_a_pattern_is_not_taken_for_another_student(root: Path) -> None:
+    """nbgrader would autograde the notebook of `ab` for `a[b]`."""
+    hand_in(root, "a[b]", "05_float4_tile")
+    hand_in(root, "ab", "02_shared_tile")
+    found = run(root)
+    assert {student: item.did for student, item in found.items()} == {
+        "a[b]": "not marked",
+        "ab": "autograded",
+    }
+    assert "take [, ], * and ? out of it" in found["a[b]"].note
+    assert in_gradebook(root) == {"ab": 50}
+
+
+# ---- late --------------------------------------------------------------------------------------------------
+
+
+def set_policy(root: Path, policy: str) -> None:
+    config = root / "nbgrader_config.py"
+    config.write_text(config.read_text(encoding="utf-8") + policy, encoding="utf-8")
+
+
+def due(root: Path, when: str) -> None:
+    with gradebook(root) as book:
+        book.update_or_create_assignment(A, duedate=when)
+
+
+HALF = """
+from nbgrader.plugins import LateSubmissionPlugin
+
+
+class Half(LateSubmissionPlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return score / 2
+
+
+c.AssignLatePenalties.plugin_class = Half
+"""
+
+
+@pytest.mark.parametrize(
+    ("policy", "score"), [("", 50), ("c.LateSubmissionPlugin.penalty_method = 'zero'\n", 0), (HALF, 25)]
+)
+def test_the_courses_late_policy_counts_whenever_it_was_set(root: Path, policy: str, score: float) -> None:
+    due(root, "2025-03-01 12:00:00 UTC")
+    hand_in(root, "ada", "02_shared_tile", at="2025-03-01 13:30:00 UTC")
+    hand_in(root, "bob", "02_shared_tile", at="2025-03-01 11:30:00 UTC")
+    if policy != HALF:
+        set_policy(root, policy)
+    found = run(root)
+    assert found["ada"].standing.late_s == 5400
+    if policy == HALF:
+        assert scores(root) == {"ada": 50, "bob": 50}
+        set_policy(root, policy)
+        assert did(root) == {"ada": "up to date", "bob": "up to date"}
+    assert scores(root) == in_gradebook(root) == {"ada": score, "bob": 50}
+    assert f"ada,,,ada,,{score}\n" in text(root)
+    with gradebook(root) as book:
+        book.grant_extension(A, "ada", hours=2)
+    found = run(root)
+    assert (found["ada"].standing.late_s, found["ada"].standing.score) == (0, 50)
+
+
+# ---- killed ------------------------------------------------------------------------------------------------
+
+
+class Steps:
+    """Counts what this process does to the disk: files opened to be written, renamed and removed, and the gradebook's
+    commits. At the step `kill_at`, before it is done, the process dies."""
+
+    def __init__(self, kill_at: int = 0) -> None:
+        self.kill_at = kill_at
+        self.done = 0
+        sys.addaudithook(self._heard)
+        event.listen(Engine, "commit", lambda connection: self._step())
+
+    def _heard(self, name: str, args: tuple[object, ...]) -> None:
+        if name == "open":
+            if isinstance(args[2], int) and args[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+                self._step()
+        elif name in ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod"):
+            self._step()
+
+    def _step(self) -> None:
+        self.done += 1
+        if self.done == self.kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_a_child(work: Callable[[], None]) -> int | None:
+    """Do something in a process of its own, which may die or never be the same; returns its exit code."""
+    process = multiprocessing.get_context("fork").Process(target=work)
+    process.start()
+    process.join(120)
+    return process.exitcode
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A class of three: one was autograded and hands in again, one is up to date, one is new and earns nothing."""
+
+    root: Path
+    steps: int  # that autograding it takes
+    csv: str  # what is exported then
+
+
+@pytest.fixture(scope="module")
+def begun(empty: Path, tmp_path_factory: pytest.TempPathFactory) -> Begun:
+    folder = tmp_path_factory.mktemp("begun")
+    root = copied(empty, folder)
+    with pytest.MonkeyPatch.context() as patch:
+        judged_course.with_judge(patch)
+        hand_in(root, "ada", "01_coalesced_writes")
+        hand_in(root, "bob", "02_shared_tile")
+        run(root)
+        hand_in(root, "ada", "05_float4_tile")
+        hand_in(root, "cy", "none")
+        (folder / "tried").mkdir()
+        tried = copied(root, folder / "tried")
+        counted = multiprocessing.get_context("fork").Value("i", 0)
+
+        def work() -> None:
+            steps = Steps()
+            run(tried)
+            counted.value = steps.done
+
+        assert in_a_child(work) == 0
+        assert scores(tried) == {"ada": 100, "bob": 50, "cy": 0}
+        return Begun(root, counted.value, text(tried))
+
+
+def check_killed(begun: Begun, folder: Path, at: int) -> None:
+    """Kill a run at a step; then nothing is exported that was not earned, and the next run comes to the same."""
+    tried = copied(begun.root, folder)
+
+    def work() -> None:
+        Steps(at)
+        run(tried)
+
+    assert in_a_child(work) == -signal.SIGKILL
+    found = scores(tried)
+    assert found["ada"] in (None, 100)
+    assert found["bob"] == 50
+    assert found["cy"] in (None, 0)
+    run(tried)
+    assert text(tried) == begun.csv
+    assert set(did(tried).values()) == {"up to date"}
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_a_run_that_was_killed_is_finished_by_the_next(
+    begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: int
+) -> None:
+    judged_course.with_judge(monkeypatch)
+    check_killed(begun, tmp_path, 1 + part * (begun.steps - 1) // 4)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_run_is_killed_at_any_moment(
+    begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    judged_course.with_judge(monkeypatch)
+    check_killed(begun, tmp_path, random.Random(seed).randint(1, begun.steps))
+
+
+def test_a_new_student_of_a_run_that_was_killed_and_is_lost_then_has_no_0(
+    begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What nbgrader began would count as 0 in its own export as well."""
+    judged_course.with_judge(monkeypatch)
+    root = copied(begun.root, tmp_path)
+    with gradebook(root) as book, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nbgrader's, of SQLAlchemy
+        book.update_or_create_student("cy")
+        book.update_or_create_submission(A, "cy")
+    assert in_gradebook(root)["cy"] == 0
+    hand_in(root, "cy", judged_course.LOST)
+    run(root)
+    assert "cy" not in in_gradebook(root)
+
+
+# ---- two runs, damaged gradebooks, full disks --------------------------------------------------------------
+
+
+def test_a_second_run_says_who_is_at_work(root: Path) -> None:
+    hand_in(root, "ada", "00_naive")
+    with alone(root / ".marks", "ladder course autograde streams"):
+        for work in (run, pages):
+            with pytest.raises(
+                WarpladderError, match=rf"`ladder course autograde streams` \(process {os.getpid()} "
+            ):
+                work(root)
+    assert did(root) == {"ada": "autograded"}
+
+
+def test_the_lock_of_a_run_that_was_killed_is_free(root: Path) -> None:
+    hand_in(root, "ada", "00_naive")
+
+    def work() -> None:
+        with alone(root / ".marks", "ladder course autograde transpose"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_a_child(work) == -signal.SIGKILL
+    assert did(root) == {"ada": "autograded"}
+
+
+def no_database(path: Path) -> None:
+    path.write_bytes(b"not a database" * 500)
+
+
+def torn(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[8192:40960] = os.urandom(32768)
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:20_000])
+
+
+@pytest.mark.parametrize("breaks", [no_database, torn, cut])
+def test_a_damaged_gradebook_is_said_with_what_to_do(root: Path, breaks: Callable[[Path], None]) -> None:
+    hand_in(root, "ada", "00_naive")
+    run(root)
+    hand_in(root, "bob", "02_shared_tile")
+    run(root)
+    broken = root / "gradebook.db"
+    breaks(broken)
+    damaged = broken.read_bytes()
+    for work in (run, pages, scores):
+        with pytest.raises(WarpladderError, match="the gradebook is damaged") as caught:
+            work(root)
+    assert caught.value.file == str(broken)
+    assert broken.read_bytes() == damaged, "nothing is lost that may be mended"
+    remedy = str(caught.value.remedy).partition(": ")[2]
+    assert subprocess.run(remedy, shell=True, check=False).returncode == 0
+    assert (root / "gradebook.db.damaged").read_bytes() == damaged
+    run(root)
+    assert scores(root) == in_gradebook(root) == {"ada": 10, "bob": 50}
+
+
+def test_without_a_copy_the_gradebook_is_made_anew(root: Path) -> None:
+    hand_in(root, "ada", "00_naive")
+    no_database(root / "gradebook.db")
+    with pytest.raises(WarpladderError, match="the gradebook is damaged") as caught:
+        run(root)
+    assert "nbgrader generate_assignment" in str(caught.value.remedy)
+
+
+def test_a_gradebook_that_is_not_there_is_not_made(root: Path) -> None:
+    (root / "gradebook.db").unlink()
+    with pytest.raises(WarpladderError, match="there is no gradebook yet"):
+        run(root)
+    assert not (root / "gradebook.db").exists()
+
+
+def test_a_gradebook_that_others_write_to_is_said(root: Path) -> None:
+    hand_in(root, "ada", "00_naive")
+    with contextlib.closing(sqlite3.connect(root / "gradebook.db")) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(WarpladderError, match="another program is writing to the gradebook"):
+            run(root)
+    assert [path.name for path in (root / "backups").iterdir()] == [".gitignore"]
+    assert did(root) == {"ada": "autograded"}
+
+
+def test_a_few_copies_are_kept(root: Path) -> None:
+    course, _ = open_course(root)
+    written = [database.copied(course) for _ in range(8)]
+    copies = sorted((root / "backups").glob("*.db"))
+    assert copies == written[-5:]
+    for path in copies:
+        with contextlib.closing(sqlite3.connect(path)) as copy:
+            assert copy.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def check_full(begun: Begun, folder: Path, limit: int) -> str:
+    """Autograde where no file can be larger than `limit` bytes, then where it can; returns what was said first."""
+    tried = copied(begun.root, folder)
+    (tried / ".marks" / f"{ASIDE}of-a-killed-run").touch()
+    os.utime(tried / ".marks" / f"{ASIDE}of-a-killed-run", (0, 0))
+    ours, theirs = multiprocessing.get_context("fork").Pipe()
+
+    def work() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        try:
+            run(tried)
+            theirs.send("")
+        except WarpladderError as error:
+            theirs.send(str(error))
+
+    assert in_a_child(work) == 0
+    left = [path for path in (tried / ".marks").rglob("*") if path.name.startswith(ASIDE)]
+    assert left == []
+    assert sorted(path.name for path in (tried / "backups").iterdir() if path.suffix != ".db") == [
+        ".gitignore"
+    ]
+    assert scores(tried)["ada"] in (None, 100)
+    run(tried)
+    assert text(tried) == begun.csv
+    return str(ours.recv())
+
+
+@pytest.mark.parametrize(
+    ("limit", "file"),
+    [(200, ".marks"), (20_000, "backups"), (200_000, "")],
+    ids=["a mark", "the copy of the gradebook", "nothing"],
+)
+def test_a_full_disk_is_said_and_nothing_is_half_written(
+    begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, file: str
+) -> None:
+    judged_course.with_judge(monkeypatch)
+    said = check_full(begun, tmp_path, limit)
+    assert file in said
+    assert ("cannot be written" in said and "make room on the disk" in said) == bool(file)
+
+
+@pytest.mark.parametrize("suffix", [".ipynb", "gradebook.db"])
+def test_a_disk_that_fills_while_nbgrader_works_ends_the_run(
+    begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """The first student's notebook, or score, is written no more: there is no sense in trying the others."""
+    judged_course.with_judge(monkeypatch)
+    root = copied(begun.root, tmp_path)
+    tried = []
+
+    def full(*args: object, **options: object) -> None:
+        tried.append(args)
+        if suffix == ".ipynb":
+            raise OSError(errno.ENOSPC, "No space left on device", "transpose.ipynb")
+        raise OperationalError("INSERT", {}, sqlite3.OperationalError("database or disk is full"))
+
+    with monkeypatch.context() as patch:
+        if suffix == ".ipynb":
+            patch.setattr("nbconvert.writers.FilesWriter.write", full)
+        else:
+            patch.setattr("nbgrader.preprocessors.SaveAutoGrades._add_score", full)
+        with pytest.raises(WarpladderError, match="cannot be written") as caught:
+            run(root)
+    assert suffix in str(caught.value.file)
+    assert len(tried) == 1
+    assert scores(root) == {"ada": None, "bob": 50, "cy": None}
+    run(root)
+    assert text(root) == begun.csv
+
+
+# ---- feedback and status -----------------------------------------------------------------------------------
+
+
+def test_feedback_is_written_where_something_changed(root: Path) -> None:
+    hand_in(root, "ada", "00_naive")
+    hand_in(root, "bob", judged_course.LOST)
+    assert {student: page.why for student, page in pages(root).items()} == dict.fromkeys(
+        ("ada", "bob"), "it is not marked"
+    )
+    run(root)
+    found = pages(root)
+    assert found["ada"].made
+    assert "10 of 10 points" in Path(found["ada"].folder, "transpose.html").read_text(encoding="utf-8")
+    assert found["bob"].why == "it is not marked"
+    assert not pages(root)["ada"].made
+    with gradebook(root) as book:
+        book.find_comment("kernel-transpose", A, A, "ada").manual_comment = "Well begun."
+        book.db.commit()
+    assert pages(root)["ada"].made
+    assert "Well begun." in Path(found["ada"].folder, "transpose.html").read_text(encoding="utf-8")
+
+
+def test_a_status_says_how_far_each_is_and_what_is_next(root: Path) -> None:
+    (root / "roster.csv").write_text("id\nada\ndi\n", encoding="utf-8")
+
+    def states() -> tuple[dict[str, str], str]:
+        found = standings(*open_course(root), A)
+        return {item.student: item.state for item in found}, summary(A, found).next
+
+    assert states() == ({"ada": "not submitted", "di": "not submitted"}, "nothing was handed in yet")
+    hand_in(root, "ada", "00_naive")
+    assert states() == ({"ada": "not marked", "di": "not submitted"}, "ladder course autograde transpose")
+    run(root)
+    assert states()[0]["ada"] == "autograded"
+    assert states()[1] == "ladder course feedback transpose"
+    pages(root)
+    assert states()[1] == "ladder course export transpose"
+    hand_in(root, "bob", "00_naive").write_text("{", encoding="utf-8")
+    assert states()[0]["bob"] == "unreadable"
+    assert "cannot be read" in states()[1]
+    hand_in(root, "ada", "02_shared_tile")
+    assert states()[1] == "ladder course autograde transpose"
+
+
+# ---- the commands ------------------------------------------------------------------------------------------
+
+
+def ladder(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+    monkeypatch.setattr("sys.argv", ["ladder", "course", *words])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return int(ended.value.code or 0)
+
+
+def test_the_commands_from_marks_to_a_platform(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    hand_in(root, "ada", "02_shared_tile")
+    hand_in(root, "bo\x1bb", judged_course.LOST)
+    at = ("--course", str(root))
+    target = tmp_path / "out.csv"
+    assert ladder(monkeypatch, "autograde", A, *at) == 1
+    assert ladder(monkeypatch, "status", *at) == 0
+    assert ladder(monkeypatch, "status", A, *at) == 0
+    assert ladder(monkeypatch, "feedback", A, *at) == 1
+    assert ladder(monkeypatch, "export", A, "--to", "canvas", str(target), *at) == 1
+    out = capfd.readouterr().out
+    assert "\x1b" not in out
+    assert max(map(len, out.replace(str(root), "").replace(str(tmp_path), "").splitlines())) <= 80
+    assert "1 autograded, 1 not marked" in out
+    assert "Next: ladder course autograde transpose" in out
+    assert "1 written, 0 up to date, 1 without" in out
+    assert "ada,,,ada,,50\n" in target.read_text(encoding="utf-8")
+    hand_in(root, "bo\x1bb", "none")
+    assert ladder(monkeypatch, "autograde", A, *at, "--json", str(tmp_path / "out.json")) == 0
+    found = json.loads((tmp_path / "out.json").read_bytes())
+    assert [(item["did"], item["standing"]["score"]) for item in found] == [
+        ("up to date", 50),
+        ("autograded", 0),
+    ]
+    assert ladder(monkeypatch, "feedback", A, *at) == 0
+    assert ladder(monkeypatch, "export", A, "--to", "moodle", str(target), *at) == 0
+
+
+def test_a_template_is_not_written_over(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    sheet = root / "gradebook.csv"
+    sheet.write_text("Student,ID,SIS Login ID,Section,transpose (7)\n", encoding="utf-8")
+    words = ("export", A, "--to", "canvas", "--template", str(sheet), str(sheet), "--course", str(root))
+    assert ladder(monkeypatch, *words) == 2
+    assert "it is the template itself" in capfd.readouterr().err
