@@ -34,10 +34,15 @@ c.CourseDirectory.course_id = "{name}"
 '''
 
 _IGNORE = """\
-# What learners must not see, and what can be made again.
+# What learners must not see, who they are, and what can be made again.
 hidden.toml
+roster.csv
 gradebook.db
+backups/
 .marks/
+submitted/
+autograded/
+feedback/
 """
 
 
