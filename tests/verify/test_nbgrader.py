@@ -191,10 +191,10 @@ def tells_the_secrets() -> str:
     return naive.replace(line, line + reads)
 
 
-HONEST = "// The same as the ladder's, by another name.\n" + rung("05_float4_tile").replace("tile", "square")
+RENAMED = "// The same as the ladder's, by another name.\n" + rung("05_float4_tile").replace("tile", "square")
 
 CLASS = {
-    "right": Student(100, HONEST, says=("PASS", "05_float4_tile: 20 of 20 points")),
+    "right": Student(100, RENAMED, says=("PASS", "05_float4_tile: 20 of 20 points")),
     "half_right": Student(
         50, rung("02_shared_tile"), says=("PASS", "50 of 100", "03_padded_tile needs", "One unused word")
     ),
@@ -413,7 +413,8 @@ def test_the_class_table_names_sources_of_the_ladder(course: Course) -> None:
     rows = {line.split()[0]: line for line in course.table.splitlines() if line.strip()}
     assert "the ladder's 02_shared_tile" in rows["half_right"]
     assert "the starter" in rows["empty"]
-    assert "the ladder's" not in rows["right"]
+    assert "the ladder's 05_float4_tile" in rows["right"], "by other names"
+    assert "the ladder's" not in rows["hanging"]
     assert "timeout" in rows["hanging"]
     assert "not marked" in rows["unreadable"]
 
