@@ -3,10 +3,11 @@
     python benchmarks/roofs.py [--device pycuda|emulator] [--scale N]
 
 Each roof has a kernel that does nothing else: multiply-adds from registers; loads of float4s from shared memory
-without conflicts; loads that bypass L1 from an array that the L2 cache holds, and atomics on it; a read and a copy of
-an array many times as large as it. A rate is the best of several launches: a roof is what the device can do. A latency
-is that of one thread that follows a chain of addresses in random order, one in each 128 bytes. `--scale` divides the
-work; on the emulator the times are the host's and mean nothing, but the kernels run.
+without conflicts; loads that bypass L1 from an array that the L2 cache holds, and atomics on it; atomics of floats on
+shared memory; a read and a copy of an array many times as large as the L2 cache. A rate is the best of several
+launches: a roof is what the device can do. A latency is that of one thread that follows a chain of addresses in random
+order, one in each 128 bytes. `--scale` divides the work; on the emulator the times are the host's and mean nothing, but
+the kernels run.
 """
 
 from __future__ import annotations
@@ -72,6 +73,15 @@ extern "C" __global__ void copy_rate(float4* out, const float4* in, long long n)
 extern "C" __global__ void update_rate(float* out, int words, int times) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   for (int k = 0; k < times; k++) atomicAdd(out + (i + k * gridDim.x * blockDim.x) % words, 1.0f);
+}
+// Each warp updates a word of its own in shared memory, with all lanes: ptxas makes a loop of compare-and-swaps of it.
+extern "C" __global__ void swap_rate(float* out, int times) {
+  __shared__ float words[32];
+  if (threadIdx.x < 32) words[threadIdx.x] = 0;
+  __syncthreads();
+  for (int k = 0; k < times; k++) atomicAdd(words + threadIdx.x / 32, 1.0f);
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = words[threadIdx.x / 32];
 }
 // One thread: each load gives the next one's place. The first `warm` loads are not timed.
 template <bool L1>
@@ -163,6 +173,14 @@ class Bench:
         )
         return float(times * THREADS * blocks / seconds)
 
+    def swaps(self) -> float:
+        """Compare-and-swaps a second in shared memory, by which lanes add to one word: a turn for each lane."""
+        times, blocks, run = max(1_000 // self.scale, 1), self.spec.sms, self.kernels["swap_rate"]
+        seconds = self.best(
+            lambda: run(self.out, np.int32(times), block=(4 * THREADS, 1, 1), grid=(blocks, 1))
+        )
+        return float(times * 4 * THREADS * blocks / seconds)
+
     def latency(self, kernel: str, bytes_: int, warm: bool) -> float:
         """Clocks of a load, among lines of so many bytes; `warm`: each of them was loaded before."""
         driver, lines = self.device.driver, max(bytes_ // self.scale // LINE, 2)
@@ -189,6 +207,7 @@ def prepared(device: Cuda, scale: int) -> Bench:
         "read_rate",
         "copy_rate",
         "update_rate",
+        "swap_rate",
         "chase<true>",
         "chase<false>",
     )
@@ -223,6 +242,12 @@ def main() -> None:
             "L2, atomics on one word",
             4 * bench.updates(1),
             4 * bench.spec.clock_hz / bench.spec.atomic_clocks,
+            "B/s",
+        ),
+        (
+            "shared memory, float atomics",
+            4 * bench.swaps(),
+            4 * bench.spec.sms * bench.spec.clock_hz / bench.spec.shared_cas_clocks,
             "B/s",
         ),
     ):

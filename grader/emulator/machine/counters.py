@@ -148,6 +148,10 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
             yield metrics.SHARED_CONFLICTS[operation], amount - groups
 
 
+_LOOP = re.compile(r"\.add\.(noftz\.)?(f|bf|[us]64)|\.(min|max|and|or|xor)\.[usb]64")
+"""What ptxas makes a loop of, where it is to happen in shared memory."""
+
+
 def _shared_atomics(site: Site, requests: int, words: int, turns: int) -> Iterator[tuple[str, int]]:
     """What atomics on shared memory are in SASS, as an H200 counts it.
 
@@ -166,9 +170,6 @@ def _shared_atomics(site: Site, requests: int, words: int, turns: int) -> Iterat
     yield metrics.SHARED_ATOMICS["cas" if ".cas" in site.inst.opcode else "alu"], requests
     yield metrics.SHARED_WAVEFRONTS["atom"], passes
     yield metrics.SHARED_CONFLICTS["atom"], passes - requests
-
-
-_LOOP = re.compile(r"\.add\.(noftz\.)?(f|bf|[us]64)|\.(min|max|and|or|xor)\.[usb]64")
 
 
 def _counts_up(site: Site) -> bool:
