@@ -67,6 +67,12 @@ def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) 
             yield _submitted(student, topics[kernel.topic or ""], folder / f"{notebook}.ipynb", kernel)
 
 
+def nothing_submitted(course: CourseDirectory, assignment: str) -> WarpladderError:
+    """That there is nothing to look at."""
+    where = Path(course.submitted_directory) / "STUDENT" / assignment
+    return WarpladderError(f"nobody has submitted anything to `{assignment}`", remedy=f"put it into {where}")
+
+
 def folders(course: CourseDirectory, assignment: str) -> dict[str, Path]:
     """The folders that were submitted to an assignment, by student."""
     submitted = course.submitted_directory

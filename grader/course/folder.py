@@ -16,6 +16,8 @@ from grader.workbook.topics import discover
 CONFIG = "nbgrader_config.py"
 HIDDEN = "hidden.toml"
 CACHE = ".marks"
+TIMESTAMP = "timestamp.txt"
+"""Beside a submission: when it was handed in, as nbgrader reads it; in a plain folder it is believed."""
 
 _CONFIG = '''\
 """nbgrader's configuration of this course; `nbgrader --help-all` lists what else can be set."""

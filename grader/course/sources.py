@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bisect
+import codecs
 import itertools
 import re
 from collections.abc import Sequence
@@ -17,6 +18,36 @@ _ASKS = re.compile(r"__has_(?:include_next|include|embed)\b")
 _CLOSING = re.compile(r"\*/")
 _BLANK = re.compile(r"[^\S\n]*")
 _HEADER = re.compile(r"<([^>\n]+)>|\"([^\"\n]+)\"")
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte-order marks, the longer of two that begin alike first, and how to read what follows."""
+
+
+class UnreadableFile(Exception):
+    """A file that cannot be read; its text says why."""
+
+
+def text_of(data: bytes) -> tuple[str, str]:
+    """A handed-in file's text, and how it was read where it is not UTF-8. Raises UnreadableFile for what is no
+    text, and for an empty file."""
+    coding = next((coding for mark, coding in _MARKS if data.startswith(mark)), None)
+    if coding is None and b"\0" in data:
+        raise UnreadableFile("it holds zero bytes: no text")
+    try:
+        text = data.decode(coding or "utf-8")
+    except UnicodeDecodeError:
+        if coding is not None:
+            raise UnreadableFile(f"it begins as {coding}, and is none") from None
+        text, coding = data.decode("latin-1"), "latin-1"
+    if not text.strip():
+        raise UnreadableFile("it is empty")
+    return text, "" if coding in (None, "utf-8-sig") else f"read as {coding}"
 
 
 def of_cell(cell: str) -> str:

@@ -88,6 +88,26 @@ def test_headers_of_cuda_are(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("coding", "says"),
+    [
+        ("utf-8", ""),
+        ("utf-8-sig", ""),
+        ("utf-16", "read as utf-16"),
+        ("utf-32", "read as utf-32"),
+        ("latin-1", "read as latin-1"),
+    ],
+)
+def test_a_file_is_read_as_it_was_written(coding: str, says: str) -> None:
+    assert sources.text_of("// größer\n".encode(coding)) == ("// größer\n", says)
+
+
+@pytest.mark.parametrize("data", [b"", b" \n", b"\xef\xbb\xbf", b"a\0b", b"\xff\xfea"])
+def test_what_is_no_text_is_unreadable(data: bytes) -> None:
+    with pytest.raises(sources.UnreadableFile):
+        sources.text_of(data)
+
+
+@pytest.mark.parametrize(
     "text",
     ["#" + "/**/" * 40 + " x", "#/*" * 40_000, "#/*" * 40_000 + "*/", "#" + " " * 200_000, "/*" * 100_000],
 )

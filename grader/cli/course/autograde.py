@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, as_json, late, table
-from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_json
+from grader.cli.course.options import (
+    AgainOption,
+    AssignmentName,
+    CourseOption,
+    JobsOption,
+    course,
+    needs_nbgrader,
+)
+from grader.cli.course.tables import add, late, table
+from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_structs
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,14 +30,14 @@ if TYPE_CHECKING:
 def autograde(
     assignment: AssignmentName,
     folder: CourseOption = Path(),
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Submissions marked at a time.")] = 2,
-    again: Annotated[bool, typer.Option("--again", help="Mark also those that were marked before.")] = False,
+    jobs: JobsOption = 2,
+    again: AgainOption = False,
     json: JsonOption = None,
 ) -> None:
     """Mark what a class has submitted, and bring it into nbgrader's gradebook.
 
-    Only submissions whose files, mark and gradebook differ are autograded. The gradebook is copied to backups/ first,
-    and one run is at work at a time. A run that was ended can be started again.
+    Only submissions whose files, mark and gradebook differ are autograded. Before it autogrades, the command copies the
+    gradebook to backups/. One run is at work at a time. A run that was ended can be started again.
 
     \b
     Examples:
@@ -50,7 +57,7 @@ def autograde(
     counts = Counter(item.did for item in outcomes)
     console.print("\n" + ", ".join(f"{count} {did}" for did, count in sorted(counts.items())))
     if json is not None:
-        write_json(json, as_json(outcomes))
+        write_structs(json, outcomes)
     raise typer.Exit(NOT_PASSED if any(item.note for item in outcomes) else PASSED)
 
 

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.options import NOT_PASSED, PASSED, JsonOption, check_outputs, console_for, file_of, write_json
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    JsonOption,
+    check_outputs,
+    console_for,
+    file_of,
+    write_structs,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +71,7 @@ def collect(
     console = console_for(json == "-")
     _show(console, rows)
     if json is not None:
-        write_json(json, _json(rows))
+        write_structs(json, rows)
     raise typer.Exit(NOT_PASSED if any(row.outcome == "left out" for row in rows) else PASSED)
 
 
@@ -135,9 +143,3 @@ def _when(at: datetime | None, exact: bool) -> str:
     if at is None:
         return ""
     return f"{'' if exact else '≤ '}{at.astimezone():%Y-%m-%d %H:%M}"
-
-
-def _json(rows: Sequence[Row]) -> bytes:
-    import msgspec
-
-    return msgspec.json.format(msgspec.json.encode(rows), indent=2) + b"\n"

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, as_json, table
-from grader.cli.options import NOT_PASSED, PASSED, JsonOption, check_outputs, console_for, write_json, writing
+from grader.cli.course.tables import add, table
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    JsonOption,
+    check_outputs,
+    console_for,
+    write_structs,
+    writing,
+)
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
@@ -68,7 +76,7 @@ def export(
     scores = sum(mark.score is not None and mark.person.id not in unplaced for mark in found.marks)
     console.print(f"Wrote {file}: {number_of(scores, 'score')}", highlight=False, soft_wrap=True)
     if json is not None:
-        write_json(json, as_json(found))
+        write_structs(json, found)
     raise typer.Exit(NOT_PASSED if lacking.row_count else PASSED)
 
 

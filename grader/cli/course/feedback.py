@@ -7,8 +7,8 @@ from pathlib import Path
 import typer
 
 from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, as_json, table
-from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, write_json
+from grader.cli.course.tables import add, table
+from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, write_structs
 
 
 @course.command()
@@ -40,5 +40,5 @@ def feedback(assignment: AssignmentName, folder: CourseOption = Path(), json: Js
     console.print(f"{written} written, {current} up to date, {len(without)} without", highlight=False)
     console.print(f"They are {where}/*.html", soft_wrap=True)
     if json is not None:
-        write_json(json, as_json(pages))
+        write_structs(json, pages)
     raise typer.Exit(NOT_PASSED if without else PASSED)

@@ -21,6 +21,8 @@ app.add_typer(course, name="course")
 
 AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="As nbgrader knows it.")]
 CourseOption = Annotated[Path, typer.Option("--course", metavar="DIR", help="The course's folder.")]
+JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Submissions marked at a time.")]
+AgainOption = Annotated[bool, typer.Option("--again", help="Mark also those that were marked before.")]
 
 
 def needs_nbgrader(*others: str) -> None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, as_json, late, table
-from grader.cli.options import JsonOption, console_for, write_json
+from grader.cli.course.tables import add, late, table
+from grader.cli.options import JsonOption, console_for, write_structs
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -55,7 +55,7 @@ def status(
         console.print(f"\nNext: {overview.summary(assignment, students).next}", soft_wrap=True)
         results = students
     if json is not None:
-        write_json(json, as_json(results))
+        write_structs(json, results)
 
 
 def _assignments(found: Sequence[Summary]) -> Table:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from grader.visible import visible
 
@@ -41,10 +41,3 @@ def late(seconds: float) -> str:
         return NOTHING
     days, hours = divmod(minutes // 60, 24)
     return f"{days} d {hours} h" if days else f"{hours} h {minutes % 60} m"
-
-
-def as_json(found: Any) -> bytes:
-    """Results as JSON, for people to read as well."""
-    import msgspec
-
-    return msgspec.json.format(msgspec.json.encode(found), indent=2) + b"\n"

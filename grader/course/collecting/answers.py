@@ -6,7 +6,6 @@ of a .cu file, or of a schedule's .py, goes into the answer's cell of the notebo
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +13,8 @@ from pathlib import Path
 
 import nbformat
 
-from grader.course.collecting.archive import UnreadableFile
 from grader.course.restore import Original, read
+from grader.course.sources import text_of
 from grader.errors import WarpladderError
 from grader.lab.cells import MAGIC
 from grader.workbook.topic import Topic
@@ -25,14 +24,6 @@ _COPY = re.compile(r"(?P<stem>.+?)(?: ?\((?P<browser>\d+)\)|-(?P<canvas>\d+))")
 """What browsers call a second download, and Canvas a second upload."""
 _SHOWN_AS_TEXT = re.compile(r"(\.(?:ipynb|cu|py))\.(?:txt|json)$", re.IGNORECASE)
 """What some browsers add to a name."""
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-"""Byte-order marks, the longer of two that begin alike first, and how to read what follows."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +115,7 @@ def filled(place: Place, data: bytes) -> tuple[bytes, str]:
     """
     if place.cell is None:
         return data, ""
-    text, said = _text(data)
+    text, said = text_of(data)
     if not place.notebook.path.is_file():
         remedy = f"nbgrader generate_assignment {place.notebook.path.parent.name}"
         raise WarpladderError("the notebook to hand out is missing", file=place.notebook.path, remedy=remedy)
@@ -138,19 +129,3 @@ def filled(place: Place, data: bytes) -> tuple[bytes, str]:
     body = text.partition("\n")[2] if text.startswith(MAGIC) else text
     cells[place.cell.grade_id].source = f"{magic}\n{body}"
     return nbformat.writes(notebook).encode() + b"\n", said
-
-
-def _text(data: bytes) -> tuple[str, str]:
-    """A file's text, and how it was read where it is not UTF-8."""
-    coding = next((coding for mark, coding in _MARKS if data.startswith(mark)), None)
-    if coding is None and b"\0" in data:
-        raise UnreadableFile("it holds zero bytes: no text")
-    try:
-        text = data.decode(coding or "utf-8")
-    except UnicodeDecodeError:
-        if coding is not None:
-            raise UnreadableFile(f"it begins as {coding}, and is none") from None
-        text, coding = data.decode("latin-1"), "latin-1"
-    if not text.strip():
-        raise UnreadableFile("it is empty")
-    return text, "" if coding in (None, "utf-8-sig") else f"read as {coding}"

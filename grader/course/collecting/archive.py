@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from grader.course.sources import UnreadableFile
 from grader.errors import WarpladderError
 
 MEGABYTE = 2**20
@@ -33,10 +34,6 @@ _NOBODYS = re.compile(
 _OUTSIDE = re.compile(r"^/|^[A-Za-z]:|(?:^|/)\.\.(?:/|$)")
 _UTF8, _ENCRYPTED = 0x800, 0x1
 _UNIX_TIME = 0x5455
-
-
-class UnreadableFile(Exception):
-    """A file that cannot be read; its text says why."""
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import MissingEntry
 from nbgrader.coursedir import CourseDirectory
 
 from grader.course import roster
 from grader.course.collecting.answers import NOTEBOOK, Released
+from grader.course.gradebook import entries
 from grader.course.preprocessors import of_gradebook
 from grader.course.roster import Student
-from grader.errors import WarpladderError
 from grader.workbook.topic import Topic
 
 
@@ -35,11 +34,7 @@ class Assignment:
 
 def assignment(opened: Any, course: CourseDirectory, topics: Mapping[str, Topic], name: str) -> Assignment:
     """What the gradebook knows of an assignment. Raises WarpladderError for one that it does not know."""
-    try:
-        found = opened.find_assignment(name)
-    except MissingEntry:
-        remedy = f"nbgrader generate_assignment {name}"
-        raise WarpladderError(f"there is no assignment `{name}` yet", remedy=remedy) from None
+    found = entries.released(opened, name)
     folder = Path(course.format_path(course.release_directory, ".", name))
     notebooks = [
         Released(

@@ -11,7 +11,6 @@ from nbgrader.coursedir import CourseDirectory
 
 from grader.course import roster
 from grader.course.collecting import answers, archive, attempts, book, moments, people, submitted, worksheet
-from grader.course.collecting.archive import UnreadableFile
 from grader.course.collecting.attempts import Attempt
 from grader.course.collecting.book import Assignment
 from grader.course.collecting.moments import Moment
@@ -22,6 +21,7 @@ from grader.course.folder import CACHE
 from grader.course.gradebook import database
 from grader.course.gradebook.lock import alone
 from grader.course.roster import Student
+from grader.course.sources import UnreadableFile
 from grader.errors import WarpladderError
 from grader.workbook.topic import Topic
 
@@ -68,8 +68,8 @@ def collect(
         rows = [Row("", path, "left out", note=why) for path, why in (*found.refused, *download.refused)]
         rows += _taken(course, assignment, download, who)
         taken = {row.student for row in rows if row.outcome != "left out"}
-        people = [each.student for each in who.values() if isinstance(each, Known)]
-        book.enrol(opened, enrolled, [*listed, *(each for each in people if each.id in taken)])
+        persons = [each.student for each in who.values() if isinstance(each, Known)]
+        book.enrol(opened, enrolled, [*listed, *(each for each in persons if each.id in taken)])
         return sorted(rows, key=lambda row: (not row.student, row.student))
 
 

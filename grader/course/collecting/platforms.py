@@ -16,13 +16,13 @@ from typing import Any
 import yaml
 
 from grader.course.collecting import moments
-from grader.course.collecting.archive import File, UnreadableFile
+from grader.course.collecting.archive import File
 from grader.course.collecting.moments import Moment
+from grader.course.folder import TIMESTAMP
+from grader.course.sources import UnreadableFile
 from grader.errors import WarpladderError
 
 METADATA = "submission_metadata.yml"
-TIMESTAMP = "timestamp.txt"
-"""nbgrader's own name for the time of a submission; in a plain folder it is believed."""
 
 _MOODLE = re.compile(r"(?P<name>.+?)_(?P<id>\d+)_assignsubmission_(?P<kind>[a-z]+)(?:_(?P<file>.*))?")
 _CANVAS = tuple(

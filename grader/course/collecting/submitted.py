@@ -20,7 +20,7 @@ import msgspec
 
 from grader.course.collecting import moments
 from grader.course.collecting.answers import NOTEBOOK
-from grader.course.collecting.platforms import TIMESTAMP
+from grader.course.folder import TIMESTAMP
 from grader.errors import WarpladderError
 
 RECORD = "collected.json"

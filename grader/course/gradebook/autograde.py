@@ -22,7 +22,6 @@ from grader.course.gradebook.lock import alone
 from grader.course.gradebook.records import sweep
 from grader.course.gradebook.standing import Class, Marks, Standing, look, record
 from grader.course.preprocessors import MarkKernels
-from grader.errors import WarpladderError
 from grader.results import Grade
 
 Bar = Callable[[str, int], AbstractContextManager[Callable[[str], None]]]
@@ -66,8 +65,7 @@ def autograde(
         sweep(Path(marker.cache))
         looked = look(course, marker, name)
         if not looked.handed_in:
-            where = Path(course.submitted_directory) / "STUDENT" / name
-            raise WarpladderError(f"nobody has submitted anything to `{name}`", remedy=f"put it into {where}")
+            raise batch.nothing_submitted(course, name)
         marks, notes = _marks(looked, jobs, again, bar)
         did: dict[str, Did] = {
             student: "not marked" if student in notes else "up to date" for student in marks

@@ -68,13 +68,18 @@ def digest(of: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(of, order="deterministic")).hexdigest()
 
 
-def assignment(gradebook: Gradebook, name: str) -> Assignment:
-    """Raises WarpladderError where the gradebook does not know it."""
+def released(gradebook: Gradebook, name: str) -> Any:
+    """nbgrader's own object of an assignment. Raises WarpladderError where the gradebook does not know it."""
     try:
-        found = gradebook.find_assignment(name)
+        return gradebook.find_assignment(name)
     except MissingEntry:
         remedy = f"nbgrader generate_assignment {name}"
         raise WarpladderError(f"there is no assignment `{name}` yet", remedy=remedy) from None
+
+
+def assignment(gradebook: Gradebook, name: str) -> Assignment:
+    """An assignment. Raises WarpladderError where the gradebook does not know it."""
+    found = released(gradebook, name)
     notebooks = {str(notebook.name): of_gradebook(notebook) for notebook in found.notebooks}
     return Assignment(name, notebooks, float(found.max_score), found.duedate)
 

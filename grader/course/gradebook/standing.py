@@ -15,13 +15,12 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 
 from grader.course import batch
+from grader.course.folder import TIMESTAMP
 from grader.course.gradebook import database
 from grader.course.gradebook.entries import Assignment, Entry, assignment, digest, entries
 from grader.course.gradebook.records import Autograded, Records
 from grader.course.preprocessors import MarkKernels
 from grader.results import Grade
-
-TIMESTAMP = "timestamp.txt"
 
 Marks = Mapping[str, Grade]
 """A student's marks, by topic."""

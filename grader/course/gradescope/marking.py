@@ -20,7 +20,7 @@ from grader.course.gradescope.packed import FILE, Kernel, Packed, read
 from grader.course.marking import Marked, Marker, mark_all
 from grader.course.restore import answer
 from grader.course.restore import read as read_notebook
-from grader.emulator.cache import write_atomically
+from grader.emulator.cache import write_whole
 from grader.lab import show
 from grader.visible import show_visible_text_alone, visible
 from grader.workbook import topics, units
@@ -60,9 +60,10 @@ def main(root: Path) -> int:
             else _tests(kernel, topic, source, next(marks))
         )
     results = _results(assignment, tests, time.monotonic() - begun)
-    write_atomically(target, json.dumps(results, indent=2).encode())
-    if not target.is_file():
-        print(f"{target} could not be written.", file=sys.stderr)
+    try:
+        write_whole(target, json.dumps(results, indent=2).encode())
+    except OSError as error:
+        print(f"{target} could not be written: {error.strerror}.", file=sys.stderr)
         return 1
     return 0
 
@@ -83,7 +84,10 @@ def _source(folder: Path, kernel: Kernel, assignment: Packed) -> str | Missing:
         return Missing(f"Hand in either `{names[0]}` or `{names[1]}`; there is {there}.")
     if named[0].suffix == NOTEBOOK:
         return _of_notebook(named[0], kernel)
-    return named[0].read_text(encoding="utf-8-sig", errors="replace")
+    try:
+        return sources.text_of(named[0].read_bytes())[0]
+    except sources.UnreadableFile as error:
+        return Missing(f"`{visible(named[0].name)}`: {error}.")
 
 
 def _files(folder: Path) -> list[Path]:

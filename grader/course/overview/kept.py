@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbgrader.coursedir import CourseDirectory
-
 from grader.course import batch
 from grader.course.batch import Submission
 from grader.course.hidden import Hidden
@@ -65,7 +63,7 @@ def of_course(root: Path, assignment: str) -> Class:
     course, marker = batch.open_course(root)
     collected = list(batch.collect(course, marker.topics, assignment))
     if not collected:
-        raise nothing_submitted(course, assignment)
+        raise batch.nothing_submitted(course, assignment)
     submissions = [item for item in collected if isinstance(item, Submission)]
     kept = []
     unmarked = []
@@ -77,9 +75,3 @@ def of_course(root: Path, assignment: str) -> Class:
         else:
             kept.append(Kept(item.student, item.topic, item.source, found))
     return Class(str(course.course_id), marker.marker.hidden, submissions, kept, unmarked, unread)
-
-
-def nothing_submitted(course: CourseDirectory, assignment: str) -> WarpladderError:
-    """What is said where there is nothing to look at."""
-    where = Path(course.submitted_directory) / "STUDENT" / assignment
-    return WarpladderError(f"nobody has submitted anything to `{assignment}`", remedy=f"put it into {where}")

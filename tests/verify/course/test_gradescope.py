@@ -192,11 +192,16 @@ def test_a_real_archive_reads_notebooks_without_nbgrader(root: Path) -> None:
     assert not {"nbgrader", "nbconvert", "copydetect", "sqlalchemy", "IPython"} & set(modules)
 
 
-@pytest.mark.parametrize("name", ["transpose.cu", "mine.cu", "folder/transpose.cu"])
-def test_a_source_file_is_taken_as_it_is(root: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "coding"),
+    [("transpose.cu", "utf-8-sig"), ("mine.cu", "utf-8"), ("folder/transpose.cu", "utf-16")],
+)
+def test_a_source_file_is_taken_as_it_is(
+    root: Path, name: str, coding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = marked_as(right(), monkeypatch)
     (root / "submission" / name).parent.mkdir(exist_ok=True)
-    (root / "submission" / name).write_bytes(b"\xef\xbb\xbf" + TILE.encode())
+    (root / "submission" / name).write_bytes(TILE.encode(coding))
     assert marking.main(root) == 0
     assert asked == [TILE]
     assert results(root)["score"] == right().public.points
@@ -239,6 +244,8 @@ def test_nothing_of_a_hidden_case_is_shown(root: Path, monkeypatch: pytest.Monke
         ({"transpose.cu": "", "transpose.ipynb": ""}, "there is `transpose.cu`, `transpose.ipynb`"),
         ({"transpose.ipynb": "{"}, "no notebook that can be read"),
         ({"\x1b[2J.txt": ""}, r"`\x1b[2J.txt`"),
+        ({"transpose.cu": "\n"}, "`transpose.cu`: it is empty"),
+        ({"transpose.cu": "a\0b"}, "`transpose.cu`: it holds zero bytes"),
     ],
 )
 def test_what_cannot_be_taken_has_no_points_and_says_why(
