@@ -1,9 +1,10 @@
 """Passes of kernels, libraries and copies on one GPU, over buffers that they share.
 
-Before each timed pass inputs get values that nobody has seen before, outputs and scratch arrays are poisoned, and a
-buffer larger than twice the L2 cache is overwritten and read again: nothing that matters is found in the cache, nothing
-lies there that has to be written back first, and the queue is busy while the host enqueues the pass. The warm-up is on
-known inputs, on which every element is compared; any later pass may be looked at as well.
+In each round inputs get values that nobody has seen before. Before each timed pass they are written anew, outputs and
+scratch arrays are poisoned, and a buffer larger than twice the L2 cache is overwritten and read again: nothing that
+matters is found in the cache, nothing lies there that has to be written back first, and the queue is busy while the
+host enqueues the pass. The warm-up is on known inputs, on which every element is compared; the passes of any later
+round may be looked at as well.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ KNOWN, FRESH = 0, 1
 """The two sets of inputs, and a candidate's actions on them."""
 
 VERIFIED = 0.25
-"""The share of timed passes whose outputs are looked at."""
+"""The share of rounds whose outputs are looked at."""
 
 PLACES, TERMS = 256, 1 << 20
 """So many elements of an output are looked at then, and so many terms of sums added up for it; where one sum has more,
@@ -79,6 +80,20 @@ READ_KERNEL = Path(__file__).with_name("read.cu")
 READ_SIGNATURE = parse_signature("read(const int* in, int* out, int N)")
 READ_PACK = 16
 """The kernel that reads, and the bytes of the packs that its N counts."""
+
+
+class _Round:
+    """What inputs hold in one round, and what must come out.
+
+    Where outputs are compared as a whole, what is expected is found once for all candidates: for long sums that takes
+    longer than all of their passes.
+    """
+
+    def __init__(self, number: int, pools: Mapping[str, Array]) -> None:
+        self.number = number
+        self.inputs = Fresh.of(pools)
+        self.verified = random.random() < VERIFIED
+        self.expected: dict[str, tuple[Array, Array]] = {}  # and magnitudes, by output, once they are needed
 
 
 @dataclass(kw_only=True)
@@ -112,7 +127,7 @@ class KernelTrack:
         self._kernels = [self._reader, self._filler]
         self._sums = _only_sums(topic, problem)
         self._pools = self._drawn()
-        self._fresh = Fresh.of(self._pools)
+        self._round = _Round(WARM_UP, self._pools)
         self._scratch: dict[str, int] = {}
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
@@ -211,24 +226,25 @@ class KernelTrack:
     def run(self, candidate: KernelCandidate, number: int) -> float:
         """Seconds of one pass, whose outputs may be looked at. Raises Refused."""
         warm_up = number == WARM_UP
+        if number != self._round.number:
+            self._round = _Round(number, self._pools)
         before = [Fill(name, POISON) for name in (*self._outputs, *self._scratch)]
         timed = Timed(candidate.actions[KNOWN if warm_up else FRESH], FLUSH, self._settle)
-        seconds = self._do([*before, *([] if warm_up else self._renewed()), timed]).values[-1]
+        seconds = self._do([*before, *([] if warm_up else self._filling()), timed]).values[-1]
         assert isinstance(seconds, float)
-        if candidate.checked and not warm_up and random.random() < VERIFIED:
-            self._verify(candidate)
+        if candidate.checked and not warm_up and self._round.verified:
+            self._verify()
         return seconds
 
     @property
     def _outputs(self) -> list[str]:
         return [item.name for item in self.topic.signature.outputs]
 
-    def _renewed(self) -> list[Operation]:
-        """What gives the inputs values that they have not had before."""
-        self._fresh = Fresh.of(self._pools)
+    def _filling(self) -> list[Operation]:
+        """What gives the inputs the values of this round."""
         limits = self.runner.hello().limits
         return [
-            self._fresh.filling(self._filler, f"pool of {name}", f"{name}@{FRESH}", nbytes, limits)
+            self._round.inputs.filling(self._filler, f"pool of {name}", f"{name}@{FRESH}", nbytes, limits)
             for name, nbytes in self._input_bytes.items()
         ]
 
@@ -241,7 +257,7 @@ class KernelTrack:
     def check(self, candidate: KernelCandidate, number: int) -> None:
         """Compare the outputs that the last pass left. Raises Refused for a wrong one."""
         if number != WARM_UP:
-            self._verify(candidate)
+            self._verify()
             return
         data = self.store.get(self.known)
         for item in self.topic.signature.outputs:
@@ -263,14 +279,15 @@ class KernelTrack:
             raise wrong
         return self.runner.payload(region).view(dtype).reshape(shape).copy()
 
-    def _verify(self, candidate: KernelCandidate) -> None:
-        """Look at what the last pass, on fresh inputs, has left. Raises Refused where it is wrong."""
+    def _verify(self) -> None:
+        """Look at what the last pass, on this round's inputs, has left. Raises Refused where it is wrong."""
         tolerance = self.topic.tolerance
         for item in self.topic.signature.outputs:
             terms = float(tolerance.terms[item.name].evaluate(self.problem)) if tolerance.lambda_ else 1.0
             count = min(PLACES, int(TERMS / terms))
             if self.topic.sampled is None or count == 0 or item.dtype.itemsize != fresh.WORD:
-                actual, expected, magnitude = self._whole(item.name)
+                actual = self._fetched(item.name, self._shapes[item.name])
+                expected, magnitude = self._expected(item.name)
             else:
                 actual, expected, magnitude = self._some(self.topic.sampled, item.name, count)
             lambda_ = 0.0 if self._sums else SLACK * tolerance.lambda_
@@ -287,23 +304,26 @@ class KernelTrack:
         places = np.random.default_rng().integers(0, math.prod(self._shapes[name]), count)
         (value,) = self._do([Gather(name, tuple(places.tolist()))]).values
         assert isinstance(value, bytes)
-        expected, magnitude = sampled.elements(self._fresh.read, self.problem, name, places)
+        expected, magnitude = sampled.elements(self._round.inputs.read, self.problem, name, places)
         return np.frombuffer(value, self.topic.signature[name].dtype), expected, magnitude
 
-    def _whole(self, name: str) -> tuple[Array, Array, Array]:
-        """The same of all of an output, from inputs as the device has them."""
-        actual = self._fetched(name, self._shapes[name])
-        inputs = {}
-        for item in self.topic.signature.inputs:
-            (region,) = self.runner.regions({item.name: self._input_bytes[item.name]})
-            self._do([Download(f"{item.name}@{FRESH}", region.offset)])
-            elements = self.runner.payload(region).view(item.dtype)[: math.prod(self._shapes[item.name])]
-            inputs[item.name] = elements.reshape(self._shapes[item.name]).copy()
-        reference = self.topic.reference
-        expected, magnitude = (
-            found(inputs, self.problem)[name] for found in (reference.reference, reference.magnitude)
-        )
-        return actual, expected, magnitude
+    def _expected(self, name: str) -> tuple[Array, Array]:
+        """All of an output as it should be, and its magnitudes, from inputs as they were before any kernel ran."""
+        if not self._round.expected:
+            self._do(self._filling())
+            inputs = {}
+            for item in self.topic.signature.inputs:
+                (region,) = self.runner.regions({item.name: self._input_bytes[item.name]})
+                self._do([Download(f"{item.name}@{FRESH}", region.offset)])
+                elements = self.runner.payload(region).view(item.dtype)[: math.prod(self._shapes[item.name])]
+                inputs[item.name] = elements.reshape(self._shapes[item.name]).copy()
+            reference = self.topic.reference
+            expected = reference.reference(inputs, self.problem)
+            magnitudes = expected if self._sums else reference.magnitude(inputs, self.problem)
+            self._round.expected = {
+                output: (expected[output], magnitudes[output]) for output in self._outputs
+            }
+        return self._round.expected[name]
 
     def _note_error(self, candidate: KernelCandidate, case: Case, error: float | None) -> None:
         """Keep the largest error, and the yardstick's on the same data."""

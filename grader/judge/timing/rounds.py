@@ -1,8 +1,8 @@
 """Measuring times on a GPU: everything that is compared is timed in the same rounds.
 
 A round times each candidate once, in an order drawn anew, and ends with a rest, so that heat, power limits and other
-users of the machine meet all of them alike. Each candidate's output is compared after its warm-up, and again after a
-round that nobody knows beforehand.
+users of the machine meet all of them alike. Each candidate's output is compared after its warm-up, and again after
+passes that come behind a round which nobody knows beforehand.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ SECONDS_EACH = 2.0
 
 WARM_UP = -1
 """The number of the round that comes before all, which does not count."""
+
+CHECKED = ROUNDS
+"""The number of the passes that are made to be compared."""
 
 REST_S = 0.2
 """The longest rest after a round; shorter rounds are followed by half of what they took."""
@@ -67,7 +70,7 @@ AnyTimed = TypeVar("AnyTimed", bound=Candidate)
 
 
 class Track(Protocol[Timed]):
-    """What candidates run on: one pass of one candidate at a time. `number` is the round's, or WARM_UP."""
+    """What candidates run on: one pass of one candidate at a time. `number` is the round's, or WARM_UP or CHECKED."""
 
     def run(self, candidate: Timed, number: int) -> float:
         """Seconds of one timed pass. Raises Refused."""
@@ -88,8 +91,8 @@ def measure(track: Track[AnyTimed], candidates: Sequence[AnyTimed], watch: Watch
         watch.look()
         if number == secret:
             for candidate in candidates:
-                _time(track, candidate, number)
-                _check(track, candidate, number)
+                _time(track, candidate, CHECKED)
+                _check(track, candidate, CHECKED)
 
 
 def _warm_up(track: Track[AnyTimed], candidate: AnyTimed) -> None:

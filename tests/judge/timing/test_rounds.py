@@ -9,6 +9,7 @@ import dataclasses
 import itertools
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import track as tracks
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.track import KernelCandidate, KernelTrack
+from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.judge.timing import rounds
 from grader.judge.timing.bounds import bound, too_fast
@@ -251,12 +253,12 @@ def test_what_is_kept_from_earlier_passes_is_of_no_use(source: str, track: Kerne
     assert item.refusal is not None
 
 
-def test_every_pass_has_other_inputs_and_they_are_known(track: KernelTrack) -> None:
+def test_every_round_has_other_inputs_and_they_are_known(track: KernelTrack) -> None:
     item, seen = candidate(track, kernel("00_naive")), []
     for number in range(3):
         track.run(item, number)
         track.check(item, number)
-        seen.append(track._fresh.read("in", np.arange(40 * 72)))
+        seen.append(track._round.inputs.read("in", np.arange(40 * 72)))
     assert all((one != other).mean() > 0.5 for one, other in itertools.pairwise(seen))
 
 
@@ -275,3 +277,41 @@ def test_passes_of_other_topics_are_verified_too(
     track.run(item, rounds.WARM_UP)
     track.check(item, rounds.WARM_UP)
     track.run(item, 0)
+
+
+MAKES_ITS_INPUTS_FIT = """\
+// /// launch
+// [[launch]]
+// kernel = "reduce"
+// grid = [1]
+// block = [1]
+// ///
+__device__ int launches = 0;
+extern "C" __global__ void reduce(float* in, float* out, int N)
+{
+    float sum = 0.0f;
+    for (int i = 0; i < N; i++) {
+        if (launches >= 1) in[i] = 0.0f;
+        sum += in[i];
+    }
+    *out = sum;
+    launches++;
+}
+"""
+
+
+def test_outputs_are_held_against_the_inputs_as_they_were(
+    runner: Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tracks, "FLUSH_BYTES", 4096)
+    monkeypatch.setattr(tracks, "PLACES", 0)  # all of the output is compared
+    monkeypatch.setattr(tracks, "VERIFIED", 1.0)
+    loaded = topics.load("reduce")
+    track = KernelTrack(runner, loaded, CaseStore(loaded), {"N": 5003})
+    file = tmp_path / "reduce.cu"
+    file.write_text(MAKES_ITS_INPUTS_FIT)
+    item = track.rung("some", prepare(loaded.parse(file), "sm_90a"))
+    track.run(item, rounds.WARM_UP)
+    track.check(item, rounds.WARM_UP)
+    with pytest.raises(Refused, match="wrong in a timed pass"):
+        track.run(item, 0)
