@@ -173,13 +173,11 @@ class Bench:
         )
         return float(times * THREADS * blocks / seconds)
 
-    def swaps(self) -> float:
-        """Compare-and-swaps a second in shared memory, by which lanes add to one word: a turn for each lane."""
-        times, blocks, run = max(1_000 // self.scale, 1), self.spec.sms, self.kernels["swap_rate"]
-        seconds = self.best(
-            lambda: run(self.out, np.int32(times), block=(4 * THREADS, 1, 1), grid=(blocks, 1))
-        )
-        return float(times * 4 * THREADS * blocks / seconds)
+    def swaps(self, blocks: int, threads: int) -> float:
+        """Compare-and-swaps a second in shared memory: a warp's lanes add to one word, a turn for each."""
+        times, run = max(1_000 // self.scale, 1), self.kernels["swap_rate"]
+        seconds = self.best(lambda: run(self.out, np.int32(times), block=(threads, 1, 1), grid=(blocks, 1)))
+        return float(times * threads * blocks / seconds)
 
     def latency(self, kernel: str, bytes_: int, warm: bool) -> float:
         """Clocks of a load, among lines of so many bytes; `warm`: each of them was loaded before."""
@@ -246,7 +244,7 @@ def main() -> None:
         ),
         (
             "shared memory, float atomics",
-            4 * bench.swaps(),
+            4 * bench.swaps(2 * bench.spec.sms, 1024),
             4 * bench.spec.sms * bench.spec.clock_hz / bench.spec.shared_cas_clocks,
             "B/s",
         ),
@@ -256,6 +254,11 @@ def main() -> None:
             f"× {rate / assumed:.3f}"
         )
     for what, clocks, assumed in (
+        (
+            "shared memory, swap latency",
+            bench.spec.clock_hz / bench.swaps(1, 32),
+            bench.spec.shared_cas_latency,
+        ),
         ("L1, latency", bench.latency("chase<true>", 64 << 10, warm=True), bench.spec.l1_latency),
         ("L2, latency in 4 MB", bench.latency("chase<false>", 4 << 20, warm=True), bench.spec.l2_latency),
         (

@@ -46,7 +46,10 @@ class DeviceSpec:
     l2_scattered: float  # where each sector lies in a line of its own
     l2_atomics: float  # in sectors that atomics update, however little of them
     atomic_clocks: float  # from one atomic to the next on the same word
-    shared_cas_clocks: float  # from one compare-and-swap in shared memory to the next, in ptxas' loops
+    shared_cas_clocks: (
+        float  # from one compare-and-swap of a SM in shared memory to the next, in ptxas' loops
+    )
+    shared_cas_latency: float  # from one of a warp's to its next
     l1_latency: float
     l2_latency: float
     dram_latency: float

@@ -232,14 +232,15 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
 
 
 def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
-    """Seconds that the slots for warps are taken by waiting: for a block to begin, and for loads.
+    """Seconds that the slots for warps are taken by waiting: for a block to begin, for swaps, and for loads.
 
     A warp keeps some loads in flight. A load waits for the level of memory that its data came from; the share
     of loads that go to a level is what that level had to supply. Writing is not waited for.
     """
     requests = launch.counters.get(metrics.GLOBAL_REQUESTS["ld"], 0)
     waves = max(1.0, launch.blocks / (resident * device.sms))
-    clocks = device.block_clocks
+    swaps = launch.counters.get(metrics.SHARED_ATOMICS["cas"], 0)
+    clocks = device.block_clocks + swaps / launch.working_warps * device.shared_cas_latency
     if requests:
         sectors = min(SECTORS_A_LINE, launch.counters.get(metrics.GLOBAL_SECTORS["ld"], 0) / requests)
         to_l2 = min(1.0, launch.l2_read / SECTOR / (requests * sectors))

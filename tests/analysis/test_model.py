@@ -99,9 +99,19 @@ def test_atomics_in_shared_memory_run_at_what_an_sm_was_measured_to_make() -> No
     idle = replace(copy(1 << 20, 1), blocks=132, counters={}, load_lines=0, store_lines=0, l2_read=0)
     native = {SHARED_ATOMICS["alu"]: 1e6, SHARED_WAVEFRONTS["atom"]: 32e6}
     loops = {SHARED_ATOMICS["cas"]: 32e6, SHARED_WAVEFRONTS["atom"]: 64e6}
-    for counters, clocks in ((native, 32e6), (loops, 12.8 * 32e6)):
+    for counters, clocks in ((native, 32e6), (loops, 2.9 * 32e6)):
         modelled = modelled_time(H200, [replace(idle, counters=counters)])
         assert modelled.terms["l1"] == pytest.approx(clocks / 132 / 1.92e9)
+
+
+def test_a_warp_waits_for_each_of_its_compare_and_swaps() -> None:
+    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, load_lines=0, store_lines=0, l2_read=0)
+    swaps = idle.working_warps * 1e3
+    without, waiting = (
+        modelled_time(H200, [replace(idle, counters=counters)]).terms["latency"]
+        for counters in ({}, {SHARED_ATOMICS["cas"]: swaps})
+    )
+    assert waiting - without == pytest.approx(97e3 / 1.92e9)
 
 
 def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:
