@@ -29,5 +29,6 @@ def record(**changes: Any) -> Record:
         "shared_used_bytes": 0,
         "reads_beside_writes": 0,
         "communicates": False,
+        "may_wait": False,
     }
     return Record(**(values | changes))

@@ -20,7 +20,7 @@ from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory
-from grader.emulator.machine.orders import SWITCHED, Order, arranged, seed
+from grader.emulator.machine.orders import CROWDED, SWITCHED, Order, arranged, seed
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.touched import TouchedByBlocks
 from grader.emulator.machine.traces import Traces, warps_of
@@ -89,7 +89,7 @@ class LaunchExecution:
             self.plan, warps_of(self.block), math.prod(self.grid), late=order == SWITCHED
         )
         slots["RANDOM"] = seed(order)
-        residents = self._residents(len(linears)) if self._takes_turns(order) else 1
+        residents = self._residents(len(linears), order) if self._takes_turns(order) else 1
         status = self._attempt(workers[:1], arranged(linears, order), slots, residents)
         return self.record(workers[:1], status, len(linears), tracked=True)
 
@@ -126,11 +126,12 @@ class LaunchExecution:
     def _takes_turns(self, order: Order) -> bool:
         return self.plan.blocks_wait and (self.plan.may_spin or order == SWITCHED)
 
-    def _residents(self, blocks: int) -> int:
-        """How many of the blocks the device holds at a time."""
+    def _residents(self, blocks: int, order: Order) -> int:
+        """How many of the blocks the device, or one multiprocessor of it, holds at a time."""
         threads = math.prod(self.block)
         fit = max_active_blocks(self.device, threads, self.registers, self.shared_bytes)
-        return max(1, min(blocks, fit * self.device.attributes["multiprocessor_count"]))
+        multiprocessors = 1 if order == CROWDED else self.device.attributes["multiprocessor_count"]
+        return max(1, min(blocks, fit * multiprocessors))
 
     def _attempt(
         self, workers: Sequence[Worker], linears: Array, slots: dict[str, int], residents: int = 1
@@ -221,7 +222,8 @@ class LaunchExecution:
             longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers), touched=self.found,
             shared_used_bytes=max(int(w.context[layout.SHARED_USED]) for w in workers) << self.plan.shadow_shift,
             reads_beside_writes=sum(int(w.context[layout.READS_BESIDE_WRITES]) for w in workers),
-            communicates=tracked or self.plan.serial, atomics_a_word=atomics_a_word,
+            communicates=tracked or self.plan.serial, may_wait=self.plan.may_spin and self.plan.blocks_wait,
+            atomics_a_word=atomics_a_word,
         )  # fmt: skip
 
     def _atomics_a_word(self, sites: np.ndarray[Any, Any], run: int) -> float:

@@ -8,12 +8,14 @@ import numpy as np
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
-Order = Literal["rising", "reversed", "shuffled", "switched"]
-"""By number; against it; at random; or at random, many at a time, which take turns at accesses that others see, and see
-stores of others late where nothing orders them."""
+Order = Literal["rising", "reversed", "shuffled", "switched", "crowded"]
+"""By number; against it; at random; at random, many at a time, which take turns at accesses that others see, and see
+stores of others late where nothing orders them; or by number, no more at a time than one multiprocessor holds."""
 
 SWITCHED: Order = "switched"
-ORDERS: tuple[Order, ...] = get_args(Order)
+CROWDED: Order = "crowded"
+ORDERS: tuple[Order, ...] = tuple(order for order in get_args(Order) if order != CROWDED)
+"""Those in which every kernel is right, one whose blocks are all there at a time among them."""
 _SEED = 20
 """Of what is random: it is so in every run in the same way."""
 
@@ -22,7 +24,7 @@ def arranged(linears: Array, order: Order) -> Array:
     """The blocks in the order in which they begin."""
     if order == "reversed":
         return np.ascontiguousarray(linears[::-1])
-    if order == "rising":
+    if order in ("rising", CROWDED):
         return linears
     return np.random.default_rng(_SEED).permutation(linears)
 

@@ -186,6 +186,8 @@ class LaunchRecord:
     had copies by cp.async under way."""
     communicates: bool
     """Its blocks may see in which order they run: threads have met in global memory, or atomics are used."""
+    may_wait: bool
+    """Its code may have a block wait until another has written something."""
     touched: tuple[Touched, ...] = ()
     """Where blocks were sampled."""
     atomics_a_word: float = 0.0

@@ -271,6 +271,7 @@ class Record(Struct, frozen=True):
     shared_used_bytes: int
     reads_beside_writes: int
     communicates: bool
+    may_wait: bool
     touched: tuple[Touched, ...] = ()
     atomics_a_word: float = 0.0
 

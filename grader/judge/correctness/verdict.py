@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from grader.emulator.machine.orders import Order
+from grader.emulator.machine.orders import CROWDED, Order
 from grader.findings.kernels import ALIGN, GUARD, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Launch, Record
 from grader.judge.correctness.comparison import Comparison
@@ -187,7 +187,12 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
 
 
 def of_order(refused: Refused, order: Order) -> Refused:
-    """What a kernel that is right while its blocks run one after the other, by number, does in another order."""
+    """What a kernel that is right while its blocks run one after the other, by number, does in another order, or where
+    fewer of them are there at a time."""
+    if order == CROWDED:
+        return refused.saying(
+            f"At larger sizes the device does not hold all blocks at a time. {refused.reason}"
+        )
     how = {"reversed": "from the last to the first", "shuffled": "in a random order"}
     way = how.get(
         order, "at the same time, taking turns, and see late what others store without a fence behind it"

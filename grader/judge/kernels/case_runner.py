@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from msgspec import structs
 
-from grader.emulator.machine.orders import ORDERS, SWITCHED, Order
+from grader.emulator.machine.orders import CROWDED, ORDERS, SWITCHED, Order
 from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
@@ -88,6 +88,8 @@ class CaseRunner:
         again = []
         if any(record.communicates for record in outcome.records):
             again = [replace(attempt, order=order) for order in self._orders(case, outcome.records)]
+        if any(record.may_wait for record in outcome.records) and self._crowded_later(kernel):
+            again.insert(0, replace(attempt, order=CROWDED))
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
             again.append(replace(attempt, after=self._other(kernel, case)))
         for other in again:
@@ -102,6 +104,18 @@ class CaseRunner:
         drawn = sampling.takes_turns(records) and any(map(sampling.uneven, records))
         one = others[sum(case.problem.values()) % len(others)]
         return (one, SWITCHED) if drawn and one != SWITCHED else (one,)
+
+    def _crowded_later(self, kernel: Kernel) -> bool:
+        """Whether there are more blocks at the main size than the device holds at a time."""
+        limits = self.child.hello().limits
+        try:
+            planned = kernel.plan(self.topic.sizes_main, limits)
+        except Refused:  # which is said when that size is looked at
+            return False
+        each = limits["max_threads_per_multiprocessor"], limits["max_blocks_per_multiprocessor"]
+        threads, blocks = (limits["multiprocessor_count"] * most for most in each)
+        grids = ((product(launch.grid), product(launch.block)) for launch in planned.launches)
+        return any(count > blocks or count * size > threads for count, size in grids)
 
     def _other(self, kernel: Kernel, case: Case) -> CaseRun:
         """A case of another size: of the one before this one's among the topic's. Raises Refused."""

@@ -7,7 +7,7 @@ import pytest
 from emulated import Bench
 
 from grader.emulator.errors import LaunchRefused
-from grader.emulator.machine.orders import ORDERS
+from grader.emulator.machine.orders import CROWDED, ORDERS
 
 SOURCE = r"""
 extern "C" __global__ void order(int* count, int* place)
@@ -31,6 +31,13 @@ extern "C" __global__ void waits_for_the_last(volatile int* flag)
     if (threadIdx.x) return;
     if (blockIdx.x == gridDim.x - 1) flag[0] = 1;
     else while (!flag[0]) {}
+}
+
+extern "C" __global__ void waits_for_the_one_before(volatile int* flag)
+{
+    if (threadIdx.x) return;
+    if (blockIdx.x) while (!flag[blockIdx.x - 1]) {}
+    flag[blockIdx.x] = 1;
 }
 
 extern "C" __global__ void waits_for_nobody(volatile int* flag) { while (!flag[blockIdx.x]) {} }
@@ -90,6 +97,13 @@ def test_a_block_that_is_not_resident_is_waited_for_in_vain(bench: Bench) -> Non
     assert ran.record.status == "starved"
     ran = bench.cuda(SOURCE, "waits_for_nobody", 4, 32, ints(4), budget=1 << 20)
     assert ran.record.status == "budget exhausted"
+
+
+def test_where_it_is_crowded_blocks_may_wait_for_earlier_ones_alone(bench: Bench) -> None:
+    ran = bench.cuda(SOURCE, "waits_for_the_last", 40, 32, ints(1), budget=1 << 20, order=CROWDED)
+    assert ran.record.status == "starved"
+    flags = bench.clean(SOURCE, "waits_for_the_one_before", 200, 32, ints(200), order=CROWDED)
+    assert flags.tolist() == [1] * 200
 
 
 @pytest.mark.parametrize("order", ORDERS)
