@@ -187,15 +187,21 @@ class TypesetProse(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Formulas become MathML in the assignment's cells; what learners wrote stays text."""
-        prose = [
-            cell
-            for cell in nb.cells
-            if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("locked")
-        ]
-        for cell in prose:
-            cell.source = typeset.formulas(cell.source)
-        if prose:
-            prose[0].source = f"{typeset.STYLE}\n\n{prose[0].source}"
+        for cell in nb.cells:
+            if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("locked"):
+                cell.source = typeset.formulas(cell.source)
+        return nb, resources
+
+
+class TypesetComments(NbGraderPreprocessor):
+    """Makes what graders wrote in formgrader readable where feedback shows it, see `typeset`."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Formulas become MathML in comments."""
+        for cell in nb.cells:
+            about = cell.metadata.get("nbgrader", {})
+            if about.get("comment"):
+                about["comment"] = typeset.formulas(about["comment"])
         return nb, resources
 
 
