@@ -609,6 +609,11 @@ def test_a_disk_that_fills_while_nbgrader_works_ends_the_run(
 # ---- feedback and status -----------------------------------------------------------------------------------
 
 
+def test_without_a_submission_there_is_no_feedback(root: Path) -> None:
+    with pytest.raises(WarpladderError, match="nobody has submitted anything"):
+        pages(root)
+
+
 def test_feedback_is_written_where_something_changed(root: Path) -> None:
     hand_in(root, "ada", "00_naive")
     hand_in(root, "bob", judged_course.LOST)
