@@ -128,7 +128,8 @@ def test_no_rung_of_a_kernel_includes_anything_foreign() -> None:
 def test_hidden_cases_are_sizes_of_the_topic_and_none_of_its_own() -> None:
     for seed in range(20):
         drawn = hidden.draw(TOPICS.values(), seed)
-        assert drawn.seed > 1
+        assert drawn.secret.bit_length() == 128, "pseudonyms are made with it"
+        assert 1 < drawn.seed < 2**31
         for topic in TOPICS.values():
             most = max(work(topic, problem) for problem in topic.judge_cases)
             assert len(drawn.of(topic)) == hidden.SIZES_A_TOPIC
