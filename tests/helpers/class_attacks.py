@@ -227,7 +227,7 @@ def main(folder: Path) -> None:
         for assignment in ("streams", "transpose"):
             handed_in = [*batch.collect(course, marker.topics, assignment)]
             sources = {item.student: item for item in handed_in if isinstance(item, batch.Submission)}
-            for row in batch.mark(marker, list(sources.values()), jobs=2):
+            for row in batch.mark(marker, list(sources.values())):
                 item = sources[row.student]
                 marked = marker.marker.known(item.topic, item.source)
                 said = row.note if marked is None else str(marked.public)
