@@ -8,7 +8,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
@@ -43,6 +43,9 @@ class Row:
     topic: str
     grade: Grade | None  # as it counts; null where it could not be marked
     note: str = ""  # whose source it is as well, or why there is no mark
+    absent: bool = (
+        False  # of the assignment's notebooks others were handed in, and this one was not: that counts
+    )
 
 
 def open_course(root: Path) -> tuple[CourseDirectory, MarkKernels]:
@@ -57,14 +60,19 @@ def open_course(root: Path) -> tuple[CourseDirectory, MarkKernels]:
 
 
 def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) -> Iterator[Submission | Row]:
-    """The kernels that were submitted to an assignment, student by student; a row for who submitted none.
+    """The kernels that were submitted to an assignment, student by student; a row for each that is not there.
 
     Raises WarpladderError where the assignment is not known to the gradebook.
     """
     handed_in = folders(course, assignment)
-    for notebook, kernel in _kernels(course, assignment):
+    kernels = _kernels(course, assignment)
+    notebooks = {f"{notebook}.ipynb" for notebook, _ in kernels}
+    for notebook, kernel in kernels:
         for student, folder in handed_in.items():
-            yield _submitted(student, topics[kernel.topic or ""], folder / f"{notebook}.ipynb", kernel)
+            found = _submitted(student, topics[kernel.topic or ""], folder / f"{notebook}.ipynb", kernel)
+            if isinstance(found, Row) and any((folder / name).is_file() for name in notebooks):
+                found = replace(found, absent=not (folder / f"{notebook}.ipynb").is_file())
+            yield found
 
 
 def nothing_submitted(course: CourseDirectory, assignment: str) -> WarpladderError:

@@ -6,8 +6,8 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from nbgrader.converters import Autograde, GenerateAssignment
-from nbgrader.preprocessors import ClearSolutions, DeduplicateIds, Execute, SaveAutoGrades
+from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
+from nbgrader.preprocessors import ClearSolutions, DeduplicateIds, Execute, GetGrades, SaveAutoGrades
 from nbgrader.server_extensions import formgrader
 from sqlalchemy.exc import SAWarning
 
@@ -18,6 +18,7 @@ from grader.course.preprocessors import (
     RestoreCells,
     RunNotebook,
     SubmissionExporter,
+    TypesetComments,
     TypesetProse,
 )
 
@@ -39,6 +40,9 @@ def configure(config: Any, root: Path) -> None:
     config.Autograde.autograde_preprocessors = _replaced(
         Autograde.autograde_preprocessors.default(),
         {Execute: [RunNotebook], SaveAutoGrades: [MarkKernels, SaveAutoGrades, TypesetProse]},
+    )
+    config.GenerateFeedback.preprocessors = _replaced(
+        GenerateFeedback.preprocessors.default(), {GetGrades: [GetGrades, TypesetComments]}
     )
     config.HTMLExporter.extra_template_basedirs = [str(item) for item in (_TEMPLATES, _NBGRADERS_TEMPLATES)]
     config.MarkKernels.hidden = str(root / HIDDEN)

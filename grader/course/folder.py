@@ -64,7 +64,7 @@ def create(root: Path, topics: Sequence[Topic], name: str, force: bool = False) 
     if there and not force:
         remedy = "name the topics that are to be added, or --force to write over it"
         raise WarpladderError("the assignment is there already", file=there[0], remedy=remedy)
-    root.mkdir(parents=True, exist_ok=True)
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)  # nbgrader lets everybody read its gradebook
     for path in written:
         path.write_text(files[path], encoding="utf-8")
     for path, topic in notebooks.items():

@@ -37,8 +37,14 @@ HEAD = """\
 class Hidden:
     """Hidden cases by topic."""
 
-    seed: int  # never the public one
+    secret: int  # the file's `seed`, never the public one: pseudonyms are made with all of it
     sizes: Mapping[str, Sequence[dict[str, int]]] = field(default_factory=dict)
+
+    @property
+    def seed(self) -> int:
+        """What random inputs are drawn from: as many bits as generators take everywhere."""
+        most = 2**31
+        return self.secret if self.secret < most else PUBLIC_SEED + 1 + self.secret % (most - PUBLIC_SEED - 1)
 
     def of(self, topic: Topic) -> tuple[dict[str, int], ...]:
         """The sizes of a topic's hidden cases; none where the file has none."""
@@ -52,7 +58,7 @@ def draw(topics: Iterable[Topic], seed: int | None = None) -> Hidden:
     """
     source = random.SystemRandom() if seed is None else random.Random(seed)
     sizes = {topic.name: _sizes(topic, source) for topic in topics}
-    return Hidden(source.randrange(PUBLIC_SEED + 1, 2**31), sizes)
+    return Hidden(source.randrange(2**127, 2**128), sizes)
 
 
 def _sizes(topic: Topic, source: random.Random) -> list[dict[str, int]]:
@@ -89,7 +95,7 @@ def to_toml(hidden: Hidden) -> str:
         for topic, problems in hidden.sizes.items()
         for problem in problems
     ]
-    return "\n".join([f"{HEAD}\nseed = {hidden.seed}\n", *tables])
+    return "\n".join([f"{HEAD}\nseed = {hidden.secret}\n", *tables])
 
 
 def load(path: Path, topics: Mapping[str, Topic]) -> Hidden:

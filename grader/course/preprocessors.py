@@ -26,6 +26,8 @@ from grader.course.restore import Original, read, restored
 from grader.errors import WarpladderError
 from grader.lab import show
 from grader.results import Grade
+from grader.sandbox.confine import hide
+from grader.sandbox.means import means
 from grader.workbook import topics
 from grader.workbook.topic import Topic
 
@@ -148,6 +150,8 @@ class MarkKernels(NbGraderPreprocessor):
     @cached_property
     def marker(self) -> Marker:
         """What marks sources; raises WarpladderError where the hidden cases cannot be read."""
+        if not means().files:
+            hide()  # from schedules, which may read what this user may: hidden cases, in memory, and the environment
         cases = hidden.load(Path(self.hidden), self.topics)
         return Marker(Path(self.cache), cases, self.device, self.arch or None, self.seconds)
 
@@ -187,15 +191,21 @@ class TypesetProse(NbGraderPreprocessor):
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Formulas become MathML in the assignment's cells; what learners wrote stays text."""
-        prose = [
-            cell
-            for cell in nb.cells
-            if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("locked")
-        ]
-        for cell in prose:
-            cell.source = typeset.formulas(cell.source)
-        if prose:
-            prose[0].source = f"{typeset.STYLE}\n\n{prose[0].source}"
+        for cell in nb.cells:
+            if cell.cell_type == "markdown" and cell.metadata.get("nbgrader", {}).get("locked"):
+                cell.source = typeset.formulas(cell.source)
+        return nb, resources
+
+
+class TypesetComments(NbGraderPreprocessor):
+    """Makes what graders wrote in formgrader readable where feedback shows it, see `typeset`."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        """Formulas become MathML in comments."""
+        for cell in nb.cells:
+            about = cell.metadata.get("nbgrader", {})
+            if about.get("comment"):
+                about["comment"] = typeset.formulas(about["comment"])
         return nb, resources
 
 

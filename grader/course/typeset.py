@@ -1,4 +1,4 @@
-"""Prose for pages that are read without a network: formulas as MathML, and tables with room in them.
+"""Prose for pages that are read without a network: formulas as MathML.
 
 nbgrader's pages, feedback and formgrader, leave formulas to a script from the web. Browsers draw MathML by themselves.
 """
@@ -8,11 +8,6 @@ from __future__ import annotations
 import re
 
 from latex2mathml.converter import convert
-
-STYLE = (
-    "<style>.rendered_html table {border-collapse: collapse; margin: 1em 0} .rendered_html th, .rendered_html td "
-    "{padding: .25em .8em; border-bottom: 1px solid #ddd; vertical-align: top; text-align: left}</style>"
-)
 
 _CODE_OR_FORMULA = re.compile(
     r"(?P<code>```.*?```|`[^`]*`)|\$\$(?P<block>.+?)\$\$|(?<![\\$])\$(?P<inline>[^$\n]+(?:\n[^$\n]+)*?)\$",

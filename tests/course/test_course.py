@@ -128,7 +128,8 @@ def test_no_rung_of_a_kernel_includes_anything_foreign() -> None:
 def test_hidden_cases_are_sizes_of_the_topic_and_none_of_its_own() -> None:
     for seed in range(20):
         drawn = hidden.draw(TOPICS.values(), seed)
-        assert drawn.seed > 1
+        assert drawn.secret.bit_length() == 128, "pseudonyms are made with it"
+        assert 1 < drawn.seed < 2**31
         for topic in TOPICS.values():
             most = max(work(topic, problem) for problem in topic.judge_cases)
             assert len(drawn.of(topic)) == hidden.SIZES_A_TOPIC
@@ -474,7 +475,8 @@ def test_a_course_grows_by_topics_and_keeps_its_hidden_cases(folder: Path) -> No
     assert [path.name for path in written] == ["hidden.toml", "reduce.ipynb"]
     assert (both.seed, both.of(TRANSPOSE)) == (first.seed, first.of(TRANSPOSE))
     assert len(both.of(TOPICS["reduce"])) == hidden.SIZES_A_TOPIC
-    assert ((folder / "hidden.toml").stat().st_mode & 0o077) == 0, "others may not read it"
+    for private in (folder, folder / "hidden.toml"):
+        assert (private.stat().st_mode & 0o077) == 0, "others may not read it"
 
 
 def test_an_assignment_is_written_over_only_when_asked(folder: Path) -> None:

@@ -68,12 +68,17 @@ class LittleCourse:
 def little_course(folder: Path) -> LittleCourse:
     """Make it, and release its assignment."""
     create(folder, [TRANSPOSE], "cuda")
+    release(folder)
+    return LittleCourse(folder)
+
+
+def release(folder: Path) -> None:
+    """Have nbgrader generate the assignment from its source."""
     config = PyFileConfigLoader(CONFIG, str(folder)).load_config()
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     with patch.dict(os.environ, {"PATH": programs}):  # where nbgrader finds alembic
         made = NbGraderAPI(CourseDirectory(config=config), config=config).generate_assignment("transpose")
     assert made["success"], made["log"]
-    return LittleCourse(folder)
 
 
 def copied(made: LittleCourse, folder: Path) -> LittleCourse:

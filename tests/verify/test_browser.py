@@ -9,20 +9,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
-import chromium
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from pages import BOOK, pages
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
+from windows import PHONE, WIDER_THAN_THE_WINDOW, browser
+
+__all__ = ["browser"]  # a fixture
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(1200)]
 
-DESKTOP, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 844}
+DESKTOP = {"width": 1400, "height": 900}
 SERIOUS = ("serious", "critical")
 # axe-core would fetch style sheets again, takes the theme's @import for one of the page, and finds nothing there.
 WITHOUT_FETCHING = {"preload": False}
-WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth > window.innerWidth"
 OPEN_ALL = "document.querySelectorAll('main details').forEach(item => { item.open = true })"
 PLAIN_CODE = """
 document.querySelectorAll('main .ladder-difference').forEach(item => item.remove())
@@ -49,16 +50,6 @@ def address() -> Iterator[str]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    executable = chromium.executable()
-    if executable is None:
-        pytest.fail("there is no Chromium: tests/verify/chromium.sh installs one")
-    with sync_playwright() as playwright:
-        # Without a sandbox: as root, in a container, there is none, and the pages are ours.
-        yield playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
 
 
 @dataclass

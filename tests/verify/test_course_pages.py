@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from little_course import TRANSPOSE, LittleCourse, little_course, right, wrong
 from playwright.sync_api import Browser
-from test_browser import DESKTOP, OPEN_ALL, PHONE, WIDER_THAN_THE_WINDOW, Seen, browser, violations
+from test_browser import DESKTOP, OPEN_ALL, Seen, violations
+from windows import PHONE, WIDER_THAN_THE_WINDOW, browser
 
 from grader.course.likeness.pairs import pairs
 from grader.course.overview import board, kept, pages, report

@@ -14,7 +14,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -22,17 +21,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import nbclient
 import nbformat
 import pytest
-from chromium import executable
-from playwright.sync_api import sync_playwright
+import windows
+from windows import Opened, browser, opened
 
 from grader.course import hidden
 from grader.course.marking import Marker
 from grader.workbook import topics
+
+__all__ = ["browser"]  # a fixture
 
 # One group: one process makes the course for all of these tests.
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("nbgrader")]
@@ -509,41 +509,6 @@ def test_graded_python_of_an_instructors_own(tmp_path: Path) -> None:
 # ---- in a browser ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable(), args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
-
-
-@dataclass
-class Opened:
-    """A page, with what it asked for and complained about while it was opened."""
-
-    page: Any
-    elsewhere: list[str]  # requests to other hosts
-    complaints: list[str]  # errors of its scripts
-
-
-def opened(browser: Any, address: str) -> Opened:
-    """Open a page in a window of its own; requests to other hosts are noted and refused."""
-    found = Opened(browser.new_page(viewport={"width": 1200, "height": 900}), [], [])
-    found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
-    own_host = urlsplit(address).netloc
-
-    def route(asked: Any) -> None:
-        if asked.request.url.startswith("data:") or urlsplit(asked.request.url).netloc == own_host:
-            asked.continue_()
-        else:
-            found.elsewhere.append(asked.request.url)
-            asked.abort()
-
-    found.page.route("**/*", route)
-    found.page.goto(address, wait_until="load")
-    return found
-
-
 def test_a_feedback_page_in_a_browser(course: Course, browser: Any) -> None:
     """It loads nothing from elsewhere, draws formulas, and nothing is wider than the page."""
     file = course.root / "feedback/half_right/transpose/transpose.html"
@@ -553,32 +518,14 @@ def test_a_feedback_page_in_a_browser(course: Course, browser: Any) -> None:
     assert seen.page.locator("math").first.bounding_box()["width"] > 5
     assert seen.page.locator("text=50 of 100 points").is_visible()
     assert seen.page.locator("span.err").count() == 0, "CUDA C++ is not read as Python"
-    assert seen.page.evaluate("document.documentElement.scrollWidth") <= 1200
+    assert seen.page.evaluate("document.documentElement.scrollWidth") <= windows.LAPTOP["width"]
     seen.page.close()
 
 
 @pytest.fixture(scope="module")
 def formgrader(course: Course) -> Iterator[str]:
-    """The address of formgrader, served for the course."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={port}"]
-    server = subprocess.Popen(
-        [sys.executable, "-m", "jupyter", "server", *options, f"--ServerApp.root_dir={course.root}"],
-        cwd=course.root,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={**os.environ, "JUPYTER_RUNTIME_DIR": str(course.root.parent / "runtime")},
-    )
-    try:
-        deadline = time.monotonic() + 120
-        while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < deadline:
-            time.sleep(0.2)
-        yield f"http://127.0.0.1:{port}/formgrader"
-    finally:
-        server.terminate()
-        server.wait()
+    with windows.formgrader(course.root) as address:
+        yield address
 
 
 def submission(browser: Any, formgrader: str, name: str) -> Opened:

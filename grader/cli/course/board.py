@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.cli.course.tables import add, table
 from grader.cli.options import (
     HtmlOption,
     JsonOption,
@@ -74,15 +75,9 @@ def board(
 
 
 def _table(found: Board) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("who", no_wrap=True)
-    table.add_column("rung", no_wrap=True, overflow="ellipsis", max_width=20)
-    for column in found.columns:
-        table.add_column(column.title, justify="right", no_wrap=True)
+    counted = [column.title for column in found.columns]
+    made = table("", "who", "rung", *counted, numbers=("", *counted))
     for place in found.places:
         values = [found.shown(column, place.values[column.name]) for column in found.columns]
-        table.add_row(str(place.rank), place.pseudonym, place.rung, *values)
-    return table
+        add(made, str(place.rank), place.pseudonym, place.rung, *values)
+    return made

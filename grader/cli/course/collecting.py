@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.cli.course.tables import add, table
 from grader.cli.options import (
     NOT_PASSED,
     PASSED,
@@ -113,29 +114,16 @@ def _notes(console: Console, heading: str, rows: Sequence[Row]) -> None:
 
 def _table(rows: Sequence[Row]) -> Table:
     """One line a file."""
-    from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    for column in ("student", "file"):
-        table.add_column(column, no_wrap=True, overflow="ellipsis", max_width=22)
-    table.add_column("try", justify="right", no_wrap=True)
-    table.add_column("handed in", justify="right", no_wrap=True)
-    table.add_column("late", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    made = table("student", "file", "try", "handed in", "late", "", numbers=("try", "handed in"))
     for row in rows:
         style = {"left out": "red", "older": "dim"}.get(row.outcome, "")
         late = "LATE" if row.flagged else {True: "yes", False: "no", None: "?"}[row.late]
         when = _when(row.handed_in, row.exact)
-        table.add_row(
-            Text(row.student),
-            Text(row.file),
-            f"{row.attempt}/{row.attempts}",
-            when,
-            late,
-            Text(row.outcome, style),
-        )
-    return table
+        tries = f"{row.attempt}/{row.attempts}"
+        add(made, row.student, row.file, tries, when, late, Text(row.outcome, style))
+    return made
 
 
 def _when(at: datetime | None, exact: bool) -> str:

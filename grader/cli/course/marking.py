@@ -61,7 +61,8 @@ def mark(
     console.print(_table(rows))
     if json is not None:
         write_structs(json, rows)
-    raise typer.Exit(NOT_PASSED if any(row.grade is None for row in rows) else PASSED)
+    unmarked = any(row.grade is None and not row.absent for row in rows)
+    raise typer.Exit(NOT_PASSED if unmarked else PASSED)
 
 
 def _table(rows: Sequence[Row]) -> Table:
@@ -75,7 +76,8 @@ def _table(rows: Sequence[Row]) -> Table:
     for row in rows:
         grade = row.grade
         if grade is None:
-            add(made, row.student, Text("not marked", "red"), NOTHING, NOTHING, row.note)
+            state = Text("not handed in", "yellow") if row.absent else Text("not marked", "red")
+            add(made, row.student, state, NOTHING, NOTHING, row.note)
             continue
         verdict = Text(grade.verdict, VERDICT_STYLES[grade.verdict])
         points = f"{grade.points}/{grade.max_points}"

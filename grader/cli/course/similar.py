@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
+from grader.cli.course.tables import add, table
 from grader.cli.options import (
     HtmlOption,
     JsonOption,
@@ -75,13 +76,8 @@ def similar(
 
 
 def _table(found: Sequence[Pair]) -> Table:
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("common", justify="right", no_wrap=True)
-    table.add_column("of", ratio=1)
-    table.add_column("and of", ratio=1)
+    made = table("common", "of", "and of", numbers=("common",), wide=("of", "and of"))
     for pair in found:
         sides = (f"{', '.join(side.students)} ({100 * side.share:.0f} %)" for side in (pair.left, pair.right))
-        table.add_row(f"{100 * pair.share:.0f} %", *sides)
-    return table
+        add(made, f"{100 * pair.share:.0f} %", *sides)
+    return made

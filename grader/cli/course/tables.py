@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-def table(*columns: str, numbers: Sequence[str] = (), wide: str | None = None) -> Table:
+def table(*columns: str, numbers: Sequence[str] = (), wide: str | Sequence[str] = ()) -> Table:
     """A table without lines: `numbers` to the right, what is `wide` over several lines, all else cut."""
     from rich.table import Table
 
+    wide = (wide,) if isinstance(wide, str) else wide
     made = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for column in columns:
-        if column == wide:
+        if column in wide:
             made.add_column(column, ratio=1)
         elif column in numbers:
             made.add_column(column, justify="right", no_wrap=True)
@@ -28,8 +29,11 @@ def table(*columns: str, numbers: Sequence[str] = (), wide: str | None = None) -
 
 
 def add(made: Table, *cells: str | Text) -> None:
-    """Add a row whose text is visible before it is measured: names of students and of their files are anything."""
-    made.add_row(*(visible(cell) if isinstance(cell, str) else cell for cell in cells))
+    """Add a row whose text is visible before it is measured: names of students and of their files are anything,
+    markup among it."""
+    from rich.text import Text
+
+    made.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in cells))
 
 
 def late(seconds: float) -> str:

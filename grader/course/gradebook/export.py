@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from nbgrader.coursedir import CourseDirectory
 
 from grader.course import roster
+from grader.course.collecting import submitted
 from grader.course.gradebook import canvas, database, moodle
 from grader.course.gradebook.entries import names
 from grader.course.gradebook.sheet import Filled, Mark
-from grader.course.gradebook.standing import look
+from grader.course.gradebook.standing import Class, look
 from grader.course.preprocessors import MarkKernels
 from grader.course.roster import Student
 
@@ -43,7 +44,7 @@ def export(
     looked = look(course, marker, name)
     most = looked.assignment.most
     marks = []
-    for person in _people(course, list(looked.handed_in)):
+    for person in _people(course, looked, platform):
         standing = looked.standing(person.id)
         why = standing.why if standing.score is None else ""
         marks.append(Mark(person, standing.score, standing.penalty, why))
@@ -56,13 +57,29 @@ def export(
     return Export(marks, moodle.fill(template, marks, most))
 
 
-def _people(course: CourseDirectory, handed_in: list[str]) -> list[Student]:
+def _people(course: CourseDirectory, looked: Class, platform: Platform) -> list[Student]:
     """All whom the roster, the gradebook or a folder names, by id. What the roster says of somebody counts."""
     with database.opened(course) as gradebook:
         known = names(gradebook)
     there = [
         roster.student(each, **dict(zip(roster.ABOUT, known.get(each, ()), strict=False)))
-        for each in dict.fromkeys([*known, *handed_in])
+        for each in dict.fromkeys([*known, *looked.handed_in])
     ]
     people = roster.joined(there, roster.read(Path(course.root) / roster.FILE))
-    return sorted(people, key=lambda person: person.id)
+    taken = {number for person in people for number in person.called(platform)}
+    found = [
+        _as_collected(person, looked.handed_in[person.id].folder, platform, taken)
+        if person.id in looked.handed_in
+        else person
+        for person in people
+    ]
+    return sorted(found, key=lambda person: person.id)
+
+
+def _as_collected(person: Student, folder: Path, platform: Platform, taken: set[str]) -> Student:
+    """With the number that the platform gave somebody in this assignment's download; not one that is another's."""
+    origins = submitted.state(folder).origins.values()
+    numbers = {origin.person for origin in origins if origin.platform == platform} - taken - {""}
+    column = roster.IDS[platform][0]
+    called = " ".join(sorted({*person.about.get(column, "").split(), *numbers}))
+    return replace(person, about={**person.about, column: called}) if numbers else person

@@ -8,6 +8,7 @@ from pathlib import Path
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
+from grader.course import batch
 from grader.course.gradebook import database
 from grader.course.gradebook.autograde import Bar, quiet
 from grader.course.gradebook.converting import convert
@@ -27,10 +28,12 @@ class Page:
 
 
 def give(course: CourseDirectory, marker: MarkKernels, name: str, bar: Bar = quiet) -> list[Page]:
-    """Make the feedback of an assignment, student by student. Raises WarpladderError where another run is at work, or
-    the gradebook or the disk cannot be used."""
+    """Make the feedback of an assignment, student by student. Raises WarpladderError where nothing was handed in,
+    another run is at work, or the gradebook or the disk cannot be used."""
     with alone(Path(marker.cache), f"ladder course feedback {name}"):
         looked = look(course, marker, name)
+        if not looked.handed_in:
+            raise batch.nothing_submitted(course, name)
         standings = [looked.standing(student) for student in looked.handed_in]
         due = [item.student for item in standings if item.state == "autograded" and not item.feedback]
         failed = {}

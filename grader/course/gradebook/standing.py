@@ -181,7 +181,7 @@ def look(course: CourseDirectory, marker: MarkKernels, name: str) -> Class:
 
 def _handed_in(student: str, folder: Path, items: Sequence[batch.Submission | batch.Row]) -> HandedIn:
     kernels = tuple(item for item in items if isinstance(item, batch.Submission))
-    problems = [item.note for item in items if isinstance(item, batch.Row)]
+    problems = [item.note for item in items if isinstance(item, batch.Row) and not item.absent]
     if glob.escape(student) != student:  # it would take another's notebook for this student's
         problems.append("to nbgrader the folder's name is a pattern: take [, ], * and ? out of it")
     files, at = "", None

@@ -7,6 +7,7 @@ installed there, in the versions that are installed here.
 from __future__ import annotations
 
 import importlib.metadata
+import io
 import re
 import stat
 import sys
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import grader
 from grader.course.gradescope.packed import FILE, PACKAGE, Packed
+from grader.emulator.cache import write_whole
 from grader.workbook.content import content_root
 
 CONTENT = ("lessons", "kernels", "measurements")
@@ -51,17 +53,14 @@ exec "${{PYTHON:-$root/venv/bin/python}}" -P -m grader.course.gradescope.marking
 
 
 def write(path: Path, assignment: Packed) -> None:
-    """Write an archive, whole or not at all. Raises OSError."""
-    aside = path.with_name(f".{path.name}.part")
-    try:
-        with zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data, mode in _files(assignment):
-                about = zipfile.ZipInfo(name)
-                about.external_attr = (stat.S_IFREG | mode) << 16
-                archive.writestr(about, data, zipfile.ZIP_DEFLATED)
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
+    """Write an archive, whole or not at all, and readable by its owner alone: it holds hidden cases. Raises OSError."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data, mode in _files(assignment):
+            about = zipfile.ZipInfo(name)
+            about.external_attr = (stat.S_IFREG | mode) << 16
+            archive.writestr(about, data, zipfile.ZIP_DEFLATED)
+    write_whole(path, made.getvalue())
 
 
 def _files(assignment: Packed) -> Iterator[tuple[str, bytes | str, int]]:

@@ -33,7 +33,7 @@ def of_course(root: Path, assignment: str, visibility: Visibility) -> Packed:
     ours = marker.marker
     asked = {kernel.topic for kernel in kernels}
     sizes = {topic: sizes for topic, sizes in ours.hidden.sizes.items() if topic in asked}
-    hidden = replace(ours.hidden, sizes=sizes)
+    hidden = replace(ours.hidden, secret=ours.hidden.seed, sizes=sizes)  # pseudonyms need more of it
     return Packed(assignment, kernels, hidden, ours.device, ours.arch, ours.seconds, visibility, others)
 
 

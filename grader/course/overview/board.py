@@ -110,7 +110,7 @@ def of_class(found: Class, by: str) -> list[Board]:
 def names_of(found: Class) -> dict[str, str]:
     """The pseudonym of everybody who has handed something in."""
     students = {item.student for item in found.submissions} | {item.student for item in found.unread}
-    return pseudonyms(found.hidden.seed, found.course_id, students)
+    return pseudonyms(found.hidden.secret, found.course_id, students)
 
 
 def name_of(found: Class, student: str) -> str:

@@ -67,7 +67,11 @@ def of_course(root: Path, assignment: str) -> Class:
     submissions = [item for item in collected if isinstance(item, Submission)]
     kept = []
     unmarked = []
-    unread = [Unmarked(row.student, row.topic, row.note) for row in collected if isinstance(row, batch.Row)]
+    unread = [
+        Unmarked(row.student, row.topic, row.note)
+        for row in collected
+        if isinstance(row, batch.Row) and not row.absent
+    ]
     for item in submissions:
         found = marker.marker.known(item.topic, item.source)
         if found is None:

@@ -1,7 +1,8 @@
 """Pseudonyms: for a student of a course always the same one, and nobody but the lecturer can tell whose it is.
 
 They come from a keyed hash (HMAC-SHA256), whose key scrypt makes of the course's secret, the seed of its hidden cases.
-scrypt is slow on purpose: to try all seeds until one's own pseudonym comes out takes years of a processor.
+That has 128 bits, too many to try all until one's own pseudonym comes out. scrypt is slow on purpose, for seeds that
+somebody chose: it makes 31 bits take years of a processor.
 """
 
 from __future__ import annotations

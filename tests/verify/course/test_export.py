@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import judged_course
 import pytest
+from downloads import a_zip
+from judged_course import TRANSPOSE, hand_in
+from little_course import LittleCourse
 
+from grader.course.batch import open_course
+from grader.course.collecting.collect import collect
 from grader.course.gradebook import canvas, moodle
+from grader.course.gradebook.autograde import autograde
+from grader.course.gradebook.export import export
 from grader.course.gradebook.sheet import Filled, Mark
 from grader.course.roster import student
 from grader.errors import WarpladderError
@@ -158,3 +166,25 @@ def test_a_table_that_is_not_in_utf_8_is_refused(tmp_path: Path) -> None:
     path = template(tmp_path, CANVAS.replace("Ada", "Ädä"), "latin-1")
     with pytest.raises(WarpladderError, match="it is not in UTF-8"):
         canvas.fill(path, "transpose", MARKS, 100.0)
+
+
+def test_who_was_collected_finds_the_way_back_without_a_roster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the number that the download had; one that somebody else has by the roster is not believed."""
+    root = judged_course.made(tmp_path / "cuda")
+    judged_course.with_judge(monkeypatch)
+    handed_in = LittleCourse(root).notebook("// 00_naive\n").encode()
+    names = ("Ada Lovelace_1201", "Bob O'Hara_1202")
+    files = {f"{name}_assignsubmission_file_/transpose.ipynb": handed_in for name in names}
+    course, marker = open_course(root)
+    collect(course, {"transpose": TRANSPOSE}, "transpose", a_zip(tmp_path / "download.zip", files))
+    forged = hand_in(root, "cy", "01_coalesced_writes").parent
+    ada = root / "submitted/moodle-ada-lovelace/transpose"
+    (forged / "collected.json").write_bytes((ada / "collected.json").read_bytes())
+    (root / "roster.csv").write_text("id,moodle_id\nmoodle-ada-lovelace,1100 1201\n")
+    autograde(course, marker, "transpose")
+    found = export(course, marker, "transpose", "moodle", template(tmp_path, MOODLE)).filled
+    assert [line.split(",")[4] for line in found.text.splitlines()[1:3]] == ["10", "10"]
+    assert unplaced(found) == ["cy"]
+    assert found.absent == ["Cy Young"]

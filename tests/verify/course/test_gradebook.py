@@ -20,13 +20,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import judged_course
+import nbformat
 import pytest
 from judged_course import copied, gradebook, hand_in
+from little_course import release
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
 
 from grader import cli
+from grader.course.assignment import notebook
 from grader.course.batch import open_course
 from grader.course.gradebook import database
 from grader.course.gradebook.autograde import Outcome, autograde
@@ -37,6 +40,7 @@ from grader.course.gradebook.lock import alone
 from grader.course.gradebook.overview import standings, summary
 from grader.emulator.cache import ASIDE
 from grader.errors import WarpladderError
+from grader.workbook import topics
 
 pytestmark = pytest.mark.verify
 
@@ -606,7 +610,33 @@ def test_a_disk_that_fills_while_nbgrader_works_ends_the_run(
     assert text(root) == begun.csv
 
 
+def test_a_notebook_that_is_missing_counts_as_not_handed_in(
+    empty: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And another one of the same assignment is marked all the same."""
+    judged_course.with_judge(monkeypatch)
+    root = copied(empty, tmp_path)
+    nbformat.write(notebook(topics.load("reduce")), root / "source/transpose/reduce.ipynb")
+    release(root)
+    hand_in(root, "ada", "02_shared_tile")
+    hand_in(root, "bob", "00_naive").rename(root / "submitted/bob/transpose/mine.ipynb")
+    found = run(root)
+    assert (found["ada"].did, found["bob"].did) == ("autograded", "not marked")
+    assert found["ada"].standing.score == 50
+    assert "there is `mine.ipynb`" in found["bob"].note
+    assert run(root)["ada"].did == "up to date"
+    assert pages(root)["ada"].made
+    (root / "submitted/bob/transpose/mine.ipynb").rename(root / "submitted/bob/transpose/transpose.ipynb")
+    assert run(root)["bob"].standing.score == 10
+    assert ladder(monkeypatch, "mark", A, "--course", str(root)) == 0
+
+
 # ---- feedback and status -----------------------------------------------------------------------------------
+
+
+def test_without_a_submission_there_is_no_feedback(root: Path) -> None:
+    with pytest.raises(WarpladderError, match="nobody has submitted anything"):
+        pages(root)
 
 
 def test_feedback_is_written_where_something_changed(root: Path) -> None:

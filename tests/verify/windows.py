@@ -1,0 +1,88 @@
+"""Pages in a real Chromium that reaches only the host of the first page, and the server of nbgrader's pages."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import chromium
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth > window.innerWidth"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    executable = chromium.executable()
+    if executable is None:
+        pytest.fail("there is no Chromium: tests/verify/chromium.sh installs one")
+    with sync_playwright() as playwright:
+        # Without a sandbox: as root, in a container, there is none, and the pages are ours.
+        yield playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+
+
+@dataclass
+class Opened:
+    """A window, with what its pages asked others for and complained about."""
+
+    page: Any
+    elsewhere: list[str] = field(default_factory=list)  # requests to other hosts
+    complaints: list[str] = field(default_factory=list)  # errors of scripts, and what could not be fetched
+
+
+def opened(browser: Browser, address: str, window: dict[str, int] = LAPTOP) -> Opened:
+    """Open a page in a window of its own; requests to other hosts are noted and refused."""
+    found = Opened(browser.new_page(viewport=window))
+    found.page.on("pageerror", lambda error: found.complaints.append(str(error)))
+    found.page.on("requestfailed", lambda request: found.complaints.append(f"not fetched: {request.url}"))
+    found.page.on(
+        "response",
+        lambda answer: answer.status >= 400 and found.complaints.append(f"{answer.status}: {answer.url}"),
+    )
+    own_host = urlsplit(address).netloc
+
+    def route(asked: Any) -> None:
+        if asked.request.url.startswith("data:") or urlsplit(asked.request.url).netloc == own_host:
+            asked.continue_()
+        else:
+            found.elsewhere.append(asked.request.url)
+            asked.abort()
+
+    found.page.route("**/*", route)
+    found.page.goto(address, wait_until="load")
+    return found
+
+
+@contextmanager
+def formgrader(course: Path) -> Iterator[str]:
+    """The address of formgrader, served for the course in this folder."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={port}"]
+    server = subprocess.Popen(
+        [sys.executable, "-m", "jupyter", "server", *options, f"--ServerApp.root_dir={course}"],
+        cwd=course,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "JUPYTER_RUNTIME_DIR": str(course.parent / "runtime")},
+    )
+    try:
+        deadline = time.monotonic() + 120
+        while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < deadline:
+            time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}/formgrader"
+    finally:
+        server.terminate()
+        server.wait()
