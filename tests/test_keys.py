@@ -227,6 +227,7 @@ def test_another_device_has_its_own_marks(monkeypatch: pytest.MonkeyPatch) -> No
     seen = set()
     for card in ("an H200, driver 13000", "an H200, driver 13010", "a T4, driver 13000"):
         monkeypatch.setattr(cuda, "describe", lambda device, arch, card=card: card)
+        monkeypatch.setattr(cuda, "gpu_problem", lambda: "")
         marking._device.cache_clear()
         seen.add(entry(topic, device="pycuda"))
     marking._device.cache_clear()

@@ -7,12 +7,13 @@ of hidden cases only whether they passed is ever told, so nothing of theirs can 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from grader import cuda
 from grader.course.engines.engine import Engine
@@ -43,6 +44,8 @@ class Marker:
     device: str = "emulator"
     arch: str | None = None
     seconds: float = SECONDS
+    gpu: str = ""  # the name of the GPU that marks are made on; "": this machine's
+    unconfined: Collection[str] = ()  # topics whose Python runs where there are only limits for it
 
     def known(self, topic: Topic, source: str) -> Marked | None:
         """The mark of a source that was marked before; None for another, or where the file cannot be read."""
@@ -78,8 +81,15 @@ class Marker:
             ) from None
 
     def _entry(self, order: Order) -> Path:
-        decides = [_device(self.device, self.arch), order]
+        decides = [_device(self.device, self.arch, self.gpu), order]
         return self.cache / f"{hashlib.sha256(msgspec.json.encode(decides)).hexdigest()}.json"
+
+    def _elsewhere(self, mark: Marked) -> str | None:
+        """Why a mark is none of this course's: a worker elsewhere has another GPU."""
+        made_on = mark.public.device
+        if not self.gpu or made_on is None or made_on.name == self.gpu:
+            return None
+        return f"it was marked on {made_on.name}, and the course's device is {self.gpu}"
 
     def _order(self, topic: Topic, source: str) -> Order:
         sizes = self.hidden.of(topic)
@@ -100,15 +110,17 @@ def mark_all(
     """
     engine = engine or Threads(JOBS)
     orders = [marker._order(topic, source) for topic, source in items]
+    given = [structs.replace(order, unconfined=order.topic in marker.unconfined) for order in orders]
     found: list[Marked | str | None] = [None if again else marker._kept(order) for order in orders]
 
     def ask(places: Sequence[int]) -> Iterator[tuple[int, Answer]]:
-        for place, answer in engine.answers([orders[place] for place in places], marker.seconds):
+        for place, answer in engine.answers([given[place] for place in places], marker.seconds):
             yield places[place], answer
 
     def through(place: int, answer: Answer) -> None:
-        if answer.marked is None:
-            found[place] = f"it could not be marked: {answer.complaint}"
+        complaint = answer.complaint if answer.marked is None else marker._elsewhere(answer.marked)
+        if answer.marked is None or complaint is not None:
+            found[place] = f"it could not be marked: {complaint}"
         else:
             marker._keep(orders[place], answer.marked)
             found[place] = answer.marked
@@ -119,7 +131,7 @@ def mark_all(
     lost = []
     for place, answer in ask(left):
         through(place, answer)
-        if answer.marked is None:
+        if isinstance(found[place], str):
             lost.append(place)
         else:
             done(place)
@@ -131,6 +143,13 @@ def mark_all(
 
 
 @cache
-def _device(device: str, arch: str | None) -> str:
-    """What marks are made on: their times, of a GPU, are measured."""
+def _device(device: str, arch: str | None, gpu: str) -> str:
+    """What marks are made on: their times, of a GPU, are measured. Raises WarpladderError for a GPU that is neither
+    here nor named."""
+    if gpu:
+        return gpu
+    if device == "pycuda" and (problem := cuda.gpu_problem()):
+        remedy = "where others mark, name theirs in nbgrader_config.py: c.MarkKernels.gpu = 'NVIDIA H200'"
+        message = f"the course's device is a GPU, and none can be used here: {problem}"
+        raise WarpladderError(message, remedy=remedy)
     return cuda.describe(device, arch)

@@ -42,9 +42,9 @@ class Order(msgspec.Struct, frozen=True):
     seed: int  # of hidden cases
     sizes: tuple[dict[str, int], ...]  # of hidden cases, beside the topic's own
     state: str = ""  # of the judge and of the topic, see `state`; "" asks for any
-    threads: int | None = (
-        None  # of the emulator; null: as many as there are cores. No part of what a mark is worth
-    )
+    # How it is marked, which is no part of the mark's key.
+    threads: int | None = None  # of the emulator; null: as many as there are cores
+    unconfined: bool = False  # a stranger's Python may run where there are only limits for it
 
 
 @dataclass(frozen=True)

@@ -26,12 +26,20 @@ from grader.judge.graded import graded
 from grader.judge.runners.pool import DevicePool
 from grader.results import Verdict
 from grader.sandbox.confine import end_with_parent, hide
+from grader.sandbox.means import better, means
 from grader.workbook.topic import Topic
 from grader.workbook.topics import load
 
 FOREIGN = (
     "Line {line} includes `{name}`. A submission is graded by itself: it may include CUDA's headers, such as "
     "<cuda_fp16.h>, and nothing else."
+)
+
+
+UNCONFINED = (
+    "it is Python of a stranger's, which would run here with all that you may do: this machine has only limits for it. "
+    "To confine it, {better}; to have it run all the same, name the topic in nbgrader_config.py: "
+    'c.MarkKernels.unconfined = ["{topic}"]'
 )
 
 
@@ -57,6 +65,8 @@ class Marking:
             return Answer(
                 complaint="the marking process has another version of the workbook, of a library or of a lesson"
             )
+        if topic.language == "Python" and means().alone and not order.unconfined:
+            return Answer(complaint=UNCONFINED.format(topic=topic.name, better=better()))
         store = self._store(topic, current)
         try:
             marked = mark(order, topic, store)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from faked_marking import answer_by
 
-from grader import cli, course
+from grader import cli, course, cuda
 from grader.course import feedback, hidden, includes, marking, sources
 from grader.course.engines.threads import Threads
 from grader.course.folder import create
@@ -24,7 +24,7 @@ from grader.errors import WarpladderError
 from grader.judge.kernels.case_runner import work
 from grader.lab import show
 from grader.report import reproducing
-from grader.results import CaseResult, ClaimResult, Grade, Hint, Reproduce
+from grader.results import CaseResult, ClaimResult, Device, Grade, Hint, Reproduce
 from grader.workbook import topics
 
 TOPICS = topics.discover()
@@ -367,6 +367,51 @@ def test_a_mark_that_cannot_be_kept_ends_the_class(tmp_path: Path, monkeypatch: 
     with pytest.raises(WarpladderError, match="marks cannot be written"):
         marking.mark_all(marker, [(TRANSPOSE, source) for source in "abcdefgh"], Threads(1))
     assert len(asked) < 8
+
+
+def test_a_topic_whose_python_may_run_unconfined_is_marked_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Order] = []
+
+    def ask(order: Order, seconds: float) -> Answer:
+        asked.append(order)
+        return Answer(Marked(graded(), graded()))
+
+    answer_by(monkeypatch, ask)
+    marker = a_marker(tmp_path)
+    allowed = dataclasses.replace(marker, unconfined=["streams"])
+    allowed.mark(TOPICS["streams"], "class Schedule: ...")
+    allowed.mark(TRANSPOSE, NAIVE)
+    assert [order.unconfined for order in asked] == [True, False]
+    assert marker.known(TOPICS["streams"], "class Schedule: ..."), "it is no part of the mark's key"
+
+
+def test_a_mark_of_another_gpu_is_none_of_the_courses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster may have several kinds: times measured on one are not held against those of another."""
+
+    def ask(order: Order, seconds: float) -> Answer:
+        name = "NVIDIA H200" if order.source == "there" else "NVIDIA T4"
+        grade = graded(device=Device("gpu", name, "sm_90a"))
+        return Answer(Marked(grade, grade))
+
+    answer_by(monkeypatch, ask)
+    marker = dataclasses.replace(a_marker(tmp_path), device="pycuda", gpu="NVIDIA H200")
+    there, elsewhere = marking.mark_all(marker, [(TRANSPOSE, "there"), (TRANSPOSE, "elsewhere")])
+    assert isinstance(there, Marked)
+    assert elsewhere == (
+        "it could not be marked: it was marked on NVIDIA T4, and the course's device is NVIDIA H200"
+    )
+    assert marker.known(TRANSPOSE, "elsewhere") is None
+
+
+def test_a_gpu_that_is_not_here_has_to_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "gpu_problem", lambda: "CUDA finds no device")
+    marker = dataclasses.replace(a_marker(tmp_path), device="pycuda")
+    with pytest.raises(WarpladderError, match=r"c\.MarkKernels\.gpu"):
+        marker.known(TRANSPOSE, NAIVE)
 
 
 def test_a_real_mark(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from faked_marking import answer_by
+from msgspec import structs
 
 from grader.course import worker
 from grader.course.engines import opening
@@ -22,6 +23,7 @@ from grader.course.orders import Answer, Marked, Order, state
 from grader.course.worker import Marking
 from grader.errors import WarpladderError
 from grader.judge.grade import refused
+from grader.sandbox.means import Means
 from grader.workbook import topics
 
 TRANSPOSE = topics.load("transpose")
@@ -198,6 +200,18 @@ def test_a_process_with_another_judge_marks_nothing(monkeypatch: pytest.MonkeyPa
     other = Marking().answer(Order("transpose", NAIVE, "emulator", None, 7, (), "another"))
     assert other.marked is None
     assert "another version" in str(other.complaint)
+
+
+def test_schedules_are_refused_where_nothing_confines_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the course allows it by the topic's name; kernels are no code of the machine's."""
+    monkeypatch.setattr(worker, "means", lambda: Means("", 0, seccomp=True, other_user=False))
+    monkeypatch.setattr(worker, "mark", lambda order, topic, store: Marked(RIGHT))
+    schedule = Order("streams", "class Schedule: ...", "emulator", None, 7, ())
+    refusal = Marking().answer(schedule)
+    assert refusal.marked is None
+    assert 'c.MarkKernels.unconfined = ["streams"]' in str(refusal.complaint)
+    assert Marking().answer(structs.replace(schedule, unconfined=True)).marked
+    assert Marking().answer(ORDER).marked
 
 
 def test_what_is_kept_between_submissions_is_the_same_for_all(

@@ -45,7 +45,14 @@ def main(root: Path) -> int:
     target = root / "results" / "results.json"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)
-    marker = Marker(root / "marks", assignment.hidden, assignment.device, assignment.arch, assignment.seconds)
+    marker = Marker(
+        root / "marks",
+        assignment.hidden,
+        assignment.device,
+        assignment.arch,
+        assignment.seconds,
+        unconfined=assignment.unconfined,
+    )
     loaded = [topics.load(kernel.topic) for kernel in assignment.kernels]
     found = [_source(root / "submission", kernel, assignment) for kernel in assignment.kernels]
     asked = [(topic, source) for topic, source in zip(loaded, found, strict=True) if isinstance(source, str)]
