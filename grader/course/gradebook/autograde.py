@@ -21,6 +21,7 @@ from grader.course.gradebook.converting import convert
 from grader.course.gradebook.entries import entries
 from grader.course.gradebook.lock import alone
 from grader.course.gradebook.records import sweep
+from grader.course.gradebook.sparing import spared
 from grader.course.gradebook.standing import Class, Marks, Standing, look, record
 from grader.course.preprocessors import MarkKernels
 from grader.results import Grade
@@ -76,7 +77,7 @@ def autograde(
         ]
         if stale:
             database.copied(course)
-        with bar("autograding", len(stale)) as done:
+        with bar("autograding", len(stale)) as done, spared():
             for student in stale:
                 said = _autograded(looked, student, marks[student])
                 did[student] = "not autograded" if said else "autograded"
@@ -116,7 +117,7 @@ def _autograded(looked: Class, student: str, marks: Marks) -> str:
     failed = convert(Autograde, course, name, student)
     if failed is not None:
         return f"nbgrader: {failed}"
-    with database.opened(course) as gradebook:
+    with database.opened(course, look=False) as gradebook:
         entry = entries(gradebook, name, student)[student]
     wrong = [
         f"`{cell}` has {entry.scores.get(cell)} points in the gradebook, and its mark is {points:g}"
