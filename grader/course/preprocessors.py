@@ -224,9 +224,13 @@ def _topics() -> dict[str, Topic]:
 def originals(resources: Resources) -> list[Original]:
     """The cells of the assignment as the gradebook has them, in their order."""
     about = resources["nbgrader"]
-    with Gradebook(about["db_url"]) as gradebook:
-        notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
-        return of_gradebook(notebook)
+    return released(about["db_url"], about["assignment"], about["notebook"])
+
+
+def released(db_url: str, assignment: str, notebook: str) -> list[Original]:
+    """The cells of a notebook of an assignment."""
+    with Gradebook(db_url) as gradebook:
+        return of_gradebook(gradebook.find_notebook(notebook, assignment))
 
 
 def of_gradebook(notebook: Any) -> list[Original]:

@@ -1,8 +1,8 @@
 """nbgrader spared what it would do anew a dozen times for each submission: it is made for one at a time.
 
 Each of its steps opens the gradebook with an engine of SQLAlchemy's of its own, which compiles queries as it meets them
-and looks whether all tables are there. Each cell's metadata are validated by a schema that is validated first. Done once
-for a class, these take half of the time that autograding takes.
+and looks whether all tables are there; and each cell's metadata are validated by a schema that is validated first. Made
+once for a class, these take half of the time that autograding takes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ import jsonschema
 from nbgrader import api
 from nbgrader.nbgraderformat import common
 
+from grader.course import preprocessors
+
 
 @contextmanager
 def spared() -> Iterator[None]:
-    """While it lasts, an engine for each gradebook, its tables and the schema of metadata are made once."""
+    """While it lasts, an engine for each gradebook, its tables and the schema of metadata are made once, and an
+    assignment's cells are read once."""
     tables = api.Base.metadata
     made: set[Any] = set()
     create_all = tables.create_all
@@ -36,6 +39,7 @@ def spared() -> Iterator[None]:
         for owner, name, new in (
             (api, "create_engine", engine),
             (tables, "create_all", create_once),
+            (preprocessors, "released", cache(preprocessors.released)),
             (common, "jsonschema", SimpleNamespace(**{**vars(jsonschema), "validate": _validate})),
         ):
             stack.callback(setattr, owner, name, getattr(owner, name))
