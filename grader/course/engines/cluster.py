@@ -6,12 +6,12 @@ dask sees to that, and so to a GPU being one order's alone, which is a resource 
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -127,13 +127,30 @@ def _on_gpu(orders: Sequence[Order]) -> bool:
 def _answers(
     client: distributed.Client, orders: Sequence[Order], seconds: float, threads: int | None
 ) -> Iterator[tuple[int, Answer]]:
+    """No more orders are given than workers have threads: all those of a worker that dies are suspected of its death.
+    Raises WarpladderError where the scheduler is gone."""
     resources = GPU if _on_gpu(orders) else None
-    asked = [msgspec.json.encode(msgspec.structs.replace(order, threads=threads)) for order in orders]
-    submit = partial(client.submit, answer, pure=False, retries=1, resources=resources)
-    places = {submit(order, seconds): place for place, order in enumerate(asked)}
+    left = iter(enumerate(orders))
+    places: dict[distributed.Future, int] = {}
+    running = distributed.as_completed(loop=client.loop)
+
+    def give() -> None:
+        room = max(1, sum(client.nthreads().values())) - len(places)
+        for place, order in itertools.islice(left, room):
+            asked = msgspec.json.encode(msgspec.structs.replace(order, threads=threads))
+            future = client.submit(answer, asked, seconds, pure=False, retries=1, resources=resources)
+            places[future] = place
+            running.add(future)
+
     try:
-        for future in distributed.as_completed(places, loop=client.loop):
-            yield places[future], _result(future)
+        give()
+        for future in running:
+            found = places.pop(future), _result(future)
+            give()
+            yield found
+    except OSError as error:
+        remedy = "start it and its workers again, then run this again: the marks that were kept stay"
+        raise WarpladderError(f"dask's scheduler does not answer any more: {error}", remedy=remedy) from None
     finally:  # the caller may have had enough
         client.cancel(list(places), force=True)
 
