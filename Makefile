@@ -19,7 +19,7 @@ test: setup lint
 	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not verify and not corpus" --ignore=tests/verify
 
 # One process more than cores: set-up waits for downloads, most of the time.
-verify: book .venv/.with-course .venv/.with-browser
+verify: book .venv/.with-course .venv/.with-dask .venv/.with-browser
 	tests/verify/chromium.sh
 	$(BIN)/pytest -n $$(($(JOBS) + 1)) --dist loadgroup -m verify --durations=20
 

@@ -20,9 +20,11 @@ import pytest
 import grader
 import grader.emulator.fingerprint as source
 from grader import cuda
-from grader.course import marking
+from grader.course import marking, orders
+from grader.course.engines.process import Process
 from grader.course.hidden import Hidden
-from grader.course.marking import Marker, Order
+from grader.course.marking import Marker
+from grader.course.orders import Order
 from grader.emulator.codegen import native_code
 from grader.emulator.nvrtc import compilation
 from grader.emulator.pycuda_api import shim
@@ -37,7 +39,7 @@ KEYS: dict[str, Callable[[], object]] = {
     "compiled kernels": compilation._source_key.__wrapped__,
     "runtime": build._entry,
     "native code": native_code._generator_key.__wrapped__,
-    "marks": marking._state_of_judge.__wrapped__,
+    "marks": orders.state_of_judge.__wrapped__,
 }
 MADE_BY = {
     "compiled kernels": ["grader.emulator.nvrtc.compilation", "grader.emulator.nvrtc.child"],
@@ -125,7 +127,7 @@ def test_another_version_of_a_library_changes_keys(
 
 def test_another_compiler_changes_marks(keys: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     other = replace(compilation.find_toolkit(), fingerprint="another")
-    monkeypatch.setattr(marking, "find_toolkit", lambda: other)
+    monkeypatch.setattr(orders, "find_toolkit", lambda: other)
     assert KEYS["marks"]() != keys["marks"]
 
 
@@ -175,8 +177,9 @@ def test_all_that_a_marking_run_loads_decides_marks(
     monkeypatch.setenv("HEARD", str(tmp_path / "heard"))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     topic = topics.load(name)
-    answer = marking.ask(Order(name, topic.rungs[0].source, "emulator", None, 7, ()), 240.0)
-    assert answer is not None
+    process = Process()
+    answer = process.ask(Order(name, topic.rungs[0].source, "emulator", None, 7, ()), 240.0)
+    process.close()
     assert answer.marked is not None
     assert answer.marked.verdict == "pass"
     loaded = set((tmp_path / "heard").read_text(encoding="utf-8").split())
@@ -189,7 +192,8 @@ def test_all_that_a_marking_run_loads_decides_marks(
 
 
 def entry(topic: Topic, arch: str | None = None, device: str = "emulator") -> Path:
-    return Marker(Path("marks"), Hidden(7, {}), device, arch)._entry(topic, "a source")
+    marker = Marker(Path("marks"), Hidden(7, {}), device, arch)
+    return marker._entry(marker._order(topic, "a source"))
 
 
 def content(topic: Topic) -> list[str]:
@@ -223,6 +227,7 @@ def test_another_device_has_its_own_marks(monkeypatch: pytest.MonkeyPatch) -> No
     seen = set()
     for card in ("an H200, driver 13000", "an H200, driver 13010", "a T4, driver 13000"):
         monkeypatch.setattr(cuda, "describe", lambda device, arch, card=card: card)
+        monkeypatch.setattr(cuda, "gpu_problem", lambda: "")
         marking._device.cache_clear()
         seen.add(entry(topic, device="pycuda"))
     marking._device.cache_clear()

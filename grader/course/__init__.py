@@ -12,7 +12,8 @@ cells, whatever stood there. The notebook's own Python takes no part in it, and 
 
 - `assignment` makes notebooks from topics, `folder` a course folder of them.
 - `restore` puts a submission's cells back in place: missing, copied and changed ones.
-- `marking` grades sources, `feedback` says what became of them, `hidden` has the cases nobody is shown.
+- `marking` has sources marked and keeps the marks, `feedback` says what became of them, `hidden` has the cases nobody
+  is shown. `orders` is what the process that marks, `worker`, is asked and answers; `engines` spread orders over many.
 - `preprocessors` ties these to nbgrader; `config` is what nbgrader_config.py calls. `batch` marks a whole class.
 - `gradebook` brings marks into nbgrader's gradebook and on to a learning platform; `roster` says who takes the course.
 
@@ -22,8 +23,10 @@ This module is what learners import; it and what it needs do without nbgrader.
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
-from grader.results import Grade
+if TYPE_CHECKING:
+    from grader.results import Grade
 
 __all__ = ["points"]
 

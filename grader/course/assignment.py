@@ -14,15 +14,13 @@ import nbformat
 from nbformat import NotebookNode
 
 from grader.course import feedback
+from grader.course.orders import NAME
 from grader.errors import WarpladderError
 from grader.lab.cells import MAGIC
 from grader.workbook import units
 from grader.workbook.topic import Topic
 
 LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
-
-NAME = "mine"
-"""What the kernel's cell calls the kernel."""
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 

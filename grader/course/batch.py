@@ -16,6 +16,7 @@ from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from grader.course import marking, sources
+from grader.course.engines.engine import Engine
 from grader.course.folder import CONFIG
 from grader.course.gradebook import database, entries
 from grader.course.likeness import tokens
@@ -129,13 +130,13 @@ def _absent(path: Path) -> str:
 def mark(
     marker: MarkKernels,
     submissions: Sequence[Submission],
-    jobs: int = 2,
+    engine: Engine | None = None,
     again: bool = False,
     done: Callable[[str], None] = lambda student: None,
 ) -> list[Row]:
-    """Mark submissions, `jobs` at a time and each source once; `again`: those marked before, too.
+    """Have an engine mark submissions, each source once; `again`: those marked before, too.
 
-    `done` is called, from any thread, with each student whose submission is marked.
+    `done` is called with each student whose submission is marked.
     """
     first: dict[tuple[str, str], Submission] = {}
     for item in submissions:
@@ -145,7 +146,7 @@ def mark(
     found = marking.mark_all(
         marker.marker,
         [(item.topic, item.source) for item in items],
-        jobs,
+        engine,
         again,
         lambda place: done(items[place].student),
     )

@@ -18,6 +18,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.preprocessors import ClearSolutions, Execute, NbGraderPreprocessor
 from traitlets import Bool, Float, Integer, Unicode
+from traitlets import List as ListTrait
 
 from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
@@ -138,6 +139,13 @@ class MarkKernels(NbGraderPreprocessor):
         "emulator", help="What kernels run on: emulator or pycuda. Counts are the emulator's."
     ).tag(config=True)
     arch = Unicode("", help="The GPU to emulate, such as sm_80; sm_90a if not given.").tag(config=True)
+    gpu = Unicode(
+        "",
+        help="The GPU that marks are made on, as its driver calls it, such as NVIDIA H200. Without it, this machine's.",
+    ).tag(config=True)
+    unconfined = ListTrait(
+        Unicode(), help="Topics whose submissions are Python and run where only limits confine them."
+    ).tag(config=True)
     seconds = Integer(
         int(SECONDS), help="After this long, a submission is taken for one that does not end."
     ).tag(config=True)
@@ -153,7 +161,15 @@ class MarkKernels(NbGraderPreprocessor):
         if not means().files:
             hide()  # from schedules, which may read what this user may: hidden cases, in memory, and the environment
         cases = hidden.load(Path(self.hidden), self.topics)
-        return Marker(Path(self.cache), cases, self.device, self.arch or None, self.seconds)
+        return Marker(
+            Path(self.cache),
+            cases,
+            self.device,
+            self.arch or None,
+            self.seconds,
+            self.gpu,
+            tuple(self.unconfined),
+        )
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         """Set the outputs of graded cells. Raises WarpladderError where a cell cannot be marked."""
@@ -218,9 +234,13 @@ def _topics() -> dict[str, Topic]:
 def originals(resources: Resources) -> list[Original]:
     """The cells of the assignment as the gradebook has them, in their order."""
     about = resources["nbgrader"]
-    with Gradebook(about["db_url"]) as gradebook:
-        notebook = gradebook.find_notebook(about["notebook"], about["assignment"])
-        return of_gradebook(notebook)
+    return released(about["db_url"], about["assignment"], about["notebook"])
+
+
+def released(db_url: str, assignment: str, notebook: str) -> list[Original]:
+    """The cells of a notebook of an assignment."""
+    with Gradebook(db_url) as gradebook:
+        return of_gradebook(gradebook.find_notebook(notebook, assignment))
 
 
 def of_gradebook(notebook: Any) -> list[Original]:

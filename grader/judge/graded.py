@@ -9,12 +9,12 @@ from typing import Any
 
 from grader.judge.claims import hints, pace
 from grader.judge.claims.pace import Times
-from grader.judge.correctness.cases import Case
+from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.kernels.case_runner import accuracy
 from grader.judge.kinds import kind_of
 from grader.judge.provenance import provenance
 from grader.judge.refused import Lost
-from grader.judge.runners.pool import DevicePool, Progress
+from grader.judge.runners.pool import DevicePool, Progress, silent
 from grader.judge.submission import Kind, Submission
 from grader.results import Grade, Hint, TimeLimit
 from grader.workbook.topic import Topic
@@ -27,11 +27,15 @@ def graded(
     file: Path,
     tried: Sequence[Case],
     whole: bool,
-    progress: Progress,
+    progress: Progress = silent,
+    store: CaseStore | None = None,
 ) -> Grade:
-    """Grade what `topic` has parsed of a file; rung and points are given only where `whole`."""
+    """Grade what `topic` has parsed of a file; rung and points are given only where `whole`.
+
+    `store` has cases of the topic that were computed before, and takes those of this one.
+    """
     kind = kind_of(topic)
-    current = kind.examine(pool, parsed, str(file), tried, whole, progress)
+    current = kind.examine(pool, parsed, str(file), tried, whole, progress, store or CaseStore(topic))
     standing = _standing(kind, pool, topic, current, progress)
     progress(file.stem, "done")
     return _result(pool, topic, current, standing, whole)

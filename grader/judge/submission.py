@@ -17,7 +17,7 @@ from grader.analysis.what_if import Modelled
 from grader.errors import WarpladderError
 from grader.judge.claims import scoring
 from grader.judge.claims.pace import Times
-from grader.judge.correctness.cases import Case
+from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress
 from grader.results import CaseResult, ClaimResult, Climb, FindingResult, Profile
@@ -80,7 +80,14 @@ class Kind(ABC, Generic[File]):
 
     @abstractmethod
     def examine(
-        self, pool: DevicePool, file: File, name: str, tried: Sequence[Case], whole: bool, progress: Progress
+        self,
+        pool: DevicePool,
+        file: File,
+        name: str,
+        tried: Sequence[Case],
+        whole: bool,
+        progress: Progress,
+        store: CaseStore,
     ) -> Submission:
         """Take a file as far as it gets, for a grade. `whole`: its claims too, not the cases alone."""
 

@@ -65,8 +65,13 @@ def start(
                 start_new_session=True,
             )
 
-    # A process is told of the end of the thread that started it: this one lasts as long as we do.
     return keeper.do(popen)
+
+
+def lasting(popen: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+    """A process that asks to be told of our end, from whatever thread it is started: it would be told of the end of
+    the thread, and the one that starts it here lasts as long as we do."""
+    return _keeper().do(popen)
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

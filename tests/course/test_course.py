@@ -11,18 +11,20 @@ import time
 from pathlib import Path
 
 import pytest
+from faked_marking import answer_by
 
-from grader import cli, course
-from grader.course import feedback, hidden, marking, sources, worker
+from grader import cli, course, cuda
+from grader.course import feedback, hidden, includes, marking, sources
+from grader.course.engines.threads import Threads
 from grader.course.folder import create
 from grader.course.hidden import Hidden
-from grader.course.marking import Answer, Marked, Marker, Order
+from grader.course.marking import Marker
+from grader.course.orders import Answer, Marked, Order
 from grader.errors import WarpladderError
-from grader.judge.grade import refused
 from grader.judge.kernels.case_runner import work
 from grader.lab import show
 from grader.report import reproducing
-from grader.results import CaseResult, ClaimResult, Grade, Hint, Reproduce
+from grader.results import CaseResult, ClaimResult, Device, Grade, Hint, Reproduce
 from grader.workbook import topics
 
 TOPICS = topics.discover()
@@ -69,7 +71,7 @@ def test_a_cell_without_its_magic_is_all_source() -> None:
     ],
 )
 def test_files_of_the_machine_are_not_included(text: str, line: int, name: str) -> None:
-    assert sources.foreign_include(text) == (line, name)
+    assert includes.foreign_include(text) == (line, name)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +86,7 @@ def test_files_of_the_machine_are_not_included(text: str, line: int, name: str) 
     ],
 )
 def test_headers_of_cuda_are(text: str) -> None:
-    assert sources.foreign_include(text) is None
+    assert includes.foreign_include(text) is None
 
 
 @pytest.mark.parametrize(
@@ -113,13 +115,13 @@ def test_what_is_no_text_is_unreadable(data: bytes) -> None:
 )
 def test_long_texts_are_read_at_once(text: str) -> None:
     begun = time.monotonic()
-    sources.foreign_include(text)
+    includes.foreign_include(text)
     assert time.monotonic() - begun < 5.0
 
 
 def test_no_rung_of_a_kernel_includes_anything_foreign() -> None:
     kernels = [file for topic in TOPICS.values() for file in topic.kernel_files]
-    assert [file.path for file in kernels if sources.foreign_include(file.source)] == []
+    assert [file.path for file in kernels if includes.foreign_include(file.source)] == []
 
 
 # ---- hidden cases ------------------------------------------------------------------------------------------
@@ -264,39 +266,6 @@ def test_what_a_schedule_says_where_it_is_marked_is_not_passed_on() -> None:
     assert "424242" not in str(Marked(said).shown(TOPICS["streams"]))
 
 
-def order_for_nobody() -> Order:
-    return Order("transpose", NAIVE, "emulator", None, 7, ())
-
-
-def test_a_marking_process_that_hangs_ends_with_all_it_started(tmp_path: Path) -> None:
-    note = tmp_path / "pid"
-    starts = f"import subprocess; p = subprocess.Popen(['sleep', '60']); open({str(note)!r}, 'w').write(str(p.pid))"
-    begin = time.monotonic()
-    assert marking.ask(order_for_nobody(), 2.0, ("-c", f"{starts}; p.wait()")) is None
-    assert time.monotonic() - begin < 20
-    pid = int(note.read_text(encoding="utf-8"))
-    deadline = time.monotonic() + 10
-    while _alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _alive(pid)
-
-
-def _alive(pid: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody has asked about does not."""
-    try:
-        status = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] != "Z"
-
-
-def test_a_marking_process_that_dies_is_no_mark() -> None:
-    answer = marking.ask(order_for_nobody(), 20.0, ("-c", "raise SystemExit('out of luck')"))
-    assert answer is not None
-    assert answer.marked is None
-    assert "status 1: out of luck" in str(answer.complaint)
-
-
 def a_marker(tmp_path: Path, seed: int = 7) -> Marker:
     return Marker(tmp_path / "marks", Hidden(seed, {"transpose": [{"M": 5, "N": 9}]}))
 
@@ -308,7 +277,7 @@ def test_the_same_source_is_marked_once(tmp_path: Path, monkeypatch: pytest.Monk
         asked.append(order)
         return Answer(Marked(graded(), graded()))
 
-    monkeypatch.setattr(marking, "ask", ask)
+    answer_by(monkeypatch, ask)
     marker = a_marker(tmp_path)
     assert marker.known(TRANSPOSE, NAIVE) is None
     assert marker.mark(TRANSPOSE, NAIVE) == marker.mark(TRANSPOSE, NAIVE) == marker.known(TRANSPOSE, NAIVE)
@@ -326,12 +295,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from grader.workbook import topics
 from grader.course import hidden, marking
+from grader.judge.grade import refused
 
 topic = topics.load("transpose")
 marker = marking.Marker(Path(sys.argv[1]), hidden.draw([topic], 3))
-kept = marking.Marked(marking.refused(topic, "mine.cu", "error", "kept"))
+kept = marking.Marked(refused(topic, "mine.cu", "error", "kept"))
 for source in "abcd":
-    marker._entry(topic, source).write_bytes(marking.msgspec.json.encode(kept))
+    marker._keep(marker._order(topic, source), kept)
 sys.setswitchinterval(1e-6)
 with ThreadPoolExecutor(2) as pool:
     assert [kept] * 4 == list(pool.map(lambda source: marker.known(topic, source), "abcd"))
@@ -348,20 +318,11 @@ def test_kept_marks_are_read_in_threads(tmp_path: Path, attempt: int) -> None:
 def test_what_cannot_be_marked_is_an_error_and_is_not_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(marking, "ask", lambda order, seconds: Answer(complaint="there is no device"))
+    answer_by(monkeypatch, lambda order, seconds: Answer(complaint="there is no device"))
     marker = a_marker(tmp_path)
     with pytest.raises(WarpladderError, match="there is no device"):
         marker.mark(TRANSPOSE, NAIVE)
     assert marker.known(TRANSPOSE, NAIVE) is None
-
-
-LOST = dataclasses.replace(refused(TRANSPOSE, "mine.cu", "error", "It ended with signal SIGKILL."), lost=True)
-
-
-@pytest.mark.parametrize("found", [Marked(LOST), Marked(graded(), LOST)])
-def test_a_grade_that_says_nothing_is_no_mark(found: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "mark", lambda order: found)
-    assert worker.answered(order_for_nobody()) == Answer(complaint="It ended with signal SIGKILL.")
 
 
 @pytest.mark.parametrize("times_lost", [0, 1, 2])
@@ -381,9 +342,11 @@ def test_what_could_not_be_marked_is_tried_once_more_alone(
         finally:
             under_way.remove(order.source)
 
-    monkeypatch.setattr(marking, "ask", ask)
+    answer_by(monkeypatch, ask)
     marker = a_marker(tmp_path)
-    marks = marking.mark_all(marker, [(TRANSPOSE, source) for source in "abc"], 2, done=through.append)
+    marks = marking.mark_all(
+        marker, [(TRANSPOSE, source) for source in "abc"], Threads(2), done=through.append
+    )
     assert sorted(through) == [0, 1, 2]
     assert [isinstance(mark, Marked) for mark in marks] == [True, times_lost < 2, True]
     assert [marker.known(TRANSPOSE, source) is not None for source in "abc"] == [True, times_lost < 2, True]
@@ -399,17 +362,57 @@ def test_a_mark_that_cannot_be_kept_ends_the_class(tmp_path: Path, monkeypatch: 
         asked.append(order.source)
         return Answer(Marked(graded(), graded()))
 
-    monkeypatch.setattr(marking, "ask", ask)
+    answer_by(monkeypatch, ask)
     marker = a_marker(tmp_path)
     marker.cache.touch()
     with pytest.raises(WarpladderError, match="marks cannot be written"):
-        marking.mark_all(marker, [(TRANSPOSE, source) for source in "abcdefgh"], 1)
+        marking.mark_all(marker, [(TRANSPOSE, source) for source in "abcdefgh"], Threads(1))
     assert len(asked) < 8
 
 
-def test_a_source_that_does_not_end_has_a_mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(marking, "ask", lambda order, seconds: None)
-    assert a_marker(tmp_path).mark(TRANSPOSE, NAIVE).shown(TRANSPOSE).verdict == "timeout"
+def test_a_topic_whose_python_may_run_unconfined_is_marked_as_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Order] = []
+
+    def ask(order: Order, seconds: float) -> Answer:
+        asked.append(order)
+        return Answer(Marked(graded(), graded()))
+
+    answer_by(monkeypatch, ask)
+    marker = a_marker(tmp_path)
+    allowed = dataclasses.replace(marker, unconfined=["streams"])
+    allowed.mark(TOPICS["streams"], "class Schedule: ...")
+    allowed.mark(TRANSPOSE, NAIVE)
+    assert [order.unconfined for order in asked] == [True, False]
+    assert marker.known(TOPICS["streams"], "class Schedule: ..."), "it is no part of the mark's key"
+
+
+def test_a_mark_of_another_gpu_is_none_of_the_courses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster may have several kinds: times measured on one are not held against those of another."""
+
+    def ask(order: Order, seconds: float) -> Answer:
+        name = "NVIDIA H200" if order.source == "there" else "NVIDIA T4"
+        grade = graded(device=Device("gpu", name, "sm_90a"))
+        return Answer(Marked(grade, grade))
+
+    answer_by(monkeypatch, ask)
+    marker = dataclasses.replace(a_marker(tmp_path), device="pycuda", gpu="NVIDIA H200")
+    there, elsewhere = marking.mark_all(marker, [(TRANSPOSE, "there"), (TRANSPOSE, "elsewhere")])
+    assert isinstance(there, Marked)
+    assert elsewhere == (
+        "it could not be marked: it was marked on NVIDIA T4, and the course's device is NVIDIA H200"
+    )
+    assert marker.known(TRANSPOSE, "elsewhere") is None
+
+
+def test_a_gpu_that_is_not_here_has_to_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cuda, "gpu_problem", lambda: "CUDA finds no device")
+    marker = dataclasses.replace(a_marker(tmp_path), device="pycuda")
+    with pytest.raises(WarpladderError, match=r"c\.MarkKernels\.gpu"):
+        marker.known(TRANSPOSE, NAIVE)
 
 
 def test_a_real_mark(tmp_path: Path) -> None:
@@ -417,7 +420,7 @@ def test_a_real_mark(tmp_path: Path) -> None:
     found = a_marker(tmp_path).mark(TRANSPOSE, TRANSPOSE.rung("02_shared_tile").source)
     assert found.hidden is not None
     assert {"M": 5, "N": 9} in [case.problem for case in found.hidden.cases]
-    assert {case.seed for case in found.public.cases} == {1}
+    assert {case.seed for case in found.public.cases} == {1, None}, "one is of data that nobody knows"
     assert {case.seed for case in found.hidden.cases} == {7}
     shown = found.shown(TRANSPOSE)
     assert (shown.verdict, shown.rung_reached, shown.points) == ("pass", "02_shared_tile", 50)

@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from faked_marking import answer_by
 from little_course import LittleCourse, little_course
 from nbgrader.api import Gradebook
 
-from grader.course import marking
-from grader.course.marking import Answer, Marked, Order
+from grader.course.orders import Answer, Marked, Order
 from grader.results import ClaimResult, Grade
 from grader.workbook import topics
 
@@ -70,7 +70,7 @@ def copied(course: Path, folder: Path) -> Path:
 
 def with_judge(patch: pytest.MonkeyPatch) -> None:
     """No kernel is graded from now on."""
-    patch.setattr(marking, "ask", ask)
+    answer_by(patch, ask)
 
 
 def gradebook(root: Path) -> Gradebook:

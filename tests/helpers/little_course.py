@@ -12,13 +12,14 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from faked_marking import answer_by
 from nbgrader.apps import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 from traitlets.config.loader import PyFileConfigLoader
 
-from grader.course import batch, marking
+from grader.course import batch
 from grader.course.folder import CONFIG, create
-from grader.course.marking import Answer, Marked, Order
+from grader.course.orders import Answer, Marked, Order
 from grader.judge.grade import refused
 from grader.results import ClaimResult, Grade, Hint, Verdict
 from grader.workbook import topics
@@ -59,7 +60,7 @@ class LittleCourse:
         def ask(order: Order, seconds: float) -> Answer:
             return Answer(marks[order.source.split()[1]])
 
-        monkeypatch.setattr(marking, "ask", ask)
+        answer_by(monkeypatch, ask)
         for item in batch.collect(course, marker.topics, "transpose"):
             if isinstance(item, batch.Submission):
                 marker.marker.mark(item.topic, item.source)

@@ -13,7 +13,9 @@ from grader.cli.course.options import (
     AgainOption,
     AssignmentName,
     CourseOption,
+    EngineOption,
     JobsOption,
+    SchedulerOption,
     course,
     needs_nbgrader,
 )
@@ -31,6 +33,8 @@ def autograde(
     assignment: AssignmentName,
     folder: CourseOption = Path(),
     jobs: JobsOption = 2,
+    engine: EngineOption = "threads",
+    scheduler: SchedulerOption = None,
     again: AgainOption = False,
     json: JsonOption = None,
 ) -> None:
@@ -43,15 +47,18 @@ def autograde(
     Examples:
       ladder course autograde transpose
       ladder course autograde transpose --course cuda --jobs 4
+      ladder course autograde transpose --engine dask --scheduler tls://head:8786
     """
     needs_nbgrader()
     from grader.course import batch
+    from grader.course.engines import opening
     from grader.course.gradebook.autograde import autograde
     from grader.report import progress
 
     opened, marker = batch.open_course(folder)
     say_if_unconfined()
-    outcomes = autograde(opened, marker, assignment, jobs, again, progress.of_items)
+    with opening.opened(engine, jobs, scheduler) as started:
+        outcomes = autograde(opened, marker, assignment, started, again, progress.of_items)
     console = console_for(json == "-")
     console.print(_table(outcomes))
     counts = Counter(item.did for item in outcomes)

@@ -12,7 +12,9 @@ from grader.cli.course.options import (
     AgainOption,
     AssignmentName,
     CourseOption,
+    EngineOption,
     JobsOption,
+    SchedulerOption,
     course,
     needs_nbgrader,
 )
@@ -30,6 +32,8 @@ def mark(
     assignment: AssignmentName,
     folder: CourseOption = Path(),
     jobs: JobsOption = 2,
+    engine: EngineOption = "threads",
+    scheduler: SchedulerOption = None,
     again: AgainOption = False,
     json: JsonOption = None,
 ) -> None:
@@ -42,9 +46,11 @@ def mark(
     Examples:
       ladder course mark transpose
       ladder course mark transpose --course cuda --jobs 4
+      ladder course mark transpose --engine dask --scheduler tls://head:8786
     """
     needs_nbgrader()
     from grader.course import batch
+    from grader.course.engines import opening
     from grader.report import progress
 
     course_folder, marker = batch.open_course(folder)
@@ -54,8 +60,9 @@ def mark(
     if not collected:
         raise batch.nothing_submitted(course_folder, assignment)
     say_if_unconfined()
-    with progress.of_items(assignment, len({(item.topic.name, item.source) for item in submissions})) as done:
-        marked = batch.mark(marker, submissions, jobs, again, done)
+    total = len({(item.topic.name, item.source) for item in submissions})
+    with opening.opened(engine, jobs, scheduler) as started, progress.of_items(assignment, total) as done:
+        marked = batch.mark(marker, submissions, started, again, done)
     rows = sorted([*absent, *marked], key=lambda row: (row.student, row.topic))
     console = console_for(json == "-")
     console.print(_table(rows))

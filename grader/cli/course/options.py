@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,6 +22,14 @@ app.add_typer(course, name="course")
 AssignmentName = Annotated[str, typer.Argument(metavar="ASSIGNMENT", help="As nbgrader knows it.")]
 CourseOption = Annotated[Path, typer.Option("--course", metavar="DIR", help="The course's folder.")]
 JobsOption = Annotated[int, typer.Option("--jobs", min=1, help="Submissions marked at a time.")]
+EngineOption = Annotated[
+    Literal["threads", "dask"],
+    typer.Option("--engine", help="What spreads the work: dask for several machines."),
+]
+SchedulerOption = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="dask's; without it, --jobs workers here."),
+]
 AgainOption = Annotated[bool, typer.Option("--again", help="Mark also those that were marked before.")]
 
 

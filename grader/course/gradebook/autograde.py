@@ -15,11 +15,13 @@ from nbgrader.preprocessors import AssignLatePenalties
 
 from grader.course import batch, feedback
 from grader.course.assignment import rung_cell
+from grader.course.engines.engine import Engine
 from grader.course.gradebook import database
 from grader.course.gradebook.converting import convert
 from grader.course.gradebook.entries import entries
 from grader.course.gradebook.lock import alone
 from grader.course.gradebook.records import sweep
+from grader.course.gradebook.sparing import spared
 from grader.course.gradebook.standing import Class, Marks, Standing, look, record
 from grader.course.preprocessors import MarkKernels
 from grader.results import Grade
@@ -52,11 +54,11 @@ def autograde(
     course: CourseDirectory,
     marker: MarkKernels,
     name: str,
-    jobs: int = 2,
+    engine: Engine | None = None,
     again: bool = False,
     bar: Bar = quiet,
 ) -> list[Outcome]:
-    """Mark what was handed in to an assignment, `jobs` at a time, and autograde what differs; student by student.
+    """Have an engine mark what was handed in to an assignment, and autograde what differs; student by student.
 
     `again`: mark what was marked before, too. Safe to be killed, and to be run again. Raises WarpladderError where
     nothing was handed in, another run is at work, or the gradebook or the disk cannot be used.
@@ -66,7 +68,7 @@ def autograde(
         looked = look(course, marker, name)
         if not looked.handed_in:
             raise batch.nothing_submitted(course, name)
-        marks, notes = _marks(looked, jobs, again, bar)
+        marks, notes = _marks(looked, engine, again, bar)
         did: dict[str, Did] = {
             student: "not marked" if student in notes else "up to date" for student in marks
         }
@@ -75,7 +77,7 @@ def autograde(
         ]
         if stale:
             database.copied(course)
-        with bar("autograding", len(stale)) as done:
+        with bar("autograding", len(stale)) as done, spared():
             for student in stale:
                 said = _autograded(looked, student, marks[student])
                 did[student] = "not autograded" if said else "autograded"
@@ -92,14 +94,14 @@ def autograde(
 
 
 def _marks(
-    looked: Class, jobs: int, again: bool, bar: Bar
+    looked: Class, engine: Engine | None, again: bool, bar: Bar
 ) -> tuple[dict[str, dict[str, Grade]], dict[str, str]]:
     """Each student's marks, by topic, and why there are none for those who have not all of them."""
     marks: dict[str, dict[str, Grade]] = {student: {} for student in looked.handed_in}
     notes = {student: item.problem for student, item in looked.handed_in.items() if item.problem}
     kernels = looked.kernels
     with bar("marking", len({(item.topic.name, item.source) for item in kernels})) as done:
-        rows = batch.mark(looked.marker, kernels, jobs, again, done)
+        rows = batch.mark(looked.marker, kernels, engine, again, done)
     for row in rows:
         if row.grade is None:
             notes[row.student] = row.note
@@ -115,7 +117,7 @@ def _autograded(looked: Class, student: str, marks: Marks) -> str:
     failed = convert(Autograde, course, name, student)
     if failed is not None:
         return f"nbgrader: {failed}"
-    with database.opened(course) as gradebook:
+    with database.opened(course, look=False) as gradebook:
         entry = entries(gradebook, name, student)[student]
     wrong = [
         f"`{cell}` has {entry.scores.get(cell)} points in the gradebook, and its mark is {points:g}"

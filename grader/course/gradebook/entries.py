@@ -90,9 +90,17 @@ def entries(gradebook: Gradebook, name: str, student: str | None = None) -> dict
     comments = _by_student(gradebook, Comment, name, student)
     return {
         item.student_id: _entry(item, grades.get(item.student_id, {}), comments.get(item.student_id, {}))
-        for item in gradebook.assignment_submissions(name)
-        if student in (None, item.student_id)
+        for item in _submissions(gradebook, name, student)
     }
+
+
+def _submissions(gradebook: Gradebook, name: str, student: str | None) -> list[Any]:
+    if student is None:
+        return list(gradebook.assignment_submissions(name))
+    try:
+        return [gradebook.find_submission(name, student)]
+    except MissingEntry:
+        return []
 
 
 def _by_student(

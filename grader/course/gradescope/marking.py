@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.course import feedback, sources
+from grader.course.engines.threads import Threads
 from grader.course.gradescope.packed import FILE, Kernel, Packed, read
-from grader.course.marking import Marked, Marker, mark_all
+from grader.course.marking import Marker, mark_all
+from grader.course.orders import Marked
 from grader.course.restore import answer
 from grader.course.restore import read as read_notebook
 from grader.emulator.cache import write_whole
@@ -43,11 +45,18 @@ def main(root: Path) -> int:
     target = root / "results" / "results.json"
     target.parent.mkdir(parents=True, exist_ok=True)
     target.unlink(missing_ok=True)
-    marker = Marker(root / "marks", assignment.hidden, assignment.device, assignment.arch, assignment.seconds)
+    marker = Marker(
+        root / "marks",
+        assignment.hidden,
+        assignment.device,
+        assignment.arch,
+        assignment.seconds,
+        unconfined=assignment.unconfined,
+    )
     loaded = [topics.load(kernel.topic) for kernel in assignment.kernels]
     found = [_source(root / "submission", kernel, assignment) for kernel in assignment.kernels]
     asked = [(topic, source) for topic, source in zip(loaded, found, strict=True) if isinstance(source, str)]
-    through = mark_all(marker, asked, jobs=1)
+    through = mark_all(marker, asked, Threads(jobs=1))
     if lost := [mark for mark in through if isinstance(mark, str)]:
         print("Not marked: " + "\n".join(lost), file=sys.stderr)
         return 1

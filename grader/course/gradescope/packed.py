@@ -40,6 +40,7 @@ class Packed:
     arch: str | None
     seconds: float
     visibility: Visibility  # when students see points and feedback
+    unconfined: Sequence[str] = ()  # topics whose Python runs where there are only limits for it
     others: Sequence[str] = ()  # graded cells of the lecturer's own, which are not marked there
 
     def write(self) -> bytes:

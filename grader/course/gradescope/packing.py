@@ -34,7 +34,10 @@ def of_course(root: Path, assignment: str, visibility: Visibility) -> Packed:
     asked = {kernel.topic for kernel in kernels}
     sizes = {topic: sizes for topic, sizes in ours.hidden.sizes.items() if topic in asked}
     hidden = replace(ours.hidden, secret=ours.hidden.seed, sizes=sizes)  # pseudonyms need more of it
-    return Packed(assignment, kernels, hidden, ours.device, ours.arch, ours.seconds, visibility, others)
+    unconfined = tuple(ours.unconfined)
+    return Packed(
+        assignment, kernels, hidden, ours.device, ours.arch, ours.seconds, visibility, unconfined, others
+    )
 
 
 def _kernel(notebook: str, topic: Topic, cell: Original, cells: Sequence[Original]) -> Kernel:

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.course import batch
 from grader.course.batch import Submission
 from grader.course.hidden import Hidden
-from grader.course.marking import Marked
+from grader.course.orders import Marked
 from grader.errors import WarpladderError
 from grader.workbook.topic import Topic
 

@@ -330,7 +330,7 @@ class Hello(Struct, frozen=True):
 Message = TypeVar("Message", Request, Answer, Hello)
 
 _encode = msgspec.msgpack.Encoder().encode
-# Made here, before there are threads: see grader/course/marking.py.
+# Made here, before there are threads: see grader/course/orders.py.
 _decoders: dict[type, msgspec.msgpack.Decoder[Any]] = {
     Request: msgspec.msgpack.Decoder(Request),
     Answer: msgspec.msgpack.Decoder(Reply | Noted),

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -256,7 +256,7 @@ def _memory() -> int:
 
 
 class CaseStore:
-    """Case data computed once and shared by the rungs of a climb, from any thread."""
+    """Case data computed once and shared by the rungs of a climb, or the submissions of a class, from any thread."""
 
     def __init__(self, topic: Topic) -> None:
         self.topic = topic
@@ -273,6 +273,12 @@ class CaseStore:
             if case not in self._known:
                 self._known[case] = compute(self.topic, case)
             return self._known[case]
+
+    def keep(self, seeds: Collection[int]) -> None:
+        """Forget all cases but those of some seeds. For when no thread asks for one."""
+        self._known = {case: data for case, data in self._known.items() if case.seed in seeds}
+        self._yardsticks = {case: error for case, error in self._yardsticks.items() if case.seed in seeds}
+        self._computing = {case: lock for case, lock in self._computing.items() if case.seed in seeds}
 
     @contextmanager
     def ahead(self, cases: Sequence[Case]) -> Iterator[None]:

@@ -44,9 +44,9 @@ class Kernels(Kind[KernelFile]):
         tried: Sequence[Case],
         whole: bool,
         progress: Progress,
+        store: CaseStore,
     ) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file)
-        store = CaseStore(self.topic)
         with current.stages():
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)

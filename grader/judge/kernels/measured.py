@@ -46,12 +46,12 @@ def times(
             own = track.rung(OWN, current.compiled)
             watch = Watch(greeting(runner).bus_id)
             rounds.measure(track, [own, *beside], watch, random.SystemRandom())
-    found = {item.name: item.median.value for item in beside if item.refusal is None and item.samples}
     if current.refusal is not None:
-        return Times(None, found, "measured")
+        return rounds.times(None, beside)
+    found = rounds.times(own, beside)
     if own.refusal is not None:
         current.refusal = own.refusal if own.refusal.verdict == "fail" else None
-        return Times(None, found, "measured")
-    device = board(pool.device.name, pool.device.arch)
-    current.refusal = too_fast(topic, topic.sizes_main, device, own.median.value)
-    return Times(own.median.value, found, "measured")
+    elif found.own_s is not None:
+        device = board(pool.device.name, pool.device.arch)
+        current.refusal = too_fast(topic, topic.sizes_main, device, found.own_s)
+    return found

@@ -32,17 +32,19 @@ REMEDY = "run `ladder doctor`, or use --device emulator"
 class DevicePool:
     """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture.
 
-    Emulators share the machine's cores: with several, each runs its blocks on one thread. Where the emulator is
-    used for sure, nothing waits for a child until it is needed.
+    Emulators share the machine's cores: with several, each runs its blocks on one thread, a single one on `threads`, or
+    on as many as there are cores. Where the emulator is used for sure, nothing waits for a child until it is needed.
     """
 
-    def __init__(self, device: str = "auto", arch: str | None = None, jobs: int = 2) -> None:
+    def __init__(
+        self, device: str = "auto", arch: str | None = None, jobs: int = 2, threads: int | None = None
+    ) -> None:
         self.gpu = None if _emulator_for_sure(device, arch) else _gpu(device, arch)
         self.arch = arch or compiler.DEFAULT_ARCH if self.gpu is None else self.gpu.hello().arch
         if arch is not None:
             _known(arch)
         self._gpu_in_use = threading.Lock()
-        threads = None if jobs == 1 else 1
+        threads = threads if jobs == 1 else 1
         self._emulators = [Runner("emulator", self.arch, threads) for _ in range(jobs)]
         self._free: queue.Queue[Runner] = queue.Queue()
         for runner in self._emulators:

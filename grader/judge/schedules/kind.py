@@ -44,6 +44,7 @@ class Schedules(Kind[ScheduleFile]):
         tried: Sequence[Case],
         whole: bool,
         progress: Progress,
+        store: CaseStore,
     ) -> ScheduleSubmission:
         progress(file.path.stem, "compile")
         job = schedule_job(pool, self.topic, self.topic.sizes_main)
@@ -55,7 +56,7 @@ class Schedules(Kind[ScheduleFile]):
                 current, job, [*problems, *self.topic.kernel.check_sizes, job.problem] if whole else problems
             )
             with pool.judge() as runner:
-                cases = CaseRunner(self.topic, CaseStore(self.topic), runner)
+                cases = CaseRunner(self.topic, store, runner)
                 submission.try_cases(current, job, cases, tried)
             if whole:
                 for problem in (*self.topic.kernel.check_sizes, job.problem):

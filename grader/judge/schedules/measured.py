@@ -51,9 +51,7 @@ def times(
         with current.stages():
             track.stage(own)
             rounds.measure(track, [own, *beside], Watch(greeting(runner).bus_id), random.SystemRandom())
-    found = {item.name: item.median.value for item in beside if item.refusal is None and item.samples}
-    if current.refusal is None and own.refusal is None:
-        return Times(own.median.value, found, "measured")
+    found = rounds.times(own if current.refusal is None else None, beside)
     if own.refusal is not None and own.refusal.verdict == "fail":
         current.refusal = own.refusal
-    return Times(None, found, "measured")
+    return found

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from grader.judge.claims.pace import Times
 from grader.judge.refused import Refused
 from grader.judge.timing.nvml import Watch
 from grader.judge.timing.statistics import Median, median
@@ -63,6 +64,19 @@ class Candidate:
             return None
         interval = self.median
         return Baseline(self.name, interval.value, interval.low, interval.high, self.samples)
+
+
+def times(own: Candidate | None, beside: Sequence[Candidate]) -> Times:
+    """A submission's measured time, None where it was refused, and those of the rungs beside it that have one."""
+    rungs = {item.name: item.median for item in beside if item.refusal is None and item.samples}
+    interval = None if own is None or own.refusal is not None else own.median
+    return Times(
+        own_s=None if interval is None else interval.value,
+        rungs={name: found.value for name, found in rungs.items()},
+        source="measured",
+        own_least_s=None if interval is None else interval.low,
+        rungs_most_s={name: found.high for name, found in rungs.items()},
+    )
 
 
 Timed = TypeVar("Timed", bound=Candidate, contravariant=True)

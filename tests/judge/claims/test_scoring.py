@@ -126,6 +126,17 @@ def test_a_limit_is_a_tenth_above_the_slower_of_two_rungs() -> None:
     assert pace.limit(LADDER, "c", Times(1.0, {"a": 1.0})) is None
 
 
+@pytest.mark.parametrize(
+    ("own", "least", "most", "held"),
+    [(1.2, 1.09, 1.0, True), (1.2, 1.15, 1.05, True), (1.2, 1.15, 1.0, False), (None, None, 1.0, False)],
+)
+def test_a_measured_limit_is_broken_only_where_intervals_lie_apart(
+    own: float | None, least: float | None, most: float, held: bool
+) -> None:
+    times = Times(own, {"b": 1.0, "c": 0.9}, "measured", least, {"b": most, "c": 0.91})
+    assert pace.limit(LADDER, "c", times) == TimeLimit("c", 1.1 * most, held)
+
+
 def test_a_claim_that_does_not_hold_at_other_sizes_says_nothing() -> None:
     assert [claim.held for claim in scoring.elsewhere(claims(a=True, b=False, c=None))] == [True, None, None]
 

@@ -16,6 +16,7 @@ import pytest
 
 from grader.analysis.devices import board
 from grader.judge.child.protocol import Run
+from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels import track as tracks
 from grader.judge.kernels.compiled import Kernel, prepare
@@ -154,6 +155,14 @@ def test_slow_candidates_take_part_in_fewer_rounds_spread_over_all(monkeypatch: 
 
 
 H200 = board("NVIDIA H200", "sm_90a")
+
+
+def test_measured_times_come_with_the_ends_of_their_intervals() -> None:
+    samples = [float(place) for place in range(1, 31)]
+    own, rung = Candidate("own", True, samples), Candidate("rung", True, [2 * item for item in samples])
+    dropped = Candidate("dropped", True, samples, refusal=Refused("error", "no memory"))
+    assert rounds.times(own, [rung, dropped]) == Times(15.5, {"rung": 31.0}, "measured", 10.0, {"rung": 42.0})
+    assert rounds.times(None, [rung]) == Times(None, {"rung": 31.0}, "measured", None, {"rung": 42.0})
 
 
 def test_the_bound_is_the_slower_of_arithmetic_and_memory() -> None:

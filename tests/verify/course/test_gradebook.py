@@ -22,6 +22,7 @@ from pathlib import Path
 import judged_course
 import nbformat
 import pytest
+from faked_marking import answer_by
 from judged_course import copied, gradebook, hand_in
 from little_course import release
 from sqlalchemy import event
@@ -116,7 +117,7 @@ def test_a_mark_that_was_made_anew_counts(root: Path, monkeypatch: pytest.Monkey
     hand_in(root, "ada", "00_naive")
     run(root)
     better = judged_course.Answer(judged_course.Marked(judged_course.grade("05_float4_tile")))
-    monkeypatch.setattr(judged_course.marking, "ask", lambda order, seconds: better)
+    answer_by(monkeypatch, lambda order, seconds: better)
     assert [item.did for item in autograde(*open_course(root), A, again=True)] == ["autograded"]
     assert scores(root) == {"ada": 100}
 

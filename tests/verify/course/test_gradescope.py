@@ -12,12 +12,12 @@ from typing import Any
 
 import jsonschema
 import pytest
+from faked_marking import answer_by
 from little_course import TRANSPOSE, LittleCourse, little_course, right, wrong, wrong_when_hidden
 
 from grader import cli
-from grader.course import marking as course_marking
 from grader.course.gradescope import archive, marking, packed, packing
-from grader.course.marking import Answer, Marked
+from grader.course.orders import Answer, Marked, Order
 from grader.errors import WarpladderError
 
 pytestmark = pytest.mark.verify
@@ -90,11 +90,11 @@ def marked_as(mark: Marked | str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Have every source marked so, or not at all and for that reason; returns the sources that are marked."""
     asked: list[str] = []
 
-    def ask(order: course_marking.Order, seconds: float) -> Answer:
+    def ask(order: Order, seconds: float) -> Answer:
         asked.append(order.source)
         return Answer(complaint=mark) if isinstance(mark, str) else Answer(mark)
 
-    monkeypatch.setattr(course_marking, "ask", ask)
+    answer_by(monkeypatch, ask)
     return asked
 
 
