@@ -1,0 +1,2 @@
+def proved(folder, seed, times, jobs):
+    return []
