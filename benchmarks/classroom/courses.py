@@ -58,7 +58,7 @@ class Classroom:
     topics: Mapping[str, Topic]
     students: Sequence[Student]
     handed_in: Sequence[HandedIn]
-    downloads: Mapping[str, Sequence[Download]]  # by assignment
+    downloads: Mapping[str, Sequence[Download]]  # by assignment, of those that somebody handed in to
 
 
 def made(
@@ -85,6 +85,7 @@ def made(
             folder / "downloads", place, name, [item for item in handed_in if item.topic == name]
         )
         for place, name in enumerate(found)
+        if any(item.topic == name for item in handed_in)
     }
     return Classroom(root, found, people, handed_in, sent)
 

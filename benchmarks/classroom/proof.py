@@ -5,32 +5,23 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import re
-import resource
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from classroom.courses import Classroom
 from classroom.handing_in import KINDS, HandedIn
+from classroom.processes import Spent, adopting, watched
 from grader.course import batch
 from grader.course.batch import Row
 from grader.results import Grade
 
 Key = tuple[str, str]
 """A student and a topic."""
-
-
-@dataclass
-class Spent:
-    """What a step took."""
-
-    cpu_s: float = 0.0  # of all processes that it started
-    wall_s: float = 0.0
 
 
 @dataclass
@@ -53,23 +44,13 @@ class Proof:
     off: list[str]  # what was not as the generator knows it
 
 
-@contextmanager
-def spending() -> Iterator[Spent]:
-    """The time of the processes that are started, and end, in a block."""
-
-    def now() -> tuple[float, float]:
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime, time.monotonic()
-
-    found = Spent()
-    cpu, wall = now()
-    yield found
-    cpu_after, wall_after = now()
-    found.cpu_s, found.wall_s = cpu_after - cpu, wall_after - wall
-
-
 def proved(classroom: Classroom, jobs: int, say: Any = print) -> Proof:
     """Collect a class, mark it kind by kind, autograde and export it, and compare."""
+    with adopting():
+        return _proved(classroom, jobs, say)
+
+
+def _proved(classroom: Classroom, jobs: int, say: Any) -> Proof:
     commands = {name: Spent() for name in ("collect", "autograde", "export")}
     off = []
     for topic, downloads in classroom.downloads.items():
@@ -82,7 +63,7 @@ def proved(classroom: Classroom, jobs: int, say: Any = print) -> Proof:
         if items:
             lines.append(_marked(classroom.root, kind, items, jobs))
             say(shown(lines[-1]))
-    for topic in classroom.topics:
+    for topic in classroom.downloads:
         _ladder(classroom.root, commands["autograde"], "autograde", topic, "--jobs", str(jobs))
         off += [f"{topic}: {said}" for said in _exported(classroom, topic, commands["export"])]
     return Proof(lines, commands, [f"{line.kind}: {said}" for line in lines for said in line.off] + off)
@@ -91,12 +72,15 @@ def proved(classroom: Classroom, jobs: int, say: Any = print) -> Proof:
 def _ladder(root: Path, spent: Spent, command: str, *words: str) -> None:
     """Run `ladder course COMMAND`. Raises RuntimeError with what it said, if it could do nothing."""
     call = [sys.executable, "-m", "grader", "course", command, *words, "--course", str(root)]
-    with spending() as here:
-        ended = subprocess.run(call, capture_output=True, text=True, check=False)
+    with tempfile.TemporaryFile("w+") as output:
+        running = subprocess.Popen(call, stdout=output, stderr=subprocess.STDOUT)
+        here = watched(lambda: running.poll() is None)
+        output.seek(0)
+        said = output.read()
     spent.cpu_s += here.cpu_s
     spent.wall_s += here.wall_s
-    if ended.returncode not in (0, 1):
-        raise RuntimeError(f"{' '.join(call)}\n{ended.stdout}{ended.stderr}")
+    if running.returncode not in (0, 1):
+        raise RuntimeError(f"{' '.join(call)}\n{said}")
 
 
 def _marked(root: Path, kind: str, items: Sequence[HandedIn], jobs: int) -> Line:
@@ -106,11 +90,11 @@ def _marked(root: Path, kind: str, items: Sequence[HandedIn], jobs: int) -> Line
     fork = multiprocessing.get_context("fork")
     ours, theirs = fork.Pipe()
     worker = fork.Process(target=_mark, args=(root, wanted, jobs, theirs))
-    with spending() as spent:
-        worker.start()
-        theirs.close()
-        rows: dict[Key, Row] = ours.recv()
-        worker.join()
+    worker.start()
+    theirs.close()
+    spent = watched(lambda: not ours.poll())
+    rows: dict[Key, Row] = ours.recv()  # EOFError, if it ended without a word
+    worker.join()
     line = Line(kind, spent, len(items), sum(row.grade is not None for row in rows.values()))
     for item in items:
         row = rows.get((item.student.id, item.topic))
