@@ -42,12 +42,12 @@ class Begun:
     seconds: Mapping[str, float]  # what a run takes, by who is killed in it
 
 
-def proved(folder: Path, seed: int, times: int, jobs: int = 2) -> list[str]:
+def proved(folder: Path, seed: int, times: int, jobs: int = 2, students: int = STUDENTS) -> list[str]:
     """Kill so many runs of a small class; returns what was not as it has to be."""
     draw = random.Random(seed)
     off = []
     with processes.adopting():
-        begun = _begun(folder, seed, jobs)
+        begun = _begun(folder, seed, jobs, students)
         for number in range(times):
             role = ROLES[number % len(ROLES)]
             with contextlib.closing(_Round(begun, folder / f"killed-{number}", role, jobs)) as one:
@@ -63,8 +63,8 @@ def scores(root: Path) -> tuple[str, dict[str, str]]:
     return text, proof.table(text)
 
 
-def _begun(folder: Path, seed: int, jobs: int) -> Begun:
-    classroom = courses.made(folder, STUDENTS, seed, [TOPIC], kinds=KINDS)
+def _begun(folder: Path, seed: int, jobs: int, students: int) -> Begun:
+    classroom = courses.made(folder, students, seed, [TOPIC], kinds=KINDS)
     moodle, canvas = classroom.downloads[TOPIC]
     root = classroom.root
     _done(root, "collect", TOPIC, str(moodle.zip), "--worksheet", str(moodle.worksheet))
@@ -78,9 +78,8 @@ def _begun(folder: Path, seed: int, jobs: int) -> Begun:
     earned = {item.student.id: item.score for item in classroom.handed_in}
     assert found == earned, (found, earned)
     begun = Begun(root, marks, earned, text, {})
-    return Begun(
-        root, marks, earned, text, {role: _seconds(begun, folder / "timed", role, jobs) for role in ROLES}
-    )
+    marking, autograding = (_seconds(begun, folder / "timed", role, jobs) for role in ("parent", "autograde"))
+    return Begun(root, marks, earned, text, {**dict.fromkeys(ROLES, marking), "autograde": autograding})
 
 
 def _seconds(begun: Begun, folder: Path, role: str, jobs: int) -> float:

@@ -155,13 +155,13 @@ def preprocessor_bomb(topic: Topic, draw: random.Random) -> Made:
 
 
 def prints(topic: Topic, draw: random.Random) -> Made:
-    """The naive rung, each of whose threads prints a line; or a schedule that prints a million."""
+    """A kernel each of whose threads prints a line and does no more; or a right schedule that prints millions."""
     made = rung(topic, topic.ladder.ids[0], draw)
     if topic.suffix == ".py":
         code = 'print("lines " * 1_000_000)'
         return Made(_at_the_start(made.text, topic.suffix, code), made.expected)
-    code = 'printf("thread %d of block %d\\n", threadIdx.x, blockIdx.x);'
-    return Made(_at_the_start(made.text, topic.suffix, code), made.expected)
+    code = 'printf("thread %d of block %d\\n", threadIdx.x, blockIdx.x); return;'
+    return Made(_at_the_start(made.text, topic.suffix, code), Expected(0, WRONG))
 
 
 Source = Callable[[Topic, random.Random], Made]
