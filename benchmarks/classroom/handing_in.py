@@ -244,16 +244,20 @@ def a_class(
 
 
 def _deck(kinds: Sequence[str], count: int) -> list[str]:
-    """So many kinds, each at least once if there is room, and otherwise in proportion."""
+    """So many kinds: each once, as far as there is room, and then in proportion."""
     whole = sum(KINDS[kind].of_300 for kind in kinds)
-    deck = [kind for kind in kinds for _ in range(max(1, count * KINDS[kind].of_300 // whole))]
-    most = sorted(kinds, key=lambda kind: -KINDS[kind].of_300)
-    return [*deck, *(most * count)[: max(0, count - len(deck))]][: max(count, 0)]
+    deck = list(kinds)[:count]
+    while len(deck) < count:
+        deck.append(max(kinds, key=lambda kind: KINDS[kind].of_300 * count / whole - deck.count(kind)))
+    return deck
 
 
 def _fitting(deck: list[str], topic: Topic) -> str:
     """Take the first kind from the deck that a topic can have."""
-    fits = [kind for kind in deck if topic.suffix == ".cu" or not KINDS[kind].kernels_alone]
+    if topic.suffix == ".cu":
+        fits = sorted(deck, key=lambda kind: not KINDS[kind].kernels_alone)  # schedules cannot have these
+    else:
+        fits = [kind for kind in deck if not KINDS[kind].kernels_alone]
     kind = fits[0] if fits else "right"
     if fits:
         deck.remove(kind)
