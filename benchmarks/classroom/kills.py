@@ -53,7 +53,7 @@ def proved(folder: Path, seed: int, times: int, jobs: int = 2, students: int = S
             with contextlib.closing(_Round(begun, folder / f"killed-{number}", role, jobs)) as one:
                 said = one.played(draw)
             off += [f"kill {number + 1}, {role}: {what}" for what in said]
-            print(f"{number + 1:4} {one.told:90} {'OFF' if said else 'ok'}", flush=True)
+            print(f"{number + 1:4} {one.told:90} {'; '.join(said) or 'ok'}", flush=True)
     return off
 
 
