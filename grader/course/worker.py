@@ -11,6 +11,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from grader.sandbox.confine import end_with_parent, hide
+
+if __name__ == "__main__":  # before the imports below, which would outlive a parent that dies meanwhile
+    end_with_parent(int(sys.argv[1]))
+
 import msgspec
 
 from grader.course.marking import Answer, Marked, Order, file_name
@@ -19,7 +24,6 @@ from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.grade import grade
 from grader.judge.kernels.case_runner import work
 from grader.results import Grade
-from grader.sandbox.confine import end_with_parent, hide
 from grader.workbook.topic import Topic
 from grader.workbook.topics import load
 
@@ -57,7 +61,6 @@ def answered(order: Order) -> Answer:
 def main() -> None:
     """Answer one order. It ends when the process does that is named on the command line."""
     hide()
-    end_with_parent(int(sys.argv[1]))
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     answers = os.dup(1)
     os.dup2(2, 1)

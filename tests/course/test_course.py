@@ -354,6 +354,16 @@ def test_what_cannot_be_marked_is_an_error_and_is_not_kept(
     assert marker.known(TRANSPOSE, NAIVE) is None
 
 
+def test_a_marking_process_whose_parent_has_died_ends_before_it_imports_what_takes_long() -> None:
+    """Of a class that is killed, nothing is to run on, however slowly a busy machine imports."""
+    nobody = "1"  # no parent of what is started here
+    command = [sys.executable, "-X", "importtime", "-m", "grader.course.worker", nobody]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "grader.sandbox.confine" in ended.stderr
+    assert "grader.judge" not in ended.stderr
+
+
 LOST = dataclasses.replace(refused(TRANSPOSE, "mine.cu", "error", "It ended with signal SIGKILL."), lost=True)
 
 
