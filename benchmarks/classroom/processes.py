@@ -19,14 +19,21 @@ _PERIOD_S = 0.02
 def descendants(pid: int) -> dict[int, int]:
     """Processes below one, by the kernel's lists: each with how many steps it is below, from 1."""
     found: dict[int, int] = {}
-    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = [int(child) for child in listed.read_text().split()]
-        except OSError:  # it has ended
-            continue
-        for child in children:
-            found |= {child: 1, **{other: steps + 1 for other, steps in descendants(child).items()}}
+    for child in _children(pid):
+        found |= {child: 1, **{other: steps + 1 for other, steps in descendants(child).items()}}
     return found
+
+
+def _children(pid: int) -> list[int]:
+    """Those of all its threads; none of one that has ended, which may happen while it is looked at."""
+    tasks = f"/proc/{pid}/task"
+    with contextlib.suppress(OSError):
+        return [
+            int(child)
+            for task in os.listdir(tasks)
+            for child in Path(f"{tasks}/{task}/children").read_text().split()
+        ]
+    return []
 
 
 def alive(pid: int) -> bool:
