@@ -89,7 +89,7 @@ def _marked(root: Path, kind: str, items: Sequence[HandedIn], jobs: int) -> Line
     # Forked: what `ladder` imports is no part of a file's time.
     fork = multiprocessing.get_context("fork")
     ours, theirs = fork.Pipe()
-    worker = fork.Process(target=_mark, args=(root, wanted, jobs, theirs))
+    worker = fork.Process(target=_mark, args=(root, wanted, jobs, theirs), daemon=True)
     worker.start()
     theirs.close()
     spent = watched(lambda: not ours.poll())
