@@ -15,6 +15,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.sandbox.confine import end_with_parent, hide
+
+if __name__ == "__main__":  # before the imports below, which would outlive a parent that dies meanwhile
+    end_with_parent(int(sys.argv[1]))
+
 import msgspec
 
 from grader.course.includes import foreign_include
@@ -25,7 +30,6 @@ from grader.judge.grade import refused
 from grader.judge.graded import graded
 from grader.judge.runners.pool import DevicePool
 from grader.results import Verdict
-from grader.sandbox.confine import end_with_parent, hide
 from grader.sandbox.means import better, means
 from grader.workbook.topic import Topic
 from grader.workbook.topics import load
@@ -115,7 +119,6 @@ def _with_hidden(topic: Topic, sizes: Sequence[dict[str, int]]) -> Topic:
 def main() -> None:
     """Answer orders, until there are no more or the process ends whose number is on the command line."""
     hide()
-    end_with_parent(int(sys.argv[1]))
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     marking, base = Marking(), Path.cwd()

@@ -325,6 +325,16 @@ def test_what_cannot_be_marked_is_an_error_and_is_not_kept(
     assert marker.known(TRANSPOSE, NAIVE) is None
 
 
+def test_a_marking_process_whose_parent_has_died_ends_before_it_imports_what_takes_long() -> None:
+    """Of a class that is killed, nothing is to run on, however slowly a busy machine imports."""
+    nobody = "1"  # no parent of what is started here
+    command = [sys.executable, "-X", "importtime", "-m", "grader.course.worker", nobody]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert "grader.sandbox.confine" in ended.stderr
+    assert "grader.judge" not in ended.stderr
+
+
 @pytest.mark.parametrize("times_lost", [0, 1, 2])
 def test_what_could_not_be_marked_is_tried_once_more_alone(
     times_lost: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -38,3 +39,6 @@ def needs_nbgrader(*others: str) -> None:
     for name in ("nbgrader", *others):
         if importlib.util.find_spec(name) is None:
             raise WarpladderError(f"{name} is not installed", remedy="pip install 'warpladder[course]'")
+    # jsonschema, by way of nbformat, would compile 38 grammars for addresses when it is imported: 2 s of processor
+    # time, for formats that no notebook's schema has. Without this package it does without them.
+    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

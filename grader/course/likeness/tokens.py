@@ -26,6 +26,8 @@ _PARTS = r"""
     |(?P<number>\.?\d(?:[eEpP][+-]|[\w.'])*)
     |(?P<sign>\S)
 """
+_OF_OTHER_DIALECTS = {"countof", "defer", "fortran", "naked", "restricted", "thread"}
+"""What pygments knows from other compilers' C, and what in CUDA C++ is a name like any other."""
 # Every pattern reads a text in one go, however it is written: those of whole lexers can go back and forth for ever.
 _SCANNERS = {
     suffix: re.compile(f"(?P<comment>{comment.replace('#', '[#]')}){_PARTS}", re.DOTALL | re.VERBOSE)
@@ -67,6 +69,8 @@ def _is_of_language(suffix: str, word: str) -> bool:
     """Whether a word means the same wherever it stands: a keyword, a type, one of CUDA's variables."""
     if len(word) > _LONGEST_WORD or word.startswith("__"):
         return len(word) <= _LONGEST_WORD
+    if word in _OF_OTHER_DIALECTS:
+        return False
     kinds = (next(lexer.get_tokens(word))[0] for lexer in _LEXERS[suffix])
     return any(kind is not Kinds.Name for kind in kinds)
 

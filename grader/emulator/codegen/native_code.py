@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -39,17 +39,43 @@ compiling takes, so that at most half the time is lost whatever comes."""
 
 
 @dataclass
+class _Source:
+    """What a kernel's code is made from."""
+
+    plan: KernelPlan
+    key: str
+
+    @cached_property
+    def bitcode(self) -> bytes:
+        """LLVM's, generated once for quick code and for better code."""
+        try:
+            return bytes(llvm.parse_assembly(generate(self.plan)).as_bitcode())
+        except RuntimeError as error:
+            raise EmulatorError(f"generated code of {self.plan.name} is not valid: {error}") from error
+
+    def object_code(self, effort: int) -> bytes:
+        """The object file, from the cache or made now."""
+        entry = _entry(self.key, effort)
+        if (found := kept(entry)) is not None:
+            return found
+        code = target.object_code(llvm.parse_bitcode(self.bitcode), effort)
+        keep(entry, code)
+        return code
+
+
+@dataclass
 class NativeCode:
     """The code of one kernel, for block shapes whose rows do or do not fill whole warps."""
 
     plan: KernelPlan
-    key: str
     state_bytes: int
     effort: int
     address: int
     code_bytes: int
     engine: Any
     """Owns the code at `address`."""
+    source: _Source | None
+    """What better code is made from; None for code that was made with care."""
     seconds: float = 0.0
     """How long launches have taken with this code."""
     tracked: bool = False
@@ -63,9 +89,10 @@ class NativeCode:
     def ran_for(self, seconds: float) -> None:
         """Notes the time of a launch; after enough of them the next one has better code."""
         self.seconds += seconds
-        if self.effort == QUICK and self.seconds > PATIENCE_S * _size(self.plan):
+        if self.source is not None and self.seconds > PATIENCE_S * _size(self.plan):
             self.effort = CAREFUL
-            code = _object_code(self.plan, self.key, CAREFUL)
+            code = self.source.object_code(CAREFUL)
+            self.source = None
             self.code_bytes = len(code)
             self.engine, self.address = _loaded(code)
 
@@ -77,9 +104,11 @@ def native_code(plan: KernelPlan, digest: str) -> NativeCode:
     """
     key = f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}"
     effort = QUICK if _size(plan) > LARGE and kept(_entry(key, CAREFUL)) is None else CAREFUL
-    code = _object_code(plan, key, effort)
+    source = _Source(plan, key)
+    code = source.object_code(effort)
     engine, address = _loaded(code)
-    return NativeCode(plan, key, register_slots(plan)[1], effort, address, len(code), engine)
+    better = source if effort == QUICK else None
+    return NativeCode(plan, register_slots(plan)[1], effort, address, len(code), engine, better)
 
 
 def _size(plan: KernelPlan) -> int:
@@ -96,20 +125,6 @@ def _generator_key() -> str:
 
 def _entry(key: str, effort: int) -> Path:
     return cache_folder() / f"kernel-{hashlib.sha256(f'{key}|{effort}'.encode()).hexdigest()[:32]}.o"
-
-
-def _object_code(plan: KernelPlan, key: str, effort: int) -> bytes:
-    """The object file, from the cache or generated now."""
-    entry = _entry(key, effort)
-    if (found := kept(entry)) is not None:
-        return found
-    try:
-        module = llvm.parse_assembly(generate(plan))
-    except RuntimeError as error:
-        raise EmulatorError(f"generated code of {plan.name} is not valid: {error}") from error
-    code = target.object_code(module, effort)
-    keep(entry, code)
-    return code
 
 
 def _loaded(code: bytes) -> tuple[Any, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import subprocess
@@ -13,10 +12,9 @@ from pathlib import Path
 
 import pytest
 from attacking import attack, each_protection
+from classroom.processes import adopting, descendants, left
 
 from grader.workbook import topics
-
-SUBREAPER = 36  # prctl's
 
 ENDLESS = """
 // /// launch
@@ -45,39 +43,11 @@ def test_no_process_is_started(protection: str, monkeypatch: pytest.MonkeyPatch)
     assert printed.split() == ["refused"] * 5
 
 
-def descendants(pid: int) -> set[int]:
-    """Processes below one, by the kernel's lists."""
-    found: set[int] = set()
-    for listed in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, listed.read_text().split()):
-            found |= {child} | descendants(child)
-    return found
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.fixture
-def adopting() -> Iterator[None]:
+def adopted() -> Iterator[None]:
     """Whoever below this process loses its parent becomes a child of this one's."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(SUBREAPER, 1, 0, 0, 0)
-    yield
-    libc.prctl(SUBREAPER, 0, 0, 0, 0)
-
-
-def none_is_left(before: set[int]) -> bool:
-    """Whether within two seconds every process that was started since has ended."""
-    deadline = time.monotonic() + 2.0
-    while any(alive(pid) for pid in descendants(os.getpid()) - before):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
-    return True
+    with adopting():
+        yield
 
 
 def _may_be_interrupted() -> None:
@@ -86,7 +56,7 @@ def _may_be_interrupted() -> None:
 
 
 @pytest.mark.parametrize("signals", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda one: one.name)
-def test_killing_the_grader_leaves_nothing(signals: signal.Signals, adopting: None, tmp_path: Path) -> None:
+def test_killing_the_grader_leaves_nothing(signals: signal.Signals, adopted: None, tmp_path: Path) -> None:
     kernel = tmp_path / "endless.cu"
     kernel.write_text(ENDLESS)
     before = descendants(os.getpid())
@@ -104,7 +74,7 @@ def test_killing_the_grader_leaves_nothing(signals: signal.Signals, adopting: No
     assert descendants(grader.pid)
     os.kill(grader.pid, signals)
     grader.wait(20)
-    assert none_is_left(before)
+    assert not left(before)
 
 
 GRADES = """
@@ -129,7 +99,7 @@ grade(topics.load(topic), Path(file), "emulator", progress=lambda _, stage: prin
     ],
 )
 def test_killing_the_grader_at_any_stage_leaves_nothing(
-    topic: str, stage: str, adopting: None, tmp_path: Path
+    topic: str, stage: str, adopted: None, tmp_path: Path
 ) -> None:
     rung = topics.load(topic).rungs[-1].path
     file = tmp_path / rung.name
@@ -144,4 +114,4 @@ def test_killing_the_grader_at_any_stage_leaves_nothing(
             time.sleep(0.01)
         assert grader.poll() is None
         grader.kill()
-    assert none_is_left(before)
+    assert not left(before)
