@@ -12,7 +12,6 @@ import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Any
 
 import dask
@@ -25,6 +24,7 @@ from grader.course.engines.process import Process
 from grader.course.engines.threads import cores
 from grader.course.orders import Answer, Order, as_answer, as_order
 from grader.errors import WarpladderError
+from grader.judge.timing.nvml import gpu_count
 
 GPU = {"GPU": 1}
 """What an order asks of a worker where the course's device is a GPU."""
@@ -113,11 +113,14 @@ def remote(address: str) -> Iterator[Engine]:
 
 
 def visible_gpus() -> list[str]:
-    """Numbers or names of the GPUs that this process may use, as CUDA_VISIBLE_DEVICES has them."""
+    """Numbers or names of the GPUs that this process may use, as CUDA_VISIBLE_DEVICES has them. Raises WarpladderError
+    where there are none."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if given is not None:
-        return [name for name in given.split(",") if name]
-    return [str(number) for number, _ in enumerate(Path("/proc/driver/nvidia/gpus").glob("*"))]
+    found = [str(number) for number in range(gpu_count())] if given is None else given.split(",")
+    if not any(found):
+        remedy = "name those to use in CUDA_VISIBLE_DEVICES, or set c.MarkKernels.device"
+        raise WarpladderError("the course's device is a GPU, and none is found here", remedy=remedy)
+    return [name for name in found if name]
 
 
 def _on_gpu(orders: Sequence[Order]) -> bool:

@@ -1,4 +1,4 @@
-"""What NVML says about a GPU while it is timed: power, clock, and what held the clock back."""
+"""What NVML says: how many GPUs there are, and of one that is timed power, clock, and what held the clock back."""
 
 from __future__ import annotations
 
@@ -16,6 +16,17 @@ REASONS = {
     "DisplayClockSetting": "display clocks",
 }
 """NVML's names of the reasons that make a time untypical, and ours. An idle clock between rounds is none."""
+
+
+def gpu_count() -> int:
+    """How many GPUs NVML knows; 0 without NVML."""
+    try:
+        import pynvml
+
+        pynvml.nvmlInit()
+        return int(pynvml.nvmlDeviceGetCount())
+    except Exception:  # no package, no library, no permission
+        return 0
 
 
 @dataclass
