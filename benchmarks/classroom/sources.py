@@ -155,10 +155,10 @@ def preprocessor_bomb(topic: Topic, draw: random.Random) -> Made:
 
 
 def prints(topic: Topic, draw: random.Random) -> Made:
-    """A kernel each of whose threads prints a line and does no more; or a right schedule that prints 600 kB."""
+    """A kernel each of whose threads prints a line and does no more; or a right schedule that prints 18 kB."""
     made = rung(topic, topic.ladder.ids[0], draw)
     if topic.suffix == ".py":
-        code = 'print("lines " * 100_000)'
+        code = 'print("lines " * 3_000)'
         return Made(_at_the_start(made.text, topic.suffix, code), made.expected)
     code = 'printf("thread %d of block %d\\n", threadIdx.x, blockIdx.x); return;'
     return Made(_at_the_start(made.text, topic.suffix, code), Expected(0, WRONG))

@@ -36,7 +36,8 @@ def convert(kind: type[BaseConverter], course: CourseDirectory, name: str, stude
         if isinstance(cause, DatabaseError):
             raise database.complaint(course, cause)
         if isinstance(cause, OSError) and cause.errno in database.NO_ROOM:
-            raise database.no_room(Path(cause.filename or course.root), cause)
+            # A copy that fails has the file that was read first, and then the one that cannot be written.
+            raise database.no_room(Path(cause.filename2 or cause.filename or course.root), cause)
     return heard[0]
 
 

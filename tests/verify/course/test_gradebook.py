@@ -594,7 +594,7 @@ def test_a_disk_that_fills_while_nbgrader_works_ends_the_run(
     def full(*args: object, **options: object) -> None:
         tried.append(args)
         if suffix == ".ipynb":
-            raise OSError(errno.ENOSPC, "No space left on device", "transpose.ipynb")
+            raise OSError(errno.ENOSPC, "No space left on device", "read", None, "transpose.ipynb")
         raise OperationalError("INSERT", {}, sqlite3.OperationalError("database or disk is full"))
 
     with monkeypatch.context() as patch:
