@@ -139,7 +139,7 @@ class _Round:
         return [f"no {self.role} was there to be killed"]
 
     def _killed(self, moment: float, draw: random.Random, before: set[int]) -> list[str] | None:
-        """Kill somebody of the role after so many seconds; None if there is nobody any more, else what is wrong then."""
+        """Kill somebody of the role after so many seconds; what is wrong then, and None if there was nobody any more."""
         run = self.started()
         begun = time.monotonic()
         target = None
