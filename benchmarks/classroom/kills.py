@@ -119,7 +119,7 @@ class _Round:
         shutil.copytree(self.begun.root, self.root)
         for mark in (self.root / CACHE).glob("*.json"):
             mark.unlink()
-        kept = len(self.begun.marks) - (0 if self.role == "autograde" else UNMARKED)
+        kept = max(0, len(self.begun.marks) - (0 if self.role == "autograde" else UNMARKED))
         for mark in draw.sample(list(self.begun.marks), kept):
             shutil.copy(mark, self.root / CACHE)
 
@@ -139,7 +139,7 @@ class _Round:
         return [f"no {self.role} was there to be killed"]
 
     def _killed(self, moment: float, draw: random.Random, before: set[int]) -> list[str] | None:
-        """Kill somebody of the role after so many seconds; what is wrong then, and None if there was nobody any more."""
+        """Kill somebody of the role after so many seconds; None if nobody is left, else what is wrong then."""
         run = self.started()
         begun = time.monotonic()
         target = None
