@@ -18,6 +18,7 @@ from classroom.handing_in import KINDS, HandedIn
 from classroom.processes import Spent, adopting, watched
 from grader.course import batch
 from grader.course.batch import Row
+from grader.course.engines.opening import opened
 from grader.results import Grade
 
 Key = tuple[str, str]
@@ -113,8 +114,8 @@ def _mark(root: Path, wanted: set[Key], jobs: int, pipe: Any) -> None:
                 rows[item.student, item.topic] = item
             elif isinstance(item, batch.Submission) and (item.student, item.topic.name) in wanted:
                 found.append(item)
-    for row in batch.mark(marker, found, jobs):
-        rows[row.student, row.topic] = row
+    with opened("threads", jobs) as engine:
+        rows |= {(row.student, row.topic): row for row in batch.mark(marker, found, engine)}
     pipe.send(rows)
 
 
