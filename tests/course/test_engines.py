@@ -155,6 +155,9 @@ def test_who_has_enough_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> N
     running = []
     for _, answer in Threads(2).answers([order(name) for name in ("first", "b", "c", "d")], 60.0):
         assert answer.complaint == "first"
+        deadline = time.monotonic() + 30
+        while not (len(made) == 2 and all(item._running for item in made)) and time.monotonic() < deadline:
+            time.sleep(0.01)  # the second one starts beside it
         running = [item._running._process.pid for item in made if item._running is not None]
         break
     assert len(running) == 2
