@@ -174,8 +174,8 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
         if record.status == "starved":
             return Refused(
                 "timeout",
-                f"`{record.kernel}` waits on a later block that is not resident: all the blocks that the device holds "
-                f"at a time wait, and of {math.prod(record.grid):,} in the grid the next can only begin when one of "
+                f"`{record.kernel}` waits on a later block that is not resident: all the blocks that there is room "
+                f"for wait, and of {math.prod(record.grid):,} in the grid the next can only begin when one of "
                 "them has ended. Let blocks wait only for earlier ones (numbered by an atomic counter), or launch no "
                 "more than fit.",
             )
@@ -191,7 +191,8 @@ def of_order(refused: Refused, order: Order) -> Refused:
     fewer of them are there at a time."""
     if order == CROWDED:
         return refused.saying(
-            f"At larger sizes the device does not hold all blocks at a time. {refused.reason}"
+            "At the topic's main size the device cannot hold all blocks at a time. With no more of them at a time than "
+            f"one multiprocessor holds: {refused.reason}"
         )
     how = {"reversed": "from the last to the first", "shuffled": "in a random order"}
     way = how.get(
