@@ -45,7 +45,7 @@ class Row:
     grade: Grade | None  # as it counts; null where it could not be marked
     note: str = ""  # whose source it is as well, or why there is no mark
     absent: bool = (
-        False  # of the assignment's notebooks others were handed in, and this one was not: that counts
+        False  # others of the assignment's notebooks were handed in: this one counts as not handed in
     )
 
 

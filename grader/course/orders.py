@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -45,6 +46,11 @@ class Order(msgspec.Struct, frozen=True):
     # How it is marked, which is no part of the mark's key.
     threads: int | None = None  # of the emulator; null: as many as there are cores
     unconfined: bool = False  # a stranger's Python may run where there are only limits for it
+
+
+def on_gpu(orders: Iterable[Order]) -> bool:
+    """Whether some are marked on a GPU, which measures times and is one order's alone."""
+    return any(order.device != "emulator" for order in orders)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from distributed.security import Security
 from grader.course.engines.engine import Engine
 from grader.course.engines.process import Process
 from grader.course.engines.threads import cores
-from grader.course.orders import Answer, Order, as_answer, as_order
+from grader.course.orders import Answer, Order, as_answer, as_order, on_gpu
 from grader.errors import WarpladderError
 from grader.judge.timing.nvml import gpu_count
 
@@ -66,7 +66,7 @@ class Local:
         """See `Engine`."""
         if not orders:
             return
-        gpus = visible_gpus() if _on_gpu(orders) else []
+        gpus = visible_gpus() if on_gpu(orders) else []
         if self._client is None:
             workers = [_worker(gpu) for gpu in gpus] or [_worker()] * self._jobs
             self._client = self._stack.enter_context(_cluster(workers))
@@ -83,7 +83,7 @@ class Remote:
     def answers(self, orders: Sequence[Order], seconds: float) -> Iterator[tuple[int, Answer]]:
         """See `Engine`. Who started the workers knows how many share a machine, so each is taken to have one core."""
         workers = self._client.scheduler_info(n_workers=-1)["workers"].values()
-        if _on_gpu(orders) and workers and not any("GPU" in worker["resources"] for worker in workers):
+        if on_gpu(orders) and workers and not any("GPU" in worker["resources"] for worker in workers):
             remedy = "start them by `dask worker --resources GPU=1`, one for each GPU"
             raise WarpladderError("the course's device is a GPU, and no worker offers one", remedy=remedy)
         yield from _answers(self._client, orders, seconds, 1 if len(orders) > 1 else None)
@@ -123,16 +123,12 @@ def visible_gpus() -> list[str]:
     return [name for name in found if name]
 
 
-def _on_gpu(orders: Sequence[Order]) -> bool:
-    return any(order.device != "emulator" for order in orders)
-
-
 def _answers(
     client: distributed.Client, orders: Sequence[Order], seconds: float, threads: int | None
 ) -> Iterator[tuple[int, Answer]]:
     """No more orders are given than workers have threads: all those of a worker that dies are suspected of its death.
     Raises WarpladderError where the scheduler is gone."""
-    resources = GPU if _on_gpu(orders) else None
+    resources = GPU if on_gpu(orders) else None
     left = iter(enumerate(orders))
     places: dict[distributed.Future, int] = {}
     running = distributed.as_completed(loop=client.loop)

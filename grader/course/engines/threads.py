@@ -11,7 +11,7 @@ from queue import SimpleQueue
 import msgspec
 
 from grader.course.engines.process import Process
-from grader.course.orders import Answer, Order
+from grader.course.orders import Answer, Order, on_gpu
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class Threads:
 
     def answers(self, orders: Sequence[Order], seconds: float) -> Iterator[tuple[int, Answer]]:
         """See `Engine`. On a GPU one order is at work at a time: times are measured there."""
-        alone = any(order.device != "emulator" for order in orders)
-        jobs = 1 if alone else min(self.jobs, len(orders))
+        jobs = 1 if on_gpu(orders) else min(self.jobs, len(orders))
         if not jobs:
             return
         processes = [Process() for _ in range(jobs)]
