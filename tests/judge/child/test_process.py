@@ -42,7 +42,7 @@ extern "C" __global__ void twice(int* a, int n) {
 }
 __constant__ int offset[2];
 extern "C" __global__ void add(int* a, int n) { if (threadIdx.x < n) a[threadIdx.x] += offset[threadIdx.x]; }
-extern "C" __global__ void forever(volatile int* a, int n) { while (a[0] >= 0) { } }
+extern "C" __global__ void forever(volatile int* a, int n) { while (a[0] >= 0) a[1] = n; }
 """
 
 
