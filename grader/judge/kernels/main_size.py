@@ -12,12 +12,14 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
+from grader.emulator.machine.orders import CROWDED, Order
 from grader.judge.child.protocol import (
     Allocate,
     Gather,
@@ -25,6 +27,7 @@ from grader.judge.child.protocol import (
     Operation,
     Record,
     Release,
+    Reload,
     Repeat,
     Reply,
     Run,
@@ -37,6 +40,7 @@ from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
 from grader.judge.kernels.coverage import RANGES, atomics, uncovered
 from grader.judge.kernels.fresh import drawn
+from grader.judge.kernels.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
 from grader.workbook import units
@@ -87,8 +91,11 @@ class Patterns:
 
 
 def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
-    """Patterns of elements drawn from the topic's own exact inputs."""
-    return Patterns(drawn(topic, rng, "exact", PATTERN_PAGES * PAGE))
+    """Patterns of elements drawn from the topic's own exact inputs; ones, where what is added is counted."""
+    found = drawn(topic, rng, "exact", PATTERN_PAGES * PAGE)
+    if is_one(topic, topic.sizes_main):
+        found = {name: np.ones_like(array) for name, array in found.items()}
+    return Patterns(found)
 
 
 def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Sequence[Record]:
@@ -150,11 +157,21 @@ class Look:
         found = {name: ArrayType(signature[name].dtype, shape) for name, shape in shapes.items()}
         return found | {item.name: ArrayType(item.dtype, item.shape) for item in self.planned.scratch}
 
+    @cached_property
+    def one_sum(self) -> bool:
+        """Whether what blocks add is counted."""
+        return self.problem == self.topic.sizes_main and is_one(self.topic, self.problem)
+
     def run(self, runner: Runner, rng: random.Random) -> Sequence[Record]:
         """Run some blocks of every launch, and look at what they did: their records, none where they say nothing.
         Raises Refused."""
         most = MOST_BLOCKS if self.problem == self.topic.sizes_main else MOST_ELSEWHERE
-        launches = [_of_some_blocks(launch, most, rng) for launch in self.planned.launches]
+        launches = [
+            of_all_blocks(launch)
+            if self.one_sum and only_goes_on(launch, self.topic)
+            else _of_some_blocks(launch, most, rng)
+            for launch in self.planned.launches
+        ]
         runner.load(self.kernel, SECONDS)
         run = Run(self.kernel.module, tuple(launches), BLOCK_BUDGET)
         reply = runner.ask([*self._allocations(runner), run], SECONDS)
@@ -218,6 +235,23 @@ class Look:
         reason = uncovered(self.planned.launches, records, inputs, outputs)
         if reason is not None:
             raise Refused("fail", reason)
+        if self.one_sum:
+            sums = OneSum(runner, self.topic, self.problem, self.arrays, records)
+            order: Order = CROWDED if any(record.may_wait for record in records) else "rising"
+            refusal = sums.refusal(lambda problem: self._sum_of_all(runner, problem, order))
+            if refusal is not None:
+                raise refusal
+
+    def _sum_of_all(self, runner: Runner, problem: Problem, order: Order) -> float | None:
+        """The only output, of a problem of which all blocks are run; None where they wait for each other."""
+        whole = replaced(self, problem=problem, planned=self.kernel.plan(problem, runner.hello().limits))
+        run = Run(self.kernel.module, whole.planned.launches, order=order)
+        runner.do([Release(), Reload(self.kernel.module)], SECONDS)
+        reply = runner.ask([*whole._allocations(runner), run], SECONDS)
+        if reply.failure is not None or {record.status for record in records_of(reply)} != {"completed"}:
+            return None
+        (output,) = self.topic.signature.outputs
+        return float(self._elements(runner, output.name, [0])[0])
 
     def _check_inputs(self, records: Sequence[Record]) -> None:
         """Raises Refused where a block stores into an input; an atomic may leave what is there."""
@@ -248,6 +282,12 @@ class Look:
             known -= partial
         return words
 
+    def _elements(self, runner: Runner, name: str, places: Sequence[int]) -> Array:
+        """Elements of an array of words."""
+        (value,) = runner.do([Gather(name, tuple(places))], SECONDS).values
+        assert isinstance(value, bytes)
+        return np.frombuffer(value, self.arrays[name].dtype)
+
     def _compare(self, runner: Runner, name: str, words: Sequence[int]) -> None:
         """Compare words of an output with what they must be. Raises Refused."""
         tolerance, array = self.topic.tolerance, self.arrays[name]
@@ -256,9 +296,7 @@ class Look:
         if affordable == 0:
             return
         places = np.array(words[:: -(-len(words) // affordable)], np.int64)
-        (value,) = runner.do([Gather(name, tuple(places.tolist()))], SECONDS).values
-        assert isinstance(value, bytes)
-        actual = np.frombuffer(value, array.dtype)
+        actual = self._elements(runner, name, places.tolist())
         expected, magnitude = self.sampled.elements(self.patterns.read, self.problem, name, places)
         allowed = SLACK * error_bound(tolerance.lambda_, terms, tolerance.unit, magnitude)
         with np.errstate(invalid="ignore"):
