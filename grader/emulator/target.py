@@ -12,8 +12,12 @@ PREFIX = "warp_"
 """Before each function's name in the object file."""
 
 
-def target_machine(effort: int = 2) -> llvm.TargetMachine:
-    """LLVM's code generator for this processor; `effort` is 0 to 3."""
+QUICK, CAREFUL = 0, 2
+"""LLVM's levels of code generation."""
+
+
+def target_machine(effort: int = CAREFUL) -> llvm.TargetMachine:
+    """LLVM's code generator for this processor."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     return llvm.Target.from_default_triple().create_target_machine(
@@ -27,7 +31,7 @@ def engine() -> Any:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
 
 
-def object_code(module: llvm.ModuleRef, effort: int = 2) -> bytes:
+def object_code(module: llvm.ModuleRef, effort: int = CAREFUL) -> bytes:
     """The object file of a module."""
     return bytes(target_machine(effort).emit_object(module))
 

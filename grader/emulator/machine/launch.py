@@ -93,30 +93,28 @@ class LaunchExecution:
         status = self._attempt(workers[:1], arranged(linears, order), slots, residents)
         return self.record(workers[:1], status, len(linears), tracked=True)
 
-    def sample(self, worker: Worker, linears: Array, enough: int | None) -> tuple[LaunchRecord, float]:
+    def sample(self, worker: Worker, linears: Array, enough: int | None) -> LaunchRecord:
         """Runs blocks one after the other, from FEWEST on only until they have executed `enough` warp instructions.
-        Also returns the seconds that they took; that threads meet in global memory is not looked for."""
+        That threads meet in global memory is not looked for."""
         self._prepare()
         slots = self._slots()
         slots["LENIENT"] = layout.WITH_WARPS if self.plan.fences else 0  # what is published is not kept
         worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents=1)
         touched = TouchedByBlocks(self.traces.loaded, self.traces.stored, self.allocations)
-        executed, status, run, seconds = 0, layout.DONE, 0, 0.0
+        executed, status, run = 0, layout.DONE, 0
         while (
             run < len(linears)
             and status == layout.DONE
             and (enough is None or executed < enough or run < FEWEST)
         ):
-            start = time.perf_counter()
             status = worker.run(self.compiled.address, linears[run : run + 1])
-            seconds += time.perf_counter() - start
             executed += self.budget - int(worker.context[layout.BUDGET])
             run += 1
             if run == 1 and any(map(_updates, self.plan.sites)):
                 self.updated_first = self.traces.updated_words()
             executed += PAGE_EFFORT * touched.look()
         self.found = touched.found()
-        return self.record([worker], status, run, tracked=False), seconds
+        return self.record([worker], status, run, tracked=False)
 
     def _prepare(self) -> None:
         self.plan = self.compiled.plan

@@ -86,8 +86,8 @@ class OneSum:
             return None
         return Refused(
             "fail",
-            f"of {numbers:,} ones, `{self._output}` is {units.element(total)}. Are numbers left out, or added more than "
-            f"once? {RANGES}",
+            f"of {numbers:,} ones, `{self._output}` is {units.element(total)}. Are numbers left out, or added "
+            f"more than once? {RANGES}",
         )
 
     @property
@@ -99,7 +99,9 @@ class OneSum:
         """How many numbers were read; an atomic that reads counts as a store."""
         inputs = {item.name for item in self.topic.signature.inputs}
         touched = [item for record in self.records for item in record.touched]
-        return sum(max(item.read_bytes, item.written_bytes) // WORD for item in touched if item.array in inputs)
+        return sum(
+            max(item.read_bytes, item.written_bytes) // WORD for item in touched if item.array in inputs
+        )
 
     def _totals(self) -> dict[str, float]:
         """What has been left in the output or, where that was not written, in each array of float32 of which all words
