@@ -11,8 +11,7 @@ import os
 import secrets
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.sandbox.confine import end_with_parent, hide
@@ -25,7 +24,7 @@ import msgspec
 from grader.course.includes import foreign_include
 from grader.course.orders import Answer, Marked, Order, as_order, file_name, state
 from grader.errors import WarpladderError
-from grader.judge.correctness.cases import PUBLIC_SEED, CaseStore, public, secret
+from grader.judge.correctness.cases import PUBLIC_SEED, CaseStore, hidden, public, secret
 from grader.judge.grade import refused
 from grader.judge.graded import graded
 from grader.judge.runners.pool import DevicePool
@@ -107,13 +106,8 @@ def mark(order: Order, topic: Topic, store: CaseStore) -> Marked:
         known = graded(pool, topic, parsed, file, (*public(topic), drawn), True, store=store)
         if known.verdict != "pass":
             return Marked(known)
-        cases = public(_with_hidden(topic, order.sizes), order.seed)
+        cases = hidden(topic, order.sizes, order.seed)
         return Marked(known, graded(pool, topic, parsed, file, cases, False, store=store))
-
-
-def _with_hidden(topic: Topic, sizes: Sequence[dict[str, int]]) -> Topic:
-    """The topic with further sizes to judge at."""
-    return replace(topic, judge_cases=(*topic.judge_cases, *sizes))
 
 
 def main() -> None:

@@ -25,7 +25,8 @@ from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.touched import TouchedByBlocks
 from grader.emulator.machine.traces import Traces, warps_of
 from grader.emulator.machine.worker import Array, Worker
-from grader.emulator.ptx.plan import Site
+from grader.emulator.ptx.plan import KernelPlan, Site
+from grader.emulator.ptx.tree import Instruction
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import LANES
 
@@ -44,6 +45,9 @@ WORTH_A_THREAD = 0.002
 
 PAGE_EFFORT = 16
 """Looking at a page of marks takes as long as so many warp instructions."""
+
+MATRIX_EFFORT = 32
+"""A Tensor Core product takes as long as so many other warp instructions."""
 
 FEWEST = 3
 """Sampled blocks that are run whatever they take: the ends of the grid and another."""
@@ -94,25 +98,26 @@ class LaunchExecution:
         return self.record(workers[:1], status, len(linears), tracked=True)
 
     def sample(self, worker: Worker, linears: Array, enough: int | None) -> LaunchRecord:
-        """Runs blocks one after the other, from FEWEST on only until they have executed `enough` warp instructions.
-        That threads meet in global memory is not looked for."""
+        """Runs blocks one after the other, from FEWEST on only until they have taken `enough`, in warp instructions of
+        the usual effort. That threads meet in global memory is not looked for."""
         self._prepare()
         slots = self._slots()
         slots["LENIENT"] = layout.WITH_WARPS if self.plan.fences else 0  # what is published is not kept
         worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents=1)
         touched = TouchedByBlocks(self.traces.loaded, self.traces.stored, self.allocations)
-        executed, status, run = 0, layout.DONE, 0
+        efforts, looking = _efforts(self.plan), 0
+        effort, status, run = 0, layout.DONE, 0
         while (
             run < len(linears)
             and status == layout.DONE
-            and (enough is None or executed < enough or run < FEWEST)
+            and (enough is None or effort < enough or run < FEWEST)
         ):
             status = worker.run(self.compiled.address, linears[run : run + 1])
-            executed += self.budget - int(worker.context[layout.BUDGET])
             run += 1
             if run == 1 and any(map(_updates, self.plan.sites)):
                 self.updated_first = self.traces.updated_words()
-            executed += PAGE_EFFORT * touched.look()
+            looking += PAGE_EFFORT * touched.look()
+            effort = looking + int(worker.blocks[::2] @ efforts)
         self.found = touched.found()
         return self.record([worker], status, run, tracked=False)
 
@@ -240,6 +245,22 @@ class LaunchExecution:
         if status != layout.TRAPPED:
             return ()
         return (self.calls.failure or Finding("trap", 0, 1),)
+
+
+def _efforts(plan: KernelPlan) -> Array:
+    """What a warp's way through each basic block takes, in warp instructions of the usual effort."""
+    return np.array(
+        [
+            sum(MATRIX_EFFORT if _multiplies_matrices(inst) else 1 for inst in block.instructions)
+            + (block.terminator is not None)
+            for block in plan.flow.blocks
+        ],
+        np.int64,
+    )
+
+
+def _multiplies_matrices(inst: Instruction) -> bool:
+    return "mma" in inst.parts[:2]
 
 
 def _updates(site: Site) -> bool:

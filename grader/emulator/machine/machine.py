@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from grader.emulator import devices
+from grader.emulator import collection, devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
 from grader.emulator.machine.launch import LaunchExecution, Shape
@@ -64,8 +64,9 @@ class Kernel:
     def code_for(self, *, rows_uniform: bool) -> NativeCode:
         """Native code for blocks whose rows fill whole warps, or do not; made when first asked for."""
         if rows_uniform not in self.compiled:
-            plan = plan_kernel(self.module.tree, self.name, rows_uniform=rows_uniform)
-            self.compiled[rows_uniform] = native_code(plan, self.module.digest)
+            with collection.put_off():
+                plan = plan_kernel(self.module.tree, self.name, rows_uniform=rows_uniform)
+                self.compiled[rows_uniform] = native_code(plan, self.module.digest)
         return self.compiled[rows_uniform]
 
     @property
@@ -92,7 +93,8 @@ class Image:
 
     def __init__(self, text: str) -> None:
         self.resources = resources_of("\n".join(s[3:] for s in text.splitlines() if s.startswith("// ptxas")))
-        self.tree = parse(text)
+        with collection.put_off():
+            self.tree = parse(text)
         self.digest = hashlib.sha256(text.encode()).hexdigest()
         self.compiled: dict[str, dict[bool, NativeCode]] = {}
         """By kernel, see `Kernel.compiled`."""
@@ -159,7 +161,8 @@ class Machine:
 
         `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
         A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
-        place of all, in this order, and none any more once they have executed `enough`. `order` is the blocks' where
+        place of all, in this order, and none any more once they have taken the effort of `enough` warp
+        instructions. `order` is the blocks' where
         all run, in kernels whose blocks communicate. Raises LaunchRefused for a configuration the device does not
         allow, UnsupportedPtx for instructions the emulator does not know.
         """

@@ -35,7 +35,7 @@ def instruction_budget(limit: int | None) -> None:
 def sampled_blocks(blocks: Sequence[int] | None, enough: int | None = None) -> None:
     """Run only these blocks (linear ids) of launches from now on, to count them; None: all blocks.
 
-    They are run in this order, and none any more once they have executed `enough` warp instructions.
+    They are run in this order, and none any more once they have taken the effort of `enough` warp instructions.
     """
     emulation().blocks = None if blocks is None else tuple(blocks)
     emulation().enough = enough

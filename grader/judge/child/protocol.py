@@ -96,7 +96,8 @@ class Scalar(Struct, frozen=True, tag=True):
 class Launch(Struct, frozen=True):
     """One kernel launch. `shared_bytes` is dynamic; `zero` names buffers cleared just before, `constant` pairs
     of a module's variable and the buffer copied into it; `blocks` are the linear ids of the only blocks to run
-    (emulator only), None for all, and none of them is begun once they have executed `enough` warp instructions."""
+    (emulator only), None for all, and none of them is begun once they have taken the effort of `enough` warp
+    instructions."""
 
     symbol: str
     grid: tuple[int, int, int]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -145,6 +145,12 @@ def at(topic: Topic, problem: Mapping[str, int], seed: int) -> tuple[Case, ...]:
     """Every kind at chosen sizes."""
     kinds = KINDS if topic.special_inputs is None else (*KINDS, SPECIAL)
     return tuple(make(problem, kind, seed) for kind in kinds)
+
+
+def hidden(topic: Topic, sizes: Iterable[Mapping[str, int]], seed: int) -> tuple[Case, ...]:
+    """What a course tries besides: other inputs of each size that the topic is judged at, and every kind at `sizes`."""
+    others = [make(problem, "exact", seed) for problem in topic.judge_cases]
+    return (*others, *(case for problem in sizes for case in at(topic, problem, seed)))
 
 
 def secret(topic: Topic, seed: int) -> tuple[Case, ...]:

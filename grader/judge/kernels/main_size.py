@@ -55,8 +55,8 @@ PATTERN_PAGES = 509
 MOST_BLOCKS, MOST_ELSEWHERE = 64, 16
 """Blocks of a launch that are run at most at the main size, and at others; of a grid that has no more, all are."""
 
-ENOUGH = 3_000_000
-"""Warp instructions of a launch's blocks after which no other is begun."""
+ENOUGH, ENOUGH_ELSEWHERE = 3_000_000, 1_000_000
+"""Warp instructions of a launch's blocks after which no other is begun, at the main size and at others."""
 
 BLOCK_BUDGET = 8_000_000
 """Warp instructions that one block may take; the heaviest rungs' take half."""
@@ -165,11 +165,12 @@ class Look:
     def run(self, runner: Runner, rng: random.Random) -> Sequence[Record]:
         """Run some blocks of every launch, and look at what they did: their records, none where they say nothing.
         Raises Refused."""
-        most = MOST_BLOCKS if self.problem == self.topic.sizes_main else MOST_ELSEWHERE
+        at_main = self.problem == self.topic.sizes_main
+        most, enough = (MOST_BLOCKS, ENOUGH) if at_main else (MOST_ELSEWHERE, ENOUGH_ELSEWHERE)
         launches = [
             of_all_blocks(launch)
             if self.one_sum and only_goes_on(launch, self.topic)
-            else _of_some_blocks(launch, most, rng)
+            else _of_some_blocks(launch, most, enough, rng)
             for launch in self.planned.launches
         ]
         runner.load(self.kernel, SECONDS)
@@ -312,9 +313,9 @@ class Look:
             )
 
 
-def _of_some_blocks(launch: Launch, most: int, rng: random.Random) -> Launch:
+def _of_some_blocks(launch: Launch, most: int, enough: int, rng: random.Random) -> Launch:
     """A launch of some of its blocks. Memory is zero already."""
-    return replace(launch, blocks=blocks_to_run(launch.grid, most, rng), enough=ENOUGH, zero=())
+    return replace(launch, blocks=blocks_to_run(launch.grid, most, rng), enough=enough, zero=())
 
 
 def blocks_to_run(grid: tuple[int, int, int], most: int, rng: random.Random) -> tuple[int, ...]:
