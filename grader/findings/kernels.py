@@ -29,6 +29,14 @@ _INITIALISE = (
     "Shared memory holds nothing at the start: write every element before it is read, also at the edges, and put a "
     "__syncthreads() between."
 )
+_RETURNED = (
+    "Threads return in line {line}, and so neither fill their part of shared memory nor reach barriers behind it: let "
+    "all threads of the block go on, and put the condition on what they load from and store to global memory."
+)
+_INDEX = (
+    "Thread (0, 0, 0) of block (0, 0, 0) has elements of its own, so look at how its index is formed: {stride}. A "
+    "thread that handles several elements has to guard each."
+)
 _SYNCTHREADS = (
     "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and after it is read "
     "and before it is written again."
@@ -119,12 +127,29 @@ def remedy(finding: Finding) -> str:
         return _remedy_of_race(finding)
     if finding.kind == "out_of_bounds" and finding.space == "shared":
         return _SHARED_BYTES
+    if finding.kind == "out_of_bounds" and finding.element is not None and _is_first_thread(finding):
+        return _INDEX.format(stride=_stride(finding))
+    if finding.returned is not None:
+        return _RETURNED.format(line=finding.returned)
     if finding.kind == "misaligned" and finding.size != 16:
         return (
             f"An access of {finding.size} bytes needs an address that is a multiple of {finding.size}: take single "
             "elements where rows do not begin at one."
         )
     return _REMEDIES[finding.kind]
+
+
+def _is_first_thread(finding: Finding) -> bool:
+    """Whether it is the one that has something to do whatever the size."""
+    return not any((*(finding.block or (1,)), *(finding.thread or (1,)))) and not finding.any_of_warp
+
+
+def _stride(finding: Finding) -> str:
+    """What there is to know of an array for those who form an index."""
+    *rows, row = finding.shape or (1,)
+    if rows:
+        return f"a row of `{finding.array}` is {_count(row, 'element')} long"
+    return f"`{finding.array}` ends at {row - 1}"
 
 
 def _remedy_of_race(finding: Finding) -> str:
@@ -383,6 +408,9 @@ def _memory(finding: Finding) -> str:
 
 
 def _shared_place(finding: Finding) -> str:
+    if finding.element is not None and finding.shape is not None:
+        index = "".join(f"[{at}]" for at in _indices(finding.element, finding.shape))
+        return f"`{finding.array}{index}` in shared memory"
     array = f" (`{finding.array}`)" if finding.array else ""
     return f"shared memory at byte {finding.address}{array}"
 
@@ -399,12 +427,16 @@ def _global_place(finding: Finding) -> str:
 
 
 def _index(element: int, shape: Sequence[int]) -> str:
+    return ", ".join(map(str, _indices(element, shape)))
+
+
+def _indices(element: int, shape: Sequence[int]) -> list[int]:
     """The index of an element of the flat array, one number a dimension."""
-    index: list[str] = []
+    indices: list[int] = []
     for extent in reversed(shape):
         element, at = divmod(element, extent)
-        index.insert(0, str(at))
-    return ", ".join(index)
+        indices.insert(0, at)
+    return indices
 
 
 def _offset(finding: Finding) -> int:

@@ -274,7 +274,7 @@ class Emitter(FunctionBuilder):
         """A variable's address in its own state space."""
         plan = self.plan
         if name in plan.shared:
-            return I64(plan.shared[name])
+            return I64(plan.shared[name][0])
         if name in plan.local:
             return I64(plan.local[name])
         if name in plan.symbols:

@@ -232,7 +232,7 @@ class Note:
 
     def _allocation(self, space: Space) -> Allocation | None:
         if space == "shared":
-            return Allocation(0, self.launched.shared_bytes)
+            return self._shared_variable()[1]
         if space == "local":
             return Allocation(0, self.launched.plan.local_bytes)
         if space == "param":
@@ -242,13 +242,25 @@ class Note:
     def _array(self, space: Space, allocation: Allocation | None) -> str | None:
         """The variable of the kernel's source that an access lies in, or nearest to."""
         if space == "shared":
-            offsets = self.launched.plan.shared
-            before = [name for name, offset in offsets.items() if offset <= self.address]
-            names = [name for name in before if offsets[name] == max(offsets[other] for other in before)]
-        else:
-            base = allocation.base if allocation else None
-            names = [name for name, (address, _) in self.launched.variables.items() if address == base]
+            name = self._shared_variable()[0]
+            return source_name(name) if name else None
+        base = allocation.base if allocation else None
+        names = [name for name, (address, _) in self.launched.variables.items() if address == base]
         return source_name(names[0]) if len(names) == 1 else None
+
+    def _shared_variable(self) -> tuple[str | None, Allocation]:
+        """The variable that an access lies in, or nearest to, and its place; all of the block's shared memory where
+        that is not known, or the access lies outside of it."""
+        everything, places = Allocation(0, self.launched.shared_bytes), self.launched.plan.shared
+        before = {name: place for name, place in places.items() if place[0] <= self.address}
+        nearest = [
+            name for name, (start, _) in before.items() if start == max(at for at, _ in before.values())
+        ]
+        if len(nearest) != 1:
+            return None, everything
+        start, nbytes = before[nearest[0]]
+        end = start + nbytes if nbytes else everything.nbytes
+        return nearest[0], Allocation(start, end - start) if self.address < end else everything
 
     def _other(self, space: Space) -> tuple[Access | None, Scope | None]:
         """The access that a race is with, or the copy that has not arrived; and the group that both belong to."""

@@ -104,13 +104,16 @@ class Finding:
     size: int | None = None
     """Bytes of the access, where they are known."""
     allocation: Allocation | None = None
-    """What the address lies in; of an access out of bounds, the nearest; None where there is nothing near."""
+    """What the address lies in, in shared memory a variable; of an access out of bounds, the nearest, or all of the
+    block's shared memory; None where there is nothing near."""
     array: str | None = None
     """The name of what is allocated there, where somebody knows it."""
     element: int | None = None
     """The address as an index into the flat array, which may lie outside; None without its type."""
     shape: tuple[int, ...] | None = None
     """Of the array, where it is known."""
+    returned: int | None = None
+    """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
     scope: Scope | None = None
     """Of a race: the smallest group of threads that both accesses belong to."""
     blocks_wait: bool = False

@@ -80,8 +80,8 @@ class KernelPlan:
     """The module's constant variables."""
     symbols: dict[str, int]
     """Global and constant variables the kernel names → index in the table of their addresses."""
-    shared: dict[str, int]
-    """Shared variables → byte offset."""
+    shared: dict[str, tuple[int, int]]
+    """Shared variables → byte offset and bytes; none of an extern one."""
     static_shared_bytes: int
     local: dict[str, int]
     local_bytes: int
@@ -141,7 +141,8 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin, seen=seen)
     sites = _sites(flow)
     shared, static_bytes = _layout(_shared_variables(module, function, instructions))
-    local, local_bytes = _layout([v for v in function.variables.values() if v.space == "local"])
+    places, local_bytes = _layout([v for v in function.variables.values() if v.space == "local"])
+    local = {name: start for name, (start, _) in places.items()}
     if local_bytes > _MOST_LOCAL:
         raise UnsupportedPtx(f"{local_bytes} bytes of local memory a thread, which has at most {_MOST_LOCAL}")
     return KernelPlan(
@@ -334,17 +335,17 @@ def _shared_variables(module: Module, function: Function, instructions: list[Ins
     return [v for v in everything if not v.external] + [v for v in everything if v.external]
 
 
-def _layout(variables: list[Variable]) -> tuple[dict[str, int], int]:
-    """Offsets one after the other, aligned; extern (dynamic) arrays come last and all start at one place."""
-    offsets: dict[str, int] = {}
+def _layout(variables: list[Variable]) -> tuple[dict[str, tuple[int, int]], int]:
+    """Places one after the other, aligned; extern (dynamic) arrays come last and all start at one place."""
+    places: dict[str, tuple[int, int]] = {}
     position = 0
     for variable in variables:
         start = (position + variable.align - 1) // variable.align * variable.align
-        offsets[variable.name] = start
+        places[variable.name] = (start, 0 if variable.external else variable.nbytes)
         if not variable.external:
             position = start + variable.nbytes
-    dynamic = [offsets[v.name] for v in variables if v.external]
-    return offsets, max([position, *dynamic])
+    dynamic = [places[v.name][0] for v in variables if v.external]
+    return places, max([position, *dynamic])
 
 
 def _narrowest(instructions: list[Instruction], space: str) -> int:

@@ -10,10 +10,12 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from grader.emulator import metrics
 from grader.emulator.machine.records import Finding
 from grader.findings import kernels
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
+from grader.workbook.cuda_source import SharedArray, early_return, shared_arrays
 
 
 @dataclass(frozen=True)
@@ -29,12 +31,45 @@ class ArrayType:
         return math.prod(self.shape) * self.dtype.itemsize
 
 
-def located(records: Sequence[Record], arrays: Mapping[str, ArrayType]) -> tuple[Record, ...]:
-    """Records whose findings name elements, where they are about one of these arrays."""
+def located(
+    records: Sequence[Record], arrays: Mapping[str, ArrayType], source: str = ""
+) -> tuple[Record, ...]:
+    """Records whose findings name elements, where they are about one of these arrays, or about one that `source`
+    declares in shared memory; and the `return` that threads have left by which are missing."""
+    declared = shared_arrays(source)
+
+    def located(record: Record, finding: Finding) -> Finding:
+        if finding.kind in ("uninitialised_shared", "barrier") and _some_are_missing(record, finding.line):
+            finding = replace(finding, returned=early_return(source, finding.line))
+        if finding.space == "shared":
+            return _located_in_shared(finding, declared)
+        return _located(finding, arrays)
+
     return tuple(
-        msgspec.structs.replace(record, findings=tuple(_located(item, arrays) for item in record.findings))
+        msgspec.structs.replace(record, findings=tuple(located(record, item) for item in record.findings))
         for record in records
     )
+
+
+def _some_are_missing(record: Record, line: int) -> bool:
+    """Whether not all lanes of all warps of the blocks that were run have executed a line."""
+    counters = record.line_counters.get(line, {})
+    lanes, warps = (
+        counters.get(name, 0) for name in (metrics.THREAD_INSTRUCTIONS, metrics.WARP_INSTRUCTIONS)
+    )
+    return lanes < 32 * warps
+
+
+def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedArray]]) -> Finding:
+    place, address = finding.allocation, finding.address
+    if place is None or address is None or not 0 <= address - place.base < place.nbytes:
+        return finding
+    known = [(item, item.shape(place.nbytes)) for item in declared.get(finding.array or "", ())]
+    fitting = {(item.itemsize, shape) for item, shape in known if shape is not None}
+    if len(fitting) != 1:
+        return finding
+    ((itemsize, shape),) = fitting
+    return replace(finding, element=(address - place.base) // itemsize, shape=shape)
 
 
 def _located(finding: Finding, arrays: Mapping[str, ArrayType]) -> Finding:
@@ -48,4 +83,11 @@ def _located(finding: Finding, arrays: Mapping[str, ArrayType]) -> Finding:
 
 def results(records: Sequence[Record]) -> list[FindingResult]:
     """All findings of some launches, in the order of the launches."""
-    return [kernels.result(item, record.kernel) for record in records for item in record.findings]
+    return [
+        kernels.result(item, record.kernel) for record in records for item in _wider_first(record.findings)
+    ]
+
+
+def _wider_first(findings: Sequence[Finding]) -> list[Finding]:
+    """Races between warps before those of lanes of one warp: a __syncthreads() mends both."""
+    return sorted(findings, key=lambda item: item.kind == "race" and item.scope == "warp")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from grader.emulator import metrics
 from grader.emulator.machine.orders import CROWDED, Order
 from grader.findings.kernels import ALIGN, GUARD, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Launch, Record
@@ -169,7 +170,7 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
             return Refused(
                 "timeout",
                 f"A block of `{record.kernel}` executed {budget:,} warp instructions and had not ended; this "
-                f"problem needs far fewer. {ENDLESS}",
+                f"problem needs far fewer. {_busiest(record)}{ENDLESS}",
             )
         if record.status == "starved":
             return Refused(
@@ -180,10 +181,23 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 "more than fit.",
             )
         if record.status == "deadlock" and not record.findings:
-            return Refused("timeout", f"`{record.kernel}` waits for ever at a barrier. {REACH_BARRIERS}")
+            return Refused("timeout", f"`{record.kernel}` deadlocked at a barrier. {REACH_BARRIERS}")
         if record.status == "trap" and not record.findings:
             return Refused("fail", f"`{record.kernel}` stopped with a trap. {TRAPS}")
     return None
+
+
+def _busiest(record: Record) -> str:
+    """The lines in which a launch spent its instructions."""
+    executed = {
+        line: counters.get(metrics.WARP_INSTRUCTIONS, 0) for line, counters in record.line_counters.items()
+    }
+    most = max(executed.values(), default=0)
+    lines = [line for line, count in executed.items() if line and count > most / 100]
+    if not lines:
+        return ""
+    where = f"line {lines[0]}" if len(lines) == 1 else f"lines {min(lines)} to {max(lines)}"
+    return f"It spent them in {where}. "
 
 
 def of_order(refused: Refused, order: Order) -> Refused:

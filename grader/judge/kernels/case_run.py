@@ -102,7 +102,9 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
                 _lay_out(runner, region, case_run)
     reply = runner.ask([*call, *fetch], timeout_s)
     outcome.printed = runner.printed()
-    outcome.records = located(named(records_of(reply), case_run.planned.kernels), case_run.arrays())
+    outcome.records = located(
+        named(records_of(reply), case_run.planned.kernels), case_run.arrays(), case_run.kernel.file.source
+    )
     outcome.findings = tuple(results(outcome.records))
     stopped = of_records(outcome.records, budget)
     if stopped is None and reply.failure is not None:

@@ -176,7 +176,9 @@ class Look:
         runner.load(self.kernel, SECONDS)
         run = Run(self.kernel.module, tuple(launches), BLOCK_BUDGET)
         reply = runner.ask([*self._allocations(runner), run], SECONDS)
-        records = located(named(records_of(reply), self.planned.kernels), self.arrays)
+        records = located(
+            named(records_of(reply), self.planned.kernels), self.arrays, self.kernel.file.source
+        )
         if self._ended_early(runner, reply, records):
             return ()
         try:

@@ -1,0 +1,106 @@
+"""What messages about a kernel need to know of its text: arrays in shared memory, and where threads return early.
+
+PTX keeps neither. What is not written plainly, such as an extent that is a template's parameter, is left out: a message
+then counts bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from grader.workbook.expressions import ExpressionError, parse
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_INTEGER = re.compile(r"\b(?:constexpr|const)\s+[\w\s]*?\b(\w+)\s*=\s*([^;,{}]{1,200});")
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n]{0,200})$", re.MULTILINE)
+_DECLARATION = re.compile(
+    r"__shared__\s+(?:(?:__align__|alignas)\s*\(\s*\w+\s*\)\s+)?(?:volatile\s+)?([A-Za-z_]\w*)\s+([^;=(]{1,400});"
+)
+_DECLARATOR = re.compile(r"(\w+)\s*((?:\[[^\[\]]*\]\s*)+)$")
+
+_RETURN = re.compile(r"\breturn\s*;")
+
+_BYTES = {
+    "char": 1, "bool": 1, "half": 2, "__half": 2, "short": 2, "int": 4, "unsigned": 4, "float": 4, "half2": 4,
+    "__half2": 4, "double": 8, "float2": 8, "int2": 8, "float4": 16, "int4": 16,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """One declaration: bytes of an element, and the extents; the first is None in `extern` arrays."""
+
+    itemsize: int
+    extents: tuple[int | None, ...]
+
+    def shape(self, nbytes: int) -> tuple[int, ...] | None:
+        """The shape of an array of that many bytes; None where the declaration is of another."""
+        first, *others = self.extents
+        row = self.itemsize
+        for extent in others:
+            row *= extent or 1
+        found = nbytes // row if row else 0
+        return (found, *(extent or 1 for extent in others)) if first in (None, found) and found else None
+
+
+@lru_cache(maxsize=8)
+def shared_arrays(source: str) -> Mapping[str, tuple[SharedArray, ...]]:
+    """By name: what a file's declarations in shared memory say; several where functions use the same name."""
+    text = _COMMENT.sub(" ", source)
+    numbers = _numbers(text)
+    found: dict[str, tuple[SharedArray, ...]] = {}
+    for kind, declarators in _DECLARATION.findall(text):
+        for name, extents in _declared(declarators, numbers):
+            if kind in _BYTES:
+                found[name] = (*found.get(name, ()), SharedArray(_BYTES[kind], extents))
+    return found
+
+
+def early_return(source: str, line: int) -> int | None:
+    """The line of the last `return` before `line` in the function that `line` is in; None without one."""
+    lines = _COMMENT.sub(_blank, source).splitlines()
+    for number in range(min(line - 1, len(lines)), 0, -1):
+        text = lines[number - 1]
+        if _RETURN.search(text):
+            return number
+        if text.startswith("}") or "__global__" in text:  # where another function ends, or this one begins
+            return None
+    return None
+
+
+def _blank(comment: re.Match[str]) -> str:
+    """A comment's line breaks, so that lines keep their numbers."""
+    return "\n" * comment[0].count("\n")
+
+
+def _numbers(text: str) -> dict[str, int]:
+    """The integers that the file defines."""
+    found: dict[str, int] = {}
+    for name, value in [*_DEFINED.findall(text), *_INTEGER.findall(text)]:
+        number = _integer(value, found)
+        if number is not None:
+            found[name] = number
+    return found
+
+
+def _declared(text: str, numbers: Mapping[str, int]) -> Iterator[tuple[str, tuple[int | None, ...]]]:
+    for declarator in text.split(","):
+        if match := _DECLARATOR.search(declarator.strip()):
+            inner = re.findall(r"\[([^\[\]]*)\]", match[2])
+            extents = [_integer(extent, numbers) for extent in inner]
+            known = [
+                extent is not None or (place == 0 and not inner[0].strip())
+                for place, extent in enumerate(extents)
+            ]
+            if all(known):
+                yield match[1], tuple(extents)
+
+
+def _integer(text: str, numbers: Mapping[str, int]) -> int | None:
+    try:
+        return parse(text.replace("/", "//")).whole(numbers)
+    except ExpressionError:
+        return None
