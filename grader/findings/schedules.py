@@ -106,6 +106,7 @@ class Unordered:
     later: Deed | None
     memory: Memory
     part: tuple[int, int] | None  # the bytes that both touch, where each touches others as well
+    vain: int | None = None  # the line of a wait in between for an event that was not recorded by then
 
 
 @dataclass(frozen=True)
@@ -270,6 +271,11 @@ def remedy(finding: ScheduleFinding) -> str | None:
             return _order(finding)
         case ReadUnwritten():
             return "Was it copied?"
+        case ResultUnwritten(partly=False):
+            return (
+                "Copy the results back with cuda.memcpy_dtoh_async, also those of a last chunk where the size is not a "
+                "multiple of the chunk."
+            )
         case ResultUnwritten():
             return "Do chunks reach the end where the size is not a multiple of the chunk?"
     return None
@@ -290,7 +296,7 @@ def _unordered(finding: Unordered) -> str:
     if finding.later is None:
         return f"run() returns while {first} {memory} may still be under way"
     second = _deed(finding.later)
-    return f"{second[0].upper()}{second[1:]} {memory} may meet {first} it, because nothing orders them"
+    return f"{second[0].upper()}{second[1:]} {memory} may overlap {first} it: the two are unordered"
 
 
 def _order(finding: Unordered) -> str:
@@ -298,6 +304,11 @@ def _order(finding: Unordered) -> str:
     earlier, later = finding.earlier, finding.later
     if later is None:
         return _WAIT_AT_THE_END
+    if finding.vain is not None:
+        return (
+            f"Line {finding.vain} waits for an event that has not been recorded by then, and so for nothing: record "
+            "it before, in the stream of the first: event.record(stream)."
+        )
     if later.on_host:
         text = _HOST_WAITS
     elif earlier.on_host:

@@ -53,13 +53,13 @@ FINDINGS: list[tuple[ScheduleFinding, Kind, str, str]] = [
     (
         Unordered(5, COPY, LAUNCH, SPARE, None),
         "order",
-        "The launch of line 5 reading a device buffer of 4,000 bytes may meet the copy of line 4 into it",
+        "The launch of line 5 reading a device buffer of 4,000 bytes may overlap the copy of line 4 into it",
         "wait_for_event",
     ),
     (
         Unordered(4, LAUNCH, COPY, SPARE, (0, 8)),
         "order",
-        "may meet the launch",
+        "may overlap the launch",
         "Only bytes 0 to 7 are touched",
     ),
     (
@@ -68,7 +68,7 @@ FINDINGS: list[tuple[ScheduleFinding, Kind, str, str]] = [
         "The host of line 6 reading `target`",
         "Let the host wait",
     ),
-    (Unordered(4, HOST, COPY, TARGET, None), "order", "may meet the host of line 6", "Copy on the host only"),
+    (Unordered(4, HOST, COPY, TARGET, None), "order", "may overlap the host of line 6", "Copy on the host only"),
     (
         Unordered(4, COPY, None, TARGET, None),
         "order",
@@ -76,7 +76,7 @@ FINDINGS: list[tuple[ScheduleFinding, Kind, str, str]] = [
         "Wait for it",
     ),
     (ReadUnwritten(5, LAUNCH, SPARE, 8), "unwritten", "finds byte 8 never written", "Was it copied?"),
-    (ResultUnwritten(None, TARGET, 0, False), "unwritten", "Nothing is copied to `target`", "chunks"),
+    (ResultUnwritten(None, TARGET, 0, False), "unwritten", "Nothing is copied to `target`", "Copy the results back"),
     (
         ResultUnwritten(None, TARGET, 8, True),
         "unwritten",

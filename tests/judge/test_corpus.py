@@ -1,7 +1,8 @@
 """Every wrong submission of tests/submissions is refused, with the reason that expected.toml asks for.
 
-A new mistake is a new file and an entry there; this module does not change. `make test` grades a third of them,
-`make verify` another, and `make corpus` the rest.
+`mend` there has replacements of text: what following the remedies literally changes. A new mistake is a new file and
+an entry there; this module does not change. `make test` grades a third of them, `make verify` another, and
+`make corpus` the rest.
 """
 
 from __future__ import annotations
@@ -42,3 +43,18 @@ def test_a_wrong_submission_is_refused_with_a_reason_that_helps(name: str) -> No
     assert result.points == 0
     for case in result.cases[:-1]:
         assert case.verdict == "pass"
+
+
+MENDED = sorted(name for name, expected in EXPECTED.items() if "mend" in expected)
+
+
+@pytest.mark.parametrize("name", [_marked(name, place) for place, name in enumerate(MENDED)])
+def test_who_follows_the_remedy_has_a_right_kernel(name: str, tmp_path: Path) -> None:
+    text = (FOLDER / name).read_text("utf-8")
+    for old, new in EXPECTED[name]["mend"]:
+        assert old in text
+        text = text.replace(old, new)
+    mended = tmp_path / Path(name).name
+    mended.write_text(text, "utf-8")
+    result = grade(topics.load(name.split("/")[0]), mended, "emulator")
+    assert result.verdict == "pass", result.reason

@@ -9,6 +9,7 @@ to read every input. A kernel whose blocks wait for others, or take too long, is
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ from grader.judge.kernels.fresh import drawn
 from grader.judge.kernels.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
+from grader.results import FindingResult
 from grader.workbook import units
 from grader.workbook.reference import Problem, Sampled
 from grader.workbook.topic import KernelTopic
@@ -67,6 +69,8 @@ WAITING = {"budget exhausted", "starved"}
 FURTHEST = 65_535 * 16
 """How far a grid goes in y or z with blocks of 16. A kernel whose grid ends there has to be right so far and no
 further."""
+
+MOST_OF_AN_INT = 2**31 - 1
 
 SECONDS = 120.0
 
@@ -198,7 +202,7 @@ class Look:
     def _ended_early(self, runner: Runner, reply: Reply, records: Sequence[Record]) -> bool:
         """Whether there is nothing more to look at: a block that waits for others, or no such memory here. Raises
         Refused for a fault."""
-        found = of_findings(results(records))
+        found = of_findings([self._with_ranges(item) for item in results(records)])
         stopped = {record.status for record in records} - {"completed"}
         if reply.failure is None and found is None and not stopped:
             return False
@@ -212,6 +216,15 @@ class Look:
             refusal = of_failure(reply.failure)
         assert refusal is not None, "a launch that did not complete says why"
         raise refusal
+
+    def _with_ranges(self, finding: FindingResult) -> FindingResult:
+        """A finding far outside of every array, with what an int holds where an array has more elements."""
+        counts = {name: math.prod(array.shape) for name, array in self.arrays.items()}
+        largest = max(counts, key=counts.__getitem__)
+        if finding.kind != "out_of_bounds" or finding.array is not None or counts[largest] <= MOST_OF_AN_INT:
+            return finding
+        remedy = f"`{largest}` has {counts[largest]:,} elements, more than an int counts. {RANGES}"
+        return replaced(finding, remedy=remedy)
 
     def _allocations(self, runner: Runner) -> list[Operation]:
         """Every array, and the patterns of inputs."""

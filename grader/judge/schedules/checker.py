@@ -296,7 +296,22 @@ class Checker:
         if hazard.later is not None:
             later = _deed(hazard.later, hazard.later_writes)
         line = (later or earlier).line
-        return Unordered(line, earlier, later, self._memory(hazard.buffer), hazard.part)
+        memory, vain = self._memory(hazard.buffer), self._waits_in_vain(hazard)
+        return Unordered(line, earlier, later, memory, hazard.part, vain)
+
+    def _waits_in_vain(self, hazard: Hazard) -> int | None:
+        """The line of the last wait between the two for an event that was not recorded by then."""
+        recorded, found, between = set(), None, False
+        for command in self.recording.commands:
+            match command:
+                case RecordEvent(event=event):
+                    recorded.add(event)
+                case (WaitForEvent(event=event) | AwaitEvent(event=event)) if between and event not in recorded:
+                    found = command.line
+            between = between or command is hazard.earlier
+            if command is hazard.later:
+                break
+        return found
 
     def _memory(self, number: int) -> Memory:
         buffer = self.recording.buffers[number]

@@ -1,0 +1,23 @@
+// Mistake: the sum has no initial value.
+//
+// /// launch
+// [[launch]]
+// kernel = "gemm"
+// grid = ["cdiv(N, TILE)", "cdiv(M, TILE)"]
+// block = ["TILE", "TILE"]
+// ///
+
+constexpr int TILE = 16;
+
+extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M, int N, int K)
+{
+    const size_t row = blockIdx.y * TILE + threadIdx.y;
+    const size_t column = blockIdx.x * TILE + threadIdx.x;
+    float sum;
+    if (row < M && column < N) {
+        for (size_t k = 0; k < K; ++k) {
+            sum += A[row * K + k] * B[k * N + column];
+        }
+        C[row * N + column] = sum;
+    }
+}
