@@ -251,7 +251,7 @@ def submission() -> dict[str, str]:
             parent.growing(),
         ):
             cli.main()
-        assert "PASS" in printed.getvalue(), printed.getvalue()
+        assert "RIGHT" in printed.getvalue(), printed.getvalue()
         return {"parent": drawn(parent.root), "child": drawn(_child(requests))}
 
 

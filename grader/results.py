@@ -309,6 +309,8 @@ class Grade:
         None  # seconds at the `main` sizes; null where the lowest rung was reached, or none
     )
     time_source: TimeSource | None = None  # null exactly where time_s is
+    vs_naive: float | None = None  # rung 0's time over time_s; null where either is not known
+    vs_bound: float | None = None  # the time that no version goes below over time_s; 1 is the bound itself
     time_limits: list[TimeLimit] = field(default_factory=list)  # those looked at, from the highest rung down
     lost: bool = (
         False  # a process of the judge's ended, or did not answer: the verdict says nothing about the file

@@ -101,9 +101,15 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         printed=current.printed,
         time_s=own_s,
         time_source=None if times is None or own_s is None else times.source,
+        vs_naive=None if times is None else _ratio(times.naive_s, own_s),
+        vs_bound=None if times is None else _ratio(times.bound_s, own_s),
         time_limits=standing.limits,
         lost=isinstance(refusal, Lost),
     )
+
+
+def _ratio(other_s: float | None, own_s: float | None) -> float | None:
+    return None if other_s is None or own_s is None else other_s / own_s
 
 
 def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) -> list[Hint]:

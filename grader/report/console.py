@@ -222,6 +222,8 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
         parts += [_quoted(finding, source) for finding in result.findings[:1]]
     parts += list(findings(result.findings[1:], result.file, source))
     parts += printed(result.printed)
+    if result.time_s is not None:
+        parts.append(_time(result))
     if result.rung_reached is not None:
         parts += ["", _reached(result.rung_reached, rungs)]
     if result.claims:
@@ -283,11 +285,24 @@ def printed(text: str) -> Iterable[RenderableType]:
     yield Padding(Text("\n".join(lines[:LINES_PRINTED])), (0, 0, 0, 2))
 
 
+VERDICTS = {"pass": "RIGHT", "fail": "WRONG", "error": "ERROR", "timeout": "TIMEOUT", "skip": "SKIPPED"}
+
+
 def _verdict(result: Grade) -> Text:
     style = VERDICT_STYLES[result.verdict]
-    text = Text.assemble((result.verdict.upper(), f"bold {style}"), f"  {result.file}")
+    text = Text.assemble((VERDICTS[result.verdict], f"bold {style}"), f"  {result.file}")
     if result.verdict != "pass" or result.rung_reached is not None:  # what passed uncounted has no points yet
         text.append(f"  {result.points} of {result.max_points} points", "bold")
+    return text
+
+
+def _time(result: Grade) -> Text:
+    """How long it takes at the main sizes, beside rung 0 and the bound."""
+    text = Text(f"{units.seconds(result.time_s, result.time_source)} at the main size")
+    if result.vs_naive is not None:
+        text.append(f": {units.ratio(result.vs_naive)} times as fast as rung 0")
+    if result.vs_bound is not None:
+        text.append(f", {units.percent(result.vs_bound)} % of the bound")
     return text
 
 
@@ -318,7 +333,7 @@ def _failed_case(case: CaseResult) -> Iterable[RenderableType]:
 
 
 def _reached(reached: str, rungs: Sequence[str]) -> Text:
-    text = Text("Ladder: ")
+    text = Text(f"Rung {rungs.index(reached):02d} of {len(rungs) - 1:02d}: ")
     below = True
     for position, rung in enumerate(rungs):
         text.append(" → " if position else "")

@@ -254,7 +254,7 @@ def _find_block(lines: list[str], source: str, signature: Signature, path: Path)
         )
     if not openings:
         raise WarpladderError(
-            "there is no launch block, so nobody knows how to launch this kernel",
+            "missing launch block",
             file=path,
             line=1,
             remedy=f"put these lines at the top of the file:\n{_smallest_block(source, signature)}",

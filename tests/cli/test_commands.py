@@ -171,7 +171,7 @@ def test_grade_passes_a_rung_and_names_it(ladder: Ladder) -> None:
     rung = content_root() / "kernels/optimized/transpose/03_padded_tile.cu"
     done = ladder("grade", "transpose", str(rung), "--device", "emulator", "--json", "grade.json")
     assert done.code == 0, done.out
-    assert "PASS" in done.out
+    assert "RIGHT" in done.out
     found = json.loads(Path("grade.json").read_text())
     assert (found["verdict"], found["rung_reached"]) == ("pass", "03_padded_tile")
 
@@ -180,7 +180,7 @@ def test_grade_fails_the_starter(ladder: Ladder) -> None:
     assert ladder("new", "transpose", "mine.cu").code == 0
     done = ladder("grade", "transpose", "mine.cu", "--device", "emulator")
     assert done.code == 1, done.out
-    assert "FAIL" in done.out
+    assert "WRONG" in done.out
     assert "again: ladder grade transpose mine.cu --set M=" in done.out
 
 

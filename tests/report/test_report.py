@@ -127,7 +127,7 @@ def test_a_grade_that_failed_quotes_the_line_once() -> None:
     ]
     grade = Grade("gemm", "mine.cu", "fail", "Line 2: race.", None, 0, 100, cases, [finding], [], [])
     text = shown(console.grade(grade, ["00_naive"], ["a", "  total += tile[x];", "b"]))
-    assert "FAIL mine.cu 0 of 100 points 1 of 2 cases right" in text
+    assert "WRONG mine.cu 0 of 100 points 1 of 2 cases right" in text
     assert "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1" in text
     assert text.count("total += tile[x];") == 1
     assert "Ladder" not in text
@@ -137,7 +137,7 @@ def test_a_grade_that_passed_shows_the_ladder() -> None:
     hint = Hint("01_tile", "Every float is read from global memory 32 times.")
     grade = Grade("gemm", "mine.cu", "pass", None, "00_naive", 5, 20, [], [], NAIVE.claims, [hint])
     text = shown(console.grade(grade, ["00_naive", "01_tile"], []))
-    assert "Ladder: 00_naive → 01_tile" in text
+    assert "Rung 00 of 01: 00_naive → 01_tile" in text
     assert "0/10" in text
     assert "Next: Every float" in text
 
@@ -175,7 +175,7 @@ def test_what_passed_without_being_counted_shows_no_points() -> None:
     cases = [CaseResult({"M": 1}, 1, "pass", 0.0, None)]
     grade = Grade("gemm", "mine.cu", "pass", None, None, 0, 30, cases, [], [], [])
     text = shown(console.grade(grade, ["a"], []))
-    assert text.startswith("PASS mine.cu 1 of 1 case right, of 1 size")
+    assert text.startswith("RIGHT mine.cu 1 of 1 case right, of 1 size")
 
 
 @pytest.mark.parametrize(

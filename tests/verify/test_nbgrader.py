@@ -194,36 +194,36 @@ def tells_the_secrets() -> str:
 RENAMED = "// The same as the ladder's, by another name.\n" + rung("05_float4_tile").replace("tile", "square")
 
 CLASS = {
-    "right": Student(100, RENAMED, says=("PASS", "05_float4_tile: 20 of 20 points")),
+    "right": Student(100, RENAMED, says=("RIGHT", "05_float4_tile: 20 of 20 points")),
     "half_right": Student(
-        50, rung("02_shared_tile"), says=("PASS", "50 of 100", "03_padded_tile needs", "One unused word")
+        50, rung("02_shared_tile"), says=("RIGHT", "50 of 100", "03_padded_tile needs", "One unused word")
     ),
     "wrong": Student(
         0,
         (SUBMISSIONS / "transpose" / "missing_syncthreads.cu").read_text(encoding="utf-8"),
-        says=("FAIL", "race", "__syncthreads()"),
+        says=("WRONG", "race", "__syncthreads()"),
     ),
     "hanging": Student(
         0,
         (SUBMISSIONS / "transpose" / "endless_loop.cu").read_text(encoding="utf-8"),
         says=("TIMEOUT", "Look for a loop whose condition never becomes false"),
     ),
-    "cheating": Student(10, rung("00_naive"), cheats, says=("PASS", "10 of 100", "0 of 15 points")),
-    "looping": Student(25, rung("01_coalesced_writes"), loops, says=("PASS", "25 of 100")),
-    "tampering": Student(70, rung("03_padded_tile"), tampers, says=("PASS", "70 of 100")),
-    "copying": Student(25, rung("01_coalesced_writes"), copies, says=("PASS",)),
-    "stripping": Student(50, rung("02_shared_tile"), strips, says=("PASS",)),
-    "scripting": Student(10, rung("00_naive"), scripts, says=("PASS", "onerror")),
+    "cheating": Student(10, rung("00_naive"), cheats, says=("RIGHT", "10 of 100", "0 of 15 points")),
+    "looping": Student(25, rung("01_coalesced_writes"), loops, says=("RIGHT", "25 of 100")),
+    "tampering": Student(70, rung("03_padded_tile"), tampers, says=("RIGHT", "70 of 100")),
+    "copying": Student(25, rung("01_coalesced_writes"), copies, says=("RIGHT",)),
+    "stripping": Student(50, rung("02_shared_tile"), strips, says=("RIGHT",)),
+    "scripting": Student(10, rung("00_naive"), scripts, says=("RIGHT", "onerror")),
     "guessing": Student(
-        0, knows_the_sizes(), says=("FAIL", "All public cases are right", "a hidden case is not")
+        0, knows_the_sizes(), says=("WRONG", "All public cases are right", "a hidden case is not")
     ),
     "peeking": Student(
         0, '#include "COURSE/hidden.toml"\n' + rung("00_naive"), says=("ERROR", "Line 2 includes")
     ),
     "unreadable": Student(0, raw='{"cells": [', says=("is no notebook that can be read",)),
-    "empty": Student(0, says=("FAIL", "No response")),
+    "empty": Student(0, says=("WRONG", "No response")),
     "scheduling": Student(
-        100, STREAMS.rungs[-1].source, assignment="streams", says=("PASS", "100 of 100 points")
+        100, STREAMS.rungs[-1].source, assignment="streams", says=("RIGHT", "100 of 100 points")
     ),
     "telling": Student(0, tells_the_secrets(), assignment="streams", says=("ERROR", "stops with an error")),
     "leaving": Student(

@@ -171,7 +171,7 @@ def test_wrong_block_names_line_and_remedy(lines: list[str], line: int, said: st
 
 def test_missing_block_shows_one_for_this_kernel() -> None:
     error = refused('extern "C" __global__ void __launch_bounds__(256)\nmy_gemm(const float* A) {}\n')
-    assert "no launch block" in error.message
+    assert "missing launch block" in error.message
     assert error.remedy is not None
     shown = "\n".join(line.strip() for line in error.remedy.splitlines()[1:])
     rung = read(shown)  # what the remedy shows can be read

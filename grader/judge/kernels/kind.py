@@ -16,6 +16,7 @@ from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.runners.pool import DevicePool, Progress
 from grader.judge.submission import Kind, Submission
+from grader.judge.timing.bounds import bound
 from grader.judge.timing.kept import kept_times
 from grader.results import Climb, Profile
 from grader.workbook.content import name_of
@@ -92,11 +93,14 @@ class Kernels(Kind[KernelFile]):
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, CaseStore(self.topic), runner)
             submission.model(current, cases, self.topic.sizes_count, main)
+        first = self.topic.ladder.rungs[0]
+        asked = [first, *(rung for rung in rungs if rung.id != first.id)]
         found = kept_times(
-            self.topic, rungs, device, pool.arch, self.model(pool, device, self.topic.sizes_main)
+            self.topic, asked, device, pool.arch, self.model(pool, device, self.topic.sizes_main)
         )
         own = None if current.modelled is None else current.modelled.seconds
-        return Times(own, found)
+        floor = bound(self.topic, self.topic.sizes_main, device)
+        return Times(own, found, naive_s=found.get(first.id), bound_s=None if floor is None else floor.time_s)
 
     def once(self, pool: DevicePool, file: KernelFile, name: str) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file)
