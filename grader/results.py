@@ -282,6 +282,16 @@ class TimeLimit:
 
 
 @dataclass(frozen=True)
+class LineCost:
+    """A source line that wastes much of a kernel's time."""
+
+    line: int
+    says: str  # what was counted there, beside what the accesses need at best
+    remedy: str
+    share: float  # of all cycles that the counts stand for
+
+
+@dataclass(frozen=True)
 class Grade:
     """What a learner's kernel is worth."""
 
@@ -311,6 +321,7 @@ class Grade:
     time_source: TimeSource | None = None  # null exactly where time_s is
     vs_naive: float | None = None  # rung 0's time over time_s; null where either is not known
     vs_bound: float | None = None  # the time that no version goes below over time_s; 1 is the bound itself
+    costliest: LineCost | None = None  # null: not counted, or no line wastes much
     time_limits: list[TimeLimit] = field(default_factory=list)  # those looked at, from the highest rung down
     lost: bool = (
         False  # a process of the judge's ended, or did not answer: the verdict says nothing about the file

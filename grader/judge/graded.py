@@ -103,6 +103,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         time_source=None if times is None or own_s is None else times.source,
         vs_naive=None if times is None else _ratio(times.naive_s, own_s),
         vs_bound=None if times is None else _ratio(times.bound_s, own_s),
+        costliest=None if refusal is not None else current.costliest(),
         time_limits=standing.limits,
         lost=isinstance(refusal, Lost),
     )

@@ -20,7 +20,7 @@ from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress
-from grader.results import CaseResult, ClaimResult, Climb, FindingResult, Profile
+from grader.results import CaseResult, ClaimResult, Climb, FindingResult, LineCost, Profile
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.ladder import ClaimSpec, Rung
 from grader.workbook.reference import Problem
@@ -58,6 +58,10 @@ class Submission:
     @property
     def counters(self) -> dict[str, int] | None:
         """Counters of all launches together; None: not counted."""
+        return None
+
+    def costliest(self) -> LineCost | None:
+        """The line that wastes most; None where none does, or nothing was counted by line."""
         return None
 
     def advice(self) -> str:

@@ -13,7 +13,16 @@ from rich.text import Text
 from grader.emulator import metrics
 from grader.report import gantt
 from grader.report.reproducing import again
-from grader.results import Accuracy, CaseResult, ClaimResult, Climb, FindingResult, Grade, RungResult
+from grader.results import (
+    Accuracy,
+    CaseResult,
+    ClaimResult,
+    Climb,
+    FindingResult,
+    Grade,
+    LineCost,
+    RungResult,
+)
 from grader.workbook import units
 
 SIDE_STEP = "†"
@@ -184,7 +193,9 @@ def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
         times = ", ".join(units.seconds(rung.time_s, rung.time_source) for rung in measured.rungs)
         yield Text(f"Measured on a real {measured.device.name}, rung by rung: {times}.", "dim")
     if any(rung.side_step for rung in result.rungs):
-        yield Text(f"{SIDE_STEP} a side step: an idea worth knowing that need not be faster here.", "dim")
+        yield Text(
+            f"{SIDE_STEP} for understanding, not for speed: an idea that need not be faster here.", "dim"
+        )
     if any(claim.held is None for rung in result.rungs for claim in rung.claims):
         yield Text(
             f"{units.NOTHING} a claim is for the sizes that are taken without --set, and where it does not hold at "
@@ -239,9 +250,17 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
             parts += ["", Text(UNUSED_SHARED, "dim")]
     if result.time_limits:
         parts += ["", time_limits(result)]
+    if result.costliest is not None:
+        parts += ["", *_costliest(result.costliest, source)]
     for hint in result.hints:
         parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
     return Group(*parts)
+
+
+def _costliest(cost: LineCost, source: Sequence[str]) -> Iterable[RenderableType]:
+    yield Text.assemble(("Costliest: ", "bold"), f"line {cost.line}, {cost.says}. {cost.remedy}")
+    if cost.line <= len(source):
+        yield Padding(Text(source[cost.line - 1].strip(), "cyan"), (0, 0, 0, 6))
 
 
 def time_limits(result: Grade) -> Padding:

@@ -68,7 +68,12 @@ FINDINGS: list[tuple[ScheduleFinding, Kind, str, str]] = [
         "The host of line 6 reading `target`",
         "Let the host wait",
     ),
-    (Unordered(4, HOST, COPY, TARGET, None), "order", "may overlap the host of line 6", "Copy on the host only"),
+    (
+        Unordered(4, HOST, COPY, TARGET, None),
+        "order",
+        "may overlap the host of line 6",
+        "Copy on the host only",
+    ),
     (
         Unordered(4, COPY, None, TARGET, None),
         "order",
@@ -76,7 +81,12 @@ FINDINGS: list[tuple[ScheduleFinding, Kind, str, str]] = [
         "Wait for it",
     ),
     (ReadUnwritten(5, LAUNCH, SPARE, 8), "unwritten", "finds byte 8 never written", "Was it copied?"),
-    (ResultUnwritten(None, TARGET, 0, False), "unwritten", "Nothing is copied to `target`", "Copy the results back"),
+    (
+        ResultUnwritten(None, TARGET, 0, False),
+        "unwritten",
+        "Nothing is copied to `target`",
+        "Copy the results back",
+    ),
     (
         ResultUnwritten(None, TARGET, 8, True),
         "unwritten",

@@ -76,7 +76,7 @@ def test_a_climb_has_its_ladder_its_roofs_and_every_claim() -> None:
         assert rung.id in page
         for claim in rung.claims:
             assert claim.text in unescape(page)
-    assert "† a side step" not in page
+    assert "† for understanding" not in page
     assert "compute to memory" in page
     assert "NVRTC 13.0" in page
     assert "not measured" not in page
@@ -100,7 +100,7 @@ def test_a_rung_that_failed_says_why() -> None:
 
 def test_a_ladder_that_computes_nothing_explains_its_signs_and_has_no_ratios() -> None:
     page = checked(pages.climb(record("transpose"), "Transpose"))
-    assert "† a side step: an idea worth knowing" in page
+    assert "† for understanding, not for speed" in page
     assert "Under the roofs" in page
     assert "compute to memory" not in page
 

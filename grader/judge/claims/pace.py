@@ -28,7 +28,9 @@ class Times:
     own_least_s: float | None = None  # measured: the lower end of the confidence interval of `own_s`
     rungs_most_s: Mapping[str, float] = field(default_factory=dict)  # the upper ends of those of `rungs`
     naive_s: float | None = None  # rung 0's, where it is known without a measurement of its own
-    bound_s: float | None = None  # under which no version can run; None where the topic's kind has no such figure
+    bound_s: float | None = (
+        None  # under which no version can run; None where the topic's kind has no such figure
+    )
 
 
 def compared_with(ladder: Ladder[SourceFile], rungs: Sequence[str]) -> list[str]:

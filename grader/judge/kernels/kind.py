@@ -11,8 +11,9 @@ from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
 from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore, at_count_sizes, make
-from grader.judge.kernels import climb, main_size, measured, profile, submission
+from grader.judge.kernels import climb, measured, profile, submission
 from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.large import main_size
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.runners.pool import DevicePool, Progress
 from grader.judge.submission import Kind, Submission

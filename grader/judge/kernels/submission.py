@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
 from grader.judge.child.protocol import Record
+from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case
 from grader.judge.correctness.verdict import beside
@@ -23,6 +24,7 @@ from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
+from grader.results import LineCost
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
@@ -50,6 +52,13 @@ class KernelSubmission(Submission):
     def counters(self) -> dict[str, int] | None:
         """Counters of all launches together; None: not counted."""
         return None if self.records is None else counting.summed(self.records)
+
+    def costliest(self) -> LineCost | None:
+        return (
+            None
+            if self.records is None
+            else costs.costliest(costs.summed(record.line_counters for record in self.records))
+        )
 
     @property
     def failed(self) -> bool:

@@ -306,7 +306,7 @@ class Checker:
             match command:
                 case RecordEvent(event=event):
                     recorded.add(event)
-                case (WaitForEvent(event=event) | AwaitEvent(event=event)) if between and event not in recorded:
+                case WaitForEvent(event=event) | AwaitEvent(event=event) if between and event not in recorded:
                     found = command.line
             between = between or command is hazard.earlier
             if command is hazard.later:

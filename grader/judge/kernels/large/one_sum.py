@@ -21,7 +21,7 @@ from grader.emulator import metrics
 from grader.judge.child.protocol import Gather, Launch, Pointer, Record
 from grader.judge.correctness.comparison import error_bound
 from grader.judge.correctness.findings import ArrayType
-from grader.judge.kernels.coverage import RANGES
+from grader.judge.kernels.large.coverage import RANGES
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.workbook import units

@@ -39,9 +39,9 @@ from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings,
 from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.coverage import RANGES, atomics, uncovered
 from grader.judge.kernels.fresh import drawn
-from grader.judge.kernels.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
+from grader.judge.kernels.large.coverage import RANGES, atomics, uncovered
+from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import PAGE, Runner
 from grader.results import FindingResult

@@ -16,16 +16,16 @@ from records import record
 
 from grader.emulator.machine.records import Touched
 from grader.judge.child.protocol import Launch, Record
-from grader.judge.kernels import main_size
 from grader.judge.kernels.compiled import prepare
-from grader.judge.kernels.coverage import uncovered
 from grader.judge.kernels.fresh import drawn
+from grader.judge.kernels.large import main_size
+from grader.judge.kernels.large.coverage import uncovered
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
-SUBMISSIONS = Path(__file__).parents[2] / "submissions"
+SUBMISSIONS = Path(__file__).parents[3] / "submissions"
 TOPICS = ("transpose", "reduce2d", "gemm", "hgemm", "conv2d", "reduce")
 
 

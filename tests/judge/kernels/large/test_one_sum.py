@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.judge.kernels import main_size
 from grader.judge.kernels.compiled import prepare
-from grader.judge.kernels.one_sum import is_one
+from grader.judge.kernels.large import main_size
+from grader.judge.kernels.large.one_sum import is_one
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
-SUBMISSIONS = Path(__file__).parents[2] / "submissions" / "reduce"
+SUBMISSIONS = Path(__file__).parents[3] / "submissions" / "reduce"
 
 
 @pytest.fixture(scope="module")

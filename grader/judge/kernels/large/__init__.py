@@ -1,0 +1,1 @@
+"""A kernel at sizes too large to emulate whole."""

@@ -1,0 +1,59 @@
+"""The line that wastes most of a kernel's time, and what mends that."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.emulator import metrics
+from grader.judge.claims.costs import costliest, summed
+
+COALESCED = {
+    metrics.GLOBAL_REQUESTS["ld"]: 100,
+    metrics.GLOBAL_SECTORS["ld"]: 400,
+    metrics.WARP_INSTRUCTIONS: 100,
+    metrics.THREAD_INSTRUCTIONS: 3200,
+}
+
+
+@pytest.mark.parametrize(
+    ("counters", "says", "mends"),
+    [
+        (
+            {metrics.SHARED_WAVEFRONTS["ld"]: 3200, metrics.SHARED_CONFLICTS["ld"]: 3100},
+            "3.1k bank conflicts: 32 wavefronts where 1 would do",
+            "different banks",
+        ),
+        (
+            {metrics.GLOBAL_REQUESTS["st"]: 100, metrics.GLOBAL_SECTORS["st"]: 3200},
+            "32 sectors a request",
+            "neighbouring threads",
+        ),
+        (
+            {metrics.LOCAL_REQUESTS["ld"]: 400, metrics.LOCAL_SECTORS["ld"]: 1600},
+            "400 requests to local memory",
+            "registers",
+        ),
+        (
+            {metrics.WARP_INSTRUCTIONS: 4000, metrics.THREAD_INSTRUCTIONS: 8000},
+            "2 of a warp's 32 lanes",
+            "same branch",
+        ),
+    ],
+)
+def test_each_waste_has_its_remedy(counters: dict[str, int], says: str, mends: str) -> None:
+    cost = costliest({3: COALESCED, 7: counters})
+    assert cost is not None
+    assert cost.line == 7
+    assert says in cost.says
+    assert mends in cost.remedy
+    assert 0 < cost.share < 1
+
+
+def test_what_wastes_little_is_not_worth_a_word() -> None:
+    few = {metrics.SHARED_WAVEFRONTS["ld"]: 110, metrics.SHARED_CONFLICTS["ld"]: 10}
+    assert costliest({3: COALESCED, 7: few}) is None
+    assert costliest({}) is None
+
+
+def test_launches_add_up_by_line() -> None:
+    assert summed([{1: {"a": 1}}, {1: {"a": 2, "b": 3}, 2: {"a": 4}}]) == {1: {"a": 3, "b": 3}, 2: {"a": 4}}
