@@ -321,8 +321,8 @@ def _barrier(finding: Finding) -> str:
 def _arrivals(barrier: Arrivals, finding: Finding) -> str:
     if barrier.arrived is not None:
         return (
-            f"block {finding.block} waits for ever at barrier {barrier.number}: {barrier.arrived} of "
-            f"{barrier.expected} threads have arrived and nobody else can come"
+            f"block {finding.block} deadlocked at barrier {barrier.number}: {barrier.arrived} of "
+            f"{barrier.expected} threads have arrived, and no others can"
         )
     return (
         f"barrier {barrier.number} for {barrier.expected} threads: a block has the barriers 0 to 15, each for whole "

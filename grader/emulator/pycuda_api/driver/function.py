@@ -30,7 +30,7 @@ _NOT_COMPLETED = {
         Status.LAUNCH_TIMEOUT,
         "the kernel used up its instruction budget: an endless loop?",
     ),
-    "deadlock": (Status.LAUNCH_TIMEOUT, "the kernel waits for ever at a barrier"),
+    "deadlock": (Status.LAUNCH_TIMEOUT, "the kernel deadlocked at a barrier"),
 }
 
 
