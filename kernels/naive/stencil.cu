@@ -25,9 +25,9 @@ extern "C" __global__ void stencil(const float* in, float* out, int N)
 
     float sum = 0.0f;
     for (int offset = -R; offset <= R; ++offset) {
-        // Where the first element is to the left of the array, or the last one to its right, it
-        // counts as zero. The second test is written so that i + offset cannot exceed an int.
-        if (i + offset >= 0 && offset < N - i) {
+        // Elements before the first and behind the last count as zero. The first test is i + offset
+        // < N, written so that nothing in it exceeds an int, however long the array.
+        if (offset < N - i && i + offset >= 0) {
             sum += in[i + offset];
         }
     }

@@ -50,7 +50,7 @@ extern "C" __global__ void stencil(const float* __restrict__ in, float* __restri
     for (int k = WIDTH - 1; k <= 2 * R; ++k) {
         common += window[k];
     }
-    const float left = window[1] + window[2];             // in outputs 0 and 1
+    const float left = window[1] + window[2];                   // in outputs 0 and 1
     const float right = window[2 * R + 1] + window[2 * R + 2];  // in outputs 2 and 3
     const float sums[WIDTH] = {
         common + left + window[0],
