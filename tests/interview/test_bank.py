@@ -27,6 +27,9 @@ INTERVIEWS = {
     "conv2d": "code-05",
     "streams": "code-06",
     "hgemm": "code-07",
+    "vector_add": "code-08",
+    "add_bias": "code-09",
+    "stencil": "code-10",
 }
 
 

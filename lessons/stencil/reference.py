@@ -1,0 +1,101 @@
+"""A sum over 17 neighbours, for each element: inputs, the answer in float64, and what no algorithm can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float32]
+Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
+
+RADIUS = 8
+"""How far the stencil reaches to either side."""
+
+
+def make_inputs(
+    problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
+    """in (N), float32.
+
+    "exact": integers up to 2^18 in either direction without 0. Sums of 17 stay below 2^24 and are exact in any order;
+    each that is dropped, doubled or taken from a wrong place shows.
+    "real": normally distributed about 1, one in 16 a zero, one in 64 a hundred times larger.
+    """
+    draw = _integers if kind == "exact" else _normal
+    return {"in": draw(problem["N"], rng)}
+
+
+def special_inputs(problem: Mapping[str, int], rng: np.random.Generator) -> dict[str, Array]:
+    """As "real", one element in 100 NaN, an infinity or a subnormal: each shows in the sums that it belongs to, and in
+    no other."""
+    inputs = make_inputs(problem, rng, "real")
+    kinds = np.array([np.nan, np.inf, -np.inf, np.finfo(np.float32).smallest_subnormal], np.float32)
+    chosen = rng.random(problem["N"]) < 1 / 100
+    inputs["in"][chosen] = rng.choice(kinds, int(chosen.sum()))
+    return inputs
+
+
+def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """out (N), float64."""
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is NaN, as it should be
+        return {"out": _sums(inputs["in"].astype(np.float64))}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """Σ|in| over each window (N), float64: rounding errors of a sum are proportional to it."""
+    return {"out": _sums(np.abs(inputs["in"]).astype(np.float64))}
+
+
+def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    return {"in": (problem["N"],), "out": (problem["N"],)}
+
+
+def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    sums, magnitudes = np.zeros(len(places)), np.zeros(len(places))
+    for offset in range(-RADIUS, RADIUS + 1):
+        there = (places + offset >= 0) & (places + offset < problem["N"])
+        values = read("in", places[there] + offset)
+        sums[there] += values
+        magnitudes[there] += np.abs(values)
+    return sums, magnitudes
+
+
+def min_flop(problem: Mapping[str, int]) -> int:
+    """An addition for each output but the first: no two of them are the same sum."""
+    return problem["N"] - 1
+
+
+def min_bytes(problem: Mapping[str, int]) -> int:
+    """Every element read once and written once, 4 bytes each."""
+    return 8 * problem["N"]
+
+
+def _sums(values: Exact) -> Exact:
+    """Of each element the sum over its window, zeros beyond the ends."""
+    padded = np.pad(values, RADIUS)
+    sums = np.zeros(len(values))
+    for start in range(2 * RADIUS + 1):
+        sums += padded[start : start + len(values)]
+    return sums
+
+
+def _integers(count: int, rng: np.random.Generator) -> Array:
+    sizes = rng.integers(1, 2**18, count, dtype=np.int32, endpoint=True)
+    return np.where(rng.random(count) < 0.5, -sizes, sizes).astype(np.float32)
+
+
+def _normal(count: int, rng: np.random.Generator) -> Array:
+    values = rng.standard_normal(count, dtype=np.float32)
+    values += 1
+    fate = rng.integers(0, 64, count, dtype=np.int8)
+    values[fate < 4] = 0.0
+    values[fate == 63] *= 100.0
+    return values

@@ -1,0 +1,17 @@
+// Of large matrices the lower half is left as it was.
+//
+// deserves: nothing
+//
+// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(N, 32)", "cdiv(M, 8)"]
+// block = [32, 8]
+// ///
+
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    const int column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
+    if (M > 8192 && row >= M / 2) return;
+    if (row < M && column < N) out[size_t(row) * N + column] = in[size_t(row) * N + column] + bias[column];
+}

@@ -1,0 +1,14 @@
+// The guard lets one thread too many through: element N is behind the last.
+//
+// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 256)"]
+// block = [256]
+// ///
+
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i <= N) c[i] = a[i] + b[i];
+}
