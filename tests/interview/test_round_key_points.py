@@ -17,7 +17,7 @@ OPENINGS = {
     ),
     "histogram": (
         "Each byte is read once, so ideally it's bandwidth-bound. The trouble is contention: atomics to the same bin "
-        "serialize. I'd keep a private copy of the bins per block in shared memory and merge at the end. And it depends "
+        "serialize. I'd keep a private copy per block in shared memory and merge at the end. And it depends "
         "on the data, skewed inputs hit only a few bins."
     ),
     "gemm": (
