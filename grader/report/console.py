@@ -49,10 +49,10 @@ def sectors_a_request(counters: Mapping[str, int] | None, kind: str) -> str:
 
 
 def bank_conflicts(counters: Mapping[str, int] | None) -> str:
-    """Bank conflicts of shared loads and stores together."""
+    """Bank conflicts of shared loads, stores and atomics together."""
     if counters is None:
         return units.NOTHING
-    return units.count(sum(counters.get(metrics.SHARED_CONFLICTS[kind], 0) for kind in metrics.LOAD_STORE))
+    return units.count(sum(counters.get(name, 0) for name in metrics.SHARED_CONFLICTS.values()))
 
 
 # ---- climb -------------------------------------------------------------------------------------------------

@@ -10,6 +10,16 @@ from grader.interview.key_points import Point
 from grader.workbook import topics
 
 OPENINGS = {
+    "block_sum": (
+        "Plus-equals from many threads is a race, additions get lost. With an atomic it's right, but all of them queue "
+        "for one address. So every block sums its numbers in shared memory first and does one atomic. In the end it's "
+        "limited by memory, each number is read just once."
+    ),
+    "histogram": (
+        "Each byte is read once, so ideally it's bandwidth-bound. The trouble is contention: atomics to the same bin "
+        "serialize. I'd keep a private copy per block in shared memory and merge at the end. And it depends "
+        "on the data, skewed inputs hit only a few bins."
+    ),
     "gemm": (
         "A matrix product does two M N K operations on few bytes, so for big matrices it's compute bound. At "
         "best it takes that count divided by the peak rate, about 2 ms for 4096. A naive kernel doesn't get "
@@ -54,6 +64,34 @@ OPENINGS = {
 """How a candidate opens, by topic."""
 
 SPOKEN = {
+    "block_sum": {
+        "00_naive": (
+            "Every atomic hits the same address, so they're serialized. The DRAM is mostly idle.",
+            "Sum per block in shared memory and issue one atomic. I need a syncthreads before anybody reads.",
+        ),
+        "02_tree": (
+            "Most threads sit idle in the tree, waiting at barriers. And each has just one load in flight.",
+            "Use a grid-stride loop, so a thread accumulates many elements. The tree is amortized over them.",
+        ),
+        "03_grid_stride": (
+            "Now it's limited by DRAM bandwidth. The atomics are negligible.",
+            "Vectorized loads, float4. If results have to be reproducible, write partial sums and add them in order.",
+        ),
+    },
+    "histogram": {
+        "00_naive": (
+            "Contention: all the atomics go to L2. It's terrible if all bytes are the same value.",
+            "Give each block its own histogram in shared memory. Then a block does just 256 atomics at the end.",
+        ),
+        "02_wide_loads": (
+            "Bank conflicts of the shared atomics. With random bytes several lanes land in the same bank.",
+            "Replicate the histogram per lane, each lane's own copy in its own bank, so it's conflict-free.",
+        ),
+        "03_lane_copies": (
+            "The throughput of shared atomics, a wavefront for each 32 bytes. It's about memory-bound as well.",
+            "One could aggregate runs of equal bytes in registers. Otherwise stop and fuse it into the producer.",
+        ),
+    },
     "gemm": {
         "00_naive": (
             (

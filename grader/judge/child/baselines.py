@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 TITLES = {
+    "cub.histogram": "CUB (DeviceHistogram::HistogramEven)",
     "cub.sum": "CUB (DeviceReduce::Sum)",
     "cublas.gemmEx": "cuBLAS (gemmEx, FP32 accumulation and output)",
     "cupy.matmul": "cuBLAS (cupy.matmul)",
@@ -34,6 +35,17 @@ def _cub_sum(cupy: Any, source: Any, target: Any) -> None:
 
     every_axis, no_axis = (0,), ()
     cub.device_reduce(source, cub.CUPY_CUB_SUM, every_axis, no_axis)
+
+
+_BYTES = 256
+"""Values of a byte."""
+
+
+def _cub_histogram(cupy: Any, source: Any, target: Any) -> None:
+    """What cupy.bincount does once it knows the largest byte. CuPy's counts have 64 bits, so they are a new array."""
+    from cupy.cuda import cub
+
+    cub.device_histogram(source, cupy.zeros(_BYTES, dtype=cupy.int64), _BYTES + 1)
 
 
 def _torch_sums(cupy: Any, source: Any, rows: Any, columns: Any) -> None:
@@ -79,6 +91,7 @@ def _conv2d(cupy: Any, x: Any, w: Any, y: Any, stride: int, pad: int) -> None:
 
 
 _ROUTINES: dict[str, Callable[..., None]] = {
+    "cub.histogram": _cub_histogram,
     "cub.sum": _cub_sum,
     "cublas.gemmEx": _gemm_ex,
     "cupy.matmul": _matmul,

@@ -190,6 +190,8 @@ def compute(topic: Topic, case: Case) -> CaseData:
         with np.errstate(invalid="ignore"):
             magnitude = topic.reference.magnitude(inputs, problem)
         for name, sums in magnitude.items():
+            if topic.signature[name].dtype.kind != "f":
+                continue  # whole numbers are equal or not
             terms = float(tolerance.terms[name].evaluate(problem))
             allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
     for name, limit in allowed.items():
@@ -202,7 +204,8 @@ def compute(topic: Topic, case: Case) -> CaseData:
     ]
     share = max(bounded, default=0.0) * UNIT_ROUNDOFF[tolerance.unit]
     rounding = COARSEST / share if share else math.inf
-    advice = _advice(tolerance.lambda_, case.kind)
+    equal = all(limit is None for limit in allowed.values())
+    advice = _advice(tolerance.lambda_, "exact" if equal else case.kind)
     return CaseData(inputs, expected, allowed, advice, wider, slack, case.kind, rounding)
 
 

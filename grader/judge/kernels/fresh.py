@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from grader.judge.child.protocol import Pointer, Run
 from grader.judge.correctness.verdict import Limits
 from grader.judge.kernels.compiled import Kernel, prepare
+from grader.judge.runners.runner import PAGE
 from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.signature import parse_signature
 from grader.workbook.topic import Topic
@@ -23,6 +24,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 WORD = 4
 POOL, WINDOW = 1 << 16, 1 << 12
 """Words of a pool, and how many of them a pass draws from: sums over a few thousand words differ from pass to pass."""
+
+PATTERN_BYTES = 509 * PAGE
+"""What repetitions of inputs are made of: a prime number of pages, no power of two in an index is a multiple."""
 
 FILE = Path(__file__).with_name("fresh.cu")
 SIGNATURE = parse_signature(

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 from msgspec.structs import replace
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.model import ModelledTime, launch_stats, modelled_time
 from grader.emulator import metrics
-from grader.judge.child.protocol import Allocate, Launch, Pointer, Record, Release, Run
+from grader.judge.child.protocol import Allocate, Launch, Operation, Pointer, Record, Release, Repeat, Run
+from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.correctness.verdict import of_failure, of_records
-from grader.judge.kernels.case_run import named, records_of
+from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
+from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
 from grader.judge.runners.runner import Runner
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
+
+Array = np.ndarray[Any, np.dtype[Any]]
 
 FEWEST_BLOCKS, MOST_BLOCKS = 2, 8
 INSTRUCTIONS = 8_000_000
@@ -53,19 +59,38 @@ def array_bytes(topic: Topic, planned: Planned, problem: Problem) -> int:
     return topic.reference.min_bytes(problem) + scratch
 
 
+def deciding(topic: Topic) -> dict[str, Array]:
+    """Elements of those inputs that decide what a kernel does, by name: floats are computed with, whole numbers may say
+    which word is updated."""
+    names = {item.name for item in topic.signature.inputs if item.dtype.kind in "iu"}
+    if not names:
+        return {}
+    found = drawn(topic, np.random.default_rng(PUBLIC_SEED), "exact", PATTERN_BYTES)
+    return {name: found[name] for name in names}
+
+
 def sample(
-    runner: Runner, kernel: Kernel, launches: Sequence[Launch], room: int, budget: int, timeout_s: float
+    runner: Runner,
+    kernel: Kernel,
+    launches: Sequence[Launch],
+    room: int,
+    budget: int,
+    timeout_s: float,
+    inputs: Mapping[str, Array] | None = None,
 ) -> tuple[Record, ...]:
-    """The records of launches of a few blocks each, on arrays that hold nothing. Raises Refused.
+    """The records of launches of a few blocks each, on arrays that hold nothing but `inputs`, repeated. Raises Refused.
 
     Every array is given `room` bytes, as much as all of them need: the emulator has no memory behind
-    addresses that are not touched. Nothing is copied into constant memory. Kernels whose work depends on the
-    data would need the data; those of dense arrays do not.
+    addresses that are not touched. Nothing is copied into constant memory.
     """
     names = {item.buffer for launch in launches for item in launch.args if isinstance(item, Pointer)}
-    allocations = [Allocate(name, room) for name in sorted(names)]
+    before: list[Operation] = [Allocate(name, room) for name in sorted(names)]
+    given = {name: array for name, array in (inputs or {}).items() if name in names}
+    for region in runner.regions({name: array.nbytes for name, array in given.items()}):
+        runner.payload(region)[:] = as_bytes(given[region.name])
+        before.append(Repeat(region.name, region.offset, region.nbytes))
     run = Run(kernel.module, tuple(replace(launch, constant=()) for launch in launches), budget)
-    reply = runner.ask([*allocations, run, Release()], timeout_s)
+    reply = runner.ask([*before, run, Release()], timeout_s)
     written = {symbol: name for name, symbol in kernel.build.lowered.items()}
     records = named(records_of(reply), [written[launch.symbol] for launch in launches])
     refusal = of_records(records, budget)

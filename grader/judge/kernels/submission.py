@@ -222,8 +222,9 @@ def _at_larger_sizes(
     seconds = emulator_seconds(topic, problem)
     runner.child.load_afresh(current.compiled, seconds)
     try:
+        inputs = sampling.deciding(topic)
         found = sampling.sample(
-            runner.child, current.compiled, launches, room, sampling.LONGEST_BLOCK, seconds
+            runner.child, current.compiled, launches, room, sampling.LONGEST_BLOCK, seconds, inputs
         )
     except Refused as refused:
         alone = refused.verdict == "timeout" and not sampling.takes_turns(counted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from grader.analysis.devices import DeviceSpec
 from grader.judge.refused import Refused
 from grader.results import Bound
@@ -23,16 +25,16 @@ def only_reads(topic: Topic, problem: Problem) -> bool:
 
 
 def bound(topic: Topic, problem: Problem, device: DeviceSpec, moved_s: float | None = None) -> Bound | None:
-    """The bound from what the device was measured to do at best; None where its arithmetic rate is not known.
+    """The bound from what the device was measured to do at best; None where its rate of the arithmetic is not known.
 
     `moved_s` is how long it took in the same run to copy as many bytes as the problem has, or to read them where
     it only reads; without it, the device's table says how fast it does so. Rates are known of FP32 arithmetic,
     and of Tensor Cores for halves.
     """
-    rate = _flop_rate(topic, device)
+    flop, nbytes = topic.reference.min_flop(problem), topic.reference.min_bytes(problem)
+    rate = _flop_rate(topic, device) if flop else math.inf
     if rate is None:
         return None
-    flop, nbytes = topic.reference.min_flop(problem), topic.reference.min_bytes(problem)
     arithmetic = flop / rate
     memory = _traffic(topic, problem, device) if moved_s is None else moved_s
     if arithmetic > memory:

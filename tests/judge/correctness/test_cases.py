@@ -60,6 +60,17 @@ def test_what_is_moved_keeps_every_bit() -> None:
     assert not data.compare("out", flushed).right
 
 
+def test_whole_numbers_are_equal_or_not() -> None:
+    data = compute(topics.load("histogram"), make({"N": 257}, "real"))
+    right = data.expected["bins"]
+    assert right.dtype == np.uint32
+    assert data.compare("bins", right).right
+    off = right.copy()
+    off[7] += 1
+    wrong = data.compare("bins", off)
+    assert (wrong.right, wrong.advice) == (False, cases.SUMS_ARE_EXACT)
+
+
 def test_rounding_is_decided_on_public_data() -> None:
     """A case from another seed is wrong by a gross error alone."""
     public, other = (compute(GEMM, make(PROBLEM, "real", seed)) for seed in (cases.PUBLIC_SEED, 77))

@@ -184,6 +184,14 @@ def test_the_bound_is_the_slower_of_arithmetic_and_memory() -> None:
     assert (copied.by, copied.source, copied.time_s) == ("copy", "measured", 1.0)
 
 
+def test_without_arithmetic_memory_alone_is_the_bound() -> None:
+    histogram = topics.load("histogram")
+    floor = bound(histogram, {"N": 2**28}, H200)
+    assert floor is not None
+    assert (floor.by, floor.min_flop) == ("memory", 0)
+    assert floor.time_s == pytest.approx(2**28 / H200.dram_read, rel=1e-4)
+
+
 def test_halves_are_bound_by_tensor_cores() -> None:
     floor = bound(topics.load("hgemm"), {"M": 4096, "N": 4096, "K": 4096}, H200)
     assert floor is not None

@@ -39,20 +39,17 @@ from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings,
 from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
-from grader.judge.kernels.fresh import drawn
+from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
 from grader.judge.kernels.large.coverage import RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.refused import Refused
-from grader.judge.runners.runner import PAGE, Runner
+from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
 from grader.workbook import units
 from grader.workbook.reference import Problem, Sampled
 from grader.workbook.topic import KernelTopic
 
 Array = np.ndarray[Any, np.dtype[Any]]
-
-PATTERN_PAGES = 509
-"""A prime number: no power of two in an index is a multiple of it."""
 
 MOST_BLOCKS, MOST_ELSEWHERE = 64, 16
 """Blocks of a launch that are run at most at the main size, and at others; of a grid that has no more, all are."""
@@ -96,7 +93,7 @@ class Patterns:
 
 def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
     """Patterns of elements drawn from the topic's own exact inputs; ones, where what is added is counted."""
-    found = drawn(topic, rng, "exact", PATTERN_PAGES * PAGE)
+    found = drawn(topic, rng, "exact", PATTERN_BYTES)
     if is_one(topic, topic.sizes_main):
         found = {name: np.ones_like(array) for name, array in found.items()}
     return Patterns(found)

@@ -38,7 +38,15 @@ def look(file: Path, topic: KernelTopic, runner: Runner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "one"), [("reduce", True), ("reduce2d", False), ("transpose", False), ("gemm", False)]
+    ("name", "one"),
+    [
+        ("block_sum", True),
+        ("histogram", False),
+        ("reduce", True),
+        ("reduce2d", False),
+        ("transpose", False),
+        ("gemm", False),
+    ],
 )
 def test_only_one_sum_of_numbers_as_they_are_is_counted(name: str, one: bool) -> None:
     found = topics.load(name)

@@ -1,0 +1,81 @@
+"""The histogram of N bytes: inputs, the answer, and what no algorithm can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.uint8]
+Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
+
+BINS = 256
+STRETCH = 4096
+"""Bytes of a picture's area of like shades."""
+
+CHUNK = 1 << 22
+"""Bytes that are counted at once: bounds the memory that counting needs to some tens of megabytes."""
+
+
+def make_inputs(
+    problem: Mapping[str, int], rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
+    """in (N), uint8.
+
+    "exact": every byte equally often.
+    "real": as in a picture. The first half is its sky, a single byte; then come stretches of bytes that are distributed
+    normally, each about a byte of its own.
+    """
+    n = problem["N"]
+    if kind == "exact":
+        return {"in": rng.integers(0, BINS, n, dtype=np.uint8)}
+    centres = np.repeat(rng.integers(0, BINS, -(-n // STRETCH), dtype=np.uint8), STRETCH)[:n]
+    shades = np.rint(6 * rng.standard_normal(n, dtype=np.float32)).astype(np.int8).view(np.uint8)
+    picture = centres + shades  # modulo 256
+    picture[: n // 2] = picture[0]
+    return {"in": picture}
+
+
+def reference(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """bins (256), float64: how often each byte is there."""
+    parts = (inputs["in"][start : start + CHUNK] for start in range(0, problem["N"], CHUNK))
+    return {"bins": sum((np.bincount(part, minlength=BINS) for part in parts), np.zeros(BINS))}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Mapping[str, int]) -> dict[str, Exact]:
+    """The counts themselves: all terms are ones."""
+    return reference(inputs, problem)
+
+
+def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    return {"in": (problem["N"],), "bins": (BINS,)}
+
+
+def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    n, counts = problem["N"], np.zeros(BINS)
+    for start in range(0, n, CHUNK):
+        part = read("in", np.arange(start, min(start + CHUNK, n)))
+        counts += np.bincount(part.astype(np.uint8), minlength=BINS)
+    return counts[places], counts[places]
+
+
+def min_flop(problem: Mapping[str, int]) -> int:
+    """None: it counts in integers."""
+    return 0
+
+
+def min_bytes(problem: Mapping[str, int]) -> int:
+    """Every byte read once, 256 counts of 4 bytes written."""
+    return problem["N"] + 4 * BINS
+
+
+def written_bytes(problem: Mapping[str, int]) -> int:
+    """The counts."""
+    return 4 * BINS
