@@ -30,7 +30,7 @@ include_patterns = [
     "lessons/*/lesson.md",
     "lessons/*/interview.toml",
     "lessons/questions/*.toml",
-    "notebooks/*.ipynb",
+    "notebooks/*.md",
     "docs/life-of-*.md",
 ]
 exclude_patterns = [".*", "build", "grader", "kernels", "measurements", "tests", "book/_*"]

@@ -4,7 +4,6 @@ which follows it, says the same)."""
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -44,24 +43,24 @@ class Notebooks(TocTree):
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()  # whichever notebook comes or goes
         of_topics = [name for name in topics.discover(ROOT) if _is_there(name)]
-        others = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+        others = sorted(path.stem for path in (ROOT / "notebooks").glob("*.md"))
         of_machine = [name for name in dict.fromkeys([*MACHINE, *others]) if _is_there(name)]
         of_machine = [name for name in of_machine if name not in of_topics]
         names = {"machine": of_machine, "topics": of_topics}[self.arguments[0]]
         self.content = StringList([f"/notebooks/{name}" for name in names], source="notebooks")
         self.options["hidden"] = None
-        described = "\n\n".join(f"[](/notebooks/{name}.ipynb)\n: {_first_paragraph(name)}" for name in names)
+        described = "\n\n".join(f"[](/notebooks/{name}.md)\n: {_first_paragraph(name)}" for name in names)
         return [*super().run(), *self.parse_text_to_nodes(described)]
 
 
 def _first_paragraph(name: str) -> str:
     """What a notebook is about: the paragraph under its title, in one line."""
-    cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-    return "".join(cells[0]["source"]).split("\n\n")[1].replace("\n", " ")
+    text = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8").partition("\n# ")[2]
+    return text.split("\n\n")[1].replace("\n", " ")
 
 
 def _is_there(name: str) -> bool:
-    return (ROOT / "notebooks" / f"{name}.ipynb").is_file()
+    return (ROOT / "notebooks" / f"{name}.md").is_file()
 
 
 class Cells(SphinxTransform):

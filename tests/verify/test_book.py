@@ -52,7 +52,7 @@ def test_a_record_is_shown_with_the_time_of_every_rung(record: Path) -> None:
     [
         *sorted((ROOT / "lessons").glob("questions/*.toml")),
         *sorted((ROOT / "lessons").glob("*/interview.toml")),
-        *sorted((ROOT / "notebooks").glob("*.ipynb")),
+        *sorted((ROOT / "notebooks").glob("*.md")),
     ],
     ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
