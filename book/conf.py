@@ -23,6 +23,8 @@ extensions = [
     "emulated",
     "command_line",
     "navigation",
+    "search",
+    "sphinx_copybutton",
 ]
 root_doc = "book/index"
 include_patterns = [
@@ -61,6 +63,10 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-dark",
 }
+
+# What one would type or keep: no line numbers, prompts or outputs, no differences and nothing that a cell printed.
+copybutton_selector = "div.highlight pre:not(.ladder-difference pre, .cell_output pre)"
+copybutton_exclude = ".linenos, .gp, .go"
 
 # Notebooks run once: what they printed is kept in build/book/notebooks until their text changes.
 nb_execution_mode = "cache"

@@ -1,8 +1,9 @@
-"""Make each notebook's .ipynb from its text: `make notebooks`, or `python notebooks/sync.py [FOLDER]`.
+"""Make each notebook's .ipynb from its text: `make notebooks`, or `notebooks/sync.py [FOLDER]`.
 
-The text, NAME.md in MyST Markdown, is what people edit and review. The .ipynb is the learner's own copy: JupyterLab
-opens it, git ignores it, and this program never writes over a cell that was changed or added in it. The same text
-gives the same .ipynb, byte for byte, without outputs. It is written to FOLDER, by default this file's.
+The text, NAME.md in MyST Markdown, is what people edit and review. The .ipynb is the learner's own
+copy: JupyterLab opens it, git ignores it, and this program never writes over a cell that was
+changed or added in it. The same text gives the same .ipynb, byte for byte, without outputs. It is
+written to FOLDER, by default this file's.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from typing import Any
 import jupytext
 
 HERE = Path(__file__).resolve().parent
-MADE_FROM = "warpladder"  # the key, in a notebook's metadata, of the hash of its cells as they were made
+# The key, in a notebook's metadata, of its cells' hash as it was made.
+MADE_FROM = "warpladder"
 FOLDED = {"hide-cell", "remove-cell"}  # tags of cells that JupyterLab shows folded
 
 
@@ -32,9 +34,9 @@ def sources() -> list[Path]:
 def ipynb(source: Path) -> str:
     """The .ipynb of a text, as it is before anything is answered."""
     notebook = jupytext.read(source)
-    # Without it JupyterLab does not take them for a pair: a reader's answers stay out of the text.
-    notebook.metadata.pop("jupytext", None)
-    notebook.metadata.pop("file_format", None)
+    # Without `jupytext`, JupyterLab does not take them for a pair: answers stay out of the text.
+    for key in ("jupytext", "file_format", "after"):
+        notebook.metadata.pop(key, None)
     notebook.nbformat, notebook.nbformat_minor = 4, 5
     seen: set[str] = set()
     for cell in notebook.cells:
@@ -66,8 +68,11 @@ def _hash(notebook: dict[str, Any]) -> str:
 
 
 def state(target: Path, wanted: str) -> str:
-    """What there is in place of a notebook: "absent", "current", "older" where nothing was written in it and its text
-    has changed since, "yours" where something was, "both" where its text has changed as well."""
+    """What there is in place of a notebook.
+
+    "absent"; "current"; "older" where its text has changed since and nothing was written in it;
+    "yours" where something was; "both" where its text has changed as well.
+    """
     if not target.exists():
         return "absent"
     try:
@@ -95,13 +100,13 @@ SAYS = {
     "current": None,
     "older": "wrote {name} again: its text has changed, and nothing was written in it",
     "yours": "kept {name}: it has your work",
-    "both": "kept {name}: it has your work, and its text has changed since. For the new one, rename yours and run this "
-    "again.",
+    "both": "kept {name}: it has your work, and its text has changed since. "
+    "For the new one, rename yours and run this again.",
 }
 
 
 def main(folder: Path) -> int:
-    """Make what is absent, bring up to date what nobody wrote in, and say what was kept; the exit status."""
+    """Make what is absent or was only read, and say what was kept; the exit status."""
     for source in sources():
         target, wanted = folder / f"{source.stem}.ipynb", ipynb(source)
         found = state(target, wanted)
