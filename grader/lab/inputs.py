@@ -12,10 +12,19 @@ import json
 import math
 import os
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from grader.lab.predictions import Prediction, Value, judged
 from grader.workbook import expressions
+
+
+@dataclass(frozen=True, repr=False)
+class Asked(Prediction):
+    """A prediction as notebooks show it: with its box."""
+
+    def _ipython_display_(self) -> None:
+        show(self)
 
 
 def show(prediction: Prediction) -> None:

@@ -78,11 +78,6 @@ class Prediction:
         """What the reader wrote."""
         return _written(self.value)
 
-    def _ipython_display_(self) -> None:
-        from grader.lab import inputs  # which shows predictions
-
-        inputs.show(self)
-
     def _repr_html_(self) -> str:
         return box(self, html.escape(self._answer()))
 

@@ -88,7 +88,7 @@ def predict(question_id: str, value: Value | None) -> Prediction:
             remedy="run the folded cell at the head of the notebook first: it holds the questions",
         )
     asked, typed = _questions[question_id], value is None
-    unanswered = Prediction(
+    unanswered = inputs.Asked(
         question_id, None, asked.answer(), asked.tolerance, asked.unit, _hints[question_id], typed=typed
     )
     return judged(unanswered, inputs.kept(question_id) if typed else value)
