@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "_ext"))
 project = "Warpladder"
 author = "The Warpladder authors"
 copyright = "2026, the Warpladder authors. Prose: CC BY 4.0, code: Apache License 2.0"
-language = "en_GB"
+language = "en"  # with "en_GB", Sphinx 9 says nothing of how many pages the search found, and a script fails
 
 extensions = [
     "myst_nb",

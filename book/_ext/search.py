@@ -12,6 +12,7 @@ from bs4 import BeautifulSoup, Tag
 from sphinx.application import Sphinx
 
 TEXTS = "search-texts.js"
+BLOCKS = "p, div, li, dt, dd, th, td, h1, h2, h3, h4, summary, figcaption"
 UNREADABLE = "script, style, svg, math, .headerlink, button, nav"
 
 
@@ -40,6 +41,8 @@ def _text(page: Path) -> str:
         return ""
     for part in main.select(UNREADABLE):
         part.decompose()
+    for block in main.select(BLOCKS):  # words on either side are apart
+        block.append(" ")
     return f'<div role="main">{_sections(main)}</div>'
 
 

@@ -140,6 +140,7 @@ def test_the_search_has_excerpts_also_where_the_book_is_opened_as_files(browser:
     tab.wait_for_selector("#search-results li p.context")
     found = tab.query_selector_all("#search-results li p.context")
     assert any("swizzled" in item.inner_text().lower() for item in found)
+    tab.wait_for_selector("text=Search finished, found")
     assert not seen.complaints, "\n".join(seen.complaints)
     tab.close()
 
