@@ -4,7 +4,7 @@
 # make corpus  the submissions of tests/submissions that neither has time for, graded: most of an hour
 # make book    the book, in build/book/html
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
-# make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb from its text
+# make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb that has no work of yours
 PYTHON ?= python3
 TOPICS ?= transpose gemm
 JOBS   ?= 2

@@ -12,7 +12,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "_ext"))
 project = "Warpladder"
 author = "The Warpladder authors"
 copyright = "2026, the Warpladder authors. Prose: CC BY 4.0, code: Apache License 2.0"
-language = "en_GB"
+language = "en"  # with "en_GB", Sphinx 9 says nothing of how many pages the search found, and a script fails
 
 extensions = [
     "myst_nb",
@@ -23,6 +23,8 @@ extensions = [
     "emulated",
     "command_line",
     "navigation",
+    "search",
+    "sphinx_copybutton",
 ]
 root_doc = "book/index"
 include_patterns = [
@@ -30,7 +32,7 @@ include_patterns = [
     "lessons/*/lesson.md",
     "lessons/*/interview.toml",
     "lessons/questions/*.toml",
-    "notebooks/*.ipynb",
+    "notebooks/*.md",
     "docs/life-of-*.md",
 ]
 exclude_patterns = [".*", "build", "grader", "kernels", "measurements", "tests", "book/_*"]
@@ -61,6 +63,10 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-dark",
 }
+
+# What one would type or keep: no line numbers, prompts or outputs, no differences and nothing that a cell printed.
+copybutton_selector = "div.highlight pre:not(.ladder-difference pre, .cell_output pre)"
+copybutton_exclude = ".linenos, .gp, .go"
 
 # Notebooks run once: what they printed is kept in build/book/notebooks until their text changes.
 nb_execution_mode = "cache"

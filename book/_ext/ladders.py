@@ -169,15 +169,23 @@ def _timelines(climbs: Iterable[Climb], number: str) -> Iterator[nodes.Node]:
                 yield measured.timeline(climb, rung)
 
 
-def pages_of_files(app: Sphinx) -> Iterator[tuple[str, dict[str, str], str]]:
-    """A page for each rung's file."""
+def pages_of_files(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """A page for each rung's file, with the rung before and the one after it; before the first is the lesson."""
     for topic in topics.discover(ROOT).values():
-        for rung in topic.rungs:
+        for number, rung in enumerate(topic.rungs):
             lesson = app.builder.get_relative_uri(_page(rung), f"lessons/{topic.name}/lesson")
+            before: dict[str, str] = {"link": lesson, "title": topic.title}
+            if number:
+                before = _link(app, rung, topic.rungs[number - 1])
+            after = _link(app, rung, topic.rungs[number + 1]) if number + 1 < len(topic.rungs) else None
             title = str(rung.path.relative_to(ROOT))
             head = f'<h1>{rung.id}</h1>\n<p><code>{title}</code>, a rung of <a href="{lesson}">{topic.title}</a></p>\n'
             body = f'<div class="ladder-page">{head}{whole(_code(rung, whole_file=True))}</div>\n'
-            yield _page(rung), {"title": title, "body": body}, "page.html"
+            yield _page(rung), {"title": title, "body": body, "prev": before, "next": after}, "page.html"
+
+
+def _link(app: Sphinx, here: Rung, there: Rung) -> dict[str, str]:
+    return {"link": app.builder.get_relative_uri(_page(here), _page(there)), "title": there.id}
 
 
 def _page(rung: Rung) -> str:

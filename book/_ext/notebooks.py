@@ -1,11 +1,11 @@
-"""The notebooks: their table of contents, cells of CUDA C++ coloured as such, and outputs that need a running kernel
-left out (`%%kernel` cells are not Python, and a slider on a page without a kernel would do nothing: its picture,
-which follows it, says the same)."""
+"""The notebooks: their table of contents, the map that says when to open which, cells of CUDA C++ coloured as such, and
+outputs that need a running kernel left out (`%%kernel` cells are not Python, and a slider on a page without a kernel
+would do nothing: its picture, which follows it, says the same)."""
 
 from __future__ import annotations
 
-import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,14 @@ from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput, visit_HideCe
 from sphinx.application import Sphinx
 from sphinx.directives.other import TocTree
 from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.logging import getLogger
 from sphinx.writers.html5 import HTML5Translator
 
 from grader.workbook import topics
+from grader.workbook.topics import Topic
 
+LOGGER = getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL_CELL = "%%kernel"
 TEXT_COLOUR = re.compile(r"(?<![-\w])color:\s*#([0-9a-fA-F]{6})")
@@ -34,6 +38,9 @@ MACHINE = (  # the order in which one builds on another; further notebooks follo
 )
 
 
+AFTER = re.compile(r"^after: ([\w]+)/([\w]+)$", re.MULTILINE)
+
+
 class Notebooks(TocTree):
     """`{notebooks} machine` or `{notebooks} topics`: those notebooks, each with its first paragraph, in the order in
     which they stand in the table of contents."""
@@ -44,24 +51,57 @@ class Notebooks(TocTree):
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()  # whichever notebook comes or goes
         of_topics = [name for name in topics.discover(ROOT) if _is_there(name)]
-        others = sorted(path.stem for path in (ROOT / "notebooks").glob("*.ipynb"))
+        others = sorted(path.stem for path in (ROOT / "notebooks").glob("*.md"))
         of_machine = [name for name in dict.fromkeys([*MACHINE, *others]) if _is_there(name)]
         of_machine = [name for name in of_machine if name not in of_topics]
         names = {"machine": of_machine, "topics": of_topics}[self.arguments[0]]
         self.content = StringList([f"/notebooks/{name}" for name in names], source="notebooks")
         self.options["hidden"] = None
-        described = "\n\n".join(f"[](/notebooks/{name}.ipynb)\n: {_first_paragraph(name)}" for name in names)
+        described = "\n\n".join(f"[](/notebooks/{name}.md)\n: {_first_paragraph(name)}" for name in names)
         return [*super().run(), *self.parse_text_to_nodes(described)]
+
+
+class NotebookMap(SphinxDirective):
+    """`{notebook-map}`: a table of the notebooks in the order of the ladders, each with the rung to read before it.
+
+    The rung stands in the notebook's head, `after: TOPIC/RUNG`; without one it is the first of the notebook's own
+    topic, and for a notebook that belongs to no topic there is nothing to read before.
+    """
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()
+        found = topics.discover(ROOT)
+        order = [(topic, rung.id) for topic in found for rung in found[topic].rungs]
+        rows = []
+        for path in sorted((ROOT / "notebooks").glob("*.md")):
+            after = _after(path, found)
+            if after is not None and after not in order:
+                LOGGER.warning("%s comes after %s/%s, which is no rung", path.name, *after)
+                continue
+            read = "nothing" if after is None else f"`{after[1]}` of [](/lessons/{after[0]}/lesson.md)"
+            # What belongs to a topic walks up its whole ladder, and comes after those on one of its rungs.
+            place = -1 if after is None else order.index(after), path.stem in found
+            rows.append((place, f"| {read} | [](/notebooks/{path.stem}.md) |"))
+        table = ["| Read first | Then open |", "|---|---|", *(row for _, row in sorted(rows))]
+        return self.parse_text_to_nodes("\n".join(table))
+
+
+def _after(path: Path, found: Mapping[str, Topic]) -> tuple[str, str] | None:
+    """The topic and the rung that a notebook follows."""
+    head = path.read_text(encoding="utf-8").partition("\n---\n")[0]
+    if said := AFTER.search(head):
+        return said[1], said[2]
+    return (path.stem, found[path.stem].rungs[0].id) if path.stem in found else None
 
 
 def _first_paragraph(name: str) -> str:
     """What a notebook is about: the paragraph under its title, in one line."""
-    cells = json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]
-    return "".join(cells[0]["source"]).split("\n\n")[1].replace("\n", " ")
+    text = (ROOT / "notebooks" / f"{name}.md").read_text(encoding="utf-8").partition("\n# ")[2]
+    return text.split("\n\n")[1].replace("\n", " ")
 
 
 def _is_there(name: str) -> bool:
-    return (ROOT / "notebooks" / f"{name}.ipynb").is_file()
+    return (ROOT / "notebooks" / f"{name}.md").is_file()
 
 
 class Cells(SphinxTransform):
@@ -103,6 +143,7 @@ def open_fold(self: HTML5Translator, node: HideCodeCellNode) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("notebooks", Notebooks)
+    app.add_directive("notebook-map", NotebookMap)
     app.add_transform(Cells)
     app.add_node(HideCodeCellNode, override=True, html=(open_fold, depart_HideCellInput))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -49,3 +49,32 @@ def instruction_ratio(counters: Mapping[str, int]) -> float | None:
 
 def _over(amount: float, per: float) -> float | None:
     return amount / per if amount and per else None
+
+
+@dataclass(frozen=True)
+class RegisterTile:
+    """The outputs of one thread of a matrix product: `rows` × `columns`, from operands that it holds in registers."""
+
+    rows: int  # TM
+    columns: int  # TN
+    width: int = 1  # floats a load brings: 1, or 4 as a float4
+
+    @property
+    def multiply_adds(self) -> int:
+        """At one step of k."""
+        return self.rows * self.columns
+
+    @property
+    def loads(self) -> int:
+        """Load instructions for one step of k, each of `width` floats."""
+        return -(-self.rows // self.width) + -(-self.columns // self.width)
+
+    @property
+    def ratio(self) -> float:
+        """Multiply-adds for each load instruction."""
+        return self.multiply_adds / self.loads
+
+    @property
+    def registers(self) -> int:
+        """Registers that sums and operands take, without addresses and counters."""
+        return self.multiply_adds + self.rows + self.columns

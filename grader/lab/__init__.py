@@ -31,10 +31,11 @@ from grader.lab.comparison import Comparison, compare
 from grader.lab.counts import Counts
 from grader.lab.launching import build, count, device, function
 from grader.lab.machine_code import MachineCode, machine_code
-from grader.lab.predictions import Prediction, Score, item, predict, score
+from grader.lab.predictions import Prediction, Score, item, score
+from grader.lab.questions import hint, hints, predict, question
 from grader.lab.runs import counters, grade, profile, record, source
 from grader.lab.schedules import Facts, schedule
-from grader.lab.sliders import Picture, banks, banks_slider, occupancy_slider, sectors
+from grader.lab.sliders import Picture, banks, banks_slider, occupancy_slider, ratio_slider, sectors, warps
 from grader.lab.tasks import Task, reveal, task
 
 __all__ = [
@@ -58,6 +59,8 @@ __all__ = [
     "device",
     "function",
     "grade",
+    "hint",
+    "hints",
     "item",
     "load_ipython_extension",
     "machine_code",
@@ -65,6 +68,8 @@ __all__ = [
     "parse_cell",
     "predict",
     "profile",
+    "question",
+    "ratio_slider",
     "record",
     "reveal",
     "schedule",
@@ -73,6 +78,7 @@ __all__ = [
     "source",
     "task",
     "variant",
+    "warps",
 ]
 
 

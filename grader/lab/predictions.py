@@ -1,10 +1,7 @@
 """Predictions: a number that the reader writes down before it is shown, and what became of it.
 
-    lab.predict("stores", None, lambda: lab.counters("transpose/00_naive", M=64, N=64).store_sectors,
-                hint="In how many rows of `out` does a warp write?")
-
-`None` stands for a number not yet written: the prediction is open, and the notebook runs on. The answer is a
-function, which is called when the cell runs, so that the number stands nowhere in the notebook.
+A first miss says so and no more; after a second one, another value, it also says by which factor. Hint and answer
+open on a click, or with `lab.hint` and `lab.reveal`.
 """
 
 from __future__ import annotations
@@ -15,8 +12,7 @@ import math
 import os
 import re
 import reprlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from pathlib import Path
 from typing import Literal, Protocol
@@ -53,14 +49,16 @@ class Prediction:
     answer: Value
     tolerance: float  # relative
     unit: str  # what is counted; may be empty
-    hint: str  # shown where the value is wrong; may be empty
+    hint: str  # opens on a click; may be empty
+    typed: bool = False  # into a box, or to be: the cell says None
+    misses: int = 0  # different wrong values so far, this one included
 
     @property
     def state(self) -> State:
         """open, right or wrong."""
         if self.value is None:
             return "open"
-        return "right" if _same(self.value, self.answer, self.tolerance) else "wrong"
+        return "right" if same(self.value, self.answer, self.tolerance) else "wrong"
 
     @property
     def says(self) -> str:
@@ -69,15 +67,11 @@ class Prediction:
             return "still open: write your answer in place of None, and run the cell again."
         if self.state == "right":
             return f"right: {self._answer()}."
-        return f"{_written(self.value)} is {_off(self.value, self.answer)}."
+        wrong = _off(self.value, self.answer) if self.misses > 1 else "not right"
+        return f"{self.written} is {wrong}."
 
     def _answer(self) -> str:
         return f"{_written(self.answer)} {units.unit_of(self.answer, self.unit)}".rstrip()
-
-    @property
-    def more(self) -> str:
-        """The hint, where it is wanted."""
-        return self.hint if self.state == "wrong" else ""
 
     @property
     def written(self) -> str:
@@ -101,18 +95,18 @@ class Item(Protocol):
     @property
     def says(self) -> str: ...
     @property
-    def more(self) -> str: ...
+    def hint(self) -> str: ...
     @property
     def written(self) -> str: ...
 
 
 def box(item: Item, answer_html: str) -> str:
-    """An item as HTML; its answer opens on a click, until it was found."""
+    """An item as HTML; hint and answer open on a click, until it was found."""
     colour = _COLOURS[item.state]
     said = f'<b style="color:{colour}">{_MARKS[item.state]} {html.escape(item.id)}</b> {_prose(item.says)}'
-    if item.more:
-        said += f"<br>{_prose(item.more)}"
     if item.state != "right":
+        if item.hint:
+            said += f"<details><summary>Hint</summary>{_prose(item.hint)}</details>"
         said += f"<details><summary>Reveal the answer</summary>{answer_html}</details>"
     return f'<div style="{_BOX.format(colour=colour)}">{said}</div>'
 
@@ -124,37 +118,34 @@ def _prose(text: str) -> str:
 
 def plain(item: Item) -> str:
     """An item as text."""
-    said = f"{_MARKS[item.state]} {item.id}: {item.says}" + (f"\n  {item.more}" if item.more else "")
-    return said if item.state == "right" else f'{said}\n  lab.reveal("{item.id}") shows the answer.'
+    said = f"{_MARKS[item.state]} {item.id}: {item.says}"
+    if item.state == "right":
+        return said
+    helps = f'lab.hint("{item.id}") gives a hint; ' if item.hint else ""
+    return f'{said}\n  {helps}lab.reveal("{item.id}") shows the answer.'
 
 
 _items: dict[str, Item] = {}
+_missed: dict[str, list[Value]] = {}  # the different wrong values of each prediction
 
 
-def predict(
-    question_id: str,
-    value: Value | None,
-    answer: Value | Callable[[], Value],
-    *,
-    tolerance: float = 0.0,
-    unit: str = "",
-    hint: str = "",
-) -> Prediction:
-    """Check a prediction; the value of a cell, which shows what became of it.
-
-    `value` is the reader's, None as long as there is none. `answer` is called when the cell runs; numbers agree
-    within `tolerance`, relative to the answer, words but for upper and lower case, spaces and hyphens. Raises
-    WarpladderError for a value that is neither a number nor a word.
-    """
-    _check(question_id, value)
-    found = answer() if callable(answer) else answer
-    made = Prediction(question_id, value, found, tolerance, unit, hint)
+def judged(prediction: Prediction, value: Value | None) -> Prediction:
+    """The prediction with this value in place of its own, remembered so."""
+    made, missed = replace(prediction, value=value), _missed.setdefault(prediction.id, [])
+    if value is not None and made.state == "wrong" and value not in missed:
+        missed.append(value)
+    made = replace(made, misses=len(missed))
     remember(made)
     return made
 
 
-def _check(question_id: str, value: object) -> None:
-    """Refuse what cannot be compared with an answer, before anything is kept of it."""
+def forget_misses(question_id: str) -> None:
+    """Begin to count misses anew."""
+    _missed.pop(question_id, None)
+
+
+def check(question_id: str, value: object) -> None:
+    """Refuse what cannot be compared with an answer: raises WarpladderError for neither a number nor a word."""
     if value is None or isinstance(value, str):
         return
     try:
@@ -235,7 +226,7 @@ def _asked(notebook: Path) -> tuple[str, ...] | None:
     return tuple(dict.fromkeys(asked)) or None
 
 
-def _same(value: Value, answer: Value, tolerance: float) -> bool:
+def same(value: Value, answer: Value, tolerance: float) -> bool:
     if isinstance(value, str) or isinstance(answer, str):
         return _plain(value) == _plain(answer)
     return math.isclose(value, answer, rel_tol=max(tolerance, 1e-9), abs_tol=1e-12)

@@ -1,4 +1,4 @@
-"""Pictures with sliders: the banks of shared memory, and occupancy.
+"""Pictures with sliders: the banks of shared memory, occupancy, and the ratio of a register tile.
 
 A slider is a widget where ipywidgets is installed and the page has a kernel to answer it; everywhere else the same
 picture stands still, at the values the slider begins with.
@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.analysis import devices
 from grader.analysis.devices import named
+from grader.analysis.intensity import RegisterTile
 from grader.report import pictures
 
 LANES = 32
@@ -128,6 +129,30 @@ def occupancy_slider(
             "shared_kib": ("IntSlider", _range(shared_kib, 0, most, 1, "shared, KiB")),
         },
     )
+
+
+def ratio_slider(rows: int = 8, columns: int = 8, width: int = 1) -> Slider:
+    """Multiply-adds for each load of a thread that computes `rows` × `columns` outputs of a matrix product.
+
+    `width` is the floats that a load brings, 1 or 4.
+    """
+
+    def draw(rows: int, columns: int, width: int) -> Picture:
+        return Picture(pictures.register_tile(RegisterTile(rows, columns, width)))
+
+    return _slider(
+        draw,
+        {
+            "rows": ("IntSlider", _range(rows, 1, 16, 1, "rows, TM")),
+            "columns": ("IntSlider", _range(columns, 1, 16, 1, "columns, TN")),
+            "width": ("Dropdown", {"value": width, "options": [1, 4], "description": "floats a load"}),
+        },
+    )
+
+
+def warps(across: int, down: int = 1) -> Picture:
+    """Which warp each thread of a block of `across` × `down` is in, and which lane of it."""
+    return Picture(pictures.warps(across, down))
 
 
 def _range(value: int, least: int, most: int, step: int, label: str) -> dict[str, Any]:

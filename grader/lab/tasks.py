@@ -18,6 +18,7 @@ from grader.errors import WarpladderError
 from grader.lab.cells import cell
 from grader.lab.comparison import Run, compare
 from grader.lab.predictions import Item, Prediction, State, Value, box, item, plain, remember
+from grader.lab.questions import hint_of
 from grader.lab.show import Shown
 
 Counted = TypeVar("Counted", bound=Run)
@@ -31,7 +32,7 @@ class Task:
     yours: Run
     solution: Run
     reached: bool  # by yours
-    hint: str  # shown while it is open
+    hint: str  # opens on a click; may be empty
 
     @property
     def fault(self) -> str:
@@ -55,11 +56,6 @@ class Task:
         return f"still open: change the cell of `{self.yours.name}`, then run it and this one again."
 
     @property
-    def more(self) -> str:
-        """The hint, until it is done."""
-        return self.hint if self.state == "open" else ""
-
-    @property
     def written(self) -> str:
         """Whose kernel it was."""
         return self.yours.name
@@ -77,18 +73,16 @@ class Task:
         return plain(self)
 
 
-def task(
-    task_id: str, yours: Counted, reached: Callable[[Counted], bool], solution: Counted, *, hint: str = ""
-) -> Task:
+def task(task_id: str, yours: Counted, reached: Callable[[Counted], bool], solution: Counted) -> Task:
     """Check a task; the value of a cell, which shows what became of it.
 
     `reached` says of a kernel's counts whether they show what was asked for. Raises WarpladderError where those of the
-    solution do not: then the notebook is wrong.
+    solution do not: then the notebook is wrong. A hint is kept by `lab.hints`.
     """
     if not reached(solution):
         message = f"the solution of `{task_id}`, `{solution.name}`, does not do what it should"
         raise WarpladderError(message, remedy="tell the authors, or mend the notebook")
-    made = Task(task_id, yours, solution, reached(yours), hint)
+    made = Task(task_id, yours, solution, reached(yours), hint_of(task_id))
     remember(made)
     return made
 

@@ -1,18 +1,16 @@
-"""Cells, counts, predictions, tasks and sliders of notebooks, and that each .ipynb is what its text says."""
+"""Cells, counts, predictions, tasks and sliders of notebooks."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import grader.lab as lab
+from grader.analysis.intensity import RegisterTile, instruction_ratio
 from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.lab import cells, sliders
@@ -224,107 +222,14 @@ def test_machine_code_is_what_was_asked_for() -> None:
         lab.machine_code(b"PTX")
 
 
-# ---- predictions and tasks ---------------------------------------------------------------------------------
-
-
-def test_a_prediction_is_open_right_or_wrong() -> None:
-    assert lab.predict("a", None, lambda: 32).state == "open"
-    assert lab.predict("a", 32, lambda: 32).state == "right"
-    assert lab.predict("a", 31.9, 32, tolerance=0.01).state == "right"
-    wrong = lab.predict("a", 8, 32, hint="Look at `row`.", unit="sectors")
-    assert wrong.state == "wrong"
-    assert "4 times too small" in repr(wrong)
-    assert "32" not in repr(wrong)
-    assert "Look at <code>row</code>." in wrong._repr_html_()
-    assert lab.reveal("a") == 32
-
-
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [
-        (33, "a little too large"),
-        (0, "too small"),
-        (-5, "too small"),
-        ("x", "not it"),
-        (64, "2 times too large"),
-    ],
-)
-def test_a_wrong_prediction_says_which_way(value: float | str, said: str) -> None:
-    assert lab.predict("b", value, 32).says.endswith(f"{said}.")
-
-
-@pytest.mark.parametrize("value", [[1, 2], float("nan"), float("inf"), 10**400, True, np.zeros(2), 1j])
-def test_what_is_no_answer_is_refused_and_not_kept(value: Any) -> None:
-    lab.predict("kept", 3, 32)
-    with pytest.raises(WarpladderError, match=r"`kept` takes a number or a word, and .{1,40} is neither"):
-        lab.predict("kept", value, 32)
-    assert lab.item("kept").written == "3"
-    assert lab.score()
-
-
-def test_numbers_of_any_kind_and_size_are_answers() -> None:
-    assert lab.predict("b", np.float32(0.25), 0.25).state == "right"
-    assert lab.predict("b", np.int64(32), 32).state == "right"
-    assert lab.predict("b", 1e99, 32).says == "1e+99 is more than a million times too large."
-    assert lab.predict("b", 1, 1, unit="sectors a request").says == "right: 1 sector a request."
-
-
-def test_words_agree_whatever_their_case() -> None:
-    assert lab.predict("c", "Shared memory ", "shared memory").state == "right"
-    assert lab.predict("c", "shared/L1", "shared").state == "right"
-    assert lab.predict("c", "dram/l2/shared/fma", "shared").state == "wrong"
-    assert lab.predict("c", "registers", "shared memory").state == "wrong"
-
-
-def test_an_open_prediction_hides_its_answer_behind_a_click() -> None:
-    page = lab.predict("d", None, 12345, unit="sectors")._repr_html_()
-    assert page.index("<details>") < page.index("12,345 sectors") < page.index("</details>")
-    assert "<details>" not in lab.predict("d", 12345, 12345)._repr_html_()
-
-
-def test_a_task_is_done_when_the_counters_show_it() -> None:
-    naive, tile = (lab.counters(f"transpose/{rung}", **SIZE) for rung in ("00_naive", "02_shared_tile"))
-
-    def few(counts: lab.Counts) -> bool:
-        return counts.store_sectors <= 512
-
-    assert lab.task("e", naive, few, tile, hint="Turn it.").state == "open"
-    assert "__syncthreads" in repr(lab.reveal("e"))
-    assert lab.task("e", tile, few, tile).state == "right"
-    assert lab.task("e", tile.verified(False), few, tile).state == "wrong"
-    with pytest.raises(WarpladderError, match="does not do what it should"):
-        lab.task("e", tile, few, naive)
-
-
-def test_the_score_has_every_item() -> None:
-    lab.predict("f", 1, 1)
-    lab.predict("g", None, 1)
-    score = lab.score()
-    assert {"f": "right", "g": "open"}.items() <= {item.id: item.state for item in score.items}.items()
-    assert f"{score.right} of {len(score.items)} right" in repr(score)
-    assert "of what was asked so far" in repr(score)
-    with pytest.raises(WarpladderError, match="nothing was asked under `h`"):
-        lab.reveal("h")
-
-
-def test_the_score_says_what_was_not_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lab.predict("f", 1, 1)
-    source = ["lab.predict(\n", '    "f", 1, 1)\n', "lab.task('later', yours, reached, solution)"]
-    notebook = tmp_path / "own.ipynb"
-    notebook.write_text(json.dumps({"cells": [{"cell_type": "code", "source": source}]}))
-    monkeypatch.setenv("JPY_SESSION_NAME", str(notebook))
-    score = lab.score()
-    assert score.missing == ("later",)
-    assert f"{score.right} of {len(score.items) + 1} right" in repr(score)
-    assert "not reached" in repr(score)
-
-
 # ---- pictures and sliders ----------------------------------------------------------------------------------
 
 
 def test_pictures_describe_themselves() -> None:
     assert "31 bank conflicts" in repr(lab.banks(lambda lane: 128 * lane))
     assert "8 sectors" in repr(lab.sectors([8 * lane for lane in range(32)]))
+    assert "4 warps" in repr(lab.warps(20, 6))
+    assert "The last warp has 24 threads" in repr(lab.warps(20, 6))
 
 
 def test_a_slider_redraws_its_picture() -> None:
@@ -339,34 +244,19 @@ def test_a_slider_redraws_its_picture() -> None:
     assert "25 %" in repr(occupancy)
 
 
+def test_a_slider_shows_the_ratio_that_a_kernel_has() -> None:
+    pytest.importorskip("ipywidgets")
+    slider = lab.ratio_slider(rows=8, columns=8)
+    assert "16 loads, 64 multiply-adds: a ratio of 4." in repr(slider)
+    slider.controls["width"].value = 4
+    assert "4 float4 loads, 64 multiply-adds: a ratio of 16." in repr(slider)
+    counts = lab.counters("gemm/04_register_tile_2d", M=128, N=128, K=128)
+    assert RegisterTile(8, 8).ratio == pytest.approx(instruction_ratio(counts), rel=0.05)
+    assert counts.registers >= RegisterTile(8, 8).registers
+
+
 def test_without_widgets_the_picture_stands_still(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sliders.importlib.util, "find_spec", lambda name: None)
     slider = lab.banks_slider(stride=32)
     assert slider.controls == {}
     assert "31 bank conflicts" in repr(slider)
-
-
-# ---- notebooks ---------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def sync() -> ModuleType:
-    pytest.importorskip("jupytext")
-    spec = importlib.util.spec_from_file_location("notebooks_sync", NOTEBOOKS / "sync.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_every_ipynb_is_what_its_text_says(sync: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
-    stale = sync.main(check=True)
-    assert not stale, capsys.readouterr().out
-    assert {path.stem for path in sync.sources()} == {path.stem for path in NOTEBOOKS.glob("*.ipynb")}
-
-
-def test_notebooks_are_kept_without_outputs() -> None:
-    for path in NOTEBOOKS.glob("*.ipynb"):
-        for cell in json.loads(path.read_text("utf-8"))["cells"]:
-            assert not cell.get("outputs"), path.name

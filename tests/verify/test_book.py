@@ -20,6 +20,9 @@ pytestmark = pytest.mark.verify
 
 TOPICS = topics.discover(ROOT)
 RECORDS = sorted((ROOT / "measurements").glob("*/*.json"))
+HIGHLIGHTED = re.compile(
+    r'<div class="highlight-(\w+)[^>]*><div class="highlight"><pre[^>]*>(.*?)</pre>', re.DOTALL
+)
 FETCHED_BY_CSS = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 
 
@@ -37,6 +40,44 @@ def test_a_topic_has_a_page_with_the_difference_from_each_rung_to_the_next(topic
         assert f"What changes from {before} to {after}" in text
 
 
+@pytest.mark.parametrize("topic", TOPICS)
+def test_from_each_kernel_one_gets_to_the_next_and_back(topic: str) -> None:
+    rungs = [rung.path.relative_to(ROOT).with_suffix(".html").as_posix() for rung in TOPICS[topic].rungs]
+    way = [f"lessons/{topic}/lesson.html", *rungs]
+    for before, here in itertools.pairwise(way):
+        assert (BOOK / before).resolve() == _turned("left-prev", here)
+    for here, after in itertools.pairwise(rungs):
+        assert (BOOK / after).resolve() == _turned("right-next", here)
+
+
+def _turned(arrow: str, name: str) -> Path:
+    """The page that an arrow at the foot of a page leads to."""
+    source = (BOOK / name).read_text(encoding="utf-8")
+    found = re.search(rf'class="{arrow}"\s+href="([^"]+)"', source)
+    assert found, f"{name} has no {arrow}"
+    return ((BOOK / name).parent / found[1]).resolve()
+
+
+def test_the_map_says_of_every_notebook_when_to_open_it() -> None:
+    item = page("book/ladders/notebooks.html")
+    table = item.path.read_text(encoding="utf-8").partition("<table")[2].partition("</table>")[0]
+    for notebook in (ROOT / "notebooks").glob("*.md"):
+        assert f"notebooks/{notebook.stem}.html" in table
+    assert table.index("01_coalesced_writes") < table.index("banks.html") < table.index("hgemm.html")
+
+
+def test_kernels_in_notebooks_are_coloured_as_cuda_and_hints_are_folded() -> None:
+    for notebook in (ROOT / "notebooks").glob("*.md"):
+        made = (BOOK / "notebooks" / f"{notebook.stem}.html").read_text(encoding="utf-8")
+        for block in re.findall(
+            r'<div class="highlight-(\w+)[^>]*><div class="highlight"><pre>(.*?)</pre>', made, re.S
+        ):
+            if "%%kernel" in block[1] and "__global__" in block[1]:
+                assert block[0] == "cuda", notebook.name
+        assert "lab.question" not in made
+        assert "<summary>Hint</summary>" in made
+
+
 @pytest.mark.parametrize("record", RECORDS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_record_is_shown_with_the_time_of_every_rung(record: Path) -> None:
     climb = load(record, Climb)
@@ -52,7 +93,7 @@ def test_a_record_is_shown_with_the_time_of_every_rung(record: Path) -> None:
     [
         *sorted((ROOT / "lessons").glob("questions/*.toml")),
         *sorted((ROOT / "lessons").glob("*/interview.toml")),
-        *sorted((ROOT / "notebooks").glob("*.ipynb")),
+        *sorted((ROOT / "notebooks").glob("*.md")),
     ],
     ids=lambda path: path.relative_to(ROOT).as_posix(),
 )

@@ -131,3 +131,31 @@ def test_the_book_opens_as_files(browser: Browser) -> None:
     assert tab.title().startswith("Matrix product")
     assert not seen.complaints, "\n".join(seen.complaints)
     tab.close()
+
+
+def test_the_search_has_excerpts_also_where_the_book_is_opened_as_files(browser: Browser) -> None:
+    tab, seen = browser.new_page(), Seen()
+    seen.watch(tab, "file://")
+    tab.goto(f"{(BOOK / 'search.html').as_uri()}?q=swizzled")
+    tab.wait_for_selector("#search-results li p.context")
+    found = tab.query_selector_all("#search-results li p.context")
+    assert any("swizzled" in item.inner_text().lower() for item in found)
+    tab.wait_for_selector("text=Search finished, found")
+    assert not seen.complaints, "\n".join(seen.complaints)
+    tab.close()
+
+
+def test_code_has_a_button_that_copies_what_one_would_type(browser: Browser, address: str) -> None:
+    context = browser.new_context()
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
+    tab = context.new_page()
+    tab.goto(f"{address}/book/machine/index.html")
+    tab.locator("div.highlight").first.hover()
+    tab.locator("button.copybtn").first.click()
+    copied = tab.evaluate("navigator.clipboard.readText()")
+    assert "make notebooks" in copied
+    assert "$" not in copied
+    tab.goto(f"{address}/lessons/transpose/lesson.html")
+    assert tab.locator(".ladder-difference").count()
+    assert not tab.locator(".ladder-difference button.copybtn").count()
+    context.close()

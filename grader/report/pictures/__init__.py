@@ -1,4 +1,5 @@
-"""Pictures as SVG text: of results, of a device's limits, and of one warp's access to memory.
+"""Pictures as SVG text: of results, of a device's limits, of threads, and of one warp's access to
+memory.
 
 Each function returns a picture that is complete in itself (`str`), the same for the same arguments, with a title and
 a description for screen readers, and readable on a light and on a dark page. In a notebook:
@@ -10,6 +11,7 @@ from grader.report.pictures.bars import Bar, bars, bars_for_pages
 from grader.report.pictures.ladders import ladder, ladder_for_pages
 from grader.report.pictures.occupancies import occupancy
 from grader.report.pictures.rooflines import roofline
+from grader.report.pictures.threads import register_tile, warps
 from grader.report.pictures.timelines import intervals, timeline
 
 __all__ = [
@@ -21,7 +23,9 @@ __all__ = [
     "ladder",
     "ladder_for_pages",
     "occupancy",
+    "register_tile",
     "roofline",
     "sectors",
     "timeline",
+    "warps",
 ]
