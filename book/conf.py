@@ -22,6 +22,9 @@ extensions = [
     "notebooks",
     "emulated",
     "command_line",
+    "chapters",
+    "values",
+    "start",
     "navigation",
 ]
 root_doc = "book/index"

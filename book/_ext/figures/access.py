@@ -64,7 +64,7 @@ def _by_stride(title: str, below: str, what: str, found: list[int]) -> str:
         title,
         below,
         Axis("stride, floats", 0, len(found) + 1, marks),
-        Axis(what, 0, 34, [(mark, str(mark)) for mark in (0, 1, 4, 8, 16, 32)]),
+        Axis(what, 0, 34, [(mark, str(mark)) for mark in (0, 4, 8, 16, 32)]),
         height=320,
     )
     for stride, count in enumerate(found, start=1):

@@ -11,6 +11,15 @@ from figures.chart import Axis, Chart
 from grader.report.pictures.svg import Sheet, heading
 
 WIDTH = 760.0
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def power(base: int, exponent: int) -> str:
+    """A power as it is written by hand."""
+    return f"{base}{str(exponent).translate(RAISED)}"
+
+
+Sum = Callable[[np.ndarray], np.floating]
 
 
 @dataclass(frozen=True)
@@ -65,8 +74,8 @@ def spacing() -> str:
     chart = Chart(
         title,
         below,
-        Axis("number, powers of two", low, high, [(p, f"2^{p}") for p in range(-40, 41, 10)]),
-        Axis("gap, powers of two", -66, 38, [(p, f"2^{p}") for p in range(-60, 31, 15)]),
+        Axis("number, powers of two", low, high, [(p, power(2, p)) for p in range(-40, 41, 10)]),
+        Axis("gap, powers of two", -66, 38, [(p, power(2, p)) for p in range(-60, 31, 15)]),
     )
     for kind, colour in ((FP32, "blue"), (BF16, "orange"), (FP16, "green")):
         start, end = max(low, kind.smallest), min(high, kind.largest)
@@ -88,26 +97,26 @@ def sums() -> str:
     chart = Chart(
         title,
         below,
-        Axis("numbers", 10, counts[-1] * 20, [(2**p, f"2^{p}") for p in range(4, 23, 3)], log=True),
-        Axis("relative error", 1e-9, 3, [(10.0**p, f"10^{p}") for p in range(-8, 1, 2)], log=True),
+        Axis("numbers", 10, counts[-1] * 20, [(2**p, power(2, p)) for p in range(4, 23, 3)], log=True),
+        Axis("relative error", 1e-9, 3, [(10.0**p, power(10, p)) for p in range(-8, 1, 2)], log=True),
     )
-    ways: dict[str, tuple[Callable[[np.ndarray], float], str]] = {
-        "FP16, one after the other": (lambda x: float(_one_by_one(x.astype(np.float16))), "red"),
-        "FP32, one after the other": (lambda x: float(_one_by_one(x)), "orange"),
-        "FP32, a tree": (lambda x: float(_tree(x)), "green"),
+    ways: dict[str, tuple[Sum, np.ndarray, str]] = {
+        "FP16, one after the other": (_one_by_one, numbers.astype(np.float16), "red"),
+        "FP32, one after the other": (_one_by_one, numbers, "orange"),
+        "FP32, a tree": (_tree, numbers, "green"),
     }
-    for name, (add, colour) in ways.items():
-        points = [(float(count), _error(add, numbers[:count])) for count in counts]
+    for name, (add, given, colour) in ways.items():
+        points = [(float(count), _error(add, given[:count])) for count in counts]
         chart.line(points, colour)
         for x, y in points:
             chart.point(x, y, colour)
-        chart.label(*points[-1], name, colour, dx=0, dy=-12, anchor="end")
+        chart.label(*points[-1], name, colour, dy=22 if add is _tree else -12, anchor="end")
     return chart.render()
 
 
-def _error(add: Callable[[np.ndarray], float], numbers: np.ndarray) -> float:
+def _error(add: Sum, numbers: np.ndarray) -> float:
     exact = float(np.sum(numbers, dtype=np.float64))
-    return max(abs(add(numbers) - exact) / exact, 1.5e-9)  # an exact sum has no place on a logarithmic axis
+    return max(abs(float(add(numbers)) - exact) / exact, 1.5e-9)  # an exact sum has no place on a logarithmic axis
 
 
 def _one_by_one(numbers: np.ndarray) -> np.floating:

@@ -34,12 +34,13 @@ def roof() -> str:
         Axis("TFLOP/s", 0.2, 120, [(m, str(m)) for m in (1, 10, 100)], log=True),
     )
     fma = found.fma / tera
-    for level, colour, dashed in (("dram", "blue", False), ("l2", "green", True), ("shared", "purple", True)):
+    levels = (("shared", "purple", True, 2.4), ("l2", "green", True, 1.4), ("dram", "blue", False, 0.8))
+    for level, colour, dashed, row in levels:
         rate = getattr(found, level) / tera
         start = max(low, 0.2 / rate)
         chart.line([(start, start * rate), (fma / rate, fma)], colour, dashed=dashed)
-        chart.label(start * 1.15, start * 1.15 * rate, f"{NAMES[level]}, {units.rate(rate * tera, 'B/s')}", colour,
-                    dx=14 if level == "dram" else 4, dy=8 if level == "dram" else -10)  # fmt: skip
+        chart.line([(36, row), (60, row)], colour, dashed=dashed)
+        chart.label(70, row, f"{NAMES[level]}, {units.rate(rate * tera, 'B/s')}", colour, dy=4)
     chart.line([(fma / (found.shared / tera), fma), (high, fma)], "ink")
     chart.label(high, fma, f"FP32 multiply-adds, {units.rate(found.fma, 'FLOP/s')}", anchor="end", dy=-8)
     chart.line([(ridge, 0.2), (ridge, fma)], "dim", dashed=True)
@@ -89,13 +90,13 @@ def ratio() -> str:
         title,
         below,
         Axis("T", 0.5, 16.5, [(side, str(side)) for side in (1, 2, 4, 6, 8, 10, 12, 14, 16)]),
-        Axis("registers for sums and operands", 0, 300, [(mark, str(mark)) for mark in range(0, 301, 50)]),
+        Axis("registers for sums and operands", 0, 320, [(mark, str(mark)) for mark in range(0, 301, 50)]),
     )
     chart.line([(0.5, MAX_REGISTERS), (16.5, MAX_REGISTERS)], "red", dashed=True)
     chart.label(1, MAX_REGISTERS, f"{MAX_REGISTERS} registers, the most", "red", dy=-6)
     for side in sides:
         taken = side * side + 2 * side
         chart.bar(side, taken, 24, "blue" if taken <= MAX_REGISTERS else "red", f"{taken} registers")
-        if side in (1, 2, 4, 8, 12, 16):
+        if side in (2, 4, 8, 12, 16):
             chart.label(side, taken, f"{units.digits(side / 2)} a load", dy=-6, anchor="middle")
     return chart.render()

@@ -41,7 +41,6 @@ def _panel(sheet: Sheet, x: float, name: str, steps: list[Step]) -> None:
         for lane in range(WARP):
             works = lane in lanes
             sheet.rect(x + CELL * lane, y, CELL - 1.5, ROW - 5, colour if works else "empty", radius=1.5)
-        sheet.text(x, y + ROW + 2, "", "dim")
         sheet.text(x + CELL * WARP + 4, y + 14, text, "dim", size=11)
 
 
