@@ -3,6 +3,7 @@ found in a kernel of theirs, and `{sanitizers}` the names of findings beside com
 
 from __future__ import annotations
 
+import textwrap
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
@@ -46,12 +47,12 @@ class KernelFindings(SphinxDirective):
     required_arguments = 1
 
     def run(self) -> list[nodes.Node]:
-        shown = [
-            f"{found.tool}, line {found.line}: {found.message}\n    {found.remedy}"
-            for found in getattr(experiments, self.arguments[0])().findings
-        ]
+        shown: list[str] = []
+        for found in getattr(experiments, self.arguments[0])().findings:
+            shown += textwrap.wrap(f"{found.tool}, line {found.line}: {found.message}", 84)
+            shown += textwrap.wrap(found.remedy or "", 80, initial_indent="    ", subsequent_indent="    ")
         text = "\n".join(shown)
-        return [nodes.literal_block(text, text, language="none", classes=["findings"])]
+        return [nodes.literal_block(text, text, language="none")]
 
 
 class Sanitizers(SphinxDirective):
