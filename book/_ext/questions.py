@@ -155,7 +155,9 @@ class ModelAnswers(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()  # whichever file comes or goes
         try:
-            parts = [part for file in _files(self.arguments[0]) for part in _answered(read(file), _page_of(file))]
+            parts = [
+                part for file in _files(self.arguments[0]) for part in _answered(read(file), _page_of(file))
+            ]
         except WarpladderError as error:
             raise self.error(str(error)) from None
         return self.parse_text_to_nodes("\n\n".join(parts), allow_section_headings=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +36,22 @@ class Way(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()
-        known = topics.discover(ROOT)
-        rows = ["| read | climb, then write | predict and try |", "|---|---|---|"]
-        for line in self.content:
-            (topic, *rungs), chapters, notebooks = (part.split() for part in line.split("|"))
-            if topic in known:
-                read = ", ".join(f"[](/book/{name}.md)" for name in chapters)
-                climb = f"[{known[topic].title}](/lessons/{topic}/lesson.md)"
-                climb += f", rungs {rungs[0].replace('-', ' to ')}" if rungs else ""
-                there = [name for name in notebooks if (ROOT / "notebooks" / f"{name}.ipynb").is_file()]
-                tried = ", ".join(f"[](/notebooks/{name}.ipynb)" for name in there)
-                rows.append(f"| {read} | {climb} | {tried} |")
-        return self.parse_text_to_nodes("\n".join(rows))
+        return self.parse_text_to_nodes("\n".join(table(self.content)))
+
+
+def table(lines: Iterable[str]) -> Iterator[str]:
+    """The map as lines of a Markdown table."""
+    yield from ("| read | climb, then write | predict and try |", "|---|---|---|")
+    known = topics.discover(ROOT)
+    for line in lines:
+        (topic, *rungs), chapters, notebooks = (part.split() for part in line.split("|"))
+        if topic in known:
+            read = ", ".join(f"[](/book/{name}.md)" for name in chapters)
+            climb = f"[{known[topic].title}](/lessons/{topic}/lesson.md)"
+            climb += f", rungs {rungs[0].replace('-', ' to ')}" if rungs else ""
+            there = [name for name in notebooks if (ROOT / "notebooks" / f"{name}.ipynb").is_file()]
+            tried = ", ".join(f"[](/notebooks/{name}.ipynb)" for name in there)
+            yield f"| {read} | {climb} | {tried} |"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -71,7 +71,9 @@ def written(text: str) -> str:
     """The value of `EXPRESSION | FORMAT` in words; raises WarpladderError or ExpressionError."""
     expression, _, form = (part.strip() for part in text.partition("|"))
     if form not in FORMATS:
-        raise WarpladderError(f"`{form}` is no way to write a number", remedy=f"known are {', '.join(FORMATS)}")
+        raise WarpladderError(
+            f"`{form}` is no way to write a number", remedy=f"known are {', '.join(FORMATS)}"
+        )
     parsed = expressions.parse(expression)
     return FORMATS[form](parsed.evaluate({name: value_of(name) for name in parsed.names}))
 
@@ -128,5 +130,3 @@ class Value(SphinxRole):
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_role("value", Value())
     return {"parallel_read_safe": True, "parallel_write_safe": True}
-
-

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from figures.chart import Axis, Chart
-
 from grader.analysis.access import BANKS, LANES, WORD, global_access, shared_access
 from grader.report import pictures
 
@@ -35,7 +34,9 @@ def strides() -> str:
 
 def column() -> str:
     """A column of a 32 × 32 tile: all in one bank."""
-    return pictures.banks([WORD * BANKS * lane for lane in range(LANES)], title="tile[lane][0] of float tile[32][32]")
+    return pictures.banks(
+        [WORD * BANKS * lane for lane in range(LANES)], title="tile[lane][0] of float tile[32][32]"
+    )
 
 
 def padded() -> str:
@@ -48,7 +49,8 @@ def padded() -> str:
 def bank_strides() -> str:
     """Wavefronts of a load from shared memory, by the stride of its lanes."""
     found = [
-        len(shared_access([stride * WORD * lane for lane in range(LANES)]).wavefronts) for stride in range(1, 34)
+        len(shared_access([stride * WORD * lane for lane in range(LANES)]).wavefronts)
+        for stride in range(1, 34)
     ]
     return _by_stride(
         "Wavefronts of one load from shared memory, by the stride between neighbouring lanes",

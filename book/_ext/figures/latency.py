@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import ceil
 
 from figures.chart import Axis, Chart
-
 from grader.analysis.devices import named
 from grader.analysis.occupancy import WARP
 from grader.report import pictures
@@ -61,7 +60,10 @@ def little() -> str:
     """Bandwidth over the bytes that each SM has under way."""
     most, rate, bend = 64.0, BOARD.dram_read, needed() / KIB
     title = f"Little's law on an {BOARD.name}: bandwidth is bytes under way over latency"
-    below = f"At {units.digits(bend)} KiB an SM DRAM is busy; with less, time is spent waiting. A model: latency is that of an idle board."
+    below = (
+        f"At {units.digits(bend)} KiB an SM DRAM is busy; with less, time is spent waiting. "
+        "A model: latency is that of an idle board."
+    )
     tera = 1e12
     chart = Chart(
         title,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from figures.chart import arrow, block
-
 from grader.analysis.devices import named
 from grader.analysis.occupancy import QUARTERS, REGISTERS, WARP
 from grader.report.pictures.svg import SERIES, Sheet, heading
@@ -59,8 +58,8 @@ def sm() -> str:
         block(sheet, x + 10, 110, 156, 40, "blue", f"{registers:,} registers")
         block(sheet, x + 10, 158, 96, 64, "green", f"{SM.fma_lanes // QUARTERS} FP32")
         block(sheet, x + 112, 158, 54, 64, "red", "Tensor")
-    block(sheet, 16, 246, 728, 52, "orange",
-         f"L1 cache and shared memory: up to {SM.shared_bytes >> 10} KiB shared, 32 banks, 128 bytes a clock")  # fmt: skip
+    shared = f"up to {SM.shared_bytes >> 10} KiB shared, 32 banks, 128 bytes a clock"
+    block(sheet, 16, 246, 728, 52, "orange", f"L1 cache and shared memory: {shared}")
     return sheet.render()
 
 
@@ -93,7 +92,8 @@ def waves() -> str:
     slots = sms * resident
     turns = -(-blocks // slots)
     title = f"{blocks} blocks on {sms} SMs that hold {resident} blocks each"
-    below = f"{slots} blocks run at a time: {turns} waves, of which the last has {blocks - (turns - 1) * slots} blocks. Time runs to the right."
+    last = blocks - (turns - 1) * slots
+    below = f"{slots} blocks run at a time: {turns} waves, of which the last has {last} blocks. Time runs to the right."
     sheet = Sheet(WIDTH, 64 + 30 * slots + 30, title, below)
     heading(sheet, title, below)
     width = (WIDTH - 100) / turns
@@ -117,6 +117,4 @@ def _box(sheet: Sheet, x: float, y: float, width: float, height: float, name: st
     sheet.rect(x, y, width, height, "empty", radius=6)
     sheet.text(x + width / 2, y + height / 2 - 4, name, bold=True, anchor="middle")
     for number, line in enumerate(lines):
-        sheet.text(
-            x + width / 2, y + height / 2 + 14 + 16 * number, line, "dim", size=12, anchor="middle"
-        )
+        sheet.text(x + width / 2, y + height / 2 + 14 + 16 * number, line, "dim", size=12, anchor="middle")

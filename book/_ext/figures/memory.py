@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from figures.chart import block
-
 from grader.analysis.devices import named
 from grader.analysis.occupancy import REGISTERS
 from grader.analysis.roofline import roofs
@@ -58,7 +57,8 @@ def sizes() -> str:
         "L2 cache": (BOARD.l2_bytes, "orange"),
     }
     shown = [
-        pictures.Bar(name, size, f"{units.digits(size / MIB)} MiB", colour) for name, (size, colour) in each.items()
+        pictures.Bar(name, size, f"{units.digits(size / MIB)} MiB", colour)
+        for name, (size, colour) in each.items()
     ]
     return pictures.bars_for_pages(f"What the chip of an {BOARD.name} holds", shown)
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from figures.chart import Axis, Chart
 
+from figures.chart import Axis, Chart
 from grader.report.pictures.svg import Sheet, heading
 
 WIDTH = 760.0
@@ -60,7 +60,11 @@ def formats() -> str:
         for place, colour in enumerate(bits):
             sheet.rect(left + cell * place, y, cell - 2, 24, colour, radius=2)
     y = 66 + 34 * len(FORMATS) + 8
-    for x, colour, name in ((left, "red", "sign"), (left + 90, "orange", "exponent"), (left + 200, "blue", "fraction")):
+    for x, colour, name in (
+        (left, "red", "sign"),
+        (left + 90, "orange", "exponent"),
+        (left + 200, "blue", "fraction"),
+    ):
         sheet.rect(x, y, 12, 12, colour)
         sheet.text(x + 18, y + 11, name, "dim", size=12)
     return sheet.render()
@@ -116,7 +120,9 @@ def sums() -> str:
 
 def _error(add: Sum, numbers: np.ndarray) -> float:
     exact = float(np.sum(numbers, dtype=np.float64))
-    return max(abs(float(add(numbers)) - exact) / exact, 1.5e-9)  # an exact sum has no place on a logarithmic axis
+    return max(
+        abs(float(add(numbers)) - exact) / exact, 1.5e-9
+    )  # an exact sum has no place on a logarithmic axis
 
 
 def _one_by_one(numbers: np.ndarray) -> np.floating:

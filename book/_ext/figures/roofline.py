@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from figures.chart import Axis, Chart, arrow
-
 from grader.analysis.devices import named
 from grader.analysis.occupancy import MAX_REGISTERS
 from grader.analysis.roofline import NAMES, roofs
@@ -25,7 +24,10 @@ def roof() -> str:
     found, tera = roofs(BOARD), 1e12
     ridge = found.ridge("dram")
     title = f"The roofline of an {BOARD.name}"
-    below = f"Left of {units.digits(ridge)} FLOP a byte DRAM is the limit, right of it the FP32 units are. Both axes are logarithmic."
+    below = (
+        f"Left of {units.digits(ridge)} FLOP a byte DRAM is the limit, right of it the FP32 units are. "
+        "Both axes are logarithmic."
+    )
     low, high = 0.06, 2000.0
     chart = Chart(
         title,
@@ -85,7 +87,10 @@ def ratio() -> str:
     """Multiply-adds for each load, and registers, as the tile of a thread grows."""
     sides = range(1, 17)
     title = "A tile of T × T outputs a thread: what it saves and what it costs"
-    below = f"T² sums and 2T operands have to fit the {MAX_REGISTERS} registers of a thread, with addresses and counters beside them."
+    below = (
+        f"T² sums and 2T operands have to fit the {MAX_REGISTERS} registers of a thread, "
+        "with addresses and counters beside them."
+    )
     chart = Chart(
         title,
         below,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import experiments
-from figures.chart import arrow
 
+from figures.chart import arrow
 from grader.emulator import metrics
 from grader.report import pictures
 from grader.report.pictures.svg import Sheet, heading
@@ -23,7 +23,12 @@ def order() -> str:
     below = "From top to bottom; a question is asked only when the one above it is answered."
     rows = (
         ("Are the results right?", "compute-sanitizer", "findings of ladder grade", "red"),
-        ("Which part of the program takes the time?", "Nsight Systems", "ladder profile of a schedule", "orange"),
+        (
+            "Which part of the program takes the time?",
+            "Nsight Systems",
+            "ladder profile of a schedule",
+            "orange",
+        ),
         ("What limits this kernel?", "Nsight Compute", "ladder roofline, ladder profile", "blue"),
         ("Which line costs it?", "Nsight Compute, Source page", "ladder profile, line by line", "green"),
     )
@@ -62,4 +67,6 @@ def lines() -> str:
             count = sum(line.counters.get(name, 0) for name in conflicts)
             label = f"line {line.line}: {line.source}"
             found.append(pictures.Bar(label, count, units.number(count), "red" if count else "blue"))
-    return pictures.bars_for_pages("Bank conflicts by line, 02_shared_tile of the transpose, 256 × 256", found)
+    return pictures.bars_for_pages(
+        "Bank conflicts by line, 02_shared_tile of the transpose, 256 × 256", found
+    )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import experiments
-from figures.chart import arrow
 
+from figures.chart import arrow
 from grader.analysis.occupancy import WARP
 from grader.emulator import metrics
 from grader.report import pictures
@@ -24,7 +24,11 @@ def divergence() -> str:
     """The lanes that work at each step: where a warp's lanes disagree, and where they agree."""
     sides = [("a = f(x)", EVEN, "orange")] * 2 + [("b = g(x)", ODD, "purple")] * 2
     split: list[Step] = [("if (…)", ALL, "blue"), *sides, ("out = …", ALL, "blue")]
-    whole: list[Step] = [("if (…)", ALL, "blue"), *[("a = f(x)", ALL, "orange")] * 2, ("out = …", ALL, "blue")]
+    whole: list[Step] = [
+        ("if (…)", ALL, "blue"),
+        *[("a = f(x)", ALL, "orange")] * 2,
+        ("out = …", ALL, "blue"),
+    ]
     title = "One warp at a branch: lanes from left to right, time downwards"
     below = "Filled: the lane executes. Empty: it waits while the others take their side."
     sheet = Sheet(WIDTH, 96 + ROW * len(split) + 16, title, below)
