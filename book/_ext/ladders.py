@@ -37,14 +37,14 @@ LANGUAGES = {".cu": "cuda", ".py": "python"}
 
 
 class Ladders(TocTree):
-    """`{ladders}`: the table of contents of all lessons, in the order that their topic.toml asks for."""
-
-    has_content = False
+    """`{ladders}`: the table of contents of all lessons, in the order that their topic.toml asks for; pages that the
+    content names come first."""
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()  # whichever topic comes or goes
         found = [name for name in topics.discover(ROOT) if (ROOT / "lessons" / name / "lesson.md").is_file()]
-        self.content = StringList([f"/lessons/{name}/lesson" for name in found], source="topic.toml")
+        pages = [*self.content, *(f"/lessons/{name}/lesson" for name in found)]
+        self.content = StringList(pages, source="topic.toml")
         return super().run()
 
 

@@ -27,34 +27,23 @@ ROOT = Path(__file__).resolve().parents[2]
 KERNEL_CELL = "%%kernel"
 TEXT_COLOUR = re.compile(r"(?<![-\w])color:\s*#([0-9a-fA-F]{6})")
 WIDGET = "application/vnd.jupyter.widget-view+json"
-MACHINE = (  # the order in which one builds on another; further notebooks follow by name
-    "thread_and_memory_hierarchy",
-    "coalescing",
-    "banks",
-    "occupancy",
-    "roofline_and_ratio",
-    "fp16",
-    "nvcc_stages",
-)
 
 
 AFTER = re.compile(r"^after: ([\w]+)/([\w]+)$", re.MULTILINE)
 
 
 class Notebooks(TocTree):
-    """`{notebooks} machine` or `{notebooks} topics`: those notebooks, each with its first paragraph, in the order in
-    which they stand in the table of contents."""
+    """`{notebooks} topics` or `{notebooks} NAME NAME…`: those notebooks, each with its first paragraph."""
 
     has_content = False
     required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()  # whichever notebook comes or goes
-        of_topics = [name for name in topics.discover(ROOT) if _is_there(name)]
-        others = sorted(path.stem for path in (ROOT / "notebooks").glob("*.md"))
-        of_machine = [name for name in dict.fromkeys([*MACHINE, *others]) if _is_there(name)]
-        of_machine = [name for name in of_machine if name not in of_topics]
-        names = {"machine": of_machine, "topics": of_topics}[self.arguments[0]]
+        names = self.arguments[0].split()
+        if names == ["topics"]:
+            names = [name for name in topics.discover(ROOT) if _is_there(name)]
         self.content = StringList([f"/notebooks/{name}" for name in names], source="notebooks")
         self.options["hidden"] = None
         described = "\n\n".join(f"[](/notebooks/{name}.md)\n: {_first_paragraph(name)}" for name in names)

@@ -1,4 +1,5 @@
 """Pages of the interview, one a TOML file: lessons/questions/<id>.toml and lessons/<topic>/interview.toml.
+`{model-answers}` puts the answers of many on one page.
 
 The engine's own loader reads them. What readers should say for themselves first is folded, and a question with
 numbers is worked for one set of its parameters, by the question's own functions.
@@ -141,15 +142,48 @@ class Questions(TocTree):
 
     def run(self) -> list[nodes.Node]:
         self.env.note_reread()  # whichever file comes or goes
-        files = sorted((ROOT / "lessons").glob(f"{self.arguments[0]}.toml"))
-        if self.arguments[0].startswith("*"):
-            order = list(topics.discover(ROOT))
-            files.sort(key=lambda file: order.index(file.parent.name))
-        names = [
-            f"/lessons/{file.relative_to(ROOT / 'lessons').with_suffix('').as_posix()}" for file in files
-        ]
+        names = [_page_of(file) for file in _files(self.arguments[0])]
         self.content = StringList(names, source="lessons")
         return super().run()
+
+
+class ModelAnswers(SphinxDirective):
+    """`{model-answers} PATTERN`: a section for each entry that matches, with its question and its answers."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        self.env.note_reread()  # whichever file comes or goes
+        try:
+            parts = [
+                part for file in _files(self.arguments[0]) for part in _answered(read(file), _page_of(file))
+            ]
+        except WarpladderError as error:
+            raise self.error(str(error)) from None
+        return self.parse_text_to_nodes("\n\n".join(parts), allow_section_headings=True)
+
+
+def _answered(entry: Question | Interview, page: str) -> Iterator[str]:
+    """An entry's title, which leads to its page, its question and its answer; of an interview, every round's."""
+    yield from (f"## {entry.title}", _asked(entry), entry.answer.strip())
+    if isinstance(entry, Interview):
+        for item in entry.rounds:
+            yield from (f"### {entry.title}: `{item.rung}`", item.answer.strip())
+    yield f"[What it is asked for, and what is asked next]({page}.toml)"
+
+
+def _files(pattern: str) -> list[Path]:
+    """The entries that match, interviews in the order of study."""
+    files = sorted((ROOT / "lessons").glob(f"{pattern}.toml"))
+    if pattern.startswith("*"):
+        order = list(topics.discover(ROOT))
+        files.sort(key=lambda file: order.index(file.parent.name))
+    return files
+
+
+def _page_of(file: Path) -> str:
+    """The document that an entry's file makes."""
+    return f"/{file.relative_to(ROOT).with_suffix('').as_posix()}"
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -157,4 +191,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_source_parser(QuestionParser)
     app.add_directive("folded", Folded)
     app.add_directive("questions", Questions)
+    app.add_directive("model-answers", ModelAnswers)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

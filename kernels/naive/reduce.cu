@@ -7,6 +7,8 @@
 // still works, but a warp runs as long as any of its threads does: eight warps do 8 + 8 + 8 + 8 + 8 +
 // 4 + 2 + 1 = 47 turns, where 255 additions would fit 12.
 //
+// Source: M. Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007.
+//
 // /// launch
 // [[scratch]]
 // name = "sums"

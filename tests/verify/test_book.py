@@ -6,6 +6,7 @@ import itertools
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,23 @@ def test_a_record_is_shown_with_the_time_of_every_rung(record: Path) -> None:
 )
 def test_questions_rounds_and_notebooks_have_pages(source: Path) -> None:
     assert page(source.relative_to(ROOT).with_suffix(".html").as_posix()).text
+
+
+@pytest.mark.parametrize(
+    ("name", "entries"), [("answers", "questions/*.toml"), ("coding-answers", "*/interview.toml")]
+)
+def test_model_answers_stand_on_one_page_unfolded(name: str, entries: str) -> None:
+    file = f"book/interview/{name}.html"
+    text = " ".join(page(file).text.split())
+    titles = [tomllib.loads(path.read_text("utf-8"))["title"] for path in (ROOT / "lessons").glob(entries)]
+    assert titles
+    assert not [title for title in titles if title.replace("'", "’") not in text]
+    assert "<details" not in (BOOK / file).read_text(encoding="utf-8").split('id="main-content"')[1]
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_lesson_is_in_the_sidebar_of_the_first_page(topic: str) -> None:
+    assert any(link.endswith(f"lessons/{topic}/lesson.html") for link in page("book/index.html").links)
 
 
 def test_every_link_within_the_book_leads_somewhere() -> None:

@@ -11,6 +11,9 @@
 // What it costs: the columns hold each element of x up to R·S times, 925 MB for the 103 MB of x at
 // the main size. They are written, read, and thrown away.
 //
+// Source: K. Chellapilla, S. Puri and P. Simard, "High Performance Convolutional Neural Networks
+// for Document Processing", 2006.
+//
 // /// launch
 // [[scratch]]
 // name = "columns"

@@ -18,6 +18,9 @@
 // Here x is read from DRAM about once: 16 channels of a tile's pixels, and of those one tap further,
 // are nearly the same bytes, and the cache has them.
 //
+// Source: S. Chetlur and others, "cuDNN: Efficient Primitives for Deep Learning", arXiv:1410.0759,
+// 2014.
+//
 // /// launch
 // [[scratch]]
 // name = "filters"

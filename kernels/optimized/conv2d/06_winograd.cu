@@ -19,6 +19,9 @@
 //
 // It is made for 3 × 3 filters and stride 1. All others are computed as in rung 00.
 //
+// Source: A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks",
+// arXiv:1509.09308, 2015.
+//
 // /// launch
 // [[scratch]]
 // name = "filters"

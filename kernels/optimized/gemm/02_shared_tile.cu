@@ -8,6 +8,8 @@
 // 01 asked for 5·M·N·K / 32, twenty times as many. The price is paid to shared memory: two loads
 // for every multiply-add.
 //
+// Source: NVIDIA, CUDA C++ Programming Guide, "Shared Memory".
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm"

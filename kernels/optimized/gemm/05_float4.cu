@@ -11,6 +11,8 @@
 // multiples of four floats long. Where they are not, a second instance of the same kernel moves the
 // floats one by one.
 //
+// Source: S. Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance", 2022.
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm<true>"

@@ -10,6 +10,8 @@
 // wavefronts, for A and for B. That makes 8 for 64 multiply-adds where rung 05 takes 12. And a
 // thread has twice as many loads from global memory on their way before it waits for them.
 //
+// Source: NVIDIA, "Efficient GEMM in CUDA", the documentation of CUTLASS.
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm<true>"

@@ -6,6 +6,8 @@
 // does not stand still at every pair of tiles. One of the two barriers goes as well, as nobody
 // writes where others still read.
 //
+// Source: NVIDIA, "Efficient GEMM in CUDA", the documentation of CUTLASS.
+//
 // /// launch
 // [[launch]]
 // kernel = "gemm<true>"

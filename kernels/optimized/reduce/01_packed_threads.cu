@@ -5,6 +5,8 @@
 // costs: neighbouring threads now work 2·distance places apart. At a distance of 16 they are 32
 // places apart, all in one bank, and the eight that are at work wait for each other.
 //
+// Source: M. Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007.
+//
 // /// launch
 // side_step = true
 //

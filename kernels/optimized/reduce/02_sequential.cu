@@ -4,6 +4,8 @@
 // What it should buy: neighbouring threads read and write neighbouring words, each bank once. No
 // bank conflicts are left, and the warps at work are as few as before.
 //
+// Source: M. Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007.
+//
 // /// launch
 // [[scratch]]
 // name = "sums"

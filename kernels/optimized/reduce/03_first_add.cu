@@ -4,6 +4,8 @@
 // What it should buy: half as many blocks, so half as many trees, for the same numbers; and two
 // loads under way for each thread where there was one. Memory is kept busy by bytes in flight.
 //
+// Source: M. Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007.
+//
 // /// launch
 // [[scratch]]
 // name = "sums"

@@ -8,6 +8,8 @@
 // Threads of a warp are not in step by law of nature: between writing a place and reading a
 // neighbour's, and between that and writing again, stands a __syncwarp().
 //
+// Source: M. Harris, "Optimizing Parallel Reduction in CUDA", NVIDIA, 2007.
+//
 // /// launch
 // [[scratch]]
 // name = "sums"

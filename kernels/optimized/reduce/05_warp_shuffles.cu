@@ -6,6 +6,8 @@
 // What it should buy: one barrier, one word of shared memory for 64 numbers, and one load from it
 // for 512. A shuffle brings its own synchronisation with it.
 //
+// Source: J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014.
+//
 // /// launch
 // [[scratch]]
 // name = "sums"

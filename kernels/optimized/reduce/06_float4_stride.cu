@@ -7,6 +7,8 @@
 // has to wait, and hardly an instruction that is not a load or one of the additions. There are so few
 // sums of blocks that one further launch of one block adds them.
 //
+// Source: J. Luitjens, "Faster Parallel Reductions on Kepler", NVIDIA, 2014.
+//
 // /// launch
 // [[scratch]]
 // name = "sums"

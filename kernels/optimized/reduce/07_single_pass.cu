@@ -8,6 +8,8 @@
 // order, the result is the same on every run; an atomicAdd of each block's sum would need no counter,
 // but would add in whatever order the blocks come, and need a zero to start from.
 //
+// Source: NVIDIA, CUDA Samples, threadFenceReduction.
+//
 // /// launch
 // [[scratch]]
 // name = "sums"

@@ -8,6 +8,8 @@
 // in one bank. Each read of the tile takes 32 turns instead of 1: 31 bank conflicts a request. On an
 // H200 that is as bad as the strided reads were; the next rung has the same idea without its price.
 //
+// Source: G. Ruetsch and P. Micikevicius, "Optimizing Matrix Transpose in CUDA", NVIDIA, 2009.
+//
 // /// launch
 // side_step = true
 // [[launch]]

@@ -6,6 +6,8 @@
 // unchanged. A read of the tile takes one turn whether along a row or a column. The price is 128
 // bytes of shared memory a block.
 //
+// Source: G. Ruetsch and P. Micikevicius, "Optimizing Matrix Transpose in CUDA", NVIDIA, 2009.
+//
 // /// launch
 // [[launch]]
 // kernel = "transpose"

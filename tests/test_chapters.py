@@ -1,0 +1,101 @@
+"""The book's chapters: their pictures are drawn, their numbers are computed, and no notebook is left out."""
+
+from __future__ import annotations
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from grader.errors import WarpladderError
+from grader.workbook import topics
+from grader.workbook.expressions import ExpressionError
+
+ROOT = Path(__file__).resolve().parent.parent
+CHAPTERS = sorted((ROOT / "book" / "machine").glob("*.md"))
+DRAWN = re.compile(r"^```\{drawn\} (\w+)\.(\w+)$", re.MULTILINE)
+SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def extensions() -> None:
+    """The book's extensions, where Sphinx finds them."""
+    folder = str(ROOT / "book" / "_ext")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def drawn(chapter: Path) -> list[tuple[str, str]]:
+    return DRAWN.findall(chapter.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_has_two_pictures_or_more_and_names_sources(chapter: Path) -> None:
+    assert len(drawn(chapter)) >= 2
+    assert "](https://" in chapter.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("module", "function"), sorted({name for chapter in CHAPTERS for name in drawn(chapter)}), ids=".".join
+)
+def test_a_picture_is_complete_and_the_same_each_time(module: str, function: str) -> None:
+    draw = getattr(import_module(f"figures.{module}"), function)
+    picture = draw()
+    assert picture == draw()
+    assert SVG.findall(picture)
+    for svg in SVG.findall(picture):
+        root = ElementTree.fromstring(svg)
+        width, height = float(root.attrib["width"]), float(root.attrib["height"])
+        for name in ("title", "desc"):
+            assert (root.findtext(f"{{http://www.w3.org/2000/svg}}{name}") or "").strip()
+        for text in root.iter("{http://www.w3.org/2000/svg}text"):
+            assert 0 <= float(text.attrib["x"]) <= width
+            assert 0 <= float(text.attrib["y"]) <= height
+
+
+def test_every_notebook_that_belongs_to_no_topic_hangs_below_one_chapter() -> None:
+    below = re.findall(r"^```\{notebooks\} (.+)$", "\n".join(map(Path.read_text, CHAPTERS)), re.MULTILINE)
+    named = [name for names in below for name in names.split()]
+    there = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert sorted(named) == sorted(there - set(topics.discover(ROOT)))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("sms * warps * warp", "270,336"),
+        ("warp * 4 | KiB", "0.125 KiB"),
+        ("A100.sms", "108"),
+        ("1 / 4 | %", "25 %"),
+        ("paths1.multiply_adds", "25,600"),
+    ],
+)
+def test_a_number_in_prose_is_computed(text: str, written: str) -> None:
+    assert import_module("values").written(text) == written
+
+
+@pytest.mark.parametrize("text", ["nothing_like_it", "gemm.r99.time_s", "Z9.sms", "sms | furlongs", "sms +"])
+def test_a_number_that_cannot_be_computed_is_an_error(text: str) -> None:
+    with pytest.raises((WarpladderError, ExpressionError)):
+        import_module("values").written(text)
+
+
+def test_the_map_of_the_way_leaves_out_what_is_not_there() -> None:
+    rows = list(
+        import_module("start").table(["transpose 00-01 | machine/access | banks none", "none | a | b"])
+    )
+    assert len(rows) == 3
+    assert "rungs 00 to 01" in rows[2]
+    assert "banks.ipynb" in rows[2]
+    assert "none" not in rows[2]
+
+
+def test_every_topic_with_a_lesson_is_on_the_way() -> None:
+    way = (ROOT / "book" / "start.md").read_text(encoding="utf-8").split("```{way}")[1].split("```")[0]
+    on_it = {line.split()[0] for line in way.strip().splitlines()}
+    assert {
+        name for name in topics.discover(ROOT) if (ROOT / "lessons" / name / "lesson.md").is_file()
+    } <= on_it
