@@ -99,6 +99,7 @@ def climb(
         if number:
             console.print()
         console.print(views.climb(result, item.title, records.measured(result)))
+        console.print(views.next_step(result))
         _keep_climb(result, json, record)
         _draw_climb(result, item.title, plot, html)
         passed = passed and all(rung.verdict == "pass" for rung in result.rungs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -203,6 +204,13 @@ def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
         f"conflicts. Counted{at}.",
         "dim",
     )
+
+
+def next_step(result: Climb) -> RenderableType:
+    """What to do after a climb in a terminal: write a kernel, or a schedule, and have it graded."""
+    mine = f"mine{PurePath(result.rungs[0].file).suffix}"
+    commands = f"ladder new {result.topic} {mine}, then ladder grade {result.topic} {mine}"
+    return Text.assemble("\n", ("Next: ", "bold"), commands)
 
 
 # ---- grade -------------------------------------------------------------------------------------------------

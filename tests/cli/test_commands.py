@@ -156,6 +156,12 @@ def test_climb_labels_what_was_modelled_and_what_was_emulated(climbed: tuple[Don
     assert "≈" in done.err
 
 
+def test_climb_ends_with_what_to_do_next(climbed: tuple[Done, Path]) -> None:
+    done, _ = climbed
+    shown = done.err.partition("Next: ")[2].partition("\n")[0]
+    assert shown == "ladder new transpose mine.cu, then ladder grade transpose mine.cu"
+
+
 def test_climb_counts_what_nsight_compute_counts(climbed: tuple[Done, Path]) -> None:
     done, _ = climbed
     counters: dict[str, dict[str, Any]] = {
