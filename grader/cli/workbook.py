@@ -35,7 +35,10 @@ from grader.cli.options import (
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from grader.results import Climb
+    from grader.workbook.topic import Topic
 
 
 @app.command()
@@ -134,18 +137,25 @@ def grade(
     seed: SeedOption = None,
     json: JsonOption = None,
     html: HtmlOption = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Try it again at each save, until Ctrl-C.")] = False,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="List what is wrong as file:line: error: …, for an editor.")
+    ] = False,
 ) -> None:
     """Judge your own kernel: its rung, and why not the next.
 
-    With --set, only that size is tried: the quick way to see a failing case again.
+    With --set, only that size is tried: the quick way to see a failing case again. With --watch, each save is tried
+    on the public cases at once, and graded in full if they are right.
 
     \b
     Examples:
       ladder new transpose mine.cu
       ladder grade transpose mine.cu
       ladder grade transpose mine.cu --set M=33 --set N=31 --seed 7
+      ladder grade transpose mine.cu --watch
       ladder grade transpose mine.cu --html grade.html
     """
+    from grader.judge.grade import check_file
     from grader.judge.grade import grade as run
     from grader.report import console as views
     from grader.report import progress
@@ -155,10 +165,20 @@ def grade(
     check_outputs(html, file_of(json))
     say_if_unconfined()
     console = console_for(json == "-")
+    if watch:
+        if json or html:
+            raise WarpladderError("--watch writes no files", remedy="leave out --json and --html")
+        check_file(loaded, file)
+        _watch(console, loaded, file, device, arch, sizes, seed, problems)
+        raise typer.Exit(PASSED)
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, seed, problem_of(sizes), report, arch)
     # Uncropped: a command to copy stays in one line, however long.
     console.print(views.grade(result, loaded.ladder.ids, lines_of(file)), crop=False)
+    if problems:
+        from grader.report.problems import lines
+
+        console.print("\n".join(lines(result)), markup=False, soft_wrap=True)
     if json is not None:
         write_result(json, result)
     if html is not None:
@@ -166,6 +186,33 @@ def grade(
 
         write_file(html, pages.grade(result, loaded, lines_of(file)))
     raise typer.Exit(exit_code(result.verdict))
+
+
+def _watch(
+    console: Console,
+    topic: Topic,
+    file: Path,
+    device: str,
+    arch: str | None,
+    sizes: list[str] | None,
+    seed: int | None,
+    problems: bool,
+) -> None:
+    """Until Ctrl-C."""
+    from grader.cli.watching import watch
+    from grader.judge.quick import QuickCheck
+
+    given = {"--device": device, "--arch": arch, "--seed": None if seed is None else str(seed)}
+    options = [part for name, value in given.items() if value is not None for part in (name, value)]
+    options += [part for size in sizes or () for part in ("--set", size)]
+    watch(
+        console,
+        topic,
+        file,
+        lambda: QuickCheck(topic, device, seed, problem_of(sizes), arch),
+        options,
+        problems,
+    )
 
 
 @app.command()
