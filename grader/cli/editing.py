@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
     ArchOption,
     DeviceOption,
     KernelFile,
@@ -19,8 +22,6 @@ from grader.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grader.report.hints import Aim
     from grader.results import Profile
     from grader.workbook.topic import Topic
@@ -91,3 +92,30 @@ def _asked(topic: Topic, file: Path, found: Aim | None) -> int:
     step = min(STEPS, int(times) + 1) if last == rung and times.isdecimal() else 1
     keep(path, f"{rung}:{step}".encode())
     return step
+
+
+@app.command()
+def editor(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder of your kernels; this one if not given.")
+    ] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Write over files that differ.")] = False,
+) -> None:
+    """Set up clangd and VS Code for a folder of kernels.
+
+    Writes .clangd, so that completion and errors know CUDA's headers (VS Code: the clangd extension), and
+    .vscode/tasks.json, whose tasks grade the file in the editor and mark the lines that are wrong.
+
+    \b
+    Examples:
+      ladder editor
+      ladder editor ~/kernels
+    """
+    from grader.editor_setup import write
+
+    console = console_for()
+    found = write(folder, force)
+    for item in found:
+        remedy = ": it is not what would be written. --force writes over it" if item.state == "kept" else ""
+        console.print(f"{item.path}: {item.state}{remedy}", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(NOT_PASSED if any(item.state == "kept" for item in found) else PASSED)

@@ -29,6 +29,9 @@ from grader.workbook.topic import Topic
 POLL_S = 0.05
 """How often the file is looked at. A text that is as it was at the last look is written to its end."""
 
+WAITING = "Waiting for the next save."
+"""The last line on a save: what tells an editor that there are no further problems."""
+
 Stamp = tuple[int, int, int]
 
 
@@ -92,6 +95,7 @@ class Watching:
         self._console.print(views.grade(result, rungs, lines_of(self._file)), crop=False)
         if self._list_problems:
             self._console.print("\n".join(problems.lines(result)), markup=False, soft_wrap=True)
+        self._console.print(Text(WAITING, "dim"))
 
     def _drop(self) -> None:
         if self._grading is not None:

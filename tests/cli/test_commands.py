@@ -17,7 +17,8 @@ from grader.workbook import topics
 from grader.workbook.content import content_root
 
 COMMANDS = (
-    "topics", "climb", "grade", "hint", "profile", "emulate", "new", "check", "doctor", "occupancy", "roofline", "model"
+    "topics", "climb", "grade", "hint", "editor", "profile", "emulate", "new", "check", "doctor", "occupancy",
+    "roofline", "model",
 )  # fmt: skip
 LD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 LD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
