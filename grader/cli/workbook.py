@@ -19,6 +19,7 @@ from grader.cli.options import (
     SeedOption,
     SetOption,
     TopicName,
+    WithOption,
     app,
     check_outputs,
     console_for,
@@ -59,6 +60,7 @@ def topics(json: JsonOption = None) -> None:
 @app.command()
 def climb(
     topic: Annotated[list[str], typer.Argument(metavar="TOPIC", help="One topic or more.")],
+    own: WithOption = None,
     device: DeviceOption = "auto",
     arch: ArchOption = None,
     sizes: SetOption = None,
@@ -79,6 +81,7 @@ def climb(
     Examples:
       ladder climb transpose
       ladder climb gemm --set M=1024 --set N=1024 --set K=1024
+      ladder climb gemm --with mine.cu
       ladder climb transpose --json - | python -m json.tool
       ladder climb gemm --html gemm.html --plot gemm.svg
     """
@@ -92,6 +95,13 @@ def climb(
         raise WarpladderError(
             "--json, --plot and --html take one topic", remedy="use --record DIR for several"
         )
+    if own is not None and (len(loaded) > 1 or record):
+        raise WarpladderError(
+            "--with is for one topic, and for no record", remedy="name one topic, leave out --record"
+        )
+    if own is not None:
+        say_if_unconfined()
+        loaded = [loaded[0].with_row(own)]
     check_outputs(html, file_of(json), plot=plot)
     problem = problem_of(sizes)
     passed = True
@@ -102,7 +112,7 @@ def climb(
         if number:
             console.print()
         console.print(views.climb(result, item.title, records.measured(result)))
-        console.print(views.next_step(result))
+        console.print(views.next_step(result, own))
         _keep_climb(result, json, record)
         _draw_climb(result, item.title, plot, html)
         passed = passed and all(rung.verdict == "pass" for rung in result.rungs)

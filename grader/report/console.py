@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -206,11 +206,11 @@ def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
     )
 
 
-def next_step(result: Climb) -> RenderableType:
-    """What to do after a climb in a terminal: write a kernel, or a schedule, and have it graded."""
-    mine = f"mine{PurePath(result.rungs[0].file).suffix}"
-    commands = f"ladder new {result.topic} {mine}, then ladder grade {result.topic} {mine}"
-    return Text.assemble("\n", ("Next: ", "bold"), commands)
+def next_step(result: Climb, own: Path | None = None) -> RenderableType:
+    """What to do after a climb in a terminal: have one's own file graded, or write one first."""
+    mine = own or Path(f"mine{Path(result.rungs[0].file).suffix}")
+    new = "" if own else f"ladder new {result.topic} {mine}, then "
+    return Text.assemble("\n", ("Next: ", "bold"), f"{new}ladder grade {result.topic} {mine}")
 
 
 # ---- grade -------------------------------------------------------------------------------------------------
