@@ -44,11 +44,16 @@ class WhatIf:
 def what_if(
     rungs: Sequence[RungResult], here: Mapping[str, Modelled], there: Mapping[str, Modelled]
 ) -> list[WhatIf]:
-    """Every rung of a record on another device: `here` is the model of the record's device, `there` of the other."""
+    """Every rung of a record on another device: `here` is the model of the record's device, `there` of the other. What
+    was modelled beside the rungs follows; nothing was measured of it."""
     found = []
     for rung in rungs:
         other = there.get(rung.id, Modelled(reason="the ladder has no such rung"))
         measured = rung.time_s if rung.time_source == "measured" else None
         own = here.get(rung.id, Modelled())
         found.append(WhatIf(rung.id, measured, own.seconds, other.seconds, other.limited_by, other.reason))
+    measured_rungs = {rung.id for rung in rungs}
+    for name in (name for name in here if name not in measured_rungs):
+        own, other = here[name], there[name]
+        found.append(WhatIf(name, None, own.seconds, other.seconds, other.limited_by, other.reason))
     return found

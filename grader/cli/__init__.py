@@ -17,13 +17,14 @@ from grader.visible import show_visible_text_alone
 # A module's commands are registered on `app` when it is imported: this is their order in `ladder --help`.
 # isort: off
 from grader.cli import workbook
+from grader.cli import editing
 from grader.cli import analysis
 from grader.cli import interview
 from grader.cli import course
 from grader.cli import machine
 # isort: on
 
-__all__ = ["analysis", "app", "course", "interview", "machine", "main", "workbook"]
+__all__ = ["analysis", "app", "course", "editing", "interview", "machine", "main", "workbook"]
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,6 +13,7 @@ from grader.cli.options import (
     PlotOption,
     SetOption,
     TopicName,
+    WithOption,
     app,
     check_outputs,
     console_for,
@@ -134,6 +136,7 @@ def roofline(
         str | None,
         typer.Option("--record", metavar="FILE|GPU", help="Take a record, such as h200, and run nothing."),
     ] = None,
+    own: WithOption = None,
     device: DeviceOption = "auto",
     arch: ArchOption = None,
     sizes: SetOption = None,
@@ -149,12 +152,15 @@ def roofline(
       ladder roofline gemm --record h200
       ladder roofline gemm --record h200 --plot roofline.svg
       ladder roofline transpose --set M=2048 --set N=2048
+      ladder roofline gemm --with mine.cu
       ladder roofline gemm --record my-records/rtx-4090/gemm.json
     """
     from grader.report import rooflines
 
     check_outputs(plot=plot)
-    result = _climbed(topic, device, arch, sizes) if record is None else _recorded(topic, record)
+    if own is not None and record is not None:
+        raise WarpladderError("a record has no row for --with", remedy="leave out --record")
+    result = _climbed(topic, device, arch, sizes, own) if record is None else _recorded(topic, record)
     console_for().print(rooflines.view(result))
     if plot is not None:
         from grader.report import pictures
@@ -162,12 +168,12 @@ def roofline(
         write_file(plot, pictures.roofline(result))
 
 
-def _climbed(topic: str, device: str, arch: str | None, sizes: list[str] | None) -> Climb:
+def _climbed(topic: str, device: str, arch: str | None, sizes: list[str] | None, own: Path | None) -> Climb:
     from grader.judge.climb import climb
     from grader.report import progress
     from grader.workbook.topics import load
 
-    loaded = load(topic)
+    loaded = load(topic) if own is None else load(topic).with_row(own)
     with progress.of_rungs(loaded.name, loaded.ladder.ids) as report:
         return climb(loaded, device, problem_of(sizes), report, arch=arch)
 
@@ -196,6 +202,7 @@ def model(
         str | None,
         typer.Option("--record", metavar="FILE|GPU", help="This record, or those of this GPU alone."),
     ] = None,
+    own: WithOption = None,
     jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rungs emulated at a time.")] = 2,
 ) -> None:
     """Compare modelled with measured times, or predict another GPU.
@@ -209,52 +216,57 @@ def model(
       ladder model
       ladder model gemm transpose
       ladder model gemm --on A100
+      ladder model gemm --on A100 --with mine.cu
       ladder model transpose --on "RTX 4090" --record h200
     """
     from grader.analysis.devices import named
     from grader.report import records
 
+    if own is not None and len(topic or ()) != 1:
+        raise WarpladderError("--with is for one topic", remedy="name it: ladder model gemm --with mine.cu")
     elsewhere = None if on is None else named(on)
     chosen = [records.read(path) for path in records.find(record, topic or None)]
     if elsewhere is None:
-        _print_error(chosen, jobs)
+        _print_error(chosen, jobs, own)
     else:
         for number, item in enumerate(chosen):
-            _print_what_if(item, elsewhere, jobs, first=number == 0)
+            _print_what_if(item, elsewhere, jobs, own, first=number == 0)
 
 
-def _print_error(chosen: list[Climb], jobs: int) -> None:
+def _print_error(chosen: list[Climb], jobs: int, own: Path | None) -> None:
     from grader.analysis import verification
     from grader.report import forecasts
     from grader.report.rooflines import device_of
 
     console, everything = console_for(), []
     for item in chosen:
-        rungs = _forecast(item, device_of(item), jobs)
+        rungs = _forecast(item, device_of(item), jobs, own)
         pairs = verification.pairs(item, {name: found.seconds for name, found in rungs.items()})
         console.print(forecasts.error(item, pairs))
+        if own is not None:
+            console.print(forecasts.own(own.name, rungs[own.name]))
         console.print()
         everything += pairs
     console.print(forecasts.errors(everything, len(chosen)))
 
 
-def _print_what_if(item: Climb, elsewhere: DeviceSpec, jobs: int, first: bool) -> None:
+def _print_what_if(item: Climb, elsewhere: DeviceSpec, jobs: int, own: Path | None, first: bool) -> None:
     from grader.analysis.what_if import what_if
     from grader.report import forecasts
     from grader.report.rooflines import device_of
 
-    here, there = _forecast(item, device_of(item), jobs), _forecast(item, elsewhere, jobs)
+    here, there = (_forecast(item, device, jobs, own) for device in (device_of(item), elsewhere))
     console = console_for()
     if not first:
         console.print()
     console.print(forecasts.what_if(item, elsewhere, what_if(item.rungs, here, there)))
 
 
-def _forecast(record: Climb, device: DeviceSpec, jobs: int) -> dict[str, Modelled]:
+def _forecast(record: Climb, device: DeviceSpec, jobs: int, own: Path | None) -> dict[str, Modelled]:
     from grader.judge.forecast import forecast
     from grader.report import progress
     from grader.workbook.topics import load
 
-    loaded = load(record.topic)
+    loaded = load(record.topic) if own is None else load(record.topic).with_row(own)
     with progress.of_rungs(f"{loaded.name} on {device.name}", loaded.ladder.ids) as report:
         return forecast(loaded, device, record.problem, report, jobs).rungs

@@ -46,6 +46,9 @@ SetOption = Annotated[
 JsonOption = Annotated[
     str | None, typer.Option("--json", metavar="PATH|-", help="Write the result as JSON; -: to stdout.")
 ]
+WithOption = Annotated[
+    Path | None, typer.Option("--with", metavar="FILE", help="Your own file, as one more row.")
+]
 HtmlOption = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, with pictures.")
 ]

@@ -19,6 +19,7 @@ from grader.cli.options import (
     SeedOption,
     SetOption,
     TopicName,
+    WithOption,
     app,
     check_outputs,
     console_for,
@@ -35,7 +36,10 @@ from grader.cli.options import (
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from grader.results import Climb
+    from grader.workbook.topic import Topic
 
 
 @app.command()
@@ -56,6 +60,7 @@ def topics(json: JsonOption = None) -> None:
 @app.command()
 def climb(
     topic: Annotated[list[str], typer.Argument(metavar="TOPIC", help="One topic or more.")],
+    own: WithOption = None,
     device: DeviceOption = "auto",
     arch: ArchOption = None,
     sizes: SetOption = None,
@@ -76,6 +81,7 @@ def climb(
     Examples:
       ladder climb transpose
       ladder climb gemm --set M=1024 --set N=1024 --set K=1024
+      ladder climb gemm --with mine.cu
       ladder climb transpose --json - | python -m json.tool
       ladder climb gemm --html gemm.html --plot gemm.svg
     """
@@ -89,6 +95,13 @@ def climb(
         raise WarpladderError(
             "--json, --plot and --html take one topic", remedy="use --record DIR for several"
         )
+    if own is not None and (len(loaded) > 1 or record):
+        raise WarpladderError(
+            "--with is for one topic, and for no record", remedy="name one topic, leave out --record"
+        )
+    if own is not None:
+        say_if_unconfined()
+        loaded = [loaded[0].with_row(own)]
     check_outputs(html, file_of(json), plot=plot)
     problem = problem_of(sizes)
     passed = True
@@ -99,6 +112,7 @@ def climb(
         if number:
             console.print()
         console.print(views.climb(result, item.title, records.measured(result)))
+        console.print(views.next_step(result, own))
         _keep_climb(result, json, record)
         _draw_climb(result, item.title, plot, html)
         passed = passed and all(rung.verdict == "pass" for rung in result.rungs)
@@ -133,18 +147,25 @@ def grade(
     seed: SeedOption = None,
     json: JsonOption = None,
     html: HtmlOption = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Try it again at each save, until Ctrl-C.")] = False,
+    problems: Annotated[
+        bool, typer.Option("--problems", help="List what is wrong as file:line: error: …, for an editor.")
+    ] = False,
 ) -> None:
     """Judge your own kernel: its rung, and why not the next.
 
-    With --set, only that size is tried: the quick way to see a failing case again.
+    With --set, only that size is tried: the quick way to see a failing case again. With --watch, each save is tried
+    on the public cases at once, and graded in full if they are right.
 
     \b
     Examples:
       ladder new transpose mine.cu
       ladder grade transpose mine.cu
       ladder grade transpose mine.cu --set M=33 --set N=31 --seed 7
+      ladder grade transpose mine.cu --watch
       ladder grade transpose mine.cu --html grade.html
     """
+    from grader.judge.grade import check_file
     from grader.judge.grade import grade as run
     from grader.report import console as views
     from grader.report import progress
@@ -154,10 +175,20 @@ def grade(
     check_outputs(html, file_of(json))
     say_if_unconfined()
     console = console_for(json == "-")
+    if watch:
+        if json or html:
+            raise WarpladderError("--watch writes no files", remedy="leave out --json and --html")
+        check_file(loaded, file)
+        _watch(console, loaded, file, device, arch, sizes, seed, problems)
+        raise typer.Exit(PASSED)
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, seed, problem_of(sizes), report, arch)
     # Uncropped: a command to copy stays in one line, however long.
     console.print(views.grade(result, loaded.ladder.ids, lines_of(file)), crop=False)
+    if problems:
+        from grader.report.problems import lines
+
+        console.print("\n".join(lines(result)), markup=False, soft_wrap=True)
     if json is not None:
         write_result(json, result)
     if html is not None:
@@ -165,6 +196,33 @@ def grade(
 
         write_file(html, pages.grade(result, loaded, lines_of(file)))
     raise typer.Exit(exit_code(result.verdict))
+
+
+def _watch(
+    console: Console,
+    topic: Topic,
+    file: Path,
+    device: str,
+    arch: str | None,
+    sizes: list[str] | None,
+    seed: int | None,
+    problems: bool,
+) -> None:
+    """Until Ctrl-C."""
+    from grader.cli.watching import watch
+    from grader.judge.quick import QuickCheck
+
+    given = {"--device": device, "--arch": arch, "--seed": None if seed is None else str(seed)}
+    options = [part for name, value in given.items() if value is not None for part in (name, value)]
+    options += [part for size in sizes or () for part in ("--set", size)]
+    watch(
+        console,
+        topic,
+        file,
+        lambda: QuickCheck(topic, device, seed, problem_of(sizes), arch),
+        options,
+        problems,
+    )
 
 
 @app.command()

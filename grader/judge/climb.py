@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.judge.kinds import kind_of
 from grader.judge.runners.pool import DevicePool, Progress, silent
 from grader.results import Climb
@@ -23,8 +25,11 @@ def climb(
     modelled; with one, they are measured, and counters are still the emulator's. Sizes given in
     `problem_overrides` are those of the times, and on the emulator those of the counters, too. `jobs` rungs
     are emulated at a time; how many makes no difference to any number. Raises WarpladderError where the
-    device or a size is unusable.
+    device or a size is unusable. A row of `Topic.with_row` claims nothing.
     """
     main = topic.problem("main", problem_overrides)
     with DevicePool(device, arch, jobs) as pool:
-        return kind_of(topic).climb(pool, main, problem_overrides or None, progress or silent)
+        found = kind_of(topic).climb(pool, main, problem_overrides or None, progress or silent)
+    own = {rung.id for rung in topic.rungs if rung.own}
+    rungs = [replace(rung, claims=[]) if rung.id in own else rung for rung in found.rungs]
+    return replace(found, rungs=rungs)

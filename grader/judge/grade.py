@@ -32,14 +32,8 @@ def grade(
     and neither rung nor points are given: that is how a failing case is run again. Raises WarpladderError for
     a file that cannot be read, or a device or size that is unusable.
     """
-    tried = _cases(topic, seed, problem_overrides)
-    check_name(file)
-    if file.is_dir():
-        raise WarpladderError("this is a folder", file=file, remedy="name a file in it")
-    if not file.exists():
-        raise WarpladderError(
-            "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"
-        )
+    tried = cases_of(topic, seed, problem_overrides)
+    check_file(topic, file)
     try:
         parsed = topic.parse(file)
     except WarpladderError as error:
@@ -52,7 +46,19 @@ def grade(
         return graded(pool, topic, parsed, file, tried, whole, report)
 
 
-def _cases(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
+def check_file(topic: Topic, file: Path) -> None:
+    """Raises WarpladderError for what cannot be a submission, whatever it holds."""
+    check_name(file)
+    if file.is_dir():
+        raise WarpladderError("this is a folder", file=file, remedy="name a file in it")
+    if not file.exists():
+        raise WarpladderError(
+            "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"
+        )
+
+
+def cases_of(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:
+    """What a grade tries, see `grade`."""
     if overrides:
         problem = topic.problem("count", overrides)
         return cases.at(topic, problem, cases.PUBLIC_SEED if seed is None else seed)

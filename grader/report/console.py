@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -214,6 +215,13 @@ def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
         f"conflicts. Counted{at}.",
         "dim",
     )
+
+
+def next_step(result: Climb, own: Path | None = None) -> RenderableType:
+    """What to do after a climb in a terminal: have one's own file graded, or write one first."""
+    mine = own or Path(f"mine{Path(result.rungs[0].file).suffix}")
+    new = "" if own else f"ladder new {result.topic} {mine}, then "
+    return Text.assemble("\n", ("Next: ", "bold"), f"{new}ladder grade {result.topic} {mine}")
 
 
 # ---- grade -------------------------------------------------------------------------------------------------

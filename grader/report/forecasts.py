@@ -12,7 +12,7 @@ from grader.analysis import verification
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.roofline import NAMES
 from grader.analysis.verification import Pair
-from grader.analysis.what_if import WhatIf
+from grader.analysis.what_if import Modelled, WhatIf
 from grader.results import Climb
 from grader.workbook import units
 
@@ -48,6 +48,15 @@ def error(record: Climb, items: Sequence[Pair]) -> RenderableType:
         return Group(head, Text("No rung is both measured and modelled.", "dim"))
     said = f"off by a factor of {found.median:.2f} (median), {found.worst:.2f} (worst); "
     return Group(head, table, Text(f"{said}order: Kendall's τ {verification.order(items):.2f}"))
+
+
+def own(name: str, found: Modelled) -> RenderableType:
+    """A learner's own file beside a record's rungs: modelled, and measured nowhere."""
+    if found.seconds is None:
+        return Text.assemble((f"{name}: ", "bold"), f"no modelled time: {found.reason}")
+    return Text.assemble(
+        (f"{name}: ", "bold"), f"{units.seconds(found.seconds, 'modelled')} modelled, not measured"
+    )
 
 
 def errors(items: Sequence[Pair], records: int) -> RenderableType:

@@ -21,6 +21,7 @@ class Rung(Generic[File]):
 
     id: str  # "00_naive", "01_coalesced"
     file: File
+    own: bool = False  # a learner's file, which stands beside the rungs and claims nothing
 
     @property
     def path(self) -> Path:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
@@ -171,6 +171,12 @@ class Topic(ABC):
     def transformed_bounds(self, inputs: Arrays, problem: Problem) -> Bounds:
         """Error bounds beside the tolerance's own; none where reference.py does not define any."""
         return reference.transformed_bounds(self.reference, inputs, problem)
+
+    def with_row(self, file: Path) -> Self:
+        """The topic with a submission as one more row above its ladder, by its file's name: to be climbed and modelled
+        beside the rungs. Raises WarpladderError for a file that is no submission."""
+        row = Rung(file.name, self.parse(file), own=True)
+        return replace(self, ladder=replace(self.ladder, rungs=(*self.ladder.rungs, row)))
 
     def problem(self, sizes: Literal["main", "count"], overrides: Problem | None = None) -> dict[str, int]:
         """The `main` or `count` sizes with some replaced; raises WarpladderError for what is not a size."""

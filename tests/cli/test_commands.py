@@ -17,7 +17,8 @@ from grader.workbook import topics
 from grader.workbook.content import content_root
 
 COMMANDS = (
-    "topics", "climb", "grade", "profile", "emulate", "new", "check", "doctor", "occupancy", "roofline", "model"
+    "topics", "climb", "grade", "hint", "editor", "profile", "emulate", "new", "check", "doctor", "occupancy",
+    "roofline", "model",
 )  # fmt: skip
 LD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
 LD_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
@@ -154,6 +155,12 @@ def test_climb_labels_what_was_modelled_and_what_was_emulated(climbed: tuple[Don
         assert rung["samples_s"] is None
         assert all(claim["held"] for claim in rung["claims"])
     assert "≈" in done.err
+
+
+def test_climb_ends_with_what_to_do_next(climbed: tuple[Done, Path]) -> None:
+    done, _ = climbed
+    shown = done.err.partition("Next: ")[2].partition("\n")[0]
+    assert shown == "ladder new transpose mine.cu, then ladder grade transpose mine.cu"
 
 
 def test_climb_counts_what_nsight_compute_counts(climbed: tuple[Done, Path]) -> None:

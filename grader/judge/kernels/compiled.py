@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 from grader.emulator.nvrtc.compilation import PINNED, Build, Resources
 from grader.errors import WarpladderError
@@ -36,10 +38,10 @@ class Kernel:
     build: Build
     constants: dict[str, int]
 
-    @property
+    @cached_property
     def module(self) -> str:
-        """What the child calls this kernel's module."""
-        return str(self.file.path)
+        """What the child calls this kernel's module: a file that was edited is another one."""
+        return f"{self.file.path} {hashlib.sha256(self.file.source.encode()).hexdigest()}"
 
     def load(self, kind: DeviceKind, cubins: int = PINNED) -> Load:
         """The operation that loads it on a device; `cubins` is the CUDA that the device's cubins are compiled with.

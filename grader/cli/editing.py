@@ -1,0 +1,121 @@
+"""The commands for somebody who is writing a kernel: hints, and an editor that knows CUDA."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    ArchOption,
+    DeviceOption,
+    KernelFile,
+    TopicName,
+    app,
+    console_for,
+    exit_code,
+    lines_of,
+    say_if_unconfined,
+)
+
+if TYPE_CHECKING:
+    from grader.report.hints import Aim
+    from grader.results import Profile
+    from grader.workbook.topic import Topic
+
+STEPS = 3
+
+
+@app.command()
+def hint(
+    topic: TopicName,
+    file: KernelFile,
+    step: Annotated[
+        int | None,
+        typer.Option(
+            "--step",
+            min=1,
+            max=STEPS,
+            help="1: what limits it, 2: the next idea, 3: the lines that change; one more each time if not given.",
+        ),
+    ] = None,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+) -> None:
+    """Show a hint towards the next rung; ask again for more.
+
+    The first says what limits the kernel now and which line costs most. The second gives the idea of the next rung
+    in words. Only the third shows code: the lines that differ between the two rungs. A new rung starts again with
+    the first.
+
+    \\b
+    Examples:
+      ladder hint transpose mine.cu
+      ladder hint transpose mine.cu --step 2
+    """
+    from grader.judge.grade import grade
+    from grader.report import hints, progress
+    from grader.workbook.topics import load
+
+    loaded = load(topic)
+    say_if_unconfined()
+    with progress.of_stages(file.name) as report:
+        result = grade(loaded, file, device, progress=report, arch=arch)
+        found = hints.aim(loaded, result)
+        chosen = step or _asked(loaded, file, found)
+        wanted = chosen == 1 and found is not None and result.verdict == "pass"
+        costs = _costs(loaded, file, arch) if wanted else None
+    console_for().print(hints.hint(chosen, result, found, costs, lines_of(file)))
+    raise typer.Exit(exit_code(result.verdict))
+
+
+def _costs(topic: Topic, file: Path, arch: str | None) -> Profile | None:
+    """What each line of a kernel costs; a schedule has no such lines."""
+    from grader.judge.profile import profile
+
+    return None if topic.has_timeline else profile(topic, file, "emulator", arch=arch)
+
+
+def _asked(topic: Topic, file: Path, found: Aim | None) -> int:
+    """Which step it is: one more than at the last call, as long as the hints lead to the same rung."""
+    import hashlib
+
+    from grader.emulator.cache import cache_folder, keep, kept
+
+    name = hashlib.sha256(f"{topic.name} {file.resolve()}".encode()).hexdigest()[:16]
+    path = cache_folder().absolute() / f"hint-{name}"
+    rung = "" if found is None else f"{found.before} {found.rung.id}"
+    last, _, times = (kept(path) or b"").decode().rpartition(":")
+    step = min(STEPS, int(times) + 1) if last == rung and times.isdecimal() else 1
+    keep(path, f"{rung}:{step}".encode())
+    return step
+
+
+@app.command()
+def editor(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder of your kernels; this one if not given.")
+    ] = Path(),
+    force: Annotated[bool, typer.Option("--force", help="Write over files that differ.")] = False,
+) -> None:
+    """Set up clangd and VS Code for a folder of kernels.
+
+    Writes .clangd, so that completion and errors know CUDA's headers (VS Code: the clangd extension), and
+    .vscode/tasks.json, whose tasks grade the file in the editor and mark the lines that are wrong.
+
+    \b
+    Examples:
+      ladder editor
+      ladder editor ~/kernels
+    """
+    from grader.editor_setup import write
+
+    console = console_for()
+    found = write(folder, force)
+    for item in found:
+        remedy = ": it is not what would be written. --force writes over it" if item.state == "kept" else ""
+        console.print(f"{item.path}: {item.state}{remedy}", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(NOT_PASSED if any(item.state == "kept" for item in found) else PASSED)

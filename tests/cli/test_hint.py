@@ -1,0 +1,62 @@
+"""`ladder hint`: what limits a kernel, then the idea, and code only when asked a third time."""
+
+from pathlib import Path
+
+import pytest
+from test_commands import Ladder, ladder
+
+from grader.workbook.content import content_root
+
+__all__ = ["ladder"]
+
+TILE = content_root() / "kernels/optimized/transpose/02_shared_tile.cu"
+CODE = "tile[TILE][TILE + PAD]"
+IDEA = "One unused word at the end of each row"
+
+
+def asked(ladder: Ladder, *more: str) -> str:
+    return ladder("hint", "transpose", "mine.cu", "--device", "emulator", *more).out
+
+
+def test_code_is_shown_to_who_asks_a_third_time(ladder: Ladder) -> None:
+    Path("mine.cu").write_text(TILE.read_text())
+    first, second, third, fourth = (asked(ladder) for _ in range(4))
+    assert "without bank conflicts" in first
+    assert "are bank conflicts" in first.partition("Line 50 costs most")[2]
+    assert IDEA in second
+    assert CODE in third
+    assert fourth == third
+    assert not any(CODE in shown for shown in (first, second))
+    assert not any(IDEA in shown for shown in (first, third))
+
+
+def test_a_step_can_be_asked_for(ladder: Ladder) -> None:
+    Path("mine.cu").write_text(TILE.read_text())
+    assert IDEA in asked(ladder, "--step", "2")
+    assert CODE in asked(ladder, "--step", "3")
+
+
+def test_a_new_rung_begins_with_its_first_hint(ladder: Ladder) -> None:
+    Path("mine.cu").write_text(TILE.read_text())
+    asked(ladder)
+    assert "Hint 2 of 3" in asked(ladder)
+    Path("mine.cu").write_text(TILE.with_name("03_padded_tile.cu").read_text())
+    assert "Hint 1 of 3" in asked(ladder)
+
+
+def test_a_wrong_kernel_is_first_told_what_is_wrong(ladder: Ladder) -> None:
+    ladder("new", "transpose", "mine.cu")
+    done = ladder("hint", "transpose", "mine.cu", "--device", "emulator")
+    assert done.code == 1
+    assert "It has to be right before it can be fast." in done.out
+    assert "`out`" in done.out
+
+
+@pytest.mark.parametrize("step", ["0", "4"])
+def test_there_are_three_steps(ladder: Ladder, step: str) -> None:
+    assert ladder("hint", "transpose", "mine.cu", "--step", step).code == 2
+
+
+def test_the_top_of_the_ladder_has_no_hint(ladder: Ladder) -> None:
+    Path("mine.cu").write_text(TILE.with_name("05_float4_tile.cu").read_text())
+    assert "there is no further rung" in asked(ladder)
