@@ -111,7 +111,7 @@ def editor(
       ladder editor
       ladder editor ~/kernels
     """
-    from grader.editor_setup import write
+    from grader.cli.editor_files import write
 
     console = console_for()
     found = write(folder, force)

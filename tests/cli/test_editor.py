@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from test_commands import Ladder, fits, ladder
 
-from grader.editor_setup import CLANGD, TASKS
+from grader.cli.editor_files import CLANGD, TASKS
 from grader.workbook.content import content_root
 
 __all__ = ["ladder"]
