@@ -144,6 +144,8 @@ class Outcome:
     """The program's own exit status, as a shell gives it."""
     times_read: bool = False
     """It asked how long something took between two events."""
+    emulated: bool = True
+    """False where it ran on a GPU: then neither launches nor findings are known."""
 
     @property
     def faults(self) -> int:

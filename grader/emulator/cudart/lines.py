@@ -1,4 +1,4 @@
-"""From addresses in the program to lines of its source: addr2line, of the compiler's tools."""
+"""From addresses in the program to lines of its source, and from symbols to names: the compiler's own tools."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ class Lines:
         self._library, self._toolkit = library, toolkit
         self._near = near.resolve()
         self._known: dict[int, list[Place]] = {}
+        self._names: dict[str, str] = {}
         self.base = 0
         """Where the program lay in memory."""
 
@@ -54,3 +55,23 @@ class Lines:
                 frame = int(text, 16) + 1 + self.base
             elif found := _LINE.fullmatch(text):
                 self._known.setdefault(frame, []).append(Place(str(Path(found[1]).resolve()), int(found[2])))
+
+    def name(self, symbol: str) -> str:
+        """A kernel's name in the source, with its template arguments and without its parameters."""
+        tool = shutil.which("c++filt")
+        if symbol not in self._names and tool:
+            answer = subprocess.run([tool, symbol], capture_output=True, text=True, check=False).stdout.strip()
+            self._names[symbol] = _without_parameters(answer.removeprefix("void "))
+        return self._names.get(symbol, symbol)
+
+
+def _without_parameters(name: str) -> str:
+    """add<float>(float const*, int) → add<float>; parentheses may stand among the template arguments."""
+    if not name.endswith(")"):
+        return name
+    depth = 0
+    for at in range(len(name) - 1, -1, -1):
+        depth += (name[at] == ")") - (name[at] == "(")
+        if not depth:
+            return name[:at]
+    return name

@@ -102,11 +102,11 @@ class _Listener:
             return None
         if not block.call.startswith("cuda"):
             return block.call or None
-        return self._source.array(self._place(block.frames), block.call)
+        return self._source.array(self._place(block.frames))
 
     def _noted(self, note: Noted) -> list[HostFinding]:
         place = self._place(note.frames)
-        if note.kind == "unchecked_error" and not self._source.drops_result(place, note.call):
+        if note.kind == "unchecked_error" and not self._source.drops_result(place):
             return []
         early = note.kind == "too_early"
         return [
@@ -127,13 +127,20 @@ class _Listener:
     def _named(self, event: Launched) -> LaunchRecord:
         """The record, with the source's names of what its findings are about; use after free has its own finding."""
         findings = [self._finding(each, event) for each in event.record.findings if not _freed(each, event.blocks)]
-        return replace(event.record, findings=tuple(findings))
+        return replace(event.record, kernel=self._lines.name(event.record.kernel), findings=tuple(findings))
 
     def _finding(self, finding: Finding, event: Launched) -> Finding:
         if finding.array or finding.space != "global" or finding.allocation is None:
             return finding
         blocks = [block for block in event.blocks if block.base == finding.allocation.base]
-        return replace(finding, array=self._array(blocks[0])) if blocks else finding
+        array = self._array(blocks[0]) if blocks else None
+        place = self._place(blocks[0].frames) if blocks else None
+        if array is None or place is None:
+            return replace(finding, array=array)
+        each, offset = self._source.element_bytes(array, place), (finding.address or 0) - finding.allocation.base
+        if not each or offset % each or finding.allocation.nbytes % each:
+            return replace(finding, array=array)
+        return replace(finding, array=array, element=offset // each, shape=(finding.allocation.nbytes // each,))
 
     def _use_after_free(self, event: Launched) -> list[HostFinding]:
         found = []
@@ -142,7 +149,7 @@ class _Listener:
             if block is not None:
                 found.append(
                     HostFinding(
-                        "use_after_free", self._place(event.frames), event.record.kernel, array=self._array(block),
+                        "use_after_free", self._place(event.frames), self._lines.name(event.record.kernel), array=self._array(block),
                         other=self._place(block.freed or []), writes=finding.action == "write",
                         reason=f"line {finding.line}" if finding.line else "",
                     )

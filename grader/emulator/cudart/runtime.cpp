@@ -123,9 +123,15 @@ bool writes(const ucontext_t *context) {
 void on_fault(int signal, siginfo_t *about, void *given) {
     const auto *context = static_cast<const ucontext_t *>(given);
     const Word address = reinterpret_cast<Word>(about->si_addr);
+    int found = -1;
     for (int i = 0; i < guard_count; i++) {
         if (address < guards[i].first || address >= guards[i].last)
             continue;
+        if (found < 0 || guards[i].protection < guards[found].protection)  // the one that forbids more
+            found = i;
+    }
+    if (found >= 0) {
+        const int i = found;
         if (fault_count < most_faults) {
             Fault &fault = faults[fault_count];
             fault.guard = i;

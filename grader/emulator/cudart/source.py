@@ -9,7 +9,13 @@ from pathlib import Path
 from grader.emulator.cudart.events import Place
 
 _POINTER = r"(?:\([^()]*\*\s*\*\s*\)\s*)?&\s*(?P<name>[A-Za-z_][\w.\->\[\]]*)"
-_HOST = r"(?P<name>[A-Za-z_]\w*)\s*(?:\(|=|\{)"
+_CALL = re.compile(r"\bcuda[A-Z]\w*")
+_STATEMENT = re.compile(r"(?:.*[;{})])?\s*(?:\(void\)\s*)?(?:::)?")
+"""What stands before a call that is a statement of its own."""
+_BYTES = {
+    "char": 1, "short": 2, "int": 4, "unsigned": 4, "float": 4, "double": 8, "int8_t": 1, "uint8_t": 1, "int32_t": 4,
+    "uint32_t": 4, "int64_t": 8, "uint64_t": 8, "size_t": 8,
+}  # fmt: skip
 
 
 class Source:
@@ -29,20 +35,24 @@ class Source:
         lines = self._lines(place.file)
         return lines[place.line - 1] if 0 < place.line <= len(lines) else ""
 
-    def array(self, place: Place | None, call: str) -> str | None:
+    def array(self, place: Place | None) -> str | None:
         """The pointer that an allocating call on this line sets, as `d_a` of cudaMalloc(&d_a, …); None: not seen."""
         if place is None:
             return None
-        found = re.findall(rf"{call}(?:<[^()]*>)?\s*\(\s*{_POINTER}", self.line(place))
+        found = re.findall(rf"\bcuda\w*Alloc\w*(?:<[^()]*>)?\s*\(\s*{_POINTER}", self.line(place), re.IGNORECASE)
         return found[0] if len(found) == 1 else None
 
-    def drops_result(self, place: Place | None, call: str) -> bool:
-        """Whether a call on this line stands as a statement of its own, so that nobody looks at what it returns."""
+    def element_bytes(self, array: str, place: Place) -> int | None:
+        """The size of what a pointer is declared to point to; None where it is no type of the language's."""
+        declared = re.compile(rf"\b({'|'.join(_BYTES)})\b[^;(){{}}]*\*\s*(?:const\s+)?{re.escape(array)}\b")
+        found = {_BYTES[each[1]] for line in self._lines(place.file) if (each := declared.search(line))}
+        return found.pop() if len(found) == 1 else None
+
+    def drops_result(self, place: Place | None) -> bool:
+        """Whether the first call of the runtime on this line stands as a statement of its own, so that nobody looks at
+        what it returns."""
         if place is None:
             return True
-        before, found, _ = self.line(place).partition(call)
-        if not found:  # a macro's or a wrapper's call, or one of several lines
-            return False
-        return re.fullmatch(r"(?:.*[;{})]|\s*)\s*(?:\(void\)\s*)?(?:::)?\s*", before) is not None and not re.search(
-            r"\b(?:return|=)\s*$", before
-        )
+        line = self.line(place)
+        found = _CALL.search(line)
+        return found is not None and _STATEMENT.fullmatch(line[: found.start()]) is not None

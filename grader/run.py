@@ -1,0 +1,65 @@
+"""`ladder run`: a whole CUDA C++ program, on this machine's GPU or on the emulator."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from grader import gpu
+from grader.emulator import devices
+from grader.emulator.cudart import process, toolchain
+from grader.emulator.cudart.events import Outcome
+from grader.errors import WarpladderError
+
+_RUNTIME_ONLY = "programs run without a GPU call the CUDA runtime and no other library of CUDA"
+
+
+def run(
+    source: Path,
+    arguments: Sequence[str] = (),
+    *,
+    device: Literal["auto", "gpu", "emulator"] = "auto",
+    arch: str = devices.DEFAULT_ARCH,
+    options: Sequence[str] = (),
+) -> Outcome:
+    """Compile `source` with nvcc, with further `options` of nvcc's, and run it with its `arguments`.
+
+    Its standard streams are this process's. `arch` is the GPU to emulate. On a GPU the outcome has no launches and no
+    findings. Raises WarpladderError for what cannot be compiled, linked or found.
+    """
+    if not source.is_file():
+        raise WarpladderError("no such program", file=source)
+    on_gpu = device == "gpu" or (device == "auto" and gpu.find() is not None)
+    try:
+        if on_gpu:
+            return _run_native(source, arguments, options)
+        devices.find(arch)
+        return process.run(source, arguments, arch, options)
+    except ValueError as error:
+        raise WarpladderError(str(error)) from None
+    except toolchain.CompilerNotFound as error:
+        raise WarpladderError(str(error), remedy=error.remedy) from None
+    except toolchain.ProgramRefused as error:
+        raise WarpladderError(f"nvcc refuses the program\n{error}", file=source) from None
+    except toolchain.NotThere as error:
+        raise _not_there(error, source) from None
+
+
+def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
+    names = list(dict.fromkeys(name for name, _, _ in error.missing))
+    line = next((line for _, _, line in error.missing if line), None)
+    are = "is" if len(names) == 1 else "are"
+    said = f"{', '.join(names)} {are} not known to ladder run without a GPU"
+    runtime = all(name.lstrip("_").startswith("cuda") for name in names)
+    return WarpladderError(said, file=source, line=line, remedy=None if runtime else _RUNTIME_ONLY)
+
+
+def _run_native(source: Path, arguments: Sequence[str], options: Sequence[str]) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="ladder-run-") as folder:
+        program = Path(folder, source.stem)
+        toolchain.compile_native(source, program, options)
+        status = subprocess.run([str(program), *arguments], check=False).returncode
+        return Outcome(status=128 - status if status < 0 else status, emulated=False)
