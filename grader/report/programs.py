@@ -25,7 +25,7 @@ def program(console: Console, outcome: Outcome, source: Path) -> None:
         where = f"{place}: " if place else ""
         console.print(Text.assemble((where, "bold"), f"{what}: not known to ladder run without a GPU"), soft_wrap=True)
     if outcome.launches:
-        console.print(_launches(outcome))
+        console.print(_launches(outcome, source))
     for line in (*_host(outcome), *_kernels(outcome, source)):
         console.print(line, soft_wrap=True)
     emulated = units.number_of(len(outcome.launches), "launch", "launches")
@@ -35,13 +35,13 @@ def program(console: Console, outcome: Outcome, source: Path) -> None:
     console.print(Text(said, "dim"))
 
 
-def _launches(outcome: Outcome) -> Table:
+def _launches(outcome: Outcome, source: Path) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("launch", no_wrap=True)
+    table.add_column("line", justify="right", no_wrap=True)
     table.add_column("kernel", overflow="fold")
     for column in ("grid", "block", "smem", "regs", "times", "findings"):
         table.add_column(column, justify="right", no_wrap=True)
-    alike = Counter(_row(record, place) for record, place in outcome.launches)
+    alike = Counter(_row(record, place, source) for record, place in outcome.launches)
     for row, times in list(alike.items())[:_MOST_ROWS]:
         *shown, findings = row
         table.add_row(*shown, str(times), Text(findings, "red" if findings != "0" else ""))
@@ -50,9 +50,10 @@ def _launches(outcome: Outcome) -> Table:
     return table
 
 
-def _row(record: LaunchRecord, place: Place | None) -> tuple[str, ...]:
+def _row(record: LaunchRecord, place: Place | None, source: Path) -> tuple[str, ...]:
+    line = str(place.line if place and place.file == source.name else place or "?")
     return (
-        str(place or "?"), record.kernel, _extents(record.grid), _extents(record.block),
+        line, record.kernel, _extents(record.grid), _extents(record.block),
         units.kib(record.shared_bytes) if record.shared_bytes else "0", str(record.registers),
         str(len(record.findings)),
     )  # fmt: skip

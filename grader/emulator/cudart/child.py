@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from grader.emulator.cudart.device_calls import DeviceCalls
 from grader.emulator.cudart.events import Ended, Loaded, Refused
@@ -42,8 +42,11 @@ class Runtime:
         self.state = State(Machine(arch), report)
         self.waiting = Waiting(self.state)
         self._methods: dict[str, tuple[Callable[..., int | None], int]] = {}
+        try:
+            self._load(folder / PTX)
+        except EmulatorError as error:
+            self._refuse(error)
         self.state.native = Native(folder / RUNTIME, self._forward, self._end, report)
-        self._load(folder / PTX)
 
     def _load(self, ptx: Path) -> None:
         text = ptx.read_text()
@@ -55,10 +58,12 @@ class Runtime:
             self.state, self.waiting, streams, self.state.machine.load(text), int(version[1]) if version else 0,
             symbols,
         )  # fmt: skip
-        for group in (streams, self.memory_calls, self.kernels, DeviceCalls(self.state, self.waiting)):
+        devices = DeviceCalls(self.state, self.waiting)
+        for group in (streams, self.memory_calls, self.kernels, devices):
             for name, method in inspect.getmembers(group, inspect.ismethod):
                 if name.startswith("cuda"):
                     self._add(name, method)
+        self._add("attribute", devices.attribute)
         self._add("__cudaRegisterFunction", self.kernels.register_function)
         self._add("__cudaRegisterVar", self.kernels.register_variable)
         self._add("__cudaRegisterManagedVar", self.kernels.register_managed)
@@ -79,11 +84,14 @@ class Runtime:
             self.state.call = Call(name.decode(), until_zero(frames))
             return self._serve(*self._methods[self.state.call.name], arguments)
         except (EmulatorError, NotImplementedError) as error:
-            self.state.tell(Refused(str(error), self.state.call.frames))
-            os._exit(2)
+            self._refuse(error)
         except BaseException:
             traceback.print_exc()
             os._exit(_INTERNAL)
+
+    def _refuse(self, error: Exception) -> NoReturn:
+        self.state.tell(Refused(str(error), self.state.call.frames))
+        os._exit(2)
 
     def _serve(self, method: Callable[..., int | None], count: int, arguments: Any) -> int:
         try:

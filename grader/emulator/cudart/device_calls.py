@@ -54,13 +54,20 @@ class DeviceCalls:
 
     def cudaDeviceGetAttribute(self, out: int, attribute: int, device: int) -> None:
         self._check(device)
-        names = {int(value): name.lower() for name, value in device_attribute.names.items()}
-        value = _MORE_ATTRIBUTES.get(attribute)
-        if value is None:
-            value = self.state.machine.device.attributes.get(names.get(attribute, ""))
+        value = self._attribute(attribute)
         if value is None:
             raise CudaError(Status.InvalidValue, f"the emulated device has no attribute {attribute}")
         store_int(out, value)
+
+    def attribute(self, attribute: int) -> int:
+        """For the structure of cudaGetDeviceProperties: 0 where it is not known."""
+        return self._attribute(attribute) or 0
+
+    def _attribute(self, attribute: int) -> int | None:
+        has = self.state.machine.device.attributes
+        names = [name.lower() for name, value in device_attribute.names.items() if int(value) == attribute]
+        known = [has[name] for name in names if name in has]
+        return known[0] if known else _MORE_ATTRIBUTES.get(attribute)
 
     def cudaDeviceSynchronize(self) -> None:
         self.waiting.waited()

@@ -17,6 +17,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+extern "C" void *__libc_stack_end;
+
 namespace {
 
 constexpr int most_frames = 8;
@@ -104,7 +106,9 @@ void frames_of(const ucontext_t *context, Word *frames) {
         std::memcpy(frames, current, (most_frames + 1) * sizeof *frames);
         return;
     }
-    for (int i = 0; i < 1024; i++)  // in a library: the first address of the program on the stack is its caller
+    // In a library: the first address of the program on the stack is its caller.
+    const auto *end = static_cast<const Word *>(__libc_stack_end);
+    for (int i = 0; stack + i < end && i < 4096; i++)
         if (in_program(stack[i])) {
             frames[0] = stack[i];
             frames[1] = 0;
@@ -366,9 +370,8 @@ cudaError_t cudaProfilerStart() { CALL(0); }
 cudaError_t cudaProfilerStop() { CALL(0); }
 
 static int attribute(cudaDeviceAttr which) {
-    int value = 0;
-    const Word none = 0, arguments[] = {word(&value), word(which), 0};
-    return forward("cudaDeviceGetAttribute", arguments, &none) ? 0 : value;
+    const Word none = 0, arguments[] = {word(which)};
+    return static_cast<int>(forward("attribute", arguments, &none));
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {

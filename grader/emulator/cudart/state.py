@@ -116,10 +116,9 @@ class State:
     # -- allocations ------------------------------------------------------------------------------------------
     def allocate(self, nbytes: int, kind: str) -> Allocation:
         """New memory, in no place where there was other memory before, as long as there is such a place."""
-        start = self._highest
+        start = max(self._highest, GLOBAL_BASE + self.memory.extent() + GAP)
         if kind in _HOST_SEES:
             start = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
-            start = max(start, GLOBAL_BASE + GAP)
         try:
             address = self._placed(nbytes, start)
         except MemoryFault as fault:

@@ -25,7 +25,7 @@ _WRAPPED = (
 """Functions of the C and C++ libraries whose calls go by way of the runtime, which notes how large blocks are."""
 _HOST_OPTIONS = ("-g", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
 _UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symbol:?) [`']?(\w+)")
-_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"', re.MULTILINE)
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)".*$', re.MULTILINE)
 _NUMBERED = re.compile(r"(\.loc\s+|inlined_at\s+|\.file\s+)(\d+)\b")
 
 
@@ -144,13 +144,13 @@ def _as_report(line: str) -> str:
 
 
 def _program_first(ptx: str, source: Path) -> str:
-    """The program's own file is number 1, as it is with NVRTC: lines of other files are of no use to the reader."""
+    """The program's own file is number 1, as it is with NVRTC: lines of other files are of no use to the reader. Paths
+    are left out."""
     numbers = {Path(name).resolve(): number for number, name in _FILE.findall(ptx)}
     own = numbers.get(source.resolve(), "1")
-    if own == "1":
-        return ptx
     swapped = {own: "1", "1": own}
-    return _NUMBERED.sub(lambda found: found[1] + swapped.get(found[2], found[2]), ptx)
+    plain = _FILE.sub(r'.file \1 "file \1"', ptx)
+    return _NUMBERED.sub(lambda found: found[1] + swapped.get(found[2], found[2]), plain)
 
 
 def _runtime(folder: Path) -> Path:
