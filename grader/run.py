@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -14,7 +15,9 @@ from grader.emulator.cudart import process, toolchain
 from grader.emulator.cudart.events import Outcome
 from grader.errors import WarpladderError
 
-_RUNTIME_ONLY = "programs run without a GPU call the CUDA runtime and no other library of CUDA"
+_RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
+_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
+_LIBRARIES = re.compile(r"cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nv[A-Zrm]|npp|nccl")
 
 
 def run(
@@ -52,9 +55,14 @@ def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
     names = list(dict.fromkeys(name for name, _, _ in error.missing))
     line = next((line for _, _, line in error.missing if line), None)
     are = "is" if len(names) == 1 else "are"
+    runtime = [name for name in names if name.lstrip("_").startswith("cuda")]
+    library = [name for name in names if _LIBRARIES.match(name)]
+    if not runtime and not library:
+        return WarpladderError(
+            f"{', '.join(names)} {are} not defined", file=source, line=line, remedy=_ELSEWHERE
+        )
     said = f"{', '.join(names)} {are} not known to ladder run without a GPU"
-    runtime = all(name.lstrip("_").startswith("cuda") for name in names)
-    return WarpladderError(said, file=source, line=line, remedy=None if runtime else _RUNTIME_ONLY)
+    return WarpladderError(said, file=source, line=line, remedy=_RUNTIME_ONLY if library else None)
 
 
 def _run_native(source: Path, arguments: Sequence[str], options: Sequence[str]) -> Outcome:

@@ -63,7 +63,8 @@ def run(
         typer.Option("--device", help="auto takes a GPU where there is one, else the emulator."),
     ] = "auto",
     options: Annotated[
-        list[str] | None, typer.Option("--nvcc", metavar="OPTION", help="One more option for nvcc; repeatable.")
+        list[str] | None,
+        typer.Option("--nvcc", metavar="OPTION", help="One more option for nvcc; repeatable."),
     ] = None,
     arch: ArchOption = None,
 ) -> None:

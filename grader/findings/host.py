@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from grader.emulator.cudart.events import HostFinding
 
-_CHECK = (
-    "Compare what every call of the runtime returns with cudaSuccess, and ask cudaGetLastError() after every launch."
-)
+_CHECK = "Compare what every call returns with cudaSuccess, and ask cudaGetLastError() after every launch."
 _REMEDIES = {
     "unchecked_error": _CHECK,
     "launch_failed": "Launch with what the device allows, and ask cudaGetLastError() after every launch.",
@@ -95,11 +93,9 @@ def _copy_direction(finding: HostFinding) -> str:
 def _use_after_free(finding: HostFinding) -> str:
     if finding.side:
         return f"{finding.call} uses {_memory(finding)}, which was freed{_line(finding)}"
-    where = f" in {finding.reason}" if finding.reason else ""
-    does = "writes" if finding.writes else "reads"
-    return f"the kernel {does}{where} to {_memory(finding)}, which was freed{_line(finding)}".replace(
-        "reads" + where + " to", "reads" + where
-    )
+    where = f", in {finding.reason}," if finding.reason else ""
+    does = f"writes{where} to" if finding.writes else f"reads{where} from"
+    return f"the kernel {does} {_memory(finding)}, which was freed{_line(finding)}"
 
 
 def _double_free(finding: HostFinding) -> str:

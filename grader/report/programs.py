@@ -23,7 +23,9 @@ def program(console: Console, outcome: Outcome, source: Path) -> None:
     if outcome.refused:
         what, place = outcome.refused
         where = f"{place}: " if place else ""
-        console.print(Text.assemble((where, "bold"), f"{what}: not known to ladder run without a GPU"), soft_wrap=True)
+        console.print(
+            Text.assemble((where, "bold"), f"{what}: refused by ladder run without a GPU"), soft_wrap=True
+        )
     if outcome.launches:
         console.print(_launches(outcome, source))
     for line in (*_host(outcome), *_kernels(outcome, source)):

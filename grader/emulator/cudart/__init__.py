@@ -13,6 +13,8 @@ the orders that CUDA allows. What the host may not see yet is protected until th
 a fault there tells the line that was too early, and the program goes on.
 
 Every call knows the way to it, as return addresses. `lines` turns them into lines of the source, in the parent's
-process (`process`), which also puts names of the source to addresses (`source`). The child tells the parent what happens
-while it happens, one JSON object a line (`events`), so that a program that crashes loses nothing.
+process (`process`), which also puts names of the source to addresses (`source`). The child tells the parent what
+happens while it happens, one JSON object a line (`events`), so that a program that crashes loses nothing.
+
+The program is the reader's own, as a script is that `ladder emulate` runs: it is not confined.
 """

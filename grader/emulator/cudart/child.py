@@ -29,7 +29,13 @@ from grader.emulator.machine.machine import Machine
 
 RUNTIME, LIBRARY, PTX = "libladder_cudart.so", "program.so", "program.ptx.txt"
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
-_STAYS = {"cudaGetLastError", "cudaPeekAtLastError", "cudaGetErrorName", "cudaGetErrorString", "cudaDeviceReset"}
+_STAYS = {
+    "cudaGetLastError",
+    "cudaPeekAtLastError",
+    "cudaGetErrorName",
+    "cudaGetErrorString",
+    "cudaDeviceReset",
+}
 """Calls that work on after a kernel has spoilt the device."""
 _INTERNAL = 70
 
@@ -114,12 +120,16 @@ class Runtime:
         self.waiting.look_for_faults()
         if self.state.printed and self.state.printing:
             call = self.state.printing
-            self.state.note("lost_output", call=call.name, frames=call.frames, nbytes=len("".join(self.state.printed)))
+            self.state.note(
+                "lost_output", call=call.name, frames=call.frames, nbytes=len("".join(self.state.printed))
+            )
         for allocation in self.state.live():
             self.memory_calls.tell_of_part(allocation)
             if allocation.kind in ("device", "managed", "pinned"):
                 block = allocation.block
-                self.state.note("leak", call=block.call, frames=block.frames, nbytes=block.nbytes, block=block)
+                self.state.note(
+                    "leak", call=block.call, frames=block.frames, nbytes=block.nbytes, block=block
+                )
         self.state.tell_unasked()
         self.state.tell(Ended(self.state.times_read))
 
@@ -127,10 +137,12 @@ class Runtime:
 def main() -> None:
     folder, report, arch, source, *arguments = sys.argv[1:]
     runtime = Runtime(Path(folder), int(report), arch)
-    sys.stdout = runtime.state  # type: ignore[assignment]  # where kernels print to
+    sys.stdout = runtime.state  # where kernels print to
     libc = ctypes.CDLL(None)
     library = ctypes.CDLL(str(Path(folder) / LIBRARY))
-    given = (ctypes.c_char_p * (len(arguments) + 2))(*[os.fsencode(text) for text in (source, *arguments)], None)
+    given = (ctypes.c_char_p * (len(arguments) + 2))(
+        *[os.fsencode(text) for text in (source, *arguments)], None
+    )
     library.main.restype = ctypes.c_int
     libc.exit(library.main(len(arguments) + 1, given, _environment()))
 

@@ -106,7 +106,7 @@ class Place:
 
 @dataclass(frozen=True)
 class HostFinding:
-    """Something the host's code did that it must not do: what is known of it, as data. Words are put to it elsewhere."""
+    """Something the host's code did that it must not do, as data. Words are put to it elsewhere."""
 
     kind: HostKind
     place: Place | None

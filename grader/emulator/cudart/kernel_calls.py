@@ -157,7 +157,9 @@ class KernelCalls:
             most = self.state.machine.device.attributes["max_shared_memory_per_block_optin"]
             most -= found.kernel.static_shared_bytes
             if value > most:
-                raise CudaError(Status.InvalidValue, f"this kernel can have {most} bytes of dynamic shared memory")
+                raise CudaError(
+                    Status.InvalidValue, f"this kernel can have {most} bytes of dynamic shared memory"
+                )
             found.most_dynamic = value
         elif attribute != _CARVEOUT:
             raise CudaError(Status.NotSupported, f"the attribute {attribute} of a kernel is not emulated")
@@ -194,7 +196,9 @@ class KernelCalls:
         most = device.attributes["max_shared_memory_per_block_optin"] - kernel.static_shared_bytes
         sizes = range(most // 128 * 128, -1, -128)
         static = kernel.static_shared_bytes
-        fits = (n for n in sizes if max_active_blocks(device, threads, kernel.registers, static + n) >= blocks)
+        fits = (
+            n for n in sizes if max_active_blocks(device, threads, kernel.registers, static + n) >= blocks
+        )
         store_word(out, next(fits, 0))
 
 

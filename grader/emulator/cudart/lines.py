@@ -60,7 +60,9 @@ class Lines:
         """A kernel's name in the source, with its template arguments and without its parameters."""
         tool = shutil.which("c++filt")
         if symbol not in self._names and tool:
-            answer = subprocess.run([tool, symbol], capture_output=True, text=True, check=False).stdout.strip()
+            answer = subprocess.run(
+                [tool, symbol], capture_output=True, text=True, check=False
+            ).stdout.strip()
             self._names[symbol] = _without_parameters(answer.removeprefix("void "))
         return self._names.get(symbol, symbol)
 

@@ -68,7 +68,9 @@ class MemoryCalls:
     def cudaHostGetDevicePointer(self, out: int, host: int, flags: int) -> None:
         found = self.state.allocation(host)
         if found is None or found.kind != "pinned":
-            raise CudaError(Status.InvalidValue, "this memory is not page-locked by cudaHostAlloc or cudaMallocHost")
+            raise CudaError(
+                Status.InvalidValue, "this memory is not page-locked by cudaHostAlloc or cudaMallocHost"
+            )
         store_word(out, host)
 
     def cudaHostGetFlags(self, out: int, host: int) -> None:
@@ -76,7 +78,9 @@ class MemoryCalls:
 
     def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> None:
         if flags & 2:
-            raise CudaError(Status.NotSupported, "mapped registration is not emulated; cudaHostAlloc's memory is mapped")
+            raise CudaError(
+                Status.NotSupported, "mapping registered memory is not emulated; cudaHostAlloc's is mapped"
+            )
         if self.state.allocation(address):
             raise CudaError(Status.HostMemoryAlreadyRegistered)
         self.state.add(Block(address, nbytes, self.state.call.name, self.state.call.frames), "registered")
@@ -143,7 +147,9 @@ class MemoryCalls:
     def cudaMemset2D(self, address: int, pitch: int, value: int, width: int, height: int) -> None:
         self.cudaMemset2DAsync(address, pitch, value, width, height, DEFAULT)
 
-    def cudaMemset2DAsync(self, address: int, pitch: int, value: int, width: int, height: int, stream: int) -> None:
+    def cudaMemset2DAsync(
+        self, address: int, pitch: int, value: int, width: int, height: int, stream: int
+    ) -> None:
         _check_pitch(width, pitch)
         if not width * height:
             return
@@ -196,11 +202,21 @@ class MemoryCalls:
 
     def _symbol(self, host: int) -> int:
         if host not in self.symbols:
-            raise CudaError(Status.InvalidSymbol, "this is no __device__ or __constant__ variable of the program")
+            raise CudaError(
+                Status.InvalidSymbol, "this is no __device__ or __constant__ variable of the program"
+            )
         return self.symbols[host][0]
 
     def _copy(
-        self, to: int, to_pitch: int, source: int, pitch: int, width: int, height: int, kind: int, stream: int | None
+        self,
+        to: int,
+        to_pitch: int,
+        source: int,
+        pitch: int,
+        width: int,
+        height: int,
+        kind: int,
+        stream: int | None,
     ) -> None:
         """A copy of `height` rows; without a stream the host waits for it."""
         _check_pitch(width, min(to_pitch, pitch))
@@ -261,7 +277,12 @@ class MemoryCalls:
         room = end.allocation.base + end.allocation.nbytes - end.address
         if nbytes > room:
             self.state.note(
-                "copy_size", side=end.side, nbytes=nbytes, room=room, block=end.allocation.block, detail="large"
+                "copy_size",
+                side=end.side,
+                nbytes=nbytes,
+                room=room,
+                block=end.allocation.block,
+                detail="large",
             )
             raise CudaError(Status.InvalidValue, noted=True)
 

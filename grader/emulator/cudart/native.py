@@ -78,7 +78,7 @@ def until_zero(words: Any) -> list[int]:
 
 def host_view(address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """The host's memory itself, writable."""
-    return np.frombuffer((ctypes.c_uint8 * nbytes).from_address(address), np.uint8)
+    return np.ctypeslib.as_array((ctypes.c_uint8 * nbytes).from_address(address))
 
 
 def store(address: int, ctype: Any, value: float) -> None:

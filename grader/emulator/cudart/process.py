@@ -1,4 +1,4 @@
-"""The parent's end of a program's process: starts it, listens, and puts lines and names of the source to what it hears."""
+"""The parent's end of a program's process: starts it, listens, and puts lines and names to what it hears."""
 
 from __future__ import annotations
 
@@ -126,7 +126,9 @@ class _Listener:
     # -- what kernels did -------------------------------------------------------------------------------------
     def _named(self, event: Launched) -> LaunchRecord:
         """The record, with the source's names of what its findings are about; use after free has its own finding."""
-        findings = [self._finding(each, event) for each in event.record.findings if not _freed(each, event.blocks)]
+        findings = [
+            self._finding(each, event) for each in event.record.findings if not _freed(each, event.blocks)
+        ]
         return replace(event.record, kernel=self._lines.name(event.record.kernel), findings=tuple(findings))
 
     def _finding(self, finding: Finding, event: Launched) -> Finding:
@@ -137,23 +139,27 @@ class _Listener:
         place = self._place(blocks[0].frames) if blocks else None
         if array is None or place is None:
             return replace(finding, array=array)
-        each, offset = self._source.element_bytes(array, place), (finding.address or 0) - finding.allocation.base
+        each, offset = (
+            self._source.element_bytes(array, place),
+            (finding.address or 0) - finding.allocation.base,
+        )
         if not each or offset % each or finding.allocation.nbytes % each:
             return replace(finding, array=array)
-        return replace(finding, array=array, element=offset // each, shape=(finding.allocation.nbytes // each,))
+        return replace(
+            finding, array=array, element=offset // each, shape=(finding.allocation.nbytes // each,)
+        )
 
     def _use_after_free(self, event: Launched) -> list[HostFinding]:
         found = []
+        kernel, place = self._lines.name(event.record.kernel), self._place(event.frames)
         for finding in event.record.findings:
             block = _freed(finding, event.blocks)
             if block is not None:
-                found.append(
-                    HostFinding(
-                        "use_after_free", self._place(event.frames), self._lines.name(event.record.kernel), array=self._array(block),
-                        other=self._place(block.freed or []), writes=finding.action == "write",
-                        reason=f"line {finding.line}" if finding.line else "",
-                    )
+                told = HostFinding(
+                    "use_after_free", place, kernel, array=self._array(block), other=self._place(block.freed or []),
+                    writes=finding.action == "write", reason=f"line {finding.line}" if finding.line else "",
                 )  # fmt: skip
+                found.append(told)
         return found
 
 

@@ -39,7 +39,9 @@ class Source:
         """The pointer that an allocating call on this line sets, as `d_a` of cudaMalloc(&d_a, …); None: not seen."""
         if place is None:
             return None
-        found = re.findall(rf"\bcuda\w*Alloc\w*(?:<[^()]*>)?\s*\(\s*{_POINTER}", self.line(place), re.IGNORECASE)
+        found = re.findall(
+            rf"\bcuda\w*Alloc\w*(?:<[^()]*>)?\s*\(\s*{_POINTER}", self.line(place), re.IGNORECASE
+        )
         return found[0] if len(found) == 1 else None
 
     def element_bytes(self, array: str, place: Place) -> int | None:

@@ -28,7 +28,7 @@ class Allocation:
     block: Block
     kind: str
     """"device", "managed", "pinned", "registered", or "variable" of the program's code."""
-    copied: dict[str, list[tuple[int, int, "Copied"]]] = field(default_factory=dict)
+    copied: dict[str, list[tuple[int, int, Copied]]] = field(default_factory=dict)
 
     @property
     def base(self) -> int:
@@ -101,7 +101,9 @@ class State:
         self.last_error = error.status
         if not error.noted:
             self._unasked.append(
-                Noted("unchecked_error", self.call.name, self.call.frames, error.status.cuda_name, error.reason)
+                Noted(
+                    "unchecked_error", self.call.name, self.call.frames, error.status.cuda_name, error.reason
+                )
             )
         return int(error.status)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from grader.emulator.cache import cache_folder, keep, kept
 
-REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*'"
+REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-profiler-api==13.0.*'"
 _SOURCE = Path(__file__).with_name("runtime.cpp")
 _RUNTIME = "libladder_cudart.so"
 _WRAPPED = (
@@ -103,8 +103,12 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
             raise NotThere(list(missing))
         raise ProgramRefused("\n".join(line for line in said if not line.startswith("ptxas info")))
     (ptx,) = folder.glob("*.ptx")
-    report = [line for line in said if line.startswith("ptxas") or line.startswith("    ")]
-    text = _program_first(ptx.read_text(), source) + "\n" + "".join(f"// {_as_report(line)}\n" for line in report)
+    report = [line for line in said if line.startswith(("ptxas", "    "))]
+    text = (
+        _program_first(ptx.read_text(), source)
+        + "\n"
+        + "".join(f"// {_as_report(line)}\n" for line in report)
+    )
     warnings = "\n".join(line for line in said if line not in report)
     return Program(folder / "program.so", runtime, text, warnings)
 
@@ -150,7 +154,7 @@ def _program_first(ptx: str, source: Path) -> str:
     own = numbers.get(source.resolve(), "1")
     swapped = {own: "1", "1": own}
     plain = _FILE.sub(r'.file \1 "file \1"', ptx)
-    return _NUMBERED.sub(lambda found: found[1] + swapped.get(found[2], found[2]), plain)
+    return _NUMBERED.sub(lambda found: str(found[1]) + swapped.get(found[2], str(found[2])), plain)
 
 
 def _runtime(folder: Path) -> Path:

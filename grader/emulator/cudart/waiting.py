@@ -62,7 +62,9 @@ class Waiting:
             clock[stream] = max(clock.get(stream, 0), number)
 
     # -- what the host must not touch -------------------------------------------------------------------------
-    def guard(self, allocation: Allocation, first: int, nbytes: int, protection: int, stream: int, number: int) -> None:
+    def guard(
+        self, allocation: Allocation, first: int, nbytes: int, protection: int, stream: int, number: int
+    ) -> None:
         """Until the host has waited for this piece of work, it may do no more with these bytes than `protection`."""
         slot = next((slot for slot in range(_MOST) if slot not in self._pending), None)
         if slot is None or not nbytes:
@@ -79,9 +81,7 @@ class Waiting:
     def waited(self, clock: Clock | None = None) -> None:
         """The host has waited for all work that a clock knows of, or for all there is."""
         self.look_for_faults()
-        done = [
-            p for p in self._pending.values() if clock is None or p.number <= clock.get(p.stream, 0)
-        ]
+        done = [p for p in self._pending.values() if clock is None or p.number <= clock.get(p.stream, 0)]
         self._release(done)
         self.state.show_printed()
 
