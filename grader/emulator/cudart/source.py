@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.emulator.cudart.events import Place
 
 _POINTER = r"(?:\([^()]*\*\s*\*\s*\)\s*)?&\s*(?P<name>[A-Za-z_][\w.\->\[\]]*)"
-_CALL = re.compile(r"\bcuda[A-Z]\w*")
+_CALL = re.compile(r"\bcuda[A-Z]\w*\s*(?:<[^;()]*>)?\s*\(")
 _STATEMENT = re.compile(r"(?:.*[;{})])?\s*(?:\(void\)\s*)?(?:::)?")
 """What stands before a call that is a statement of its own."""
 _BYTES = {

@@ -1,4 +1,4 @@
-"""Whole CUDA C++ programs without a GPU: those in programs/ run right, and each bug in bugs/ is found, with its line."""
+"""Whole CUDA C++ programs without a GPU: those in programs/ run right, each bug in bugs/ is found with its line."""
 
 from __future__ import annotations
 
