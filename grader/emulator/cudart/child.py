@@ -159,4 +159,8 @@ def _environment() -> Any:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(_INTERNAL)  # Python's own end would call what the program's end calls

@@ -67,6 +67,10 @@ class MemoryCalls:
 
     def cudaHostGetDevicePointer(self, out: int, host: int, flags: int) -> None:
         found = self.state.allocation(host)
+        if found and found.kind == "registered":
+            raise NotImplementedError(
+                "cudaHostGetDevicePointer of memory that cudaHostRegister was given (cudaHostAlloc's can be had)"
+            )
         if found is None or found.kind != "pinned":
             raise CudaError(
                 Status.InvalidValue, "this memory is not page-locked by cudaHostAlloc or cudaMallocHost"
@@ -77,10 +81,6 @@ class MemoryCalls:
         store_int(out, 0)
 
     def cudaHostRegister(self, address: int, nbytes: int, flags: int) -> None:
-        if flags & 2:
-            raise CudaError(
-                Status.NotSupported, "mapping registered memory is not emulated; cudaHostAlloc's is mapped"
-            )
         if self.state.allocation(address):
             raise CudaError(Status.HostMemoryAlreadyRegistered)
         self.state.add(Block(address, nbytes, self.state.call.name, self.state.call.frames), "registered")

@@ -25,6 +25,7 @@ _WRAPPED = (
 """Functions of the C and C++ libraries whose calls go by way of the runtime, which notes how large blocks are."""
 _HOST_OPTIONS = ("-g", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
 _UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symbol:?) [`']?(\w+)")
+_REQUIRED = re.compile(r"required symbol [`'](\w+)' not defined")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)".*$', re.MULTILINE)
 _NUMBERED = re.compile(r"(\.loc\s+|inlined_at\s+|\.file\s+)(\d+)\b")
 
@@ -90,8 +91,8 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
     command = [
         *_nvcc(), *options, f"-gencode=arch={real},code={arch}", "-shared", "-cudart=none", "-lineinfo",
         "-Xptxas=-v", "--keep", f"--keep-dir={folder}", f"-Xcompiler={','.join(_HOST_OPTIONS)}",
-        f"-Xlinker=-z,defs,-Bsymbolic,{wrapped}", str(source.resolve()), "-o", str(folder / "program.so"),
-        str(runtime),
+        f"-Xlinker=-z,defs,-Bsymbolic,--require-defined=main,{wrapped}", str(source.resolve()), str(runtime),
+        "-o", str(folder / "program.so"),
     ]  # fmt: skip
     done = _run(command)
     said = _without_noise(done.stderr + done.stdout)
@@ -99,6 +100,7 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
         missing = dict.fromkeys(
             (name, file, int(line or 0)) for file, line, name in _UNDEFINED.findall(done.stderr)
         )
+        missing |= {(name, "", 0): None for name in _REQUIRED.findall(done.stderr)}
         if missing:
             raise NotThere(list(missing))
         raise ProgramRefused("\n".join(line for line in said if not line.startswith("ptxas info")))
