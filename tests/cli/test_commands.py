@@ -235,12 +235,10 @@ int main(int count, char **) {
 """
 
 
-def test_run_prints_what_the_program_prints_and_then_its_launches(
-    ladder: Ladder, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_run_hands_over_the_programs_own_options_and_shows_its_launches(ladder: Ladder) -> None:
     Path("prog.cu").write_text(PROGRAM)
     done = ladder("run", "prog.cu", "--json")
-    assert (done.code, capfd.readouterr().out) == (0, "hello\n")
+    assert done.code == 0
     table, said = done.err.splitlines()[1:]
     assert table.split() == ["4", "hello", "1", "1", "0", "24", "1", "0"]
     assert said == "prog.cu: 1 launch emulated, 0 findings"
