@@ -13,6 +13,7 @@ from grader import gpu
 from grader.emulator import devices
 from grader.emulator.cudart import process, toolchain
 from grader.emulator.cudart.events import Outcome
+from grader.emulator.nvrtc.compilation import PINNED
 from grader.errors import WarpladderError
 
 _RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
@@ -35,9 +36,9 @@ def run(
     """
     if not source.is_file():
         raise WarpladderError("no such program", file=source)
-    on_gpu = device == "gpu" or (device == "auto" and gpu.find() is not None)
     try:
-        if on_gpu:
+        if device == "gpu" or (device == "auto" and _gpu_problem() is None):
+            _check_gpu()
             return _run_native(source, arguments, options)
         devices.find(arch)
         return process.run(source, arguments, arch, options)
@@ -49,6 +50,24 @@ def run(
         raise WarpladderError(f"nvcc refuses the program\n{error}", file=source) from None
     except toolchain.NotThere as error:
         raise _not_there(error, source) from None
+
+
+def _gpu_problem() -> WarpladderError | None:
+    """Why this machine's GPU cannot run what nvcc makes; None where it can."""
+    found = gpu.find()
+    if found is None:
+        return WarpladderError("no NVIDIA driver answers", remedy=gpu.NEW_DRIVER)
+    if found.cuda[0] < PINNED:
+        return WarpladderError(
+            f"the driver knows no CUDA {PINNED}, which nvcc compiles for", remedy=gpu.NEW_DRIVER
+        )
+    return None
+
+
+def _check_gpu() -> None:
+    problem = _gpu_problem()
+    if problem is not None:
+        raise problem
 
 
 def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:

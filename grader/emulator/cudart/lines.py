@@ -11,6 +11,7 @@ from pathlib import Path
 from grader.emulator.cudart.events import Place
 
 _LINE = re.compile(r"(.+):(\d+)(?: \(discriminator \d+\))?")
+_HERE = Path(__file__).parent
 
 
 class Lines:
@@ -32,7 +33,12 @@ class Lines:
 
     def _own(self, place: Place) -> bool:
         path = Path(place.file)
-        return place.line > 0 and self._toolkit not in path.parents and not place.file.startswith("/usr/")
+        return (
+            place.line > 0
+            and _HERE not in path.parents
+            and self._toolkit not in path.parents
+            and not place.file.startswith("/usr/")
+        )
 
     def _shown(self, file: str) -> str:
         """The path as the reader knows it: from the source's folder."""

@@ -43,6 +43,8 @@ def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str
         folder = Path(name).resolve()
         program = compile_program(source, folder, arch, options)
         (folder / child.PTX).write_text(program.ptx)
+        if program.warnings:
+            print(program.warnings, file=sys.stderr, flush=True)
         listener = _Listener(program, source)
         reading, writing = os.pipe()
         command = [

@@ -17,6 +17,7 @@ from grader.emulator.cache import cache_folder, keep, kept
 
 REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-profiler-api==13.0.*'"
 _SOURCE = Path(__file__).with_name("runtime.cpp")
+_OLDER = Path(__file__).with_name("cuda12.h")
 _RUNTIME = "libladder_cudart.so"
 _WRAPPED = (
     "malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign",
@@ -129,7 +130,7 @@ def compile_native(source: Path, target: Path, options: Sequence[str] = ()) -> s
 
 
 def _nvcc() -> list[str]:
-    return [str(toolkit() / "bin" / "nvcc"), f"-ccbin={host_compiler()}"]
+    return [str(toolkit() / "bin" / "nvcc"), f"-ccbin={host_compiler()}", f"--pre-include={_OLDER}"]
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

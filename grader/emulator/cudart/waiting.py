@@ -66,6 +66,12 @@ class Waiting:
         self, allocation: Allocation, first: int, nbytes: int, protection: int, stream: int, number: int
     ) -> None:
         """Until the host has waited for this piece of work, it may do no more with these bytes than `protection`."""
+        again = (stream, first, first + nbytes, protection)
+        for known in self._pending.values():
+            if (known.stream, known.first, known.last, known.protection) == again:
+                known.number, known.call = number, self.state.call
+                self._protect(known)
+                return
         slot = next((slot for slot in range(_MOST) if slot not in self._pending), None)
         if slot is None or not nbytes:
             return
