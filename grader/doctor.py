@@ -13,6 +13,7 @@ from typing import Literal
 
 from grader import cuda, gpu, gpu_setup
 from grader.emulator.cache import cache_folder
+from grader.emulator.cudart import toolchain
 from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.sandbox import means
@@ -62,6 +63,7 @@ def examine() -> Diagnosis:
         _cache(),
         _sandbox(),
         _emulator(),
+        _nvcc(),
         gpu_check,
         *([] if version == compilation.PINNED else [_compiler(version, gpu_setup.again())]),
         _gpu_package("pycuda", "pycuda.driver", "running kernels on a GPU", pycuda),
@@ -131,6 +133,18 @@ def _sandbox() -> Check:
     if has.whole:
         return Check(name, "ok", found, needed_for, required=False)
     return Check(name, "missing", found, needed_for, required=False, remedy=means.better())
+
+
+def _nvcc() -> Check:
+    """What compiles whole programs."""
+    name, needed_for = "nvcc", "ladder run: whole CUDA C++ programs"
+    try:
+        toolchain.toolkit()
+        compiler = toolchain.host_compiler()
+    except toolchain.CompilerNotFound as error:
+        return Check(name, "missing", str(error), needed_for, required=False, remedy=error.remedy)
+    version = importlib.metadata.version("nvidia-cuda-nvcc")
+    return Check(name, "ok", f"{version}, with {compiler}", needed_for, required=False)
 
 
 _TRIAL = 'extern "C" __global__ void square(int *x) { x[threadIdx.x] *= x[threadIdx.x]; }'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -51,6 +51,40 @@ def emulate(
     outcome = run(script, arguments or (), profile=profile, **options)
     console = console_for(stderr=True)
     notices.emulation(console, outcome.launches, outcome.failure, script, outcome.times_read)
+    raise typer.Exit(outcome.exit_code)
+
+
+@app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
+def run(
+    program: Annotated[Path, typer.Argument(metavar="PROGRAM.cu", help="A CUDA C++ program with a main().")],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="ARGS", help="The program's own.")] = None,
+    device: Annotated[
+        Literal["auto", "gpu", "emulator"],
+        typer.Option("--device", help="auto takes a GPU where there is one, else the emulator."),
+    ] = "auto",
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--nvcc", metavar="OPTION", help="One more option for nvcc; repeatable."),
+    ] = None,
+    arch: ArchOption = None,
+) -> None:
+    """Run a whole CUDA C++ program, with a GPU or without one.
+
+    Without a GPU its kernels are emulated, and what its host code does wrong is found as well: results read too early,
+    errors that nobody looks at, sizes and directions of copies, leaks, use after free.
+
+    \b
+    Examples:
+      ladder run prog.cu
+      ladder run --nvcc=-I../common prog.cu 1024
+    """
+    from grader.report.emulated import programs
+    from grader.run import run
+
+    chosen = {} if arch is None else {"arch": arch}
+    outcome = run(program, arguments or (), device=device, options=options or (), **chosen)
+    if outcome.emulated:
+        programs.program(console_for(stderr=True), outcome, program)
     raise typer.Exit(outcome.exit_code)
 
 

@@ -17,7 +17,7 @@ from grader.workbook import topics
 from grader.workbook.content import content_root
 
 COMMANDS = (
-    "topics", "climb", "grade", "hint", "editor", "profile", "emulate", "new", "check", "doctor", "occupancy",
+    "topics", "climb", "grade", "hint", "editor", "profile", "emulate", "run", "new", "check", "doctor", "occupancy",
     "roofline", "model",
 )  # fmt: skip
 LD_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
@@ -231,9 +231,30 @@ def test_emulate_hands_over_the_scripts_own_options(ladder: Ladder) -> None:
     assert ladder("emulate", "script.py", "--json", "1", "2").code == 1
 
 
+PROGRAM = """\
+#include <cstdio>
+__global__ void hello() { printf("hello\\n"); }
+int main(int count, char **) {
+    hello<<<1, 1>>>();
+    cudaDeviceSynchronize();
+    return count - 2;
+}
+"""
+
+
+def test_run_hands_over_the_programs_own_options_and_shows_its_launches(ladder: Ladder) -> None:
+    Path("prog.cu").write_text(PROGRAM)
+    done = ladder("run", "prog.cu", "--json")
+    assert done.code == 0
+    table, said = done.err.splitlines()[1:]
+    assert table.split() == ["4", "hello", "1", "1", "0", "24", "1", "0"]
+    assert said == "prog.cu: 1 launch emulated, 0 findings"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (("run", "absent.cu"), "no such program"),
         (("climb", "transposs"), "did you mean `transpose`?"),
         (("climb", "transpose", "--set", "Q=3"), "no size `Q`"),
         (("climb", "transpose", "--set", "M=many"), "write it as --set N=1024"),

@@ -26,10 +26,12 @@ IN_FILE = 4
 _PAGE = mmap.PAGESIZE
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Python names it since 3.13; the value is Linux's
 _FIXED = 0x10  # MAP_FIXED, which Python does not name
+_FIXED_NOREPLACE = 0x100000
 
 _C = ctypes.CDLL(None, use_errno=True)
 _C.mmap.restype = ctypes.c_void_p
 _C.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_ssize_t]
+_C.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _C.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 
 
@@ -92,6 +94,7 @@ class Memory:
         self._starts: list[int] = []
         self._sizes: dict[int, int] = {}
         self._repeated: set[int] = set()  # allocations whose pages stand for a file's
+        self._shared: set[int] = set()  # allocations that the host sees at their device address
 
     @staticmethod
     def _reserve_most(nbytes: int) -> mmap.mmap:
@@ -106,18 +109,18 @@ class Memory:
                 size //= 2
 
     # -- allocations ------------------------------------------------------------------------------------------
-    def alloc(self, nbytes: int) -> int:
-        """The address of `nbytes` new bytes, 256-byte aligned, all zero.
+    def alloc(self, nbytes: int, above: int = 0) -> int:
+        """The address of `nbytes` new bytes, 256-byte aligned and not below `above`, all zero.
 
         Raises MemoryFault where nbytes is not positive or the device has no such room.
         """
         if nbytes <= 0:
             raise MemoryFault(f"an allocation of {nbytes} bytes")
-        start = GLOBAL_BASE + GAP
+        start = max(GLOBAL_BASE + GAP, self._align(above))
         for index, taken in enumerate(self._starts):
             if taken - GAP >= start + nbytes:
                 return self._take(index, start, nbytes)
-            start = self._align(taken + self._sizes[taken] + GAP)
+            start = max(start, self._align(taken + self._sizes[taken] + GAP))
         if start + nbytes + GAP > GLOBAL_BASE + self.capacity:
             raise MemoryFault(
                 f"out of memory: {nbytes} bytes asked for, {self.info()[0]} of {self.nbytes} free"
@@ -142,6 +145,10 @@ class Memory:
         if address in self._repeated:
             self._repeated.remove(address)
             self._map(-(-address // _PAGE) * _PAGE, nbytes, -1)
+        if address in self._shared:
+            self._shared.remove(address)
+            self._map(address, nbytes, -1)
+            _checked(_C.munmap(address, nbytes))
         self._clear(address - GLOBAL_BASE, nbytes)
 
     def _clear(self, offset: int, nbytes: int) -> None:
@@ -229,8 +236,22 @@ class Memory:
         finally:
             os.close(file)
 
-    def _map(self, address: int, nbytes: int, file: int) -> None:
+    def share(self, address: int) -> None:
+        """Lets this process see an allocation at its device address as well, as managed memory is seen. The allocation
+        begins a page. Raises OSError where something else lies at that address."""
+        nbytes = self._sizes[address]
+        file = os.memfd_create("ladder-shared")
+        try:
+            os.ftruncate(file, nbytes)
+            flags = mmap.MAP_SHARED | _FIXED_NOREPLACE
+            _checked(_C.mmap(address, nbytes, mmap.PROT_READ | mmap.PROT_WRITE, flags, file, 0))
+            self._map(address, nbytes, file, mmap.MAP_SHARED)
+        finally:
+            os.close(file)
+        self._shared.add(address)
+
+    def _map(self, address: int, nbytes: int, file: int, sharing: int = mmap.MAP_PRIVATE) -> None:
         """Puts pages of a file, or of zeros where it is -1, in the place of the arena's own."""
-        flags = mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE | (mmap.MAP_ANONYMOUS if file < 0 else 0)
+        flags = sharing | _FIXED | _NO_RESERVE | (mmap.MAP_ANONYMOUS if file < 0 else 0)
         protection = mmap.PROT_READ | mmap.PROT_WRITE
         _checked(_C.mmap(address + self.host_delta, nbytes, protection, flags, file, 0))

@@ -1,0 +1,166 @@
+"""The process that a program runs in: `python -m grader.emulator.cudart.child FOLDER REPORT ARCH SOURCE [ARGS…]`.
+
+REPORT is the descriptor of a pipe, for what happens. The process ends as the program does.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+from grader.emulator.cudart.device_calls import DeviceCalls
+from grader.emulator.cudart.events import Ended, Loaded, Refused
+from grader.emulator.cudart.kernel_calls import KernelCalls
+from grader.emulator.cudart.memory_calls import MemoryCalls
+from grader.emulator.cudart.native import Native, until_zero
+from grader.emulator.cudart.state import Call, State
+from grader.emulator.cudart.status import CudaError
+from grader.emulator.cudart.stream_calls import StreamCalls
+from grader.emulator.cudart.waiting import Waiting
+from grader.emulator.errors import EmulatorError
+from grader.emulator.machine.machine import Machine
+
+RUNTIME, LIBRARY, PTX = "libladder_cudart.so", "program.so", "program.ptx.txt"
+_TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
+_STAYS = {
+    "cudaGetLastError",
+    "cudaPeekAtLastError",
+    "cudaGetErrorName",
+    "cudaGetErrorString",
+    "cudaDeviceReset",
+}
+"""Calls that work on after a kernel has spoilt the device."""
+_INTERNAL = 70
+
+
+class Runtime:
+    """Serves a program's calls."""
+
+    def __init__(self, folder: Path, report: int, arch: str) -> None:
+        self._library = folder / LIBRARY
+        self.state = State(Machine(arch), report)
+        self.waiting = Waiting(self.state)
+        self._methods: dict[str, tuple[Callable[..., int | None], int]] = {}
+        try:
+            self._load(folder / PTX)
+        except EmulatorError as error:
+            self._refuse(error)
+        self.state.native = Native(folder / RUNTIME, self._forward, self._end, report)
+
+    def _load(self, ptx: Path) -> None:
+        text = ptx.read_text()
+        version = _TARGET.search(text)
+        symbols: dict[int, tuple[int, int]] = {}
+        streams = StreamCalls(self.state, self.waiting)
+        self.memory_calls = MemoryCalls(self.state, self.waiting, symbols)
+        self.kernels = KernelCalls(
+            self.state, self.waiting, streams, self.state.machine.load(text), int(version[1]) if version else 0,
+            symbols,
+        )  # fmt: skip
+        devices = DeviceCalls(self.state, self.waiting)
+        for group in (streams, self.memory_calls, self.kernels, devices):
+            for name, method in inspect.getmembers(group, inspect.ismethod):
+                if name.startswith("cuda"):
+                    self._add(name, method)
+        self._add("attribute", devices.attribute)
+        self._add("__cudaRegisterFunction", self.kernels.register_function)
+        self._add("__cudaRegisterVar", self.kernels.register_variable)
+        self._add("__cudaRegisterManagedVar", self.kernels.register_managed)
+        self._add("__cudaRegisterFatBinary", self._loaded)
+
+    def _loaded(self) -> None:
+        """The program registers its code before anything else of it runs."""
+        first, last = _program_lies_at(self._library)
+        self.state.native.program_lies_at(first, last)
+        self.state.tell(Loaded(first))
+
+    def _add(self, name: str, method: Callable[..., int | None]) -> None:
+        self._methods[name] = method, len(inspect.signature(method).parameters)
+
+    def _forward(self, name: bytes, arguments: Any, frames: Any) -> int:
+        """One call of the program's: its status, or what it returns. Nothing may leave here as an exception."""
+        try:
+            self.state.call = Call(name.decode(), until_zero(frames))
+            return self._serve(*self._methods[self.state.call.name], arguments)
+        except (EmulatorError, NotImplementedError) as error:
+            self._refuse(error)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(_INTERNAL)
+
+    def _refuse(self, error: Exception) -> NoReturn:
+        self.state.tell(Refused(str(error), self.state.call.frames))
+        os._exit(2)
+
+    def _serve(self, method: Callable[..., int | None], count: int, arguments: Any) -> int:
+        try:
+            if self.state.sticky and self.state.call.name not in _STAYS:
+                self.waiting.waited()
+                raise CudaError(self.state.sticky, noted=True)
+            return method(*[int(arguments[index]) for index in range(count)]) or 0
+        except CudaError as error:
+            return self.state.failed(error)
+
+    def _end(self) -> None:
+        try:
+            self._tell_end()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(_INTERNAL)
+
+    def _tell_end(self) -> None:
+        """What can be told only when the program has ended."""
+        self.waiting.look_for_faults()
+        if self.state.printed and self.state.printing:
+            call = self.state.printing
+            self.state.note(
+                "lost_output", call=call.name, frames=call.frames, nbytes=len("".join(self.state.printed))
+            )
+        for allocation in self.state.live():
+            self.memory_calls.tell_of_part(allocation)
+            if allocation.kind in ("device", "managed", "pinned"):
+                block = allocation.block
+                self.state.note(
+                    "leak", call=block.call, frames=block.frames, nbytes=block.nbytes, block=block
+                )
+        self.state.tell_unasked()
+        self.state.tell(Ended(self.state.times_read))
+
+
+def main() -> None:
+    folder, report, arch, source, *arguments = sys.argv[1:]
+    runtime = Runtime(Path(folder), int(report), arch)
+    sys.stdout = runtime.state  # where kernels print to
+    libc = ctypes.CDLL(None)
+    library = ctypes.CDLL(str(Path(folder) / LIBRARY))
+    given = (ctypes.c_char_p * (len(arguments) + 2))(
+        *[os.fsencode(text) for text in (source, *arguments)], None
+    )
+    library.main.restype = ctypes.c_int
+    libc.exit(library.main(len(arguments) + 1, given, _environment()))
+
+
+def _program_lies_at(library: Path) -> tuple[int, int]:
+    """The addresses of a library that is loaded in this process: the first, and the last + 1."""
+    ranges = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+    bounds = [words[0].split("-") for words in ranges if words[-1] == str(library)]
+    return int(bounds[0][0], 16), int(bounds[-1][1], 16)
+
+
+def _environment() -> Any:
+    return ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BaseException:
+        traceback.print_exc()
+        os._exit(_INTERNAL)  # Python's own end would call what the program's end calls

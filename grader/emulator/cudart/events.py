@@ -1,0 +1,158 @@
+"""What the program's process tells its parent, one JSON object a line; and what the parent makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from grader.emulator.machine.records import LaunchRecord
+
+Frames = list[int]
+"""Return addresses in the program, innermost first."""
+
+HostKind = Literal[
+    "unchecked_error",
+    "launch_failed",
+    "too_early",
+    "copy_size",
+    "copy_direction",
+    "use_after_free",
+    "double_free",
+    "leak",
+    "lost_output",
+    "crash",
+]
+
+
+class Block(msgspec.Struct):
+    """An allocation of the program's."""
+
+    base: int
+    nbytes: int
+    call: str
+    frames: Frames
+    freed: Frames | None = None
+    """Where it was given back."""
+
+
+class Loaded(msgspec.Struct, tag="loaded"):
+    """The program lies in memory from here on: what addr2line knows are distances from it."""
+
+    base: int
+
+
+class Launched(msgspec.Struct, tag="launch"):
+    record: LaunchRecord
+    frames: Frames
+    blocks: list[Block] = []
+    """Those that the findings are about."""
+
+
+class Noted(msgspec.Struct, tag="note"):
+    """Something that the host did which it must not do."""
+
+    kind: HostKind
+    call: str
+    frames: Frames
+    detail: str = ""
+    """Of an error, CUDA's name; else what happened, in words where no field has it."""
+    reason: str = ""
+    """Of an error, what the emulator adds."""
+    nbytes: int = 0
+    room: int = 0
+    side: Literal["", "source", "destination"] = ""
+    block: Block | None = None
+    other_call: str = ""
+    other: Frames = []
+
+
+class Crashed(msgspec.Struct, tag="crash"):
+    """The program touched memory that is not there."""
+
+    address: int
+    writes: bool
+    frames: Frames
+    block: Block | None = None
+
+
+class Refused(msgspec.Struct, tag="refused"):
+    """The program asked for what is not there without a GPU."""
+
+    what: str
+    frames: Frames
+
+
+class Ended(msgspec.Struct, tag="end"):
+    """The program came to its end."""
+
+    times_read: bool
+
+
+Event = Loaded | Launched | Noted | Crashed | Refused | Ended
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of the program's source."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True)
+class HostFinding:
+    """Something the host's code did that it must not do, as data. Words are put to it elsewhere."""
+
+    kind: HostKind
+    place: Place | None
+    """Where; None where no line is known."""
+    call: str
+    """The function of the runtime; "" where it was none."""
+    error: str = ""
+    """CUDA's name of the error."""
+    reason: str = ""
+    """What the emulator knows beyond it."""
+    array: str | None = None
+    """The name of the memory in the source."""
+    nbytes: int = 0
+    """Of the copy, or of what was lost."""
+    room: int = 0
+    """Bytes that there are."""
+    side: Literal["", "source", "destination"] = ""
+    other_call: str = ""
+    other: Place | None = None
+    """The call that this is about: the copy that was not waited for, the free, the allocation."""
+    address: int = 0
+    writes: bool = False
+    count: int = 1
+
+
+@dataclass
+class Outcome:
+    """What became of a program."""
+
+    launches: list[tuple[LaunchRecord, Place | None]] = field(default_factory=list)
+    findings: list[HostFinding] = field(default_factory=list)
+    refused: tuple[str, Place | None] | None = None
+    """What the program asked for and is not there."""
+    status: int = 0
+    """The program's own exit status, as a shell gives it."""
+    times_read: bool = False
+    """It asked how long something took between two events."""
+    emulated: bool = True
+    """False where it ran on a GPU: then neither launches nor findings are known."""
+
+    @property
+    def faults(self) -> int:
+        """Findings of the host and of the kernels."""
+        return len(self.findings) + sum(len(record.findings) for record, _ in self.launches)
+
+    @property
+    def exit_code(self) -> int:
+        """The program's own exit status; 1 where it ended well and there are findings; 2 where it was refused."""
+        return 2 if self.refused else self.status or int(self.faults > 0)

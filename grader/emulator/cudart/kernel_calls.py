@@ -1,0 +1,216 @@
+"""The runtime's calls about kernels: registration, launches, attributes, occupancy."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+
+from grader.emulator.cudart.events import Block, Launched
+from grader.emulator.cudart.native import host_view, store_int, store_word
+from grader.emulator.cudart.state import State
+from grader.emulator.cudart.status import CudaError, Status
+from grader.emulator.cudart.stream_calls import StreamCalls
+from grader.emulator.cudart.waiting import PROT_NONE, Waiting
+from grader.emulator.devices import max_active_blocks
+from grader.emulator.errors import LaunchRefused, TooManyRegisters
+from grader.emulator.machine.machine import Kernel, LoadedModule
+from grader.emulator.machine.records import LaunchRecord
+
+_MAX_DYNAMIC, _CARVEOUT = 8, 9
+_NOT_COMPLETED = {
+    "trap": Status.LaunchFailure,
+    "starved": Status.LaunchTimeout,
+    "budget exhausted": Status.LaunchTimeout,
+    "deadlock": Status.LaunchTimeout,
+}
+_REASONS = {
+    "trap": "the kernel trapped",
+    "starved": "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
+    "budget exhausted": "the kernel used up its instruction budget: an endless loop?",
+    "deadlock": "the kernel waits for ever at a barrier",
+}
+
+
+@dataclass
+class KernelState:
+    """A kernel, as the program knows it."""
+
+    kernel: Kernel
+    most_dynamic: int
+    """Bytes of dynamic shared memory that a launch may ask for."""
+
+
+class KernelCalls:
+    """Methods are named as the runtime's functions, and take their arguments as 64-bit words."""
+
+    def __init__(
+        self, state: State, waiting: Waiting, streams: StreamCalls, module: LoadedModule, ptx_version: int,
+        symbols: dict[int, tuple[int, int]],
+    ) -> None:  # fmt: skip
+        self.state, self.waiting, self.streams = state, waiting, streams
+        self.module = module
+        self.ptx_version = ptx_version
+        self.symbols = symbols
+        self._kernels: dict[int, KernelState] = {}
+
+    # -- registration -----------------------------------------------------------------------------------------
+    def register_function(self, host: int, name: int) -> None:
+        kernel = self.module.kernels.get(_string(name))
+        if kernel is not None:
+            most = self.state.machine.device.attributes["max_shared_memory_per_block"]
+            self._kernels[host] = KernelState(kernel, max(0, most - kernel.static_shared_bytes))
+
+    def register_variable(self, host: int, name: int, nbytes: int) -> None:
+        found = self.module.globals.get(_string(name))
+        if found is not None:
+            self.symbols[host] = found
+            self.state.add(Block(*found, _string(name), []), "variable")
+
+    def register_managed(self, host: int, name: int, nbytes: int) -> None:
+        raise NotImplementedError("__managed__ variables")
+
+    # -- launches ---------------------------------------------------------------------------------------------
+    def cudaLaunchCooperativeKernel(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, arguments: int, shared: int,
+        stream: int,
+    ) -> None:  # fmt: skip
+        found = self._kernel(function)
+        device = self.state.machine.device
+        static = found.kernel.static_shared_bytes
+        fit = max_active_blocks(device, bx * by * bz, found.kernel.registers, static + shared)
+        most = fit * device.attributes["multiprocessor_count"]
+        if gx * gy * gz > most:
+            reason = f"{gx * gy * gz} blocks; the device holds {most} of this kernel's at a time"
+            self._failed(CudaError(Status.CooperativeLaunchTooLarge, reason))
+        self.cudaLaunchKernel(function, gx, gy, gz, bx, by, bz, arguments, shared, stream)
+
+    def cudaLaunchKernel(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, arguments: int, shared: int,
+        stream: int,
+    ) -> None:  # fmt: skip
+        self.streams.check(stream)
+        found = self._kernel(function)
+        kernel = found.kernel
+        if shared > found.most_dynamic:
+            reason = (
+                f"{shared} bytes of dynamic shared memory; this kernel may have {found.most_dynamic}, more after "
+                "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)"
+            )
+            self._failed(CudaError(Status.InvalidValue, reason))
+        parameters = _packed(kernel, arguments)
+        work = self.waiting.work(stream)
+        try:
+            record = self.state.machine.launch(kernel, (gx, gy, gz), (bx, by, bz), parameters, shared)
+        except TooManyRegisters as error:
+            self._failed(CudaError(Status.LaunchOutOfResources, str(error)))
+        except LaunchRefused as error:
+            self._failed(CudaError(Status.InvalidConfiguration, str(error)))
+        self.state.tell(Launched(record, self.state.call.frames, self._blocks_of(record)))
+        self._guard_arguments(kernel, parameters, *work)
+        if record.status != "completed":
+            asserted = any(finding.kind == "assert" for finding in record.findings)
+            self.state.sticky = Status.Assert if asserted else _NOT_COMPLETED[record.status]
+            if not record.findings:
+                self.state.note(
+                    "launch_failed", detail=self.state.sticky.cuda_name, reason=_REASONS[record.status]
+                )
+
+    def _failed(self, error: CudaError) -> None:
+        """A launch that the device refuses."""
+        self.state.note("launch_failed", detail=error.status.cuda_name, reason=error.reason)
+        raise CudaError(error.status, error.reason, noted=True)
+
+    def _kernel(self, function: int) -> KernelState:
+        if function not in self._kernels:
+            raise CudaError(Status.InvalidDeviceFunction, "this is no kernel of the program")
+        return self._kernels[function]
+
+    def _blocks_of(self, record: LaunchRecord) -> list[Block]:
+        """The allocations that a launch's findings are about, and those that were there before."""
+        found: dict[int, Block] = {}
+        for finding in record.findings:
+            if finding.space != "global" or finding.address is None:
+                continue
+            inside = self.state.allocation(finding.address)
+            near = self.state.allocation(finding.allocation.base) if finding.allocation else None
+            for block in (
+                inside and inside.block, not inside and self.state.freed(finding.address), near and near.block,
+            ):  # fmt: skip
+                if block:
+                    found[block.base] = block
+        return list(found.values())
+
+    def _guard_arguments(self, kernel: Kernel, parameters: bytes, stream: int, number: int) -> None:
+        """Managed and page-locked memory that a kernel has pointers to is the host's once it has waited."""
+        for each in kernel.params:
+            for at in range(each.offset, each.offset + each.nbytes - 7, 8):
+                allocation = self.state.allocation(int.from_bytes(parameters[at : at + 8], "little"))
+                if allocation and allocation.host_sees:
+                    self.waiting.guard(
+                        allocation, allocation.base, allocation.nbytes, PROT_NONE, stream, number
+                    )
+
+    # -- attributes and occupancy -----------------------------------------------------------------------------
+    def cudaFuncSetAttribute(self, function: int, attribute: int, value: int) -> None:
+        found = self._kernel(function)
+        if attribute == _MAX_DYNAMIC:
+            most = self.state.machine.device.attributes["max_shared_memory_per_block_optin"]
+            most -= found.kernel.static_shared_bytes
+            if value > most:
+                raise CudaError(
+                    Status.InvalidValue, f"this kernel can have {most} bytes of dynamic shared memory"
+                )
+            found.most_dynamic = value
+        elif attribute != _CARVEOUT:
+            raise CudaError(Status.NotSupported, f"the attribute {attribute} of a kernel is not emulated")
+
+    def cudaFuncSetCacheConfig(self, function: int, config: int) -> None:
+        self._kernel(function)
+
+    def cudaFuncGetAttributes(self, out: int, function: int) -> None:
+        found = self._kernel(function)
+        kernel = found.kernel
+        most = kernel.max_threads or self.state.machine.device.attributes["max_threads_per_block"]
+        values = (
+            kernel.static_shared_bytes, 0, kernel.local_bytes, most, kernel.registers, self.ptx_version,
+            found.most_dynamic,
+        )  # fmt: skip
+        for number, value in enumerate(values):
+            store_word(out + 8 * number, value)
+
+    def cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        self, out: int, function: int, threads: int, shared: int
+    ) -> None:
+        kernel = self._kernel(function).kernel
+        if not 1 <= threads <= 1024:
+            raise CudaError(Status.InvalidValue, f"a block of {threads} threads")
+        total = kernel.static_shared_bytes + shared
+        store_int(out, max_active_blocks(self.state.machine.device, threads, kernel.registers, total))
+
+    cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags = cudaOccupancyMaxActiveBlocksPerMultiprocessor
+
+    def cudaOccupancyAvailableDynamicSMemPerBlock(
+        self, out: int, function: int, blocks: int, threads: int
+    ) -> None:
+        kernel, device = self._kernel(function).kernel, self.state.machine.device
+        most = device.attributes["max_shared_memory_per_block_optin"] - kernel.static_shared_bytes
+        sizes = range(most // 128 * 128, -1, -128)
+        static = kernel.static_shared_bytes
+        fits = (
+            n for n in sizes if max_active_blocks(device, threads, kernel.registers, static + n) >= blocks
+        )
+        store_word(out, next(fits, 0))
+
+
+def _packed(kernel: Kernel, arguments: int) -> bytes:
+    """The arguments, to which the program has pointers, as the kernel's .param space has them."""
+    size = max((each.offset + each.nbytes for each in kernel.params), default=0)
+    packed = bytearray(size)
+    for number, each in enumerate(kernel.params):
+        address = ctypes.c_uint64.from_address(arguments + 8 * number).value
+        packed[each.offset : each.offset + each.nbytes] = host_view(address, each.nbytes).tobytes()
+    return bytes(packed)
+
+
+def _string(address: int) -> str:
+    return ctypes.string_at(address).decode()

@@ -1,0 +1,174 @@
+"""The parent's end of a program's process: starts it, listens, and puts lines and names to what it hears."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from grader.emulator.cudart import child
+from grader.emulator.cudart.events import (
+    Block,
+    Crashed,
+    Ended,
+    Event,
+    HostFinding,
+    Launched,
+    Loaded,
+    Noted,
+    Outcome,
+    Place,
+    Refused,
+)
+from grader.emulator.cudart.lines import Lines
+from grader.emulator.cudart.source import Source
+from grader.emulator.cudart.toolchain import Program, compile_program, toolkit
+from grader.emulator.machine.records import Finding, LaunchRecord
+
+
+def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str] = ()) -> Outcome:
+    """Compile a program and run it on the emulator, with this process's standard streams as its own.
+
+    Raises toolchain's CompilerNotFound, ProgramRefused and NotThere.
+    """
+    with tempfile.TemporaryDirectory(prefix="ladder-run-") as name:
+        folder = Path(name).resolve()
+        program = compile_program(source, folder, arch, options)
+        (folder / child.PTX).write_text(program.ptx)
+        if program.warnings:
+            print(program.warnings, file=sys.stderr, flush=True)
+        listener = _Listener(program, source)
+        reading, writing = os.pipe()
+        command = [
+            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(folder), str(writing), arch, str(source),
+            *arguments,
+        ]  # fmt: skip
+        process = subprocess.Popen(command, pass_fds=[writing])
+        os.close(writing)
+        try:
+            with open(reading, "rb") as events:
+                for line in events:
+                    listener.hear(msgspec.json.decode(line, type=Event))
+            status = process.wait()
+        except KeyboardInterrupt:
+            status = process.wait()
+        return listener.outcome(status)
+
+
+class _Listener:
+    """Makes an outcome of events."""
+
+    def __init__(self, program: Program, source: Path) -> None:
+        self._lines = Lines(program.library, toolkit(), source.parent)
+        self._source = Source(source.parent)
+        self._events: list[Event] = []
+
+    def hear(self, event: Event) -> None:
+        self._events.append(event)
+
+    def outcome(self, status: int) -> Outcome:
+        found = Outcome(status=128 - status if status < 0 else status)
+        host: Counter[HostFinding] = Counter()
+        for event in self._events:
+            match event:
+                case Loaded():
+                    self._lines.base = event.base
+                case Launched():
+                    found.launches.append((self._named(event), self._place(event.frames)))
+                    host.update(self._use_after_free(event))
+                case Noted():
+                    host.update(self._noted(event))
+                case Crashed():
+                    host[self._crashed(event, found.status)] += 1
+                case Refused():
+                    found.refused = event.what, self._place(event.frames)
+                case Ended():
+                    found.times_read = event.times_read
+        found.findings = [replace(finding, count=count) for finding, count in host.items()]
+        return found
+
+    def _place(self, frames: Sequence[int]) -> Place | None:
+        return self._lines.place(frames)
+
+    def _array(self, block: Block | None) -> str | None:
+        """The name that memory has in the source, of the line that allocates it; of a variable its own."""
+        if block is None:
+            return None
+        if not block.call.startswith("cuda"):
+            return block.call or None
+        return self._source.array(self._place(block.frames))
+
+    def _noted(self, note: Noted) -> list[HostFinding]:
+        place = self._place(note.frames)
+        if note.kind == "unchecked_error" and not self._source.drops_result(place):
+            return []
+        early = note.kind == "too_early"
+        return [
+            HostFinding(
+                note.kind, place, note.call, error=note.detail, reason=note.reason, array=self._array(note.block),
+                nbytes=note.nbytes, room=note.room, side=note.side, other_call=note.other_call,
+                other=self._place(note.other), writes=early and note.detail == "write",
+            )
+        ]  # fmt: skip
+
+    def _crashed(self, crash: Crashed, status: int) -> HostFinding:
+        return HostFinding(
+            "crash", self._place(crash.frames), "", address=crash.address, writes=crash.writes,
+            reason=signal.strsignal(status - 128) or "" if status > 128 else "",
+        )  # fmt: skip
+
+    # -- what kernels did -------------------------------------------------------------------------------------
+    def _named(self, event: Launched) -> LaunchRecord:
+        """The record, with the source's names of what its findings are about; use after free has its own finding."""
+        findings = [
+            self._finding(each, event) for each in event.record.findings if not _freed(each, event.blocks)
+        ]
+        return replace(event.record, kernel=self._lines.name(event.record.kernel), findings=tuple(findings))
+
+    def _finding(self, finding: Finding, event: Launched) -> Finding:
+        if finding.array or finding.space != "global" or finding.allocation is None:
+            return finding
+        blocks = [block for block in event.blocks if block.base == finding.allocation.base]
+        array = self._array(blocks[0]) if blocks else None
+        place = self._place(blocks[0].frames) if blocks else None
+        if array is None or place is None:
+            return replace(finding, array=array)
+        each, offset = (
+            self._source.element_bytes(array, place),
+            (finding.address or 0) - finding.allocation.base,
+        )
+        if not each or offset % each or finding.allocation.nbytes % each:
+            return replace(finding, array=array)
+        return replace(
+            finding, array=array, element=offset // each, shape=(finding.allocation.nbytes // each,)
+        )
+
+    def _use_after_free(self, event: Launched) -> list[HostFinding]:
+        found = []
+        kernel, place = self._lines.name(event.record.kernel), self._place(event.frames)
+        for finding in event.record.findings:
+            block = _freed(finding, event.blocks)
+            if block is not None:
+                told = HostFinding(
+                    "use_after_free", place, kernel, array=self._array(block), other=self._place(block.freed or []),
+                    writes=finding.action == "write", reason=f"line {finding.line}" if finding.line else "",
+                )  # fmt: skip
+                found.append(told)
+        return found
+
+
+def _freed(finding: Finding, blocks: Sequence[Block]) -> Block | None:
+    """The allocation that a finding's address lay in, where that had been given back before."""
+    address = finding.address
+    if finding.kind != "out_of_bounds" or finding.space != "global" or address is None:
+        return None
+    within = (block for block in blocks if block.base <= address < block.base + block.nbytes)
+    return next((block for block in within if block.freed is not None), None)

@@ -1,0 +1,575 @@
+// The CUDA runtime that a program is linked with where there is no GPU. Every function hands its arguments, as 64-bit
+// words, and the way it was called, to one function in Python, and returns what that returns. Only what cannot be done
+// there is done here: structures, launches' stack of configurations, a table of malloc's blocks, and faults.
+
+#include <cuda_runtime_api.h>
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <malloc.h>
+#include <map>
+#include <mutex>
+#include <new>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+extern "C" void *__libc_stack_end;
+
+namespace {
+
+constexpr int most_frames = 8;
+using Word = std::uint64_t;
+using Forward = std::int64_t (*)(const char *name, const Word *arguments, const Word *frames);
+
+Forward forward = nullptr;
+Word code_first = 0, code_last = 0;  // addresses of the program's code
+int report = -1;                     // the file descriptor that a crash is reported to
+
+bool in_program(Word address) { return address >= code_first && address < code_last; }
+
+// The addresses that the program's functions will return to, innermost first, then 0. Programs are compiled with frame
+// pointers; the chain ends where somebody else's code has called.
+void walk(const Word *frame, Word *found) {
+    int count = 0;
+    for (int step = 0; frame && step < 64 && count < most_frames; step++) {
+        const Word address = frame[1];
+        const Word *next = reinterpret_cast<const Word *>(frame[0]);
+        if (in_program(address))
+            found[count++] = address;
+        else if (count)
+            break;
+        if (next <= frame || next > frame + (1 << 17))
+            break;
+        frame = next;
+    }
+    found[count] = 0;
+}
+
+thread_local const Word *current = nullptr;  // the way to the call that is being served
+
+std::int64_t serve(const char *name, const Word *arguments, const Word *frames) {
+    current = frames;
+    const std::int64_t answer = forward(name, arguments, frames);
+    current = nullptr;
+    return answer;
+}
+
+std::int64_t ask(const void *frame, const char *name, const Word *arguments) {
+    Word frames[most_frames + 1];
+    walk(static_cast<const Word *>(frame), frames);
+    return serve(name, arguments, frames);
+}
+
+template <typename T> Word word(T value) {
+    Word bits = 0;
+    static_assert(sizeof value <= sizeof bits);
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+}
+
+// -- faults: memory that the host must not touch yet, or at all ---------------------------------------------------
+
+struct Guard {
+    Word first, last;
+    int protection;  // what the host may do: PROT_NONE, PROT_READ
+};
+struct Fault {
+    Word guard, address, writes, frames[most_frames + 2];
+};
+constexpr int most_guards = 4096, most_faults = 256;
+Guard guards[most_guards];
+int guard_count = 0;
+Fault faults[most_faults];
+volatile int fault_count = 0;
+
+void frames_of(const ucontext_t *context, Word *frames) {
+#if defined(__x86_64__)
+    const Word at = context->uc_mcontext.gregs[REG_RIP];
+    const Word *stack = reinterpret_cast<const Word *>(context->uc_mcontext.gregs[REG_RSP]);
+    const Word *frame = reinterpret_cast<const Word *>(context->uc_mcontext.gregs[REG_RBP]);
+#else
+    const Word at = context->uc_mcontext.pc;
+    const Word *stack = reinterpret_cast<const Word *>(context->uc_mcontext.sp);
+    const Word *frame = reinterpret_cast<const Word *>(context->uc_mcontext.regs[29]);
+#endif
+    frames[0] = 0;
+    if (in_program(at)) {
+        frames[0] = at + 1;  // as if it were a return address
+        walk(frame, frames + 1);
+        return;
+    }
+    if (current) {
+        std::memcpy(frames, current, (most_frames + 1) * sizeof *frames);
+        return;
+    }
+    // In a library: the first address of the program on the stack is its caller.
+    const auto *end = static_cast<const Word *>(__libc_stack_end);
+    for (int i = 0; stack + i < end && i < 4096; i++)
+        if (in_program(stack[i])) {
+            frames[0] = stack[i];
+            frames[1] = 0;
+            return;
+        }
+}
+
+bool writes(const ucontext_t *context) {
+#if defined(__x86_64__)
+    return context->uc_mcontext.gregs[REG_ERR] & 2;
+#else
+    return false;
+#endif
+}
+
+void on_fault(int signal, siginfo_t *about, void *given) {
+    const auto *context = static_cast<const ucontext_t *>(given);
+    const Word address = reinterpret_cast<Word>(about->si_addr);
+    int found = -1;
+    for (int i = 0; i < guard_count; i++) {
+        if (address < guards[i].first || address >= guards[i].last)
+            continue;
+        if (found < 0 || guards[i].protection < guards[found].protection)  // the one that forbids more
+            found = i;
+    }
+    if (found >= 0) {
+        const int i = found;
+        if (fault_count < most_faults) {
+            Fault &fault = faults[fault_count];
+            fault.guard = i;
+            fault.address = address;
+            fault.writes = writes(context);
+            frames_of(context, fault.frames);
+            fault_count = fault_count + 1;
+        }
+        mprotect(reinterpret_cast<void *>(guards[i].first), guards[i].last - guards[i].first,
+                 PROT_READ | PROT_WRITE);
+        return;
+    }
+    Word frames[most_frames + 2];
+    frames_of(context, frames);
+    char line[512];
+    int length = std::snprintf(line, sizeof line, "{\"type\":\"crash\",\"address\":%llu,\"writes\":%s,\"frames\":[",
+                               static_cast<unsigned long long>(address), writes(context) ? "true" : "false");
+    for (int i = 0; frames[i] && length < 400; i++)
+        length += std::snprintf(line + length, sizeof line - length, i ? ",%llu" : "%llu",
+                                static_cast<unsigned long long>(frames[i]));
+    length += std::snprintf(line + length, sizeof line - length, "]}\n");
+    if (write(report, line, length) < 0)
+        _exit(70);
+    std::signal(signal, SIG_DFL);  // it happens again, and ends the program as it would have ended
+}
+
+// -- malloc's blocks: how much memory there is at a host address --------------------------------------------------
+
+template <typename T> struct Plain {  // an allocator that does not come by here again
+    using value_type = T;
+    Plain() = default;
+    template <typename U> Plain(const Plain<U> &) {}
+    T *allocate(std::size_t n) { return static_cast<T *>(std::malloc(n * sizeof(T))); }
+    void deallocate(T *p, std::size_t) { std::free(p); }
+    template <typename U> bool operator==(const Plain<U> &) const { return true; }
+    template <typename U> bool operator!=(const Plain<U> &) const { return false; }
+};
+
+std::map<Word, std::size_t, std::less<Word>, Plain<std::pair<const Word, std::size_t>>> blocks;
+std::mutex blocks_lock;
+
+void *noted(void *p, std::size_t n) {
+    const std::lock_guard<std::mutex> held(blocks_lock);
+    if (p)
+        blocks[reinterpret_cast<Word>(p)] = n;
+    return p;
+}
+
+void *gone(void *p) {
+    const std::lock_guard<std::mutex> held(blocks_lock);
+    blocks.erase(reinterpret_cast<Word>(p));
+    return p;
+}
+
+}  // namespace
+
+// The program's own calls of malloc and the like come by here: the linker's --wrap.
+extern "C" {
+void *__wrap_malloc(std::size_t n) { return noted(std::malloc(n), n); }
+void *__wrap_calloc(std::size_t n, std::size_t each) { return noted(std::calloc(n, each), n * each); }
+void *__wrap_realloc(void *p, std::size_t n) { return noted(std::realloc(gone(p), n), n); }
+void *__wrap_aligned_alloc(std::size_t a, std::size_t n) { return noted(aligned_alloc(a, n), n); }
+int __wrap_posix_memalign(void **p, std::size_t a, std::size_t n) {
+    const int status = posix_memalign(p, a, n);
+    if (!status)
+        noted(*p, n);
+    return status;
+}
+void __wrap_free(void *p) { std::free(gone(p)); }
+void *__wrap__Znwm(std::size_t n) { return noted(::operator new(n), n); }
+void *__wrap__Znam(std::size_t n) { return noted(::operator new[](n), n); }
+void __wrap__ZdlPv(void *p) { ::operator delete(gone(p)); }
+void __wrap__ZdaPv(void *p) { ::operator delete[](gone(p)); }
+void __wrap__ZdlPvm(void *p, std::size_t) { ::operator delete(gone(p)); }
+void __wrap__ZdaPvm(void *p, std::size_t) { ::operator delete[](gone(p)); }
+
+// The block of the program's that an address lies in: its first byte and its size; 0 where none is known. A block that
+// a library has freed is still in the table; what malloc has there now tells.
+int ladder_block(Word address, Word *out) {
+    const std::lock_guard<std::mutex> held(blocks_lock);
+    auto found = blocks.upper_bound(address);
+    if (found == blocks.begin() || (--found)->first + found->second <= address)
+        return 0;
+    const std::size_t usable = malloc_usable_size(reinterpret_cast<void *>(found->first));
+    if (usable < found->second || usable > found->second + 8192)
+        return 0;
+    out[0] = found->first;
+    out[1] = found->second;
+    return 1;
+}
+}
+
+// -- what Python calls --------------------------------------------------------------------------------------------
+
+extern "C" {
+
+void ladder_start(Forward to, int report_to, void (*at_end)()) {
+    forward = to;
+    std::atexit(at_end);  // last in, first out: after all that the program registers
+    report = report_to;
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER;
+    sigaction(SIGSEGV, &action, nullptr);
+    sigaction(SIGBUS, &action, nullptr);
+}
+
+void ladder_program(Word first, Word last) {
+    code_first = first;
+    code_last = last;
+}
+
+void ladder_guard(int slot, Word first, Word last, int protection) {
+    guards[slot] = {first, last, protection};
+    if (slot >= guard_count)
+        guard_count = slot + 1;
+    mprotect(reinterpret_cast<void *>(first), last - first, protection);
+}
+
+int ladder_faults() { return fault_count; }
+
+void ladder_fault(int number, Word *out) { std::memcpy(out, &faults[number], sizeof faults[number]); }
+
+void ladder_faults_seen() { fault_count = 0; }
+
+void ladder_print(const char *text, std::size_t nbytes) {
+    std::fwrite(text, 1, nbytes, stdout);
+}
+
+// -- the runtime's functions --------------------------------------------------------------------------------------
+
+#define ASK(...)                                                                                                       \
+    [&](const void *frame, const char *name) {                                                                         \
+        const Word arguments[] = {__VA_ARGS__};                                                                        \
+        return ask(frame, name, arguments);                                                                            \
+    }(__builtin_frame_address(0), __func__)
+#define CALL(...) return static_cast<cudaError_t>(ASK(__VA_ARGS__))
+
+// Memory
+cudaError_t cudaMalloc(void **p, size_t n) { CALL(word(p), n); }
+cudaError_t cudaMallocPitch(void **p, size_t *pitch, size_t width, size_t height) {
+    CALL(word(p), word(pitch), width, height);
+}
+cudaError_t cudaMallocAsync(void **p, size_t n, cudaStream_t s) { CALL(word(p), n, word(s)); }
+cudaError_t cudaMallocManaged(void **p, size_t n, unsigned int flags) { CALL(word(p), n, flags); }
+cudaError_t cudaMallocHost(void **p, size_t n) { CALL(word(p), n); }
+cudaError_t cudaHostAlloc(void **p, size_t n, unsigned int flags) { CALL(word(p), n, flags); }
+cudaError_t cudaHostGetDevicePointer(void **p, void *host, unsigned int flags) { CALL(word(p), word(host), flags); }
+cudaError_t cudaHostGetFlags(unsigned int *flags, void *host) { CALL(word(flags), word(host)); }
+cudaError_t cudaHostRegister(void *p, size_t n, unsigned int flags) { CALL(word(p), n, flags); }
+cudaError_t cudaHostUnregister(void *p) { CALL(word(p)); }
+cudaError_t cudaFree(void *p) { CALL(word(p)); }
+cudaError_t cudaFreeAsync(void *p, cudaStream_t s) { CALL(word(p), word(s)); }
+cudaError_t cudaFreeHost(void *p) { CALL(word(p)); }
+cudaError_t cudaMemGetInfo(size_t *free, size_t *total) { CALL(word(free), word(total)); }
+cudaError_t cudaMemset(void *p, int value, size_t n) { CALL(word(p), word(value), n); }
+cudaError_t cudaMemsetAsync(void *p, int value, size_t n, cudaStream_t s) { CALL(word(p), word(value), n, word(s)); }
+cudaError_t cudaMemset2D(void *p, size_t pitch, int value, size_t width, size_t height) {
+    CALL(word(p), pitch, word(value), width, height);
+}
+cudaError_t cudaMemset2DAsync(void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t s) {
+    CALL(word(p), pitch, word(value), width, height, word(s));
+}
+cudaError_t cudaMemcpy(void *to, const void *from, size_t n, cudaMemcpyKind kind) {
+    CALL(word(to), word(from), n, word(kind));
+}
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t n, cudaMemcpyKind kind, cudaStream_t s) {
+    CALL(word(to), word(from), n, word(kind), word(s));
+}
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         cudaMemcpyKind kind) {
+    CALL(word(to), to_pitch, word(from), from_pitch, width, height, word(kind));
+}
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, cudaMemcpyKind kind, cudaStream_t s) {
+    CALL(word(to), to_pitch, word(from), from_pitch, width, height, word(kind), word(s));
+}
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t n, size_t offset, cudaMemcpyKind kind) {
+    CALL(word(symbol), word(from), n, offset, word(kind));
+}
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t n, size_t offset,
+                                    cudaMemcpyKind kind, cudaStream_t s) {
+    CALL(word(symbol), word(from), n, offset, word(kind), word(s));
+}
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t n, size_t offset, cudaMemcpyKind kind) {
+    CALL(word(to), word(symbol), n, offset, word(kind));
+}
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t n, size_t offset, cudaMemcpyKind kind,
+                                      cudaStream_t s) {
+    CALL(word(to), word(symbol), n, offset, word(kind), word(s));
+}
+cudaError_t cudaGetSymbolAddress(void **p, const void *symbol) { CALL(word(p), word(symbol)); }
+cudaError_t cudaGetSymbolSize(size_t *n, const void *symbol) { CALL(word(n), word(symbol)); }
+cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, cudaMemLocation to, unsigned int flags, cudaStream_t s) {
+    CALL(word(p), n, word(to.type), flags, word(s));
+}
+cudaError_t cudaMemAdvise(const void *p, size_t n, cudaMemoryAdvise advice, cudaMemLocation where) {
+    CALL(word(p), n, word(advice), word(where.type));
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *p) {
+    Word found[2] = {};  // type; the device's pointer
+    const auto status = static_cast<cudaError_t>(ASK(word(&found), word(p)));
+    std::memset(out, 0, sizeof *out);
+    out->type = static_cast<cudaMemoryType>(found[0]);
+    out->device = found[0] ? 0 : -2;
+    out->devicePointer = reinterpret_cast<void *>(found[1]);
+    out->hostPointer = found[0] == cudaMemoryTypeDevice ? nullptr : const_cast<void *>(p);
+    return status;
+}
+
+// Devices
+cudaError_t cudaGetDeviceCount(int *count) { CALL(word(count)); }
+cudaError_t cudaGetDevice(int *device) { CALL(word(device)); }
+cudaError_t cudaSetDevice(int device) { CALL(word(device)); }
+cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) { CALL(word(device)); }
+cudaError_t cudaSetDeviceFlags(unsigned int flags) { CALL(flags); }
+cudaError_t cudaGetDeviceFlags(unsigned int *flags) { CALL(word(flags)); }
+cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device) {
+    CALL(word(value), word(attribute), word(device));
+}
+cudaError_t cudaDeviceSynchronize() { CALL(0); }
+cudaError_t cudaDeviceReset() { CALL(0); }
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) { CALL(word(config)); }
+cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config) { CALL(word(config)); }
+cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) { CALL(word(limit), value); }
+cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit) { CALL(word(value), word(limit)); }
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { CALL(word(least), word(greatest)); }
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) { CALL(word(can), word(device), word(peer)); }
+cudaError_t cudaDriverGetVersion(int *version) { CALL(word(version)); }
+cudaError_t cudaRuntimeGetVersion(int *version) { CALL(word(version)); }
+cudaError_t cudaProfilerStart() { CALL(0); }
+cudaError_t cudaProfilerStop() { CALL(0); }
+
+static int attribute(cudaDeviceAttr which) {
+    const Word none = 0, arguments[] = {word(which)};
+    return static_cast<int>(forward("attribute", arguments, &none));
+}
+
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
+    std::memset(p, 0, sizeof *p);
+    const auto status = static_cast<cudaError_t>(ASK(word(p->name), word(&p->totalGlobalMem), word(device)));
+    if (status != cudaSuccess)
+        return status;
+    p->sharedMemPerBlock = attribute(cudaDevAttrMaxSharedMemoryPerBlock);
+    p->regsPerBlock = attribute(cudaDevAttrMaxRegistersPerBlock);
+    p->warpSize = attribute(cudaDevAttrWarpSize);
+    p->memPitch = attribute(cudaDevAttrMaxPitch);
+    p->maxThreadsPerBlock = attribute(cudaDevAttrMaxThreadsPerBlock);
+    p->maxThreadsDim[0] = attribute(cudaDevAttrMaxBlockDimX);
+    p->maxThreadsDim[1] = attribute(cudaDevAttrMaxBlockDimY);
+    p->maxThreadsDim[2] = attribute(cudaDevAttrMaxBlockDimZ);
+    p->maxGridSize[0] = attribute(cudaDevAttrMaxGridDimX);
+    p->maxGridSize[1] = attribute(cudaDevAttrMaxGridDimY);
+    p->maxGridSize[2] = attribute(cudaDevAttrMaxGridDimZ);
+    p->totalConstMem = attribute(cudaDevAttrTotalConstantMemory);
+    p->major = attribute(cudaDevAttrComputeCapabilityMajor);
+    p->minor = attribute(cudaDevAttrComputeCapabilityMinor);
+    p->textureAlignment = attribute(cudaDevAttrTextureAlignment);
+    p->texturePitchAlignment = attribute(cudaDevAttrTexturePitchAlignment);
+    p->multiProcessorCount = attribute(cudaDevAttrMultiProcessorCount);
+    p->integrated = attribute(cudaDevAttrIntegrated);
+    p->canMapHostMemory = attribute(cudaDevAttrCanMapHostMemory);
+    p->surfaceAlignment = attribute(cudaDevAttrSurfaceAlignment);
+    p->concurrentKernels = attribute(cudaDevAttrConcurrentKernels);
+    p->ECCEnabled = attribute(cudaDevAttrEccEnabled);
+    p->asyncEngineCount = attribute(cudaDevAttrAsyncEngineCount);
+    p->unifiedAddressing = attribute(cudaDevAttrUnifiedAddressing);
+    p->memoryBusWidth = attribute(cudaDevAttrGlobalMemoryBusWidth);
+    p->l2CacheSize = attribute(cudaDevAttrL2CacheSize);
+    p->maxThreadsPerMultiProcessor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+    p->streamPrioritiesSupported = attribute(cudaDevAttrStreamPrioritiesSupported);
+    p->globalL1CacheSupported = attribute(cudaDevAttrGlobalL1CacheSupported);
+    p->localL1CacheSupported = attribute(cudaDevAttrLocalL1CacheSupported);
+    p->sharedMemPerMultiprocessor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+    p->regsPerMultiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
+    p->managedMemory = attribute(cudaDevAttrManagedMemory);
+    p->concurrentManagedAccess = attribute(cudaDevAttrConcurrentManagedAccess);
+    p->computePreemptionSupported = attribute(cudaDevAttrComputePreemptionSupported);
+    p->cooperativeLaunch = attribute(cudaDevAttrCooperativeLaunch);
+    p->sharedMemPerBlockOptin = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    p->maxBlocksPerMultiProcessor = attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
+    p->reservedSharedMemPerBlock = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+    return cudaSuccess;
+}
+
+// Errors
+cudaError_t cudaGetLastError() { CALL(0); }
+cudaError_t cudaPeekAtLastError() { CALL(0); }
+const char *cudaGetErrorName(cudaError_t error) { return reinterpret_cast<const char *>(ASK(word(error))); }
+const char *cudaGetErrorString(cudaError_t error) { return reinterpret_cast<const char *>(ASK(word(error))); }
+
+// Streams and events
+cudaError_t cudaStreamCreate(cudaStream_t *s) { CALL(word(s)); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned int flags) { CALL(word(s), flags); }
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned int flags, int priority) {
+    CALL(word(s), flags, word(priority));
+}
+cudaError_t cudaStreamDestroy(cudaStream_t s) { CALL(word(s)); }
+cudaError_t cudaStreamSynchronize(cudaStream_t s) { CALL(word(s)); }
+cudaError_t cudaStreamQuery(cudaStream_t s) { CALL(word(s)); }
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned int) { CALL(word(s), word(e)); }
+cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority) { CALL(word(s), word(priority)); }
+cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned int *flags) { CALL(word(s), word(flags)); }
+cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t n, unsigned int flags) {
+    CALL(word(s), word(p), n, flags);
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t s, cudaStreamCallback_t f, void *data, unsigned int) {
+    const auto status = static_cast<cudaError_t>(ASK(word(s)));
+    if (status == cudaSuccess)
+        f(s, cudaSuccess, data);
+    return status;
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t s, cudaHostFn_t f, void *data) {
+    const auto status = static_cast<cudaError_t>(ASK(word(s)));
+    if (status == cudaSuccess)
+        f(data);
+    return status;
+}
+cudaError_t cudaEventCreate(cudaEvent_t *e) { CALL(word(e)); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned int flags) { CALL(word(e), flags); }
+cudaError_t cudaEventDestroy(cudaEvent_t e) { CALL(word(e)); }
+cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s) { CALL(word(e), word(s)); }
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned int) { CALL(word(e), word(s)); }
+cudaError_t cudaEventSynchronize(cudaEvent_t e) { CALL(word(e)); }
+cudaError_t cudaEventQuery(cudaEvent_t e) { CALL(word(e)); }
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t start, cudaEvent_t stop) {
+    CALL(word(ms), word(start), word(stop));
+}
+
+// Kernels
+static thread_local struct {
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+    Word frames[most_frames + 1];
+} configuration;
+
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared, cudaStream_t stream) {
+    configuration.grid = grid;
+    configuration.block = block;
+    configuration.shared = shared;
+    configuration.stream = stream;
+    walk(static_cast<const Word *>(__builtin_frame_address(0)), configuration.frames);
+    return 0;
+}
+
+cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, void *stream) {
+    *grid = configuration.grid;
+    *block = configuration.block;
+    *shared = configuration.shared;
+    *static_cast<cudaStream_t *>(stream) = configuration.stream;
+    return cudaSuccess;
+}
+
+static cudaError_t launch(const char *name, const Word *frames, const void *f, dim3 grid, dim3 block, void **arguments,
+                          size_t shared, cudaStream_t stream) {
+    const Word words[] = {word(f),  grid.x,  grid.y,          grid.z, block.x,
+                          block.y, block.z, word(arguments), shared, word(stream)};
+    return static_cast<cudaError_t>(serve(name, words, frames));
+}
+
+cudaError_t cudaLaunchKernel(const void *f, dim3 grid, dim3 block, void **arguments, size_t shared, cudaStream_t s) {
+    Word frames[most_frames + 1];
+    walk(static_cast<const Word *>(__builtin_frame_address(0)), frames);
+    return launch("cudaLaunchKernel", frames, f, grid, block, arguments, shared, s);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                        cudaStream_t s) {
+    Word frames[most_frames + 1];
+    walk(static_cast<const Word *>(__builtin_frame_address(0)), frames);
+    return launch("cudaLaunchCooperativeKernel", frames, f, grid, block, arguments, shared, s);
+}
+
+cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *f) {
+    *kernel = static_cast<cudaKernel_t>(const_cast<void *>(f));
+    return cudaSuccess;
+}
+
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
+                               cudaStream_t s) {
+    return launch("cudaLaunchKernel", configuration.frames, kernel, grid, block, arguments, shared, s);
+}
+
+cudaError_t cudaFuncSetAttribute(const void *f, cudaFuncAttribute attribute, int value) {
+    CALL(word(f), word(attribute), word(value));
+}
+cudaError_t cudaFuncSetCacheConfig(const void *f, cudaFuncCache config) { CALL(word(f), word(config)); }
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *f) {
+    Word found[8] = {};
+    const auto status = static_cast<cudaError_t>(ASK(word(&found), word(f)));
+    std::memset(out, 0, sizeof *out);
+    out->sharedSizeBytes = found[0];
+    out->constSizeBytes = found[1];
+    out->localSizeBytes = found[2];
+    out->maxThreadsPerBlock = static_cast<int>(found[3]);
+    out->numRegs = static_cast<int>(found[4]);
+    out->ptxVersion = out->binaryVersion = static_cast<int>(found[5]);
+    out->maxDynamicSharedSizeBytes = static_cast<int>(found[6]);
+    out->preferredShmemCarveout = -1;
+    return status;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *f, int threads, size_t shared) {
+    CALL(word(blocks), word(f), word(threads), shared);
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *f, int threads,
+                                                                   size_t shared, unsigned int) {
+    CALL(word(blocks), word(f), word(threads), shared);
+}
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void *f, int blocks, int threads) {
+    CALL(word(shared), word(f), word(blocks), word(threads));
+}
+
+void **__cudaRegisterFatBinary(void *) {
+    static void *handle = nullptr;
+    const Word none = 0;
+    forward("__cudaRegisterFatBinary", &none, &none);
+    return &handle;
+}
+void __cudaRegisterFatBinaryEnd(void **) {}
+void __cudaUnregisterFatBinary(void **) {}
+void __cudaRegisterFunction(void **, const char *host, char *, const char *name, int, uint3 *, uint3 *, dim3 *, dim3 *,
+                            int *) {
+    const Word none = 0, arguments[] = {word(host), word(name)};
+    forward("__cudaRegisterFunction", arguments, &none);
+}
+void __cudaRegisterVar(void **, char *host, char *, const char *name, int, size_t size, int, int) {
+    const Word none = 0, arguments[] = {word(host), word(name), size};
+    forward("__cudaRegisterVar", arguments, &none);
+}
+void __cudaRegisterManagedVar(void **, void **host, char *, const char *name, int, size_t size, int, int) {
+    const Word none = 0, arguments[] = {word(host), word(name), size};
+    forward("__cudaRegisterManagedVar", arguments, &none);
+}
+char __cudaInitModule(void **) { return 1; }
+
+}  // extern "C"

@@ -1,0 +1,78 @@
+"""The runtime's errors: numbers, names and texts, as `cudaError_t` has them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Status(IntEnum):
+    """Those that can come up, by the end of their names."""
+
+    Success = 0
+    InvalidValue = 1
+    MemoryAllocation = 2
+    InvalidConfiguration = 9
+    InvalidPitchValue = 12
+    InvalidSymbol = 13
+    InvalidDeviceFunction = 98
+    InvalidDevice = 101
+    InvalidResourceHandle = 400
+    NotReady = 600
+    IllegalAddress = 700
+    LaunchOutOfResources = 701
+    LaunchTimeout = 702
+    Assert = 710
+    HostMemoryAlreadyRegistered = 712
+    HostMemoryNotRegistered = 713
+    LaunchFailure = 719
+    CooperativeLaunchTooLarge = 720
+    NotSupported = 801
+    Unknown = 999
+
+    @property
+    def cuda_name(self) -> str:
+        return "cudaSuccess" if self is Status.Success else f"cudaError{self.name}"
+
+
+_TEXTS = {
+    Status.Success: "no error",
+    Status.InvalidValue: "invalid argument",
+    Status.MemoryAllocation: "out of memory",
+    Status.InvalidConfiguration: "invalid configuration argument",
+    Status.InvalidPitchValue: "invalid pitch argument",
+    Status.InvalidSymbol: "invalid device symbol",
+    Status.InvalidDeviceFunction: "invalid device function",
+    Status.InvalidDevice: "invalid device ordinal",
+    Status.InvalidResourceHandle: "invalid resource handle",
+    Status.NotReady: "device not ready",
+    Status.IllegalAddress: "an illegal memory access was encountered",
+    Status.LaunchOutOfResources: "too many resources requested for launch",
+    Status.LaunchTimeout: "the launch timed out and was terminated",
+    Status.Assert: "device-side assert triggered",
+    Status.HostMemoryAlreadyRegistered: "part or all of the requested memory range is already mapped",
+    Status.HostMemoryNotRegistered: "pointer does not correspond to a registered memory region",
+    Status.LaunchFailure: "unspecified launch failure",
+    Status.CooperativeLaunchTooLarge: "too many blocks in cooperative launch",
+    Status.NotSupported: "operation not supported",
+    Status.Unknown: "unknown error",
+}
+
+
+def name_of(number: int) -> str:
+    """What cudaGetErrorName says."""
+    return Status(number).cuda_name if number in _TEXTS else "unrecognized error code"
+
+
+def text_of(number: int) -> str:
+    """What cudaGetErrorString says."""
+    return _TEXTS[Status(number)] if number in _TEXTS else "unrecognized error code"
+
+
+class CudaError(Exception):
+    """A call returns this status. `noted`: the reason has been told already."""
+
+    def __init__(self, status: Status, reason: str = "", *, noted: bool = False) -> None:
+        super().__init__(reason or status.cuda_name)
+        self.status = status
+        self.reason = reason
+        self.noted = noted

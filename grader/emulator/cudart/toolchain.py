@@ -1,0 +1,183 @@
+"""nvcc and the host's compiler: from a program's source to a library that is linked with our runtime, and its PTX."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.emulator.cache import cache_folder, keep, kept
+
+REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-profiler-api==13.0.*'"
+_SOURCE = Path(__file__).with_name("runtime.cpp")
+_OLDER = Path(__file__).with_name("cuda12.h")
+_RUNTIME = "libladder_cudart.so"
+_WRAPPED = (
+    "malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign",
+    "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
+)  # fmt: skip
+"""Functions of the C and C++ libraries whose calls go by way of the runtime, which notes how large blocks are."""
+_HOST_OPTIONS = ("-g", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+_UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symbol:?) [`']?(\w+)")
+_REQUIRED = re.compile(r"required symbol [`'](\w+)' not defined")
+_FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)".*$', re.MULTILINE)
+_NUMBERED = re.compile(r"(\.loc\s+|inlined_at\s+|\.file\s+)(\d+)\b")
+
+
+class CompilerNotFound(Exception):
+    """nvcc, its wheels or the host's compiler are not there. `remedy` is a command."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+
+
+class ProgramRefused(Exception):
+    """The compiler refused the program; the text is what it said."""
+
+
+class NotThere(Exception):
+    """The program calls functions that are not there without a GPU: (name, file, line) each; line 0: not known."""
+
+    def __init__(self, missing: Sequence[tuple[str, str, int]]) -> None:
+        super().__init__(", ".join(name for name, _, _ in missing))
+        self.missing = tuple(missing)
+
+
+@dataclass(frozen=True)
+class Program:
+    """What nvcc made of a program."""
+
+    library: Path
+    runtime: Path
+    ptx: str
+    """With ptxas's report as comments."""
+    warnings: str
+    """What the compiler said."""
+
+
+@functools.cache
+def toolkit() -> Path:
+    """The folder of the wheels with nvcc, its back end and CUDA's headers. Raises CompilerNotFound."""
+    for root in (Path(entry, "nvidia", "cu13").resolve() for entry in sys.path):
+        if (root / "bin" / "nvcc").exists() and (root / "nvvm" / "bin" / "cicc").exists():
+            return root
+    raise CompilerNotFound("nvcc is not installed", f"pip install {REQUIREMENTS}")
+
+
+@functools.cache
+def host_compiler() -> str:
+    """The C++ compiler that nvcc calls. Raises CompilerNotFound."""
+    found = os.environ.get("CXX") or shutil.which("g++")
+    if not found:
+        raise CompilerNotFound("there is no C++ compiler", "apt-get install g++")
+    return found
+
+
+def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str] = ()) -> Program:
+    """Compile a program for the emulator into `folder`; `options` are nvcc's, of the caller.
+
+    Raises ProgramRefused, NotThere, and CompilerNotFound.
+    """
+    runtime = _runtime(folder)
+    real = f"compute_{arch.removeprefix('sm_')}"
+    wrapped = ",".join(f"--wrap={name}" for name in _WRAPPED)
+    command = [
+        *_nvcc(), *options, f"-gencode=arch={real},code={arch}", "-shared", "-cudart=none", "-lineinfo",
+        "-Xptxas=-v", "--keep", f"--keep-dir={folder}", f"-Xcompiler={','.join(_HOST_OPTIONS)}",
+        f"-Xlinker=-z,defs,-Bsymbolic,--require-defined=main,{wrapped}", str(source.resolve()), str(runtime),
+        "-o", str(folder / "program.so"),
+    ]  # fmt: skip
+    done = _run(command)
+    said = _without_noise(done.stderr + done.stdout)
+    if done.returncode:
+        missing = dict.fromkeys(
+            (name, file, int(line or 0)) for file, line, name in _UNDEFINED.findall(done.stderr)
+        )
+        missing |= {(name, "", 0): None for name in _REQUIRED.findall(done.stderr)}
+        if missing:
+            raise NotThere(list(missing))
+        raise ProgramRefused("\n".join(line for line in said if not line.startswith("ptxas info")))
+    (ptx,) = folder.glob("*.ptx")
+    report = [line for line in said if line.startswith(("ptxas", "    "))]
+    text = (
+        _program_first(ptx.read_text(), source)
+        + "\n"
+        + "".join(f"// {_as_report(line)}\n" for line in report)
+    )
+    warnings = "\n".join(line for line in said if line not in report)
+    return Program(folder / "program.so", runtime, text, warnings)
+
+
+def compile_native(source: Path, target: Path, options: Sequence[str] = ()) -> str:
+    """Compile a program for the GPU of this machine; returns what the compiler said. Raises as `compile_program`."""
+    libraries = toolkit() / "lib"
+    command = [
+        *_nvcc(), *options, "-arch=native", "-lineinfo", "-cudart=static", f"-L{libraries}", str(source.resolve()),
+        "-o", str(target),
+    ]  # fmt: skip
+    done = _run(command)
+    if done.returncode:
+        raise ProgramRefused("\n".join(_without_noise(done.stderr + done.stdout)))
+    return done.stderr
+
+
+def _nvcc() -> list[str]:
+    return [str(toolkit() / "bin" / "nvcc"), f"-ccbin={host_compiler()}", f"--pre-include={_OLDER}"]
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    # nvcc takes further options from variables, and messages have to be those we know.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("NVCC_")}
+    return subprocess.run(
+        command, env=environment | {"LC_ALL": "C.UTF-8"}, capture_output=True, text=True, errors="replace", check=False
+    )  # fmt: skip
+
+
+def _without_noise(said: str) -> list[str]:
+    return [line for line in said.splitlines() if "Compile time =" not in line and line.strip()]
+
+
+def _as_report(line: str) -> str:
+    """The emulator takes lines that begin with ptxas for the report."""
+    return line if line.startswith("ptxas") else f"ptxas {line}"
+
+
+def _program_first(ptx: str, source: Path) -> str:
+    """The program's own file is number 1, as it is with NVRTC: lines of other files are of no use to the reader. Paths
+    are left out."""
+    numbers = {Path(name).resolve(): number for number, name in _FILE.findall(ptx)}
+    own = numbers.get(source.resolve(), "1")
+    swapped = {own: "1", "1": own}
+    plain = _FILE.sub(r'.file \1 "file \1"', ptx)
+    return _NUMBERED.sub(lambda found: str(found[1]) + swapped.get(found[2], str(found[2])), plain)
+
+
+def _runtime(folder: Path) -> Path:
+    """Our runtime as a library in `folder`, compiled once and kept."""
+    source = _SOURCE.read_bytes()
+    include = toolkit() / "include"
+    about = [sys.platform, os.uname().machine, host_compiler(), *sorted(w.name for w in _wheels())]
+    key = hashlib.sha256(source + "\0".join(about).encode()).hexdigest()
+    entry, library = cache_folder() / f"{key}.cudart", folder / _RUNTIME
+    content = kept(entry)
+    if content is not None:
+        library.write_bytes(content)
+        return library
+    options = ["-std=c++17", *_HOST_OPTIONS, "-shared", f"-Wl,-soname,{_RUNTIME}", "-isystem", str(include)]
+    done = _run([host_compiler(), *options, "-o", str(library), str(_SOURCE)])
+    if done.returncode:
+        raise ProgramRefused(f"the emulator's CUDA runtime does not compile:\n{done.stderr}")
+    keep(entry, library.read_bytes())
+    return library
+
+
+def _wheels() -> list[Path]:
+    return list(toolkit().parent.parent.glob("nvidia_cuda_runtime-*.dist-info"))

@@ -1,0 +1,130 @@
+"""What the emulator saw a program's host code do, in words."""
+
+from __future__ import annotations
+
+from grader.emulator.cudart.events import HostFinding
+
+_CHECK = "Compare what every call returns with cudaSuccess, and ask cudaGetLastError() after every launch."
+_REMEDIES = {
+    "unchecked_error": _CHECK,
+    "launch_failed": "Launch with what the device allows, and ask cudaGetLastError() after every launch.",
+    "too_early": (
+        "Wait first: cudaStreamSynchronize, cudaEventSynchronize or cudaDeviceSynchronize, between the call and this "
+        "line."
+    ),
+    "copy_direction": "Name the direction that the pointers have: the destination comes first.",
+    "use_after_free": "Free memory after the last call that uses it.",
+    "double_free": "Free it once, and set the pointer to nullptr.",
+    "leak": "Free it with the function that goes with the one that allocated it, before the program ends.",
+    "lost_output": "Call cudaDeviceSynchronize() before the program ends: what kernels print is shown then.",
+    "crash": "Host code reaches its own memory; device memory is copied to it with cudaMemcpy.",
+}
+_FREES = {"cudaHostAlloc": "cudaFreeHost"}
+
+
+def message(finding: HostFinding) -> str:
+    """What happened."""
+    return _MESSAGES[finding.kind](finding)
+
+
+def remedy(finding: HostFinding) -> str:
+    """What would mend it."""
+    if finding.kind == "copy_size":
+        if finding.error == "small":
+            return "Sizes are in bytes: multiply the number of elements by sizeof of one."
+        return "Copy no more bytes than both sides have: the number of elements times sizeof of one."
+    if finding.kind == "leak":
+        return f"Call {_FREES.get(finding.call, 'cudaFree')} before the program ends."
+    if finding.kind == "crash" and not device_memory(finding):
+        return "Look at the pointer or the index that this line uses."
+    return _REMEDIES[finding.kind]
+
+
+def device_memory(finding: HostFinding) -> bool:
+    """Whether a crash is from device memory: the emulator's begins at 0x700000000000."""
+    return finding.address >> 40 == 0x70
+
+
+def _memory(finding: HostFinding) -> str:
+    return f"`{finding.array}`" if finding.array else "memory"
+
+
+def _line(finding: HostFinding) -> str:
+    return f" in line {finding.other.line}" if finding.other else ""
+
+
+def _because(finding: HostFinding) -> str:
+    return f": {finding.reason}" if finding.reason else ""
+
+
+def _unchecked_error(finding: HostFinding) -> str:
+    return f"{finding.call} returned {finding.error}, and nothing looks at it{_because(finding)}"
+
+
+def _launch_failed(finding: HostFinding) -> str:
+    return f"the launch failed with {finding.error}{_because(finding)}"
+
+
+def _too_early(finding: HostFinding) -> str:
+    does = "writes" if finding.writes else "reads"
+    what = "the kernel launched" if "Launch" in finding.other_call else finding.other_call
+    may = "may still be using it" if finding.writes else "may not have finished"
+    return f"the host {does} {_memory(finding)}, and {what}{_line(finding)} {may}: nothing has waited for it"
+
+
+def _copy_size(finding: HostFinding) -> str:
+    if finding.error == "small":
+        part = finding.room // finding.nbytes
+        return (
+            f"{finding.call} copies {finding.nbytes} bytes of {_memory(finding)}, which has {finding.room} on both "
+            f"sides: one {'fourth' if part == 4 else 'eighth'}, and the rest is never copied"
+        )
+    name = f"the {finding.side}" + (f", {_memory(finding)}," if finding.array else "")
+    return f"{finding.call} goes over {finding.nbytes} bytes, but {name} has {finding.room}"
+
+
+def _copy_direction(finding: HostFinding) -> str:
+    wanted = finding.error.removeprefix("cudaMemcpy").split("To")[finding.side == "destination"].lower()
+    is_ = "device" if wanted == "host" else "host"
+    name = f", {_memory(finding)}," if finding.array else ""
+    return f"{finding.error} asks for a {finding.side} on the {wanted}, but the {finding.side}{name} is on the {is_}"
+
+
+def _use_after_free(finding: HostFinding) -> str:
+    if finding.side:
+        return f"{finding.call} uses {_memory(finding)}, which was freed{_line(finding)}"
+    where = f", in {finding.reason}," if finding.reason else ""
+    does = f"writes{where} to" if finding.writes else f"reads{where} from"
+    return f"the kernel {does} {_memory(finding)}, which was freed{_line(finding)}"
+
+
+def _double_free(finding: HostFinding) -> str:
+    return f"{_memory(finding)} was freed{_line(finding)} already"
+
+
+def _leak(finding: HostFinding) -> str:
+    return f"{_memory(finding)}, {finding.nbytes} bytes of {finding.call}, is never freed"
+
+
+def _lost_output(finding: HostFinding) -> str:
+    return f"the program ends without waiting for this kernel: {finding.nbytes} characters that it printed are lost"
+
+
+def _crash(finding: HostFinding) -> str:
+    does = "writes" if finding.writes else "reads"
+    what = "device memory" if device_memory(finding) else "memory that is not there"
+    return f"the host {does} {what}, at {finding.address:#x}: segmentation fault"
+
+
+_MESSAGES = {
+    "unchecked_error": _unchecked_error,
+    "launch_failed": _launch_failed,
+    "too_early": _too_early,
+    "copy_size": _copy_size,
+    "copy_direction": _copy_direction,
+    "use_after_free": _use_after_free,
+    "double_free": _double_free,
+    "leak": _leak,
+    "lost_output": _lost_output,
+    "crash": _crash,
+}

@@ -1,0 +1,1 @@
+"""What was run on the emulator outside of the workbook: launches and findings."""

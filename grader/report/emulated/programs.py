@@ -1,0 +1,94 @@
+"""What `ladder run` says after a program: its launches, and what was found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from grader.emulator.cudart.events import Outcome, Place
+from grader.emulator.machine.records import LaunchRecord
+from grader.findings import host, kernels
+from grader.workbook import units
+
+_MOST_ROWS = 20
+
+
+def program(console: Console, outcome: Outcome, source: Path) -> None:
+    """The launches, one row for those that are alike, and the findings, the host's first."""
+    if outcome.refused:
+        what, place = outcome.refused
+        where = f"{place}: " if place else ""
+        console.print(
+            Text.assemble((where, "bold"), f"{what}: refused by ladder run without a GPU"), soft_wrap=True
+        )
+    if outcome.launches:
+        console.print(_launches(outcome, source))
+    for line in (*_host(outcome), *_kernels(outcome, source)):
+        console.print(line, soft_wrap=True)
+    emulated = units.number_of(len(outcome.launches), "launch", "launches")
+    said = f"{source.name}: {emulated} emulated, {units.number_of(outcome.faults, 'finding')}"
+    if outcome.times_read:
+        said += "; the times between its events are the emulator's own, not a GPU's"
+    console.print(Text(said, "dim"))
+
+
+def _launches(outcome: Outcome, source: Path) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    table.add_column("line", justify="right", no_wrap=True)
+    table.add_column("kernel", overflow="fold")
+    for column in ("grid", "block", "smem", "regs", "times", "findings"):
+        table.add_column(column, justify="right", no_wrap=True)
+    alike = Counter(_row(record, place, source) for record, place in outcome.launches)
+    for row, times in list(alike.items())[:_MOST_ROWS]:
+        *shown, findings = row
+        table.add_row(*shown, str(times), Text(findings, "red" if findings != "0" else ""))
+    if len(alike) > _MOST_ROWS:
+        table.add_row("…", f"{len(alike) - _MOST_ROWS} more rows")
+    return table
+
+
+def _row(record: LaunchRecord, place: Place | None, source: Path) -> tuple[str, ...]:
+    line = str(place.line if place and place.file == source.name else place or "?")
+    return (
+        line, record.kernel, _extents(record.grid), _extents(record.block),
+        units.kib(record.shared_bytes) if record.shared_bytes else "0", str(record.registers),
+        str(len(record.findings)),
+    )  # fmt: skip
+
+
+def _extents(sizes: tuple[int, int, int]) -> str:
+    """Without the axes behind the last that is larger than 1."""
+    shown = list(sizes)
+    while len(shown) > 1 and shown[-1] == 1:
+        shown.pop()
+    return units.extents(shown)
+
+
+def _host(outcome: Outcome) -> Iterator[Text]:
+    for found in outcome.findings:
+        times = f" ({units.count(found.count)} times)" if found.count > 1 else ""
+        where = f"{found.place}: " if found.place else ""
+        yield _finding(where, found.kind, f"{host.message(found)}{times}. {host.remedy(found)}")
+
+
+def _kernels(outcome: Outcome, source: Path) -> Iterator[Text]:
+    """What kernels did, once for all launches of a line that found the same."""
+    seen: Counter[tuple[str, str, str]] = Counter()
+    for record, place in outcome.launches:
+        for found in record.findings:
+            line = f"{source.name}:{found.line}: " if found.line else ""
+            launched = f", launched in line {place.line}" if place else ""
+            times = f" ({units.count(found.count)} times)" if found.count > 1 else ""
+            said = f"{record.kernel}{launched}: {kernels.message(found)}{times}. {kernels.remedy(found)}"
+            seen[line, found.kind, said] += 1
+    for line, kind, said in seen:
+        yield _finding(line, kind, said)
+
+
+def _finding(where: str, kind: str, said: str) -> Text:
+    return Text.assemble((where, "bold"), (kind.replace("_", " "), "red"), f": {said}")

@@ -1,0 +1,156 @@
+"""Whole CUDA C++ programs without a GPU: those in programs/ run right, each bug in bugs/ is found with its line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.emulator.cudart.events import HostFinding, Outcome
+from grader.emulator.cudart.process import run
+from grader.emulator.cudart.toolchain import NotThere, ProgramRefused
+
+HERE = Path(__file__).parent
+PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
+QUICK = ("vector_add", "streams_overlap")
+
+BUGS = {
+    "count_in_elements": ("copy_size", "d_x"),
+    "double_free": ("double_free", "d_x"),
+    "event_never_recorded": ("unchecked_error", None),
+    "host_reads_device": ("crash", None),
+    "launch_failed": ("launch_failed", None),
+    "leak": ("leak", "d_b"),
+    "managed_before_sync": ("too_early", "x"),
+    "printf_lost": ("lost_output", None),
+    "read_before_sync": ("too_early", "h_x"),
+    "source_overwritten": ("too_early", "h_x"),
+    "too_much_copied": ("copy_size", None),
+    "unchecked_error": ("unchecked_error", None),
+    "use_after_free": ("use_after_free", "d_x"),
+    "wrong_direction": ("copy_direction", "d_x"),
+}
+QUICK_BUGS = ("managed_before_sync", "use_after_free")
+
+
+def params(names: list[str], quick: tuple[str, ...]) -> list[object]:
+    """nvcc takes some seconds a program: `make test` runs a few of them."""
+    return [name if name in quick else pytest.param(name, marks=pytest.mark.verify) for name in names]
+
+
+def run_program(path: Path, *arguments: str) -> Outcome:
+    return run(path, arguments, "sm_90a")
+
+
+@pytest.mark.parametrize("name", params(PROGRAMS, QUICK))
+def test_a_program_runs_right(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+    path = HERE / "programs" / f"{name}.cu"
+    wanted = re.findall(r"^// PRINTS: (.*)$", path.read_text(), re.MULTILINE)
+    outcome = run_program(path)
+    assert capfd.readouterr().out.splitlines() == wanted
+    assert outcome.findings == []
+    assert [record.findings for record, _ in outcome.launches if record.findings] == []
+    assert (outcome.status, outcome.refused, outcome.exit_code) == (0, None, 0)
+
+
+@pytest.mark.parametrize("name", params(list(BUGS), QUICK_BUGS))
+def test_a_bug_is_found_with_its_line(name: str) -> None:
+    path = HERE / "bugs" / f"{name}.cu"
+    (line,) = [n for n, text in enumerate(path.read_text().splitlines(), 1) if text.endswith("// BUG")]
+    outcome = run_program(path)
+    (found,) = outcome.findings
+    assert found.place is not None
+    assert (found.place.file, found.place.line) == (path.name, line)
+    assert (found.kind, found.array) == BUGS[name]
+    assert outcome.exit_code != 0
+
+
+def test_every_planted_bug_is_tried() -> None:
+    assert {path.stem for path in (HERE / "bugs").glob("*.cu")} == {*BUGS, "out_of_bounds"}
+
+
+@pytest.mark.verify
+def test_an_access_out_of_bounds_names_the_array_of_the_host() -> None:
+    outcome = run_program(HERE / "bugs" / "out_of_bounds.cu")
+    ((record, place),) = outcome.launches
+    (found,) = record.findings
+    assert (record.kernel, str(place)) == ("fill", "out_of_bounds.cu:11")
+    assert (found.kind, found.line, found.array, found.element) == ("out_of_bounds", 4, "d_out", 1000)
+    assert outcome.exit_code == 1
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "prog.cu"
+    path.write_text(text)
+    return path
+
+
+def test_what_is_not_there_is_refused_by_name_and_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "int main() {\n  cudaGraph_t graph;\n  cudaGraphCreate(&graph, 0);\n}\n")
+    with pytest.raises(NotThere) as error:
+        run_program(path)
+    ((name, file, line),) = error.value.missing
+    assert (name, Path(file).name, line) == ("cudaGraphCreate", "prog.cu", 3)
+
+
+def test_what_does_not_compile_is_said_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ProgramRefused, match=r'prog\.cu\(2\): error: .*"nowhere"'):
+        run_program(write(tmp_path, "int main() {\n  return nowhere;\n}\n"))
+
+
+@pytest.mark.verify
+def test_a_program_has_its_arguments_status_and_other_files(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "other.cpp").write_text("#include <cstdlib>\nint other() { std::exit(7); }\n")
+    path = write(
+        tmp_path,
+        "#include <cstdio>\nint other();\n"
+        'int main(int n, char **a) { std::printf("%d %s\\n", n, a[1]); return n > 1 ? other() : 0; }\n',
+    )
+    outcome = run(path, ["--many"], "sm_90a", [str(tmp_path / "other.cpp")])
+    assert (outcome.status, outcome.exit_code) == (7, 7)
+    assert capfd.readouterr().out == "2 --many\n"
+
+
+@pytest.mark.verify
+def test_an_error_that_the_program_looks_at_is_no_finding(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "int main() {\n  void *p;\n  cudaMalloc(&p, size_t(1) << 50);\n"
+        "  if (cudaGetLastError() != cudaErrorMemoryAllocation) return 5;\n"
+        "  cudaError_t status = cudaMalloc(&p, size_t(1) << 50);\n  return status == cudaSuccess;\n}\n",
+    )
+    outcome = run_program(path)
+    assert (outcome.findings, outcome.exit_code) == ([], 0)
+
+
+@pytest.mark.verify
+def test_what_a_kernel_breaks_stays_broken(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "__global__ void stop() { __trap(); }\n"
+        "int main() {\n  stop<<<1, 1>>>();\n  void *p;\n"
+        "  if (cudaDeviceSynchronize() != cudaErrorLaunchFailure) return 5;\n"
+        "  if (cudaMalloc(&p, 4) != cudaErrorLaunchFailure) return 6;\n"
+        "  if (cudaDeviceReset() != cudaSuccess) return 7;\n"
+        "  return cudaMalloc(&p, 4) == cudaSuccess && cudaFree(p) == cudaSuccess ? 0 : 8;\n}\n",
+    )
+    outcome = run_program(path)
+    assert outcome.status == 0
+    assert [finding.kind for finding in outcome.launches[0][0].findings] == ["trap"]
+
+
+@pytest.mark.verify
+def test_memory_that_is_freed_is_not_given_again_at_once(tmp_path: Path) -> None:
+    path = write(
+        tmp_path,
+        "int main() {\n  int *a, *b, x = 1;\n  cudaMalloc(&a, 64);\n  cudaFree(a);\n  cudaMalloc(&b, 64);\n"
+        "  cudaMemcpy(a, &x, sizeof x, cudaMemcpyHostToDevice);\n  cudaFree(b);\n}\n",
+    )
+    (found,) = run_program(path).findings
+    assert isinstance(found, HostFinding)
+    assert (found.kind, found.array, str(found.place), str(found.other)) == (
+        "use_after_free", "a", "prog.cu:6", "prog.cu:4",
+    )  # fmt: skip

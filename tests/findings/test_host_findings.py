@@ -1,0 +1,59 @@
+"""Findings of the host's code in words."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from grader.emulator.cudart.events import HostFinding, HostKind, Place
+from grader.findings import host
+
+AT, BEFORE = Place("prog.cu", 12), Place("prog.cu", 9)
+
+
+@pytest.mark.parametrize("kind", get_args(HostKind))
+def test_every_kind_has_words_and_a_remedy(kind: HostKind) -> None:
+    finding = HostFinding(kind, AT, "cudaMemcpy", error="cudaMemcpyHostToDevice", side="source", other=BEFORE)
+    assert host.message(finding)
+    assert host.remedy(finding).endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("finding", "said"),
+    [
+        (
+            HostFinding("too_early", AT, "", array="h_x", other_call="cudaMemcpyAsync", other=BEFORE),
+            "the host reads `h_x`, and cudaMemcpyAsync in line 9 may not have finished: nothing has waited for it",
+        ),
+        (
+            HostFinding("too_early", AT, "", array="h_x", other_call="cudaLaunchKernel", other=BEFORE, writes=True),
+            "the host writes `h_x`, and the kernel launched in line 9 may still be using it: "
+            "nothing has waited for it",
+        ),
+        (
+            HostFinding("copy_size", AT, "cudaMemcpy", error="small", array="d_x", nbytes=100, room=400),
+            "cudaMemcpy copies 100 bytes of `d_x`, which has 400 on both sides: one fourth, and the rest is never "
+            "copied",
+        ),
+        (
+            HostFinding("copy_direction", AT, "cudaMemcpy", error="cudaMemcpyDeviceToHost", side="destination"),
+            "cudaMemcpyDeviceToHost asks for a destination on the host, but the destination is on the device",
+        ),
+        (
+            HostFinding("use_after_free", AT, "fill", array="d_x", other=BEFORE, reason="line 5", writes=True),
+            "the kernel writes, in line 5, to `d_x`, which was freed in line 9",
+        ),
+        (
+            HostFinding("use_after_free", AT, "fill", array="d_x", other=BEFORE, reason="line 5"),
+            "the kernel reads, in line 5, from `d_x`, which was freed in line 9",
+        ),
+    ],
+)  # fmt: skip
+def test_what_happened_is_said_with_the_arrays_name_and_lines(finding: HostFinding, said: str) -> None:
+    assert host.message(finding) == said
+
+
+def test_a_leak_names_the_call_that_would_free_it() -> None:
+    assert "cudaFreeHost" in host.remedy(HostFinding("leak", AT, "cudaHostAlloc", nbytes=4))
+    assert "cudaFree " in host.remedy(HostFinding("leak", AT, "cudaMalloc", nbytes=4))
