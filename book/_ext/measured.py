@@ -156,7 +156,9 @@ def provenance(climb: Climb) -> str:
     if any(rung.timeline for rung in climb.rungs):
         said.append("in, compute, out: how much of the time each engine works.")
     if any(rung.side_step for rung in climb.rungs):
-        said.append(f"{console.SIDE_STEP} for understanding, not for speed: an idea that need not be faster here.")
+        said.append(
+            f"{console.SIDE_STEP} for understanding, not for speed: an idea that need not be faster here."
+        )
     return " ".join(said)
 
 
