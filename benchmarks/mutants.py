@@ -38,7 +38,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from corpus import spread_over_processes
@@ -52,6 +52,8 @@ from grader.judge.grade import grade
 from grader.workbook import compiler, topics
 from grader.workbook.kernel_file import KernelFile, parse_source
 from grader.workbook.topic import Topic
+
+_T = TypeVar("_T")
 
 SEED = 20_261_122
 EACH = 4
@@ -300,8 +302,15 @@ def chosen(names: Sequence[str], each: int, sample: int | None) -> list[Mutant]:
     places: dict[tuple[str, str], list[Mutant]] = defaultdict(list)
     for mutant in random.Random(SEED).sample(mutants, len(mutants)):
         places[mutant.topic, mutant.operator].append(mutant)
-    rounds = zip_longest(*places.values())
-    return [mutant for turn in rounds for mutant in turn if mutant is not None][:sample]
+    operators: dict[str, list[list[Mutant]]] = defaultdict(list)
+    for (topic, _), found in places.items():
+        operators[topic].append(found)
+    return _in_turns(_in_turns(operators.values()))[:sample]
+
+
+def _in_turns(lists: Iterable[Sequence[_T]]) -> list[_T]:
+    """The first of each list, then the second of each, and so on."""
+    return [item for turn in zip_longest(*lists) for item in turn if item is not None]
 
 
 if __name__ == "__main__":
