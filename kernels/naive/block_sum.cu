@@ -18,7 +18,7 @@ constexpr int BLOCK = 256;  // threads of a block, and numbers that it adds
 // out[0] += the sum of the N numbers of `in`. The launch block sets it to zero before.
 extern "C" __global__ void block_sum(const float* __restrict__ in, float* __restrict__ out, int N)
 {
-    // In 64 bits: the index of the last block's last thread may no longer fit an int.
+    // In 64 bits, so that no size of a block makes the last index too large for an int.
     const size_t i = size_t(blockIdx.x) * BLOCK + threadIdx.x;
     if (i < N) {
         atomicAdd(out, in[i]);
