@@ -73,7 +73,7 @@ def formats() -> str:
 def spacing() -> str:
     """The gap from a number to the next one, over the number, in each format."""
     title = "The gap between neighbouring numbers"
-    below = "Each line ends where the format does: left at its smallest normal number, right at its largest."
+    below = "FP16 ends at both dots, its smallest normal number and its largest; the others go on beyond the picture."
     low, high = -42, 42
     chart = Chart(
         title,
