@@ -94,7 +94,8 @@ class Watching:
         rungs = self._topic.ladder.ids
         self._console.print(views.grade(result, rungs, lines_of(self._file)), crop=False)
         if self._list_problems:
-            self._console.print("\n".join(problems.lines(result)), markup=False, soft_wrap=True)
+            for line in problems.lines(result):
+                self._console.print(line, markup=False, soft_wrap=True)
         self._console.print(Text(WAITING, "dim"))
 
     def _drop(self) -> None:

@@ -188,7 +188,8 @@ def grade(
     if problems:
         from grader.report.problems import lines
 
-        console.print("\n".join(lines(result)), markup=False, soft_wrap=True)
+        for line in lines(result):
+            console.print(line, markup=False, soft_wrap=True)
     if json is not None:
         write_result(json, result)
     if html is not None:
