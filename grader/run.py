@@ -36,9 +36,11 @@ def run(
     """
     if not source.is_file():
         raise WarpladderError("no such program", file=source)
+    problem = None if device == "emulator" else _gpu_problem()
+    if device == "gpu" and problem is not None:
+        raise problem
     try:
-        if device == "gpu" or (device == "auto" and _gpu_problem() is None):
-            _check_gpu()
+        if device != "emulator" and problem is None:
             return _run_native(source, arguments, options)
         devices.find(arch)
         return process.run(source, arguments, arch, options)
@@ -62,12 +64,6 @@ def _gpu_problem() -> WarpladderError | None:
             f"the driver knows no CUDA {PINNED}, which nvcc compiles for", remedy=gpu.NEW_DRIVER
         )
     return None
-
-
-def _check_gpu() -> None:
-    problem = _gpu_problem()
-    if problem is not None:
-        raise problem
 
 
 def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:

@@ -1,0 +1,64 @@
+"""`ladder run` before the program runs: which device, and what cannot be compiled, in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+from grader import gpu, run
+from grader.emulator.cudart import process
+from grader.emulator.cudart.toolchain import NotThere
+from grader.errors import WarpladderError
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "prog.cu"
+    path.write_text("int main() {}\n")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("missing", "said", "remedy"),
+    [
+        (["cudaGraphCreate"], "prog.cu:3: cudaGraphCreate is not known to ladder run without a GPU", None),
+        (["cudaMallocArray", "cudaFreeArray"], "cudaMallocArray, cudaFreeArray are not known", None),
+        (["cublasCreate_v2"], "cublasCreate_v2 is not known", "no other library of CUDA"),
+        (["cuMemAlloc_v2"], "cuMemAlloc_v2 is not known", "no other library of CUDA"),
+        (["computeGold"], "computeGold is not defined", "--nvcc=other.cpp"),
+    ],
+)
+def test_what_the_linker_misses_is_refused_by_name(
+    program: Path, monkeypatch: pytest.MonkeyPatch, missing: list[str], said: str, remedy: str | None
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise NotThere([(name, "prog.cu", 3) for name in missing])
+
+    monkeypatch.setattr(process, "run", refuse)
+    with pytest.raises(WarpladderError) as error:
+        run.run(program, device="emulator")
+    assert said in str(error.value)
+    assert (remedy or "") in (error.value.remedy or "")
+    assert bool(remedy) == bool(error.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [(None, "no NVIDIA driver"), (gpu.Gpu("Tesla T4", (12, 4), (7, 5)), "the driver knows no CUDA 13")],
+)
+def test_a_gpu_that_cannot_run_it_is_said_and_not_taken(
+    program: Path, monkeypatch: pytest.MonkeyPatch, found: gpu.Gpu | None, said: str
+) -> None:
+    monkeypatch.setattr(gpu, "find", lambda: found)
+    with pytest.raises(WarpladderError, match=said):
+        run.run(program, device="gpu")
+    emulated = process.Outcome(status=3)
+    monkeypatch.setattr(process, "run", lambda *_: emulated)
+    assert run.run(program) is emulated
+
+
+def test_an_architecture_that_is_not_emulated_is_refused(program: Path) -> None:
+    with pytest.raises(WarpladderError, match="no emulated GPU of architecture"):
+        run.run(program, device="emulator", arch="sm_20")
