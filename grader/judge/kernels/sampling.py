@@ -86,7 +86,8 @@ def sample(
     names = {item.buffer for launch in launches for item in launch.args if isinstance(item, Pointer)}
     before: list[Operation] = [Allocate(name, room) for name in sorted(names)]
     given = {name: array for name, array in (inputs or {}).items() if name in names}
-    for region in runner.regions({name: array.nbytes for name, array in given.items()}):
+    sizes = {name: array.nbytes for name, array in given.items()}
+    for region in runner.regions(sizes) if sizes else ():
         runner.payload(region)[:] = as_bytes(given[region.name])
         before.append(Repeat(region.name, region.offset, region.nbytes))
     run = Run(kernel.module, tuple(replace(launch, constant=()) for launch in launches), budget)
