@@ -59,7 +59,7 @@ def test_a_picture_is_complete_and_the_same_each_time(module: str, function: str
 def test_every_notebook_that_belongs_to_no_topic_hangs_below_one_chapter() -> None:
     below = re.findall(r"^```\{notebooks\} (.+)$", "\n".join(map(Path.read_text, CHAPTERS)), re.MULTILINE)
     named = [name for names in below for name in names.split()]
-    there = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
+    there = {path.stem for path in (ROOT / "notebooks").glob("*.md")}
     assert sorted(named) == sorted(there - set(topics.discover(ROOT)))
 
 
@@ -89,7 +89,7 @@ def test_the_map_of_the_way_leaves_out_what_is_not_there() -> None:
     )
     assert len(rows) == 3
     assert "rungs 00 to 01" in rows[2]
-    assert "banks.ipynb" in rows[2]
+    assert "banks.md" in rows[2]
     assert "none" not in rows[2]
 
 

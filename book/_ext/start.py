@@ -49,8 +49,8 @@ def table(lines: Iterable[str]) -> Iterator[str]:
             read = ", ".join(f"[](/book/{name}.md)" for name in chapters)
             climb = f"[{known[topic].title}](/lessons/{topic}/lesson.md)"
             climb += f", rungs {rungs[0].replace('-', ' to ')}" if rungs else ""
-            there = [name for name in notebooks if (ROOT / "notebooks" / f"{name}.ipynb").is_file()]
-            tried = ", ".join(f"[](/notebooks/{name}.ipynb)" for name in there)
+            there = [name for name in notebooks if (ROOT / "notebooks" / f"{name}.md").is_file()]
+            tried = ", ".join(f"[](/notebooks/{name}.md)" for name in there)
             yield f"| {read} | {climb} | {tried} |"
 
 

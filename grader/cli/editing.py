@@ -22,7 +22,7 @@ from grader.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from grader.report.hints import Aim
+    from grader.report.grades.hints import Aim
     from grader.results import Profile
     from grader.workbook.topic import Topic
 
@@ -57,7 +57,8 @@ def hint(
       ladder hint transpose mine.cu --step 2
     """
     from grader.judge.grade import grade
-    from grader.report import hints, progress
+    from grader.report import progress
+    from grader.report.grades import hints
     from grader.workbook.topics import load
 
     loaded = load(topic)

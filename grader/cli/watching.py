@@ -20,7 +20,7 @@ from grader.cli.options import lines_of
 from grader.errors import WarpladderError
 from grader.judge.quick import QuickCheck
 from grader.report import console as views
-from grader.report import problems
+from grader.report.grades import problems
 from grader.results import Grade, from_json
 from grader.sandbox.start import end, lasting
 from grader.workbook import units

@@ -186,7 +186,7 @@ def grade(
     # Uncropped: a command to copy stays in one line, however long.
     console.print(views.grade(result, loaded.ladder.ids, lines_of(file)), crop=False)
     if problems:
-        from grader.report.problems import lines
+        from grader.report.grades.problems import lines
 
         for line in lines(result):
             console.print(line, markup=False, soft_wrap=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from grader.emulator.machine.records import TOOLS, Access, Action, Arrivals, Finding, Kind
 from grader.results import FindingResult, OtherAccess
 
-GUARD = "Guard the access: threads beyond the last row or column must not touch memory."
+GUARD = "Guard the access: threads that have no element must not touch memory."
 ALIGN = (
     "A float4 needs an address that is a multiple of 16: take single floats where a row is not a multiple of four "
     "floats long."
@@ -42,8 +42,8 @@ _SYNCTHREADS = (
     "and before it is written again."
 )
 _SYNCWARP = (
-    "Lanes of a warp do not run in step by themselves: put a __syncwarp() between the accesses, or a __syncthreads() "
-    "where the whole block comes by."
+    "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where the whole block "
+    "comes by, or else a __syncwarp()."
 )
 _FENCE = "Put a __threadfence() between the store and the atomic that announces it."
 _WAIT = (
@@ -127,7 +127,7 @@ def remedy(finding: Finding) -> str:
         return _remedy_of_race(finding)
     if finding.kind == "out_of_bounds" and finding.space == "shared":
         return _SHARED_BYTES
-    if finding.kind == "out_of_bounds" and finding.element is not None and _is_first_thread(finding):
+    if finding.kind == "out_of_bounds" and _is_first_thread(finding) and _lies_behind_rows(finding):
         return _INDEX.format(stride=_stride(finding))
     if finding.returned is not None:
         return _RETURNED.format(line=finding.returned)
@@ -144,12 +144,14 @@ def _is_first_thread(finding: Finding) -> bool:
     return not any((*(finding.block or (1,)), *(finding.thread or (1,)))) and not finding.any_of_warp
 
 
+def _lies_behind_rows(finding: Finding) -> bool:
+    """Whether a row's length may be wrong in its index. With one dimension, or below 0, a guard is more often missing."""
+    return finding.element is not None and finding.element >= 0 and len(finding.shape or ()) > 1
+
+
 def _stride(finding: Finding) -> str:
     """What there is to know of an array for those who form an index."""
-    *rows, row = finding.shape or (1,)
-    if rows:
-        return f"a row of `{finding.array}` is {_count(row, 'element')} long"
-    return f"`{finding.array}` ends at {row - 1}"
+    return f"a row of `{finding.array}` is {_count((finding.shape or (1,))[-1], 'element')} long"
 
 
 def _remedy_of_race(finding: Finding) -> str:

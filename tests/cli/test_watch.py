@@ -21,6 +21,7 @@ __all__ = ["ladder"]
 RIGHT = (content_root() / "kernels/optimized/transpose/02_shared_tile.cu").read_text()
 WRONG = RIGHT.replace("= tile[x][y]", "= tile[x][y] + 1")
 UNREADABLE = RIGHT.replace("constexpr int TILE = 32;", "constexpr int TILE = many;")
+WRONG_LINE = next(n for n, text in enumerate(UNREADABLE.splitlines(), 1) if "= many;" in text)
 PATIENCE_S = 60
 
 
@@ -84,7 +85,7 @@ def test_each_save_is_tried_and_an_interrupt_ends_all(watched: Watched) -> None:
     watched.save(WRONG)
     assert "right so far" not in watched.until("again: ladder grade transpose mine.cu --set")
     watched.save(UNREADABLE)
-    assert 'identifier "many" is undefined' in watched.until("mine.cu:19: error: ")
+    assert 'identifier "many" is undefined' in watched.until(f"mine.cu:{WRONG_LINE}: error: ")
     watched.save(RIGHT)
     watched.until("right so far")
     children = watched.descendants()
@@ -122,7 +123,7 @@ def test_problems_are_a_line_each(ladder: Ladder) -> None:
     Path("mine.cu").write_text(UNREADABLE)
     done = ladder("grade", "transpose", "mine.cu", "--device", "emulator", "--problems")
     assert done.code == 2
-    (line,) = [line for line in done.out.splitlines() if line.startswith("mine.cu:19: error: ")]
+    (line,) = [line for line in done.out.splitlines() if line.startswith(f"mine.cu:{WRONG_LINE}: error: ")]
     assert 'identifier "many" is undefined' in line
 
 

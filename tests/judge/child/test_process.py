@@ -213,6 +213,7 @@ def test_the_end_of_a_child_says_nothing_about_a_kernel(image: bytes) -> None:
         runner = Runner("emulator", threads=1, role=role)
         runner.hello()
         runner._worker._process.kill()
+        runner._worker._process.wait()
         with pytest.raises(Refused, match="SIGKILL") as refusal:
             runner.ask([Release()], 60)
         assert type(refusal.value) is says

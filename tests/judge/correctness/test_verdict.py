@@ -89,7 +89,7 @@ HERE = Access("write", 6, (0, 0, 0), (1, 0, 0))
             Finding("out_of_bounds", 7, 1, (0, 0, 0), (0, 0, 0), space="global", **BEYOND),
             "last row or column",
         ),
-        (race_in("shared", "warp", HERE), "put a __syncwarp() between"),
+        (race_in("shared", "warp", HERE), "or else a __syncwarp()"),
         (race_in("global", "grid", Access("write", block=(1, 0, 0))), "second [[launch]]"),
         (race_in("global", "block", HERE), "use atomicAdd"),
         (race_in("global", "block", HERE, "write"), "Let one thread store each element"),
