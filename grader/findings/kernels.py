@@ -42,8 +42,8 @@ _SYNCTHREADS = (
     "and before it is written again."
 )
 _SYNCWARP = (
-    "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where the whole block "
-    "comes by, or else a __syncwarp()."
+    "Lanes of a warp do not run in step by themselves: put a __syncthreads() between the accesses where all of the "
+    "block comes by, or else a __syncwarp()."
 )
 _FENCE = "Put a __threadfence() between the store and the atomic that announces it."
 _WAIT = (
@@ -145,7 +145,7 @@ def _is_first_thread(finding: Finding) -> bool:
 
 
 def _lies_behind_rows(finding: Finding) -> bool:
-    """Whether a row's length may be wrong in its index. With one dimension, or below 0, a guard is more often missing."""
+    """Whether a row's length may be wrong in its index. With one dimension, or below 0, a guard is often missing."""
     return finding.element is not None and finding.element >= 0 and len(finding.shape or ()) > 1
 
 

@@ -106,7 +106,7 @@ class Unordered:
     later: Deed | None
     memory: Memory
     part: tuple[int, int] | None  # the bytes that both touch, where each touches others as well
-    vain: int | None = None  # the line of a wait in between for an event that was not recorded by then
+    vain: int | None = None  # the line of a wait in between for an event that is never recorded
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ def _order(finding: Unordered) -> str:
         return _WAIT_AT_THE_END
     if finding.vain is not None:
         return (
-            f"Line {finding.vain} waits for an event that has not been recorded by then, and so for nothing: record "
+            f"Line {finding.vain} waits for an event that is never recorded, and so for nothing: record "
             "it before, in the stream of the first: event.record(stream)."
         )
     if later.on_host:

@@ -300,12 +300,13 @@ class Checker:
         return Unordered(line, earlier, later, memory, hazard.part, vain)
 
     def _waits_in_vain(self, hazard: Hazard) -> int | None:
-        """The line of the last wait between the two for an event that was not recorded by then."""
-        recorded, found, between = set(), None, False
-        for command in self.recording.commands:
+        """The line of the last wait between the two for an event that is never recorded. One that is recorded later
+        says nothing: in a first round there may be nothing to wait for."""
+        commands = self.recording.commands
+        recorded = {command.event for command in commands if isinstance(command, RecordEvent)}
+        found, between = None, False
+        for command in commands:
             match command:
-                case RecordEvent(event=event):
-                    recorded.add(event)
                 case WaitForEvent(event=event) | AwaitEvent(event=event) if between and event not in recorded:
                     found = command.line
             between = between or command is hazard.earlier
