@@ -23,7 +23,6 @@ from grader.cli.options import (
 
 if TYPE_CHECKING:
     from grader.report.grades.hints import Aim
-    from grader.results import Profile
     from grader.workbook.topic import Topic
 
 STEPS = 3
@@ -67,17 +66,8 @@ def hint(
         result = grade(loaded, file, device, progress=report, arch=arch)
         found = hints.aim(loaded, result)
         chosen = step or _asked(loaded, file, found)
-        wanted = chosen == 1 and found is not None and result.verdict == "pass"
-        costs = _costs(loaded, file, arch) if wanted else None
-    console_for().print(hints.hint(chosen, result, found, costs, lines_of(file)))
+    console_for().print(hints.hint(chosen, result, found, lines_of(file)))
     raise typer.Exit(exit_code(result.verdict))
-
-
-def _costs(topic: Topic, file: Path, arch: str | None) -> Profile | None:
-    """What each line of a kernel costs; a schedule has no such lines."""
-    from grader.judge.profile import profile
-
-    return None if topic.has_timeline else profile(topic, file, "emulator", arch=arch)
 
 
 def _asked(topic: Topic, file: Path, found: Aim | None) -> int:

@@ -259,13 +259,14 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     if result.time_limits:
         parts += ["", time_limits(result)]
     if result.costliest is not None:
-        parts += ["", *_costliest(result.costliest, source)]
+        parts += ["", *costliest(result.costliest, source)]
     for hint in result.hints:
         parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
     return Group(*parts)
 
 
-def _costliest(cost: LineCost, source: Sequence[str]) -> Iterable[RenderableType]:
+def costliest(cost: LineCost, source: Sequence[str]) -> Iterable[RenderableType]:
+    """The line that wastes most, and what mends that."""
     yield Text.assemble(("Costliest: ", "bold"), f"line {cost.line}, {cost.says}. {cost.remedy}")
     if cost.line <= len(source):
         yield Padding(Text(source[cost.line - 1].strip(), "cyan"), (0, 0, 0, 6))
