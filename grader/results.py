@@ -126,6 +126,15 @@ class FindingResult:
 
 
 @dataclass(frozen=True)
+class Corner:
+    """A few elements of an output around a wrong one: rows and columns of its last two dimensions."""
+
+    first: list[int]  # the index of the first of them, one number a dimension
+    expected: list[list[Number]]
+    actual: list[list[Number]]
+
+
+@dataclass(frozen=True)
 class Mismatch:
     """The first wrong element of an output, in memory order."""
 
@@ -136,6 +145,7 @@ class Mismatch:
     allowed: float  # largest absolute error that would have passed; 0 means equality
     wrong: int  # how many elements of this output are wrong
     elements: int  # how many elements it has
+    corner: Corner | None = None  # around it; null for an output of one element
 
 
 @dataclass(frozen=True)

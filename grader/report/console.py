@@ -13,6 +13,7 @@ from rich.text import Text
 
 from grader.emulator import metrics
 from grader.report import gantt
+from grader.report.grades.corners import corner
 from grader.report.reproducing import again
 from grader.results import (
     Accuracy,
@@ -239,6 +240,7 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
         parts += ["", Text(result.reason)]
         # The reason tells of the first finding; its line is shown below, and the others follow.
         parts += [_quoted(finding, source) for finding in result.findings[:1]]
+    parts += [part for case in result.cases if case.first_mismatch for part in corner(case.first_mismatch)]
     parts += list(findings(result.findings[1:], result.file, source))
     parts += printed(result.printed)
     if result.time_s is not None:

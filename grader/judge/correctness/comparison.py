@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from grader.judge.correctness.guards import added_to, unwritten
-from grader.results import Mismatch, Number
+from grader.results import Corner, Mismatch, Number
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -32,6 +32,9 @@ UNIT_ROUNDOFF = {
     "bfloat16": 2.0**-8,
 }
 """Half the distance from 1 to the next number: the largest relative error of one rounding."""
+
+CORNER = 4
+"""Rows and columns that are shown around a wrong element."""
 
 NEAR = 2.0**-4
 """What sums of some thousand products lose in half precision is a smaller share of the largest one."""
@@ -224,7 +227,22 @@ def _mismatch(name: str, actual: Array, expected: Array, allowed: Array | None, 
         allowed=_allowed(allowed, actual.shape, first),
         wrong=int(np.count_nonzero(wrong)),
         elements=actual.size,
+        corner=_corner(actual, expected, _index(first, actual.shape)),
     )
+
+
+def _corner(actual: Array, expected: Array, index: tuple[int, ...]) -> Corner | None:
+    """At most CORNER × CORNER elements, the wrong one among them, and as many of an array of one dimension."""
+    if actual.size == 1:
+        return None
+    sides = [max(0, min(at, extent - CORNER)) for at, extent in zip(index, actual.shape, strict=True)][-2:]
+    start = (*index[:-2], *sides)
+    part: tuple[Any, ...] = (*index[:-2], *(slice(at, at + CORNER) for at in sides))
+    return Corner(list(start), *(_rows(array.reshape(actual.shape)[part]) for array in (expected, actual)))
+
+
+def _rows(part: Array) -> list[list[Number]]:
+    return [[number(value) for value in row] for row in np.atleast_2d(part)]
 
 
 def _allowed(allowed: Array | None, shape: tuple[int, ...], flat: int) -> float:

@@ -218,3 +218,33 @@ def test_sums_kept_in_half_are_named() -> None:
 )
 def test_other_mistakes_are_not_taken_for_half_precision(actual: list[float], expected: list[float]) -> None:
     assert not compare("C", np.float32(actual), np.array(expected), None).in_half
+
+
+@pytest.mark.parametrize(
+    ("shape", "wrong", "first", "rows"),
+    [
+        ((6, 7), (5, 6), [2, 3], 4),  # the end of a matrix
+        ((6, 7), (0, 1), [0, 1], 4),
+        ((9,), (3,), [3], 1),
+        ((2, 3, 2, 2), (1, 2, 1, 0), [1, 2, 0, 0], 2),  # the last two dimensions
+    ],
+)
+def test_a_wrong_element_is_shown_with_its_neighbours(
+    shape: tuple[int, ...], wrong: tuple[int, ...], first: list[int], rows: int
+) -> None:
+    expected = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    actual = expected.copy()
+    actual[wrong] = -1
+    mismatch = compare("out", actual, expected.astype(np.float64), None).mismatch
+    assert mismatch is not None
+    assert mismatch.corner is not None
+    assert mismatch.corner.first == first
+    assert len(mismatch.corner.actual) == len(mismatch.corner.expected) == rows
+    assert sum(row.count(-1.0) for row in mismatch.corner.actual) == 1
+    assert sum(row.count(-1.0) for row in mismatch.corner.expected) == 0
+
+
+def test_one_element_has_no_neighbours() -> None:
+    found = compare("out", np.ones(1, np.float32), np.zeros(1), None).mismatch
+    assert found is not None
+    assert found.corner is None
