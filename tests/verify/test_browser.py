@@ -73,14 +73,20 @@ def _is_here(url: str, address: str) -> bool:
     return url.startswith((f"{address}/", "data:", "blob:"))
 
 
+PARTS = 3
+"""All pages take minutes: they are shared among so many tests."""
+
+
 @pytest.mark.parametrize(
     ("window", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
 )
-def test_every_page(browser: Browser, address: str, window: dict[str, int], scheme: str) -> None:
+@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.timeout(600)
+def test_every_page(browser: Browser, address: str, window: dict[str, int], scheme: str, part: int) -> None:
     context = browser.new_context(viewport=window, color_scheme=scheme)
     tab, seen = context.new_page(), Seen()
     seen.watch(tab, address)
-    for page in (page for page in pages() if page.name != DOOR):
+    for page in [page for page in pages() if page.name != DOOR][part::PARTS]:
         tab.goto(f"{address}/{page.name}", wait_until="load")
         tab.add_style_tag(content=STILL)  # what fades in has too little contrast while it does
         tab.evaluate(OPEN_ALL)
