@@ -155,11 +155,12 @@ def test_code_has_a_button_that_copies_what_one_would_type(browser: Browser, add
     context = browser.new_context()
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=address)
     tab = context.new_page()
-    tab.goto(f"{address}/book/machine/index.html")
-    tab.locator("div.highlight").first.hover()
-    tab.locator("button.copybtn").first.click()
+    tab.goto(f"{address}/book/start.html")
+    console = tab.locator("div.highlight-console").first
+    console.hover()
+    console.locator("button.copybtn").click()
     copied = tab.evaluate("navigator.clipboard.readText()")
-    assert "make notebooks" in copied
+    assert "make climb" in copied
     assert "$" not in copied
     tab.goto(f"{address}/lessons/transpose/lesson.html")
     assert tab.locator(".ladder-difference").count()

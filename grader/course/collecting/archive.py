@@ -129,7 +129,7 @@ def _zip(path: Path) -> Archive:
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OverflowError, struct.error):
         remedy = "give a folder or a whole .zip: download it again if it was cut short"
         raise WarpladderError("it is no zip that can be read", remedy=remedy) from None
-    members = [member for member in archive.infolist() if not member.is_dir()]
+    members = [member for member in archive.infolist() if not member.filename.endswith("/")]
     size = sum(member.file_size for member in members)
     if size > MOST_BYTES or size > max(_SMALL, MOST_TIMES * path.stat().st_size):
         remedy = f"look at it with `unzip -l {path.name}`"
