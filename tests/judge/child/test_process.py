@@ -174,6 +174,7 @@ def test_a_failure_names_its_operation_and_keeps_the_child(worker: ChildProcess)
 def test_a_child_that_dies_says_how(worker: ChildProcess) -> None:
     worker.hello()
     worker._process.kill()
+    worker._process.wait()
     with pytest.raises(ChildDied, match="SIGKILL"):
         worker.ask([Release()], 60)
 

@@ -87,7 +87,7 @@ HERE = Access("write", 6, (0, 0, 0), (1, 0, 0))
         (Finding("out_of_bounds", 7, 1, (0, 0, 0), (0, 0, 0), space="shared", **BEYOND), "`shared`"),
         (
             Finding("out_of_bounds", 7, 1, (0, 0, 0), (0, 0, 0), space="global", **BEYOND),
-            "last row or column",
+            "threads that have no element",
         ),
         (race_in("shared", "warp", HERE), "or else a __syncwarp()"),
         (race_in("global", "grid", Access("write", block=(1, 0, 0))), "second [[launch]]"),
