@@ -1,0 +1,53 @@
+"""The book's extensions that write into its prose: numbers are computed, the map of the way is of what is there."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from grader.errors import WarpladderError
+from grader.workbook.expressions import ExpressionError
+
+pytestmark = pytest.mark.verify
+
+EXTENSIONS = Path(__file__).resolve().parents[2] / "book" / "_ext"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def extensions() -> None:
+    """The book's extensions, where Sphinx finds them."""
+    if str(EXTENSIONS) not in sys.path:
+        sys.path.insert(0, str(EXTENSIONS))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("sms * warps * warp", "270,336"),
+        ("warp * 4 | KiB", "0.125 KiB"),
+        ("A100.sms", "108"),
+        ("1 / 4 | %", "25 %"),
+        ("paths1.multiply_adds", "25,600"),
+    ],
+)
+def test_a_number_in_prose_is_computed(text: str, written: str) -> None:
+    assert import_module("values").written(text) == written
+
+
+@pytest.mark.parametrize("text", ["nothing_like_it", "gemm.r99.time_s", "Z9.sms", "sms | furlongs", "sms +"])
+def test_a_number_that_cannot_be_computed_is_an_error(text: str) -> None:
+    with pytest.raises((WarpladderError, ExpressionError)):
+        import_module("values").written(text)
+
+
+def test_the_map_of_the_way_leaves_out_what_is_not_there() -> None:
+    rows = list(
+        import_module("start").table(["transpose 00-01 | machine/access | banks none", "none | a | b"])
+    )
+    assert len(rows) == 3
+    assert "rungs 00 to 01" in rows[2]
+    assert "banks.md" in rows[2]
+    assert "none" not in rows[2]
