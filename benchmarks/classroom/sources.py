@@ -81,14 +81,14 @@ def wrong(topic: Topic, draw: random.Random) -> Made:
 
 
 def racing(topic: Topic, draw: random.Random) -> Made:
-    """Threads, or streams, that do not wait for each other."""
+    """Threads, or streams, that do not wait for each other; another mistake where none has to wait."""
     races = re.compile("race|wait|before|too early")
     names = [
         name
         for name, about in _mistakes(topic).items()
         if about["verdict"] == "fail" and races.search(f"{name} {about['reason']}")
     ]
-    return _listed(topic, draw.choice(names), draw)
+    return _listed(topic, draw.choice(names), draw) if names else wrong(topic, draw)
 
 
 def hanging(topic: Topic, draw: random.Random) -> Made:
