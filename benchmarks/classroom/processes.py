@@ -88,10 +88,14 @@ def watched(runs: Callable[[], bool]) -> Spent:
     not tell: with its namespace, a confined process ends without anybody to wait for it.
     """
     start = time.monotonic()
+    own = _children(os.getpid())
     before = _cpu(os.getpid())
     seen: dict[tuple[int, int], float] = {}
     while runs():
+        ended = [pid for pid in _children(os.getpid()) if pid not in own and not alive(pid)]
         seen |= _cpu(os.getpid())
+        for pid in ended:  # adopted: who does not wait for them looks at more and more of them
+            os.waitpid(pid, os.WNOHANG)
         time.sleep(_PERIOD_S)
     spent = sum(seconds - before.get(process, 0.0) for process, seconds in seen.items())
     return Spent(spent, time.monotonic() - start)
