@@ -21,12 +21,16 @@ _NOT_COMPLETED = {
     "trap": Status.LaunchFailure,
     "starved": Status.LaunchTimeout,
     "budget exhausted": Status.LaunchTimeout,
+    "launch budget exhausted": Status.LaunchTimeout,
     "deadlock": Status.LaunchTimeout,
 }
 _REASONS = {
     "trap": "the kernel trapped",
     "starved": "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
     "budget exhausted": "the kernel used up its instruction budget: an endless loop?",
+    "launch budget exhausted": (
+        "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?"
+    ),
     "deadlock": "the kernel waits for ever at a barrier",
 }
 

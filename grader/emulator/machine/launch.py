@@ -34,11 +34,18 @@ Shape = tuple[int, int, int]
 _STATUS = {
     layout.DONE: "completed",
     layout.BUDGET_SPENT: "budget exhausted",
+    layout.LAUNCH_BUDGET_SPENT: "launch budget exhausted",
     layout.TRAPPED: "trap",
     layout.DEADLOCKED: "deadlock",
     layout.STARVED: "starved",
 }
 _CHUNKS_A_WORKER = 16
+
+TOGETHER = 4
+"""Budgets of a block that the blocks of a launch may take together. Blocks that take turns may take one each: how often
+a block looks for what it waits for says nothing of the work."""
+
+NO_BUDGET = 1 << 60
 
 WORTH_A_THREAD = 0.002
 """Seconds that blocks have to take for other threads to help: to start one takes a good part of a millisecond."""
@@ -101,7 +108,7 @@ class LaunchExecution:
         """Runs blocks one after the other, from FEWEST on only until they have taken `enough`, in warp instructions of
         the usual effort. That threads meet in global memory is not looked for."""
         self._prepare()
-        slots = self._slots()
+        slots = self._slots() | {"LAUNCH_BUDGET": NO_BUDGET}
         slots["LENIENT"] = layout.WITH_WARPS if self.plan.fences else 0  # what is published is not kept
         worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents=1)
         touched = TouchedByBlocks(self.traces.loaded, self.traces.stored, self.allocations)
@@ -139,9 +146,16 @@ class LaunchExecution:
     def _attempt(
         self, workers: Sequence[Worker], linears: Array, slots: dict[str, int], residents: int = 1
     ) -> int:
-        """Runs the blocks; the first status that is not DONE, if any."""
+        """Runs the blocks; a status that is not DONE, if any. What threads have executed is added up, so that how many
+        they are means nothing."""
         for worker in workers:
             worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents)
+        status = self._run(workers, linears)
+        executed = sum(int(worker.context[layout.EXECUTED]) for worker in workers)
+        spent = status == layout.DONE and executed > slots["LAUNCH_BUDGET"]
+        return layout.LAUNCH_BUDGET_SPENT if spent else status
+
+    def _run(self, workers: Sequence[Worker], linears: Array) -> int:
         first, *others = workers
         start = time.perf_counter()
         chunks = deque(self._chunks(linears, len(workers)))
@@ -190,6 +204,7 @@ class LaunchExecution:
             "SYMBOLS": held["symbols"].ctypes.data,
             "THREADS": math.prod(self.block),
             "BLOCK_BUDGET": self.budget,
+            "LAUNCH_BUDGET": TOGETHER * self.budget,
             "SM_COUNT": self.device.attributes["multiprocessor_count"],
             "HOST_CALL": self.calls.address,
             **dict(zip(("GRID_X", "GRID_Y", "GRID_Z"), self.grid, strict=True)),

@@ -18,7 +18,7 @@ import numpy as np
 from grader.emulator import collection, devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
-from grader.emulator.machine.launch import LaunchExecution, Shape
+from grader.emulator.machine.launch import NO_BUDGET, LaunchExecution, Shape
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Finding, LaunchRecord
@@ -33,7 +33,6 @@ from grader.emulator.runtime import build, layout
 __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 
 _T = TypeVar("_T")
-_NO_BUDGET = 1 << 62
 _IMAGES = 8
 """So many images are kept, those that were loaded last."""
 _ARENA_BYTES = 160 << 30
@@ -160,11 +159,11 @@ class Machine:
         """Runs a kernel to its end and says what it counted and found.
 
         `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
-        A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
-        place of all, in this order, and none any more once they have taken the effort of `enough` warp
-        instructions. `order` is the blocks' where
-        all run, in kernels whose blocks communicate. Raises LaunchRefused for a configuration the device does not
-        allow, UnsupportedPtx for instructions the emulator does not know.
+        A block may execute at most `budget` warp instructions, and all together TOGETHER times as many. `blocks` are
+        linear block numbers to run in place of all, in this order, and none any more once they have taken the effort of
+        `enough` warp instructions. `order` is the blocks' where all run, in kernels whose blocks communicate. Raises
+        LaunchRefused for a configuration the device does not allow, UnsupportedPtx for instructions the emulator does
+        not know.
         """
         found = kernel
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
@@ -173,7 +172,7 @@ class Machine:
             launch = LaunchExecution(
                 memory=self.memory, traces=self._traces, compiled=compiled, variables=found.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
-                budget=budget or _NO_BUDGET, device=self.device, registers=found.registers,
+                budget=budget or NO_BUDGET, device=self.device, registers=found.registers,
             )  # fmt: skip
             if blocks is not None:
                 sample = partial(launch.sample, self.workers(1)[0], np.asarray(blocks, np.int64), enough)

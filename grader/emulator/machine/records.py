@@ -165,7 +165,8 @@ class LaunchRecord:
     registers: int
     """Per thread, as ptxas allotted them."""
     status: str
-    """"completed", "budget exhausted", "deadlock", "trap", or "starved": all blocks wait, and more cannot begin."""
+    """"completed", "budget exhausted" by a block, "launch budget exhausted" by all together, "deadlock", "trap", or
+    "starved": all blocks wait, and more cannot begin."""
     counters: dict[str, int]
     """By Nsight Compute's metric name."""
     line_counters: dict[int, dict[str, int]]

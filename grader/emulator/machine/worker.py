@@ -79,7 +79,7 @@ class Worker:
             ASYNC=self.queues.ctypes.data if queue_bytes else 0,
             BARRIER_FAULTS=0, BLOCKS=len(plan.flow.blocks), CONFLICT=0, DOUBTFUL=0, BLOCK_VECTOR=0, RESIDENT=0,
             LAUNCH_CLOCK=int(self.context[layout.CLOCK]), RESIDENT_COUNT=residents, LONGEST_WARP=0, SHARED_USED=0,
-            INTERVAL_READS=0, INTERVAL_WRITES=0, READS_BESIDE_WRITES=0, **launch,
+            INTERVAL_READS=0, INTERVAL_WRITES=0, READS_BESIDE_WRITES=0, EXECUTED=0, **launch,
         )  # fmt: skip
         strides = {
             layout.SHARED_HOST: shared_room, layout.LOCAL_HOST: local_bytes * warps * LANES,

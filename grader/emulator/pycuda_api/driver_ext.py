@@ -17,7 +17,7 @@ from grader.emulator.pycuda_api.driver.stream import in_order
 def launch_records(clear: bool = True) -> list[LaunchRecord]:
     """The records of the launches so far, oldest first; `clear` forgets them.
 
-    A launch that did not complete (status "trap", "budget exhausted") has a record too, though
+    A launch that did not complete (status "trap", "budget exhausted", …) has a record too, though
     its call raised; a launch that was refused has none.
     """
     found = emulation()
@@ -28,7 +28,8 @@ def launch_records(clear: bool = True) -> list[LaunchRecord]:
 
 
 def instruction_budget(limit: int | None) -> None:
-    """Stop launches from now on whose block executes more than `limit` warp instructions; None: never."""
+    """Stop launches from now on of which a block executes more than `limit` warp instructions, or all blocks together
+    more than four times as many; None: never."""
     emulation().budget = limit
 
 

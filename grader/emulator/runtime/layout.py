@@ -69,6 +69,8 @@ GLOBAL_BASE = 0x7000_0000_0000
     SYMBOLS,  # pointer to the addresses of the global variables the kernel names
     HOST_CALL,  # address of the callback behind printf and assert: int64 f(int64 function, int64 values, int64 mask)
     BLOCK_BUDGET,  # what BUDGET is set to when a block begins
+    LAUNCH_BUDGET,  # warp instructions that the launch's blocks may execute together, where they take no turns
+    EXECUTED,  # warp instructions of those that are done
     BARRIER_FAULTS,  # how often a block did at a barrier what is forbidden there
     BARRIER_FAULT,  # the first time: what, which block, and the basic block behind the barrier
     BARRIER_FAULT_BLOCK,
@@ -111,7 +113,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     READS_BESIDE_WRITES,  # requests that have read shared memory in an interval with writes
     PREVIOUS,  # pointer to what words of the arena held before the last strong store, where loads may miss it; else 0
     CONTEXT_SLOTS,
-) = range(92)
+) = range(94)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -270,4 +272,4 @@ LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY = range(7)
 OPERAND_F16, OPERAND_BF16, OPERAND_TF32 = range(3)
 
 # what the kernel function returns, and W_STATUS; a launch is STARVED whose blocks all wait for one that cannot begin
-RUNNING, WAITING, DONE, BUDGET_SPENT, TRAPPED, DEADLOCKED, STARVED = range(7)
+RUNNING, WAITING, DONE, BUDGET_SPENT, LAUNCH_BUDGET_SPENT, TRAPPED, DEADLOCKED, STARVED = range(8)

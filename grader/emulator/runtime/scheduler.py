@@ -30,6 +30,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     COPIES,
     DEADLOCKED,
     DONE,
+    EXECUTED,
     FAILED_BLOCK,
     FAILED_WARP,
     FULL,
@@ -39,6 +40,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     HELD_SLOTS,
     LANES,
     LAST_SERIAL,
+    LAUNCH_BUDGET,
+    LAUNCH_BUDGET_SPENT,
     LONGEST_WARP,
     PROGRESS,
     Q_FIRST,
@@ -185,6 +188,9 @@ def run_blocks(context: int, kernel: int, linears: int, count: int) -> int:
             status = _advance(context, kernel)
         if status != DONE:
             return status
+        c[EXECUTED] += c[BLOCK_BUDGET] - c[BUDGET]
+        if c[EXECUTED] > c[LAUNCH_BUDGET]:
+            return int64(LAUNCH_BUDGET_SPENT)
     return int64(DONE)
 
 

@@ -24,6 +24,11 @@ ENDLESS = (
     "block never reach."
 )
 
+ALL_OF_IT = (
+    "Look for a loop in which each thread, or each block, does what one of them was to do, and for a grid with far "
+    "more blocks than there is work."
+)
+
 SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
     "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
@@ -171,6 +176,13 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 "timeout",
                 f"A block of `{record.kernel}` executed {budget:,} warp instructions and had not ended; this "
                 f"problem needs far fewer. {_busiest(record)}{ENDLESS}",
+            )
+        if record.status == "launch budget exhausted":
+            executed = record.counters.get(metrics.WARP_INSTRUCTIONS, 0)
+            return Refused(
+                "timeout",
+                f"The blocks of `{record.kernel}` had executed {executed:,} warp instructions together and were not "
+                f"done; this problem needs far fewer. {_busiest(record)}{ALL_OF_IT}",
             )
         if record.status == "starved":
             return Refused(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from records import record
 
+from grader.emulator import metrics
 from grader.emulator.devices import find
 from grader.emulator.machine.records import Access, Action, Allocation, Finding, Scope, Space
 from grader.judge.child.protocol import Failure, Launch
@@ -57,6 +58,8 @@ def test_what_a_device_cannot_launch_is_refused_by_its_limit(
 def test_records() -> None:
     assert verdict.of_records([record()], 10) is None
     assert "10,000" in reason(verdict.of_records([record(status="budget exhausted")], 10_000), "timeout")
+    together = record(status="launch budget exhausted", counters={metrics.WARP_INSTRUCTIONS: 45_000})
+    assert "45,000" in reason(verdict.of_records([together], 10_000), "timeout")
     assert "barrier" in reason(verdict.of_records([record(status="deadlock")], None), "timeout")
     assert "trap" in reason(verdict.of_records([record(status="trap")], None))
 

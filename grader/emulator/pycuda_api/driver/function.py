@@ -30,6 +30,10 @@ _NOT_COMPLETED = {
         Status.LAUNCH_TIMEOUT,
         "the kernel used up its instruction budget: an endless loop?",
     ),
+    "launch budget exhausted": (
+        Status.LAUNCH_TIMEOUT,
+        "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?",
+    ),
     "deadlock": (Status.LAUNCH_TIMEOUT, "the kernel deadlocked at a barrier"),
 }
 
