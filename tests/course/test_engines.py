@@ -60,12 +60,16 @@ def _alive(pid: int) -> bool:
     [
         ("raise SystemExit('out of luck')", "exit code 1: out of luck"),
         ("import os; os.kill(os.getpid(), 9)", "signal SIGKILL"),
-        ("print('hello'); import time; time.sleep(60)", "signal SIGKILL"),
     ],
 )
 def test_a_marking_process_that_dies_is_no_mark(does: str, says: str) -> None:
     process = Process(("-c", does))
     assert process.ask(ORDER, 20.0) == Answer(complaint=f"the marking process ended with {says}")
+
+
+def test_a_marking_process_that_says_something_else_is_no_mark() -> None:
+    process = Process(("-c", "print('hello', flush=True); import time; time.sleep(60)"))
+    assert "answered with something else" in str(process.ask(ORDER, 20.0).complaint)
 
 
 TELLS = """

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from grader.judge.grade import grade
+from grader.results import Grade, from_json, to_json
 from grader.workbook import topics
 
 FOLDER = Path(__file__).parents[1] / "submissions"
@@ -43,6 +44,9 @@ def test_a_wrong_submission_is_refused_with_a_reason_that_helps(name: str) -> No
     assert result.points == 0
     for case in result.cases[:-1]:
         assert case.verdict == "pass"
+    assert to_json(from_json(to_json(result), Grade)) == to_json(
+        result
+    )  # whatever came out: infinities as well
 
 
 MENDED = sorted(name for name, expected in EXPECTED.items() if "mend" in expected)

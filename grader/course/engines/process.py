@@ -45,7 +45,10 @@ class Process:
         except TimeoutError:
             self.close()
             return Answer(complaint=f"it was not done after {seconds:g} s")
-        except (EOFError, BrokenPipeError, msgspec.DecodeError):
+        except msgspec.DecodeError as error:
+            self.close()
+            return Answer(complaint=f"the marking process answered with something else: {error}")
+        except (EOFError, BrokenPipeError):
             said = running.last_words()
             self.close()
             return Answer(complaint=f"the marking process ended with {said}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -181,12 +182,14 @@ def error_bound(cases: Sequence[CaseResult]) -> str | None:
 
 
 def accuracy(topic: Topic, cases: Sequence[CaseResult]) -> Accuracy | None:
-    """The case with the largest error, among those that the topic's yardstick was applied to."""
+    """The case with the largest error, among those that the topic's yardstick was applied to and whose error is a
+    number: of an infinity where none belongs, the case itself says all."""
     found = [
         Accuracy(case.problem, case.error, topic.tolerance.yardstick, case.yardstick_error)
         for case in cases
         if topic.tolerance.yardstick is not None
         and case.error is not None
+        and math.isfinite(case.error)
         and case.yardstick_error is not None
     ]
     return max(found, key=lambda item: item.error, default=None)
