@@ -159,21 +159,19 @@ class Machine:
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
-        `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
-        A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
-        place of all, in this order, and none any more once they have taken the effort of `enough` warp
-        instructions. `order` is the blocks' where
-        all run, in kernels whose blocks communicate. Raises LaunchRefused for a configuration the device does not
-        allow, UnsupportedPtx for instructions the emulator does not know.
+        `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory. A block
+        may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in place of all, in
+        this order, and none any more once they have taken the effort of `enough` warp instructions. `order` is the
+        order of the blocks where all run, in kernels whose blocks communicate. Raises LaunchRefused for a configuration
+        that the device does not allow, UnsupportedPtx for instructions that the emulator does not know.
         """
-        found = kernel
-        self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
+        self._check(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
         with self._lock:
-            compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
+            compiled = kernel.code_for(rows_uniform=block[0] % layout.LANES == 0)
             launch = LaunchExecution(
-                memory=self.memory, traces=self._traces, compiled=compiled, variables=found.module.globals,
+                memory=self.memory, traces=self._traces, compiled=compiled, variables=kernel.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
-                budget=budget or _NO_BUDGET, device=self.device, registers=found.registers,
+                budget=budget or _NO_BUDGET, device=self.device, registers=kernel.registers,
             )  # fmt: skip
             if blocks is not None:
                 sample = partial(launch.sample, self.workers(1)[0], np.asarray(blocks, np.int64), enough)
