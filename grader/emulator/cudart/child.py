@@ -21,7 +21,7 @@ from grader.emulator.cudart.kernel_calls import KernelCalls
 from grader.emulator.cudart.memory_calls import MemoryCalls
 from grader.emulator.cudart.native import Native, until_zero
 from grader.emulator.cudart.state import Call, State
-from grader.emulator.cudart.status import CudaError
+from grader.emulator.cudart.status import ELSEWHERE, CudaError, NotEmulated
 from grader.emulator.cudart.stream_calls import StreamCalls
 from grader.emulator.cudart.waiting import Waiting
 from grader.emulator.errors import EmulatorError
@@ -72,7 +72,6 @@ class Runtime:
         self._add("attribute", devices.attribute)
         self._add("__cudaRegisterFunction", self.kernels.register_function)
         self._add("__cudaRegisterVar", self.kernels.register_variable)
-        self._add("__cudaRegisterManagedVar", self.kernels.register_managed)
         self._add("__cudaRegisterFatBinary", self._loaded)
 
     def _loaded(self) -> None:
@@ -89,14 +88,16 @@ class Runtime:
         try:
             self.state.call = Call(name.decode(), until_zero(frames))
             return self._serve(*self._methods[self.state.call.name], arguments)
-        except (EmulatorError, NotImplementedError) as error:
+        except (EmulatorError, NotEmulated) as error:
             self._refuse(error)
         except BaseException:
             traceback.print_exc()
             os._exit(_INTERNAL)
 
-    def _refuse(self, error: Exception) -> NoReturn:
-        self.state.tell(Refused(str(error), self.state.call.frames))
+    def _refuse(self, error: EmulatorError | NotEmulated) -> NoReturn:
+        remedy = error.remedy if isinstance(error, NotEmulated) else ELSEWHERE
+        self.state.tell(Refused(str(error), remedy, self.state.call.frames))
+        ctypes.CDLL(None).fflush(None)  # what the program has printed
         os._exit(2)
 
     def _serve(self, method: Callable[..., int | None], count: int, arguments: Any) -> int:

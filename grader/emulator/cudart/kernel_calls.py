@@ -66,9 +66,6 @@ class KernelCalls:
             self.symbols[host] = found
             self.state.add(Block(*found, _string(name), []), "variable")
 
-    def register_managed(self, host: int, name: int, nbytes: int) -> None:
-        raise NotImplementedError("__managed__ variables")
-
     # -- launches ---------------------------------------------------------------------------------------------
     def cudaLaunchCooperativeKernel(
         self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, arguments: int, shared: int,

@@ -26,6 +26,7 @@ from grader.emulator.cudart.events import (
     Noted,
     Outcome,
     Place,
+    Refusal,
     Refused,
 )
 from grader.emulator.cudart.lines import Lines
@@ -37,7 +38,7 @@ from grader.emulator.machine.records import Finding, LaunchRecord
 def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str] = ()) -> Outcome:
     """Compile a program and run it on the emulator, with this process's standard streams as its own.
 
-    Raises toolchain's CompilerNotFound, ProgramRefused and NotThere.
+    Raises toolchain's CompilerNotFound, ProgramRefused and NotThere, and NotEmulated.
     """
     with tempfile.TemporaryDirectory(prefix="ladder-run-") as name:
         folder = Path(name).resolve()
@@ -89,7 +90,7 @@ class _Listener:
                 case Crashed():
                     host[self._crashed(event, found.status)] += 1
                 case Refused():
-                    found.refused = event.what, self._place(event.frames)
+                    found.refused = Refusal(event.what, event.remedy, self._place(event.frames))
                 case Ended():
                     found.times_read = event.times_read
         found.findings = [replace(finding, count=count) for finding, count in host.items()]
