@@ -19,7 +19,7 @@ from grader.emulator import collection, devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
 from grader.emulator.machine.launch import LaunchExecution, Shape
-from grader.emulator.machine.memory import Memory
+from grader.emulator.machine.memory import ARENA_BYTES, Memory
 from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.machine.traces import Traces
@@ -36,8 +36,6 @@ _T = TypeVar("_T")
 _NO_BUDGET = 1 << 62
 _IMAGES = 8
 """So many images are kept, those that were loaded last."""
-_ARENA_BYTES = 160 << 30
-"""Address space for global memory, room for gaps included."""
 _USUAL_STACK = 4 << 20
 """Bytes of the stack that any thread has to spare."""
 _MOST_STACK = 1 << 30
@@ -106,7 +104,7 @@ class Machine:
     def __init__(self, arch: str = devices.DEFAULT_ARCH, threads: int | None = None) -> None:
         self.device = devices.find(arch)
         self.limits = dict(self.device.attributes)
-        self.memory = Memory(_ARENA_BYTES)
+        self.memory = Memory(ARENA_BYTES)
         self.threads = threads or len(os.sched_getaffinity(0))
         self._traces = Traces(self.memory)
         self._workers: list[Worker] = []
