@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,19 +50,27 @@ def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str
         listener = _Listener(program, source)
         reading, writing = os.pipe()
         command = [
-            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(folder), str(writing), arch, str(source),
-            *arguments,
+            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(os.getpid()), str(folder), str(writing), arch,
+            str(source), *arguments,
         ]  # fmt: skip
         process = subprocess.Popen(command, pass_fds=[writing])
         os.close(writing)
-        try:
-            with open(reading, "rb") as events:
-                for line in events:
+        with _interrupts_left_to_it(), open(reading, "rb") as events:
+            for line in events:
+                if line.endswith(b"\n"):  # it may have died over the last one
                     listener.hear(msgspec.json.decode(line, type=Event))
             status = process.wait()
-        except KeyboardInterrupt:
-            status = process.wait()
         return listener.outcome(status)
+
+
+@contextmanager
+def _interrupts_left_to_it() -> Iterator[None]:
+    """Ctrl-C reaches the program as well, which decides what comes of it, as it does under a shell."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Listener:
