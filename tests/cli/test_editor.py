@@ -100,9 +100,7 @@ def test_a_file_of_ones_own_is_kept_and_named(ladder: Ladder, name: str) -> None
     assert fits(again.out)
 
 
-def test_a_full_disk_leaves_the_file_that_was_there(
-    ladder: Ladder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_the_file_that_was_there(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> NoReturn:
         raise OSError(errno.ENOSPC, "No space left on device")
 

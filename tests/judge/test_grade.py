@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from grader.errors import WarpladderError
-from grader.judge.correctness.cases import CaseStore, make
 from grader.judge.child.recording import MOST_PRINTED
+from grader.judge.correctness.cases import CaseStore, make
 from grader.judge.grade import grade
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.submission import KernelSubmission, compile_it, explain

@@ -1,7 +1,9 @@
-"""The process that a program runs in: `python -m grader.emulator.cudart.child PARENT FOLDER REPORT ARCH SOURCE [ARGS…]`.
+"""The process that a program runs in.
 
-PARENT is the process that started it, REPORT the descriptor of a pipe, for what happens. The process ends as the program
-does, or with its parent.
+    python -m grader.emulator.cudart.child PARENT FOLDER REPORT ARCH SOURCE [ARGS…]
+
+PARENT is the process that started it, REPORT the descriptor of a pipe, for what happens. The process ends as the
+program does, or with its parent.
 """
 
 from __future__ import annotations

@@ -50,8 +50,8 @@ def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str
         listener = _Listener(program, source)
         reading, writing = os.pipe()
         command = [
-            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(os.getpid()), str(folder), str(writing), arch,
-            str(source), *arguments,
+            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(os.getpid()), str(folder), str(writing),
+            arch, str(source), *arguments,
         ]  # fmt: skip
         process = subprocess.Popen(command, pass_fds=[writing])
         os.close(writing)

@@ -150,8 +150,8 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
 
 
 def _bytes_a_lane(inst: Instruction, unknown: int) -> int:
-    """Bytes that each lane accesses, which is how many sectors 32 neighbours take; `unknown` of what spreads a matrix over
-    the lanes."""
+    """Bytes that each lane accesses, which is how many sectors 32 neighbours take; `unknown` of what spreads a matrix
+    over the lanes."""
     if inst.parts[0] == "cp":
         return next((int(size.value) for size in inst.operands[2:3] if isinstance(size, Imm)), unknown)
     if inst.parts[0] == "wmma":

@@ -117,9 +117,7 @@ def killed_while_marking(order: bytes, seconds: float) -> bytes:
     raise AssertionError("it lives")
 
 
-def test_nothing_is_left_of_a_worker_that_is_killed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nothing_is_left_of_a_worker_that_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(cluster, "answer", killed_while_marking)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with opening.opened("dask", 1) as dask:
