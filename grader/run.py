@@ -13,11 +13,13 @@ from grader import gpu
 from grader.emulator import devices
 from grader.emulator.cudart import process, toolchain
 from grader.emulator.cudart.events import Outcome
+from grader.emulator.cudart.status import ELSEWHERE, NotEmulated
 from grader.emulator.nvrtc.compilation import PINNED
 from grader.errors import WarpladderError
 
 _RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
-_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
+_DEFINED_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
+_REMEDIES = {toolchain.MANAGED: "allocate the memory with cudaMallocManaged instead"}
 _LIBRARIES = re.compile(r"cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nv[A-Zrm]|npp|nccl")
 
 
@@ -42,16 +44,24 @@ def run(
     try:
         if device != "emulator" and problem is None:
             return _run_native(source, arguments, options)
-        devices.find(arch)
+        _check_arch(arch)
         return process.run(source, arguments, arch, options)
-    except ValueError as error:
-        raise WarpladderError(str(error)) from None
     except toolchain.CompilerNotFound as error:
         raise WarpladderError(str(error), remedy=error.remedy) from None
     except toolchain.ProgramRefused as error:
         raise WarpladderError(f"nvcc refuses the program\n{error}", file=source) from None
     except toolchain.NotThere as error:
         raise _not_there(error, source) from None
+    except NotEmulated as error:
+        raise WarpladderError(str(error), file=source, remedy=error.remedy) from None
+
+
+def _check_arch(arch: str) -> None:
+    """Raises WarpladderError for a GPU that is not emulated."""
+    try:
+        devices.find(arch)
+    except ValueError as error:
+        raise WarpladderError(str(error)) from None
 
 
 def _gpu_problem() -> WarpladderError | None:
@@ -68,16 +78,17 @@ def _gpu_problem() -> WarpladderError | None:
 
 def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
     names = list(dict.fromkeys(name for name, _, _ in error.missing))
-    line = next((line for _, _, line in error.missing if line), None)
-    are = "is" if len(names) == 1 else "are"
-    runtime = [name for name in names if name.lstrip("_").startswith("cuda")]
+    file, line = next(((file, line) for _, file, line in error.missing if line), (str(source), None))
+    shown = source if Path(file).resolve() == source.resolve() else file
+    said = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    runtime = [name for name in names if name.lstrip("_").startswith("cuda") or name in _REMEDIES]
     library = [name for name in names if _LIBRARIES.match(name)]
     if not runtime and not library:
-        return WarpladderError(
-            f"{', '.join(names)} {are} not defined", file=source, line=line, remedy=_ELSEWHERE
-        )
-    said = f"{', '.join(names)} {are} not known to ladder run without a GPU"
-    return WarpladderError(said, file=source, line=line, remedy=_RUNTIME_ONLY if library else None)
+        return WarpladderError(f"{said} not defined", file=shown, line=line, remedy=_DEFINED_ELSEWHERE)
+    remedy = _RUNTIME_ONLY if library else _REMEDIES.get(runtime[0], ELSEWHERE)
+    return WarpladderError(
+        f"{said} not known to ladder run without a GPU", file=shown, line=line, remedy=remedy
+    )
 
 
 def _run_native(source: Path, arguments: Sequence[str], options: Sequence[str]) -> Outcome:

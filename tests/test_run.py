@@ -8,7 +8,7 @@ from typing import NoReturn
 import pytest
 
 from grader import gpu, run
-from grader.emulator.cudart import process
+from grader.emulator.cudart import process, toolchain
 from grader.emulator.cudart.toolchain import NotThere
 from grader.errors import WarpladderError
 
@@ -23,25 +23,52 @@ def program(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("missing", "said", "remedy"),
     [
-        (["cudaGraphCreate"], "prog.cu:3: cudaGraphCreate is not known to ladder run without a GPU", None),
-        (["cudaMallocArray", "cudaFreeArray"], "cudaMallocArray, cudaFreeArray are not known", None),
+        (
+            ["cudaGraphCreate"],
+            "prog.cu:3: cudaGraphCreate is not known to ladder run without a GPU",
+            "leave it out, or run the program on a machine with a GPU",
+        ),
+        (
+            ["cudaMallocArray", "cudaFreeArray"],
+            "cudaMallocArray, cudaFreeArray are not known",
+            "leave it out",
+        ),
+        (["__managed__"], "prog.cu:3: __managed__ is not known", "cudaMallocManaged"),
         (["cublasCreate_v2"], "cublasCreate_v2 is not known", "no other library of CUDA"),
         (["cuMemAlloc_v2"], "cuMemAlloc_v2 is not known", "no other library of CUDA"),
         (["computeGold"], "computeGold is not defined", "--nvcc=other.cpp"),
     ],
 )
 def test_what_the_linker_misses_is_refused_by_name(
-    program: Path, monkeypatch: pytest.MonkeyPatch, missing: list[str], said: str, remedy: str | None
+    program: Path, monkeypatch: pytest.MonkeyPatch, missing: list[str], said: str, remedy: str
 ) -> None:
     def refuse(*_: object) -> NoReturn:
-        raise NotThere([(name, "prog.cu", 3) for name in missing])
+        raise NotThere([(name, str(program), 3) for name in missing])
 
     monkeypatch.setattr(process, "run", refuse)
     with pytest.raises(WarpladderError) as error:
         run.run(program, device="emulator")
     assert said in str(error.value)
-    assert (remedy or "") in (error.value.remedy or "")
-    assert bool(remedy) == bool(error.value.remedy)
+    assert error.value.remedy is not None
+    assert remedy in error.value.remedy
+
+
+def test_what_another_file_calls_is_refused_with_that_file(
+    program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        raise NotThere([("cudaGraphCreate", "common/graphs.h", 7)])
+
+    monkeypatch.setattr(process, "run", refuse)
+    with pytest.raises(WarpladderError, match=r"^common/graphs\.h:7: cudaGraphCreate is not known"):
+        run.run(program, device="emulator")
+
+
+def test_a_compiler_that_is_not_there_is_named(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    toolchain.host_compiler.cache_clear()
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(WarpladderError, match=r"no C\+\+ compiler no-such-compiler\n.*unset CXX"):
+        run.run(program, device="emulator")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from grader.emulator.cache import write_whole
 from grader.emulator.nvrtc.compilation import PINNED, NvrtcNotFound, find_toolkit
 from grader.errors import WarpladderError
 from grader.workbook.topics import discover
@@ -59,8 +60,7 @@ def _written(path: Path, text: str, force: bool) -> Written:
             return Written(path, "unchanged")
         if there is not None and not force:
             return Written(path, "kept")
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text.encode())
     except (OSError, UnicodeDecodeError) as error:
         raise WarpladderError(f"it cannot be read or written: {error}", file=path) from None
     return Written(path, "written" if there is None else "written over")

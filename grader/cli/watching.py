@@ -20,6 +20,7 @@ from grader.cli.options import lines_of
 from grader.errors import WarpladderError
 from grader.judge.quick import QuickCheck
 from grader.report import console as views
+from grader.report import notices
 from grader.report.grades import problems
 from grader.results import Grade, from_json
 from grader.sandbox.start import end, lasting
@@ -85,10 +86,15 @@ class Watching:
         self._grading = _Grading(self._topic.name, self._file, self._options)
 
     def _follow(self) -> None:
-        """Show the whole grade, once it is there."""
-        if self._grading is not None and self._grading.ended:
-            result, self._grading = self._grading.result(), None
-            self._show(result)
+        """Show the whole grade, once it is there; why there is none does not end the watch."""
+        if self._grading is None or not self._grading.ended:
+            return
+        grading, self._grading = self._grading, None
+        try:
+            self._show(grading.result())
+        except WarpladderError as error:
+            notices.error(self._console, error)
+            self._console.print(Text(WAITING, "dim"))
 
     def _show(self, result: Grade) -> None:
         rungs = self._topic.ladder.ids

@@ -18,8 +18,9 @@ class UnsupportedPtx(EmulatorError):
     """
 
     def __init__(self, what: str, ptx_line: int = 0, source_line: int = 0) -> None:
-        where = f" (source line {source_line}, PTX line {ptx_line})" if ptx_line else ""
-        super().__init__(f"the emulator does not support {what}{where}")
+        lines = [("source line", source_line), ("PTX line", ptx_line)]
+        where = ", ".join(f"{name} {number}" for name, number in lines if number)
+        super().__init__(f"the emulator does not support {what}" + (f" ({where})" if where else ""))
         self.what = what
         self.ptx_line = ptx_line
         self.source_line = source_line

@@ -20,6 +20,9 @@ GLOBAL_REQUESTS = _by_operation("l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum
 # Sectors: aligned 32 bytes that requests to global memory touch, each counted once a request.
 GLOBAL_SECTORS = _by_operation("l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum", (*LOAD_STORE, *ATOMICS))
 
+# Sectors that those requests would touch at the least: as if the lanes of each had addresses one behind the other.
+IDEAL_SECTORS = "memory_l2_theoretical_sectors_global_ideal"
+
 # Requests to local memory: spilled registers, and arrays with an index that is not known to the compiler.
 LOCAL_REQUESTS = _by_operation("l1tex__t_requests_pipe_lsu_mem_local_op_{}.sum", LOAD_STORE)
 
@@ -89,6 +92,7 @@ NAMES = frozenset(
     {
         *GLOBAL_REQUESTS.values(),
         *GLOBAL_SECTORS.values(),
+        IDEAL_SECTORS,
         *LOCAL_REQUESTS.values(),
         *LOCAL_SECTORS.values(),
         *SHARED_WAVEFRONTS.values(),

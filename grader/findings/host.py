@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from grader.emulator.cudart.events import HostFinding
+from grader.emulator.machine.memory import ARENA_BYTES
+from grader.emulator.runtime.layout import GLOBAL_BASE
 
 _CHECK = "Compare what every call returns with cudaSuccess, and ask cudaGetLastError() after every launch."
 _REMEDIES = {
@@ -41,8 +43,12 @@ def remedy(finding: HostFinding) -> str:
 
 
 def device_memory(finding: HostFinding) -> bool:
-    """Whether a crash is from device memory: the emulator's begins at 0x700000000000."""
-    return finding.address >> 40 == 0x70
+    """Whether a crash is from an access to device memory."""
+    return GLOBAL_BASE <= finding.address < GLOBAL_BASE + ARENA_BYTES
+
+
+def _does(finding: HostFinding) -> str:
+    return "writes" if finding.writes else "reads"
 
 
 def _memory(finding: HostFinding) -> str:
@@ -66,10 +72,9 @@ def _launch_failed(finding: HostFinding) -> str:
 
 
 def _too_early(finding: HostFinding) -> str:
-    does = "writes" if finding.writes else "reads"
     what = "the kernel launched" if "Launch" in finding.other_call else finding.other_call
     may = "may still be using it" if finding.writes else "may not have finished"
-    return f"the host {does} {_memory(finding)}, and {what}{_line(finding)} {may}: nothing has waited for it"
+    return f"the host {_does(finding)} {_memory(finding)}, and {what}{_line(finding)} {may}: nothing has waited for it"
 
 
 def _copy_size(finding: HostFinding) -> str:
@@ -94,8 +99,8 @@ def _use_after_free(finding: HostFinding) -> str:
     if finding.side:
         return f"{finding.call} uses {_memory(finding)}, which was freed{_line(finding)}"
     where = f", in {finding.reason}," if finding.reason else ""
-    does = f"writes{where} to" if finding.writes else f"reads{where} from"
-    return f"the kernel {does} {_memory(finding)}, which was freed{_line(finding)}"
+    side = "to" if finding.writes else "from"
+    return f"the kernel {_does(finding)}{where} {side} {_memory(finding)}, which was freed{_line(finding)}"
 
 
 def _double_free(finding: HostFinding) -> str:
@@ -111,9 +116,8 @@ def _lost_output(finding: HostFinding) -> str:
 
 
 def _crash(finding: HostFinding) -> str:
-    does = "writes" if finding.writes else "reads"
     what = "device memory" if device_memory(finding) else "memory that is not there"
-    return f"the host {does} {what}, at {finding.address:#x}: segmentation fault"
+    return f"the host {_does(finding)} {what}, at {finding.address:#x}: segmentation fault"
 
 
 _MESSAGES = {

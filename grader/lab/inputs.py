@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.emulator.cache import write_whole
 from grader.lab.predictions import Prediction, Value, judged
 from grader.workbook import expressions
 
@@ -49,10 +50,9 @@ def show(prediction: Prediction) -> None:
     shown = display(_forms(prediction), raw=True, display_id=True)
 
     def check_it(_: object) -> None:
-        value = read(box.value)
-        made = judged(prediction, value)
-        keep(made.id, value)
+        made = judged(prediction, read(box.value))
         shown.update(_forms(made), raw=True)
+        keep(made.id, made.value)
 
     box.observe(check_it, "value")
 
@@ -90,10 +90,7 @@ def keep(question_id: str, value: Value | None) -> None:
         return
     answers = {**_read(file), question_id: value}
     answers = {name: answer for name, answer in answers.items() if answer is not None}
-    file.parent.mkdir(exist_ok=True)
-    fresh = file.with_suffix(".new")
-    fresh.write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    fresh.replace(file)
+    write_whole(file, (json.dumps(answers, indent=1, ensure_ascii=False) + "\n").encode())
 
 
 def _file() -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -222,7 +223,8 @@ def next_step(result: Climb, own: Path | None = None) -> RenderableType:
     """What to do after a climb in a terminal: have one's own file graded, or write one first."""
     mine = own or Path(f"mine{Path(result.rungs[0].file).suffix}")
     new = "" if own else f"ladder new {result.topic} {mine}, then "
-    return Text.assemble("\n", ("Next: ", "bold"), f"{new}ladder grade {result.topic} {mine}")
+    command = f"ladder grade {result.topic} {shlex.quote(str(mine))}"
+    return Text.assemble("\n", ("Next: ", "bold"), f"{new}{command}")
 
 
 # ---- grade -------------------------------------------------------------------------------------------------

@@ -13,11 +13,11 @@ from functools import lru_cache
 
 from grader.workbook.expressions import ExpressionError, parse
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-_INTEGER = re.compile(r"\b(?:constexpr|const)\s+[\w\s]*?\b(\w+)\s*=\s*([^;,{}]{1,200});")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_INTEGER = re.compile(r"\b(?:constexpr|const)\s+[\w\s]{0,40}?\b(\w+)\s*=\s*([^;,{}]{1,200});")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n]{0,200})$", re.MULTILINE)
 _DECLARATION = re.compile(
-    r"__shared__\s+(?:(?:__align__|alignas)\s*\(\s*\w+\s*\)\s+)?(?:volatile\s+)?([A-Za-z_]\w*)\s+([^;=(]{1,400});"
+    r"__shared__\s+(?:(?:__align__|alignas)\s*\(\s*\w+\s*\)\s+)?(?:volatile\s+)?([A-Za-z_]\w*)\s+([^\s;=(][^;=(]{0,400});"
 )
 _DECLARATOR = re.compile(r"(\w+)\s*((?:\[[^\[\]]*\]\s*)+)$")
 

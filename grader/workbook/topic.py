@@ -7,6 +7,7 @@ Learners write kernels (KernelTopic), or host code that copies data and launches
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -167,6 +168,19 @@ class Topic(ABC):
     def written_bytes(self, problem: Problem) -> int:
         """How many of the bytes that have to cross DRAM are written."""
         return reference.written_bytes(self.reference, problem)
+
+    def input_elements(self, problem: Problem) -> int:
+        """How many elements the inputs have together, of a topic that is `sampled`."""
+        assert self.sampled is not None, "reference.py says shapes"
+        shapes = self.sampled.shapes(problem)
+        return sum(math.prod(shapes[item.name]) for item in self.signature.inputs)
+
+    def only_adds(self, problem: Problem, times: int) -> bool:
+        """Whether outputs are sums of inputs as they are, each element added at most so many times. False where
+        reference.py does not say shapes."""
+        if self.sampled is None or self.tolerance.lambda_ == 0:
+            return False
+        return self.reference.min_flop(problem) <= times * self.input_elements(problem)
 
     def transformed_bounds(self, inputs: Arrays, problem: Problem) -> Bounds:
         """Error bounds beside the tolerance's own; none where reference.py does not define any."""

@@ -1,10 +1,13 @@
 """`ladder editor`: clangd finds CUDA's headers, VS Code the lines that are wrong, and nobody's file is lost."""
 
+import errno
 import json
+import os
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from test_commands import Ladder, fits, ladder
@@ -95,6 +98,18 @@ def test_a_file_of_ones_own_is_kept_and_named(ladder: Ladder, name: str) -> None
     again = ladder("editor")
     assert (again.code, again.out.count("unchanged")) == (0, 2)
     assert fits(again.out)
+
+
+def test_a_full_disk_leaves_the_file_that_was_there(ladder: Ladder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    Path(CLANGD).write_text("mine")
+    monkeypatch.setattr(os, "replace", full)
+    done = ladder("editor", "--force")
+    assert (done.code, f"{CLANGD}: it cannot be read or written" in done.err) == (2, True)
+    assert [path.name for path in Path().iterdir()] == [CLANGD]
+    assert Path(CLANGD).read_text() == "mine"
 
 
 def test_a_folder_that_is_not_there_is_refused(ladder: Ladder) -> None:

@@ -1,5 +1,6 @@
 """`ladder grade --watch`: each save is tried at once, and Ctrl-C ends it with all that it started."""
 
+import io
 import os
 import queue
 import signal
@@ -9,11 +10,15 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
+from rich.console import Console
 from test_commands import Ladder, ladder
 
-from grader.cli.watching import stamp
+from grader.cli.watching import WAITING, Watching, stamp
+from grader.errors import WarpladderError
+from grader.workbook import topics
 from grader.workbook.content import content_root
 
 __all__ = ["ladder"]
@@ -105,6 +110,30 @@ def _runs(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+class NoGrade:
+    """A grade's process that has ended without one."""
+
+    ended = True
+
+    def result(self) -> NoReturn:
+        raise WarpladderError("no grade: there is no such file")
+
+    def close(self) -> None:
+        """It has ended."""
+
+
+def test_a_grade_that_does_not_come_does_not_end_the_watch(tmp_path: Path) -> None:
+    console = Console(file=io.StringIO(), width=80)
+    watching = Watching(console, topics.load("transpose"), tmp_path / "mine.cu", [], list_problems=False)
+    watching._grading = NoGrade()  # type: ignore[assignment]
+    watching._follow()
+    assert isinstance(console.file, io.StringIO)
+    said = console.file.getvalue()
+    assert "no grade: there is no such file" in said
+    assert said.rstrip().endswith(WAITING)
+    assert watching._grading is None
 
 
 def test_a_file_that_takes_the_name_is_a_save(tmp_path: Path) -> None:

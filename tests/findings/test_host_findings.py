@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from grader.emulator.cudart.events import HostFinding, HostKind, Place
+from grader.emulator.runtime.layout import GLOBAL_BASE
 from grader.findings import host
 
 AT, BEFORE = Place("prog.cu", 12), Place("prog.cu", 9)
@@ -52,6 +53,19 @@ def test_every_kind_has_words_and_a_remedy(kind: HostKind) -> None:
 )  # fmt: skip
 def test_what_happened_is_said_with_the_arrays_name_and_lines(finding: HostFinding, said: str) -> None:
     assert host.message(finding) == said
+
+
+@pytest.mark.parametrize(
+    ("address", "what"),
+    [
+        (GLOBAL_BASE + 256, "device memory"),
+        (GLOBAL_BASE - 1, "memory that is not there"),
+        (0x7FFF_0000_0000, "memory that is not there"),  # where stacks lie
+        (0, "memory that is not there"),
+    ],
+)
+def test_a_crash_is_said_to_be_from_device_memory_or_not(address: int, what: str) -> None:
+    assert f"the host reads {what}, at" in host.message(HostFinding("crash", AT, "", address=address))
 
 
 def test_a_leak_names_the_call_that_would_free_it() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.errors import WarpladderError
+from grader.judge.child.recording import MOST_PRINTED
 from grader.judge.correctness.cases import CaseStore, make
 from grader.judge.grade import grade
 from grader.judge.kernels.case_runner import CaseRunner
@@ -132,6 +133,17 @@ def test_what_a_schedule_prints_is_shown(tmp_path: Path) -> None:
     file.write_text(source.replace("def run(self):\n", "def run(self):\n        print('N =', self.N)\n"))
     result = grade(topic, file, "emulator", problem_overrides={"N": 5, "R": 3})
     assert (result.verdict, result.printed) == ("pass", "N = 5\n"), result.reason
+
+
+def test_a_schedule_may_print_more_than_is_shown(tmp_path: Path) -> None:
+    topic = TOPICS["streams"]
+    file = tmp_path / "mine.py"
+    source = topic.rung("00_naive").path.read_text(encoding="utf-8")
+    much = "import sys; [print('x' * (3 << 20), file=stream) for stream in (sys.stdout, sys.stderr)]"
+    file.write_text(source.replace("def run(self):\n", f"def run(self):\n        {much}\n"))
+    result = grade(topic, file, "emulator", problem_overrides={"N": 5, "R": 3})
+    assert result.verdict == "pass", result.reason
+    assert result.printed == "x" * MOST_PRINTED
 
 
 def test_a_grid_that_no_emulator_comes_to_the_end_of_is_refused(tmp_path: Path) -> None:

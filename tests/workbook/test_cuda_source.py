@@ -61,3 +61,12 @@ def test_a_shape_fits_the_bytes(array: SharedArray, nbytes: int, shape: tuple[in
 @pytest.mark.parametrize(("line", "found"), [(12, 9), (9, None), (19, None)])
 def test_threads_return_before_a_line_of_the_same_function(line: int, found: int | None) -> None:
     assert early_return(SOURCE, line) == found
+
+
+@pytest.mark.parametrize(
+    "text", ["const " * 60_000, f'"{"/* " * 100_000}"', "__shared__ int " + " " * 300_000]
+)
+def test_a_text_of_any_length_is_read_once(text: str) -> None:
+    """Looked through again from each of its words, it would take minutes."""
+    assert shared_arrays(text) == {}
+    assert early_return(text, 1) is None

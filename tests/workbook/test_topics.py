@@ -29,15 +29,15 @@ def test_a_topic_is_read_whole(root: Path) -> None:
     assert topic.reference.reference(inputs, {"N": 5})["out"].shape == (5,)
 
 
-def test_topics_come_in_the_order_of_study(root: Path) -> None:
-    for name, order in (("alpha", 9), ("beta", 1)):
+def test_topics_come_in_the_order_of_study_then_by_name(root: Path) -> None:
+    for name, order in (("alpha", 9), ("beta", 1), ("also", 3)):
         folder = root / "lessons" / name
         folder.mkdir()
         (folder / "topic.toml").write_text(little_topic.TOPIC.replace("order = 3", f"order = {order}"))
         (root / "kernels/naive" / f"{name}.cu").write_text(little_topic.NAIVE)
         (root / "kernels/optimized" / name).mkdir()
         (root / "kernels/optimized" / name / "01_wide.cu").write_text(little_topic.NAIVE)
-    assert list(topics.discover(root)) == ["beta", "copy", "alpha"]
+    assert list(topics.discover(root)) == ["beta", "also", "copy", "alpha"]
 
 
 def test_folders_without_topic_are_not_topics(root: Path) -> None:

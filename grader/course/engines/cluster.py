@@ -9,6 +9,8 @@ from __future__ import annotations
 import itertools
 import logging
 import os
+import signal
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -20,7 +22,7 @@ import msgspec
 from distributed.security import Security
 
 from grader.course.engines.engine import Engine
-from grader.course.engines.process import Process
+from grader.course.engines.process import PREFIX, Process
 from grader.course.engines.threads import cores
 from grader.course.orders import Answer, Order, as_answer, as_order, on_gpu
 from grader.errors import WarpladderError
@@ -28,6 +30,9 @@ from grader.judge.timing.nvml import gpu_count
 
 GPU = {"GPU": 1}
 """What an order asks of a worker where the course's device is a GPU."""
+
+FOLDER = "WARPLADDER_MARKING"
+"""The variable that names the folder in which a worker's marking processes have theirs."""
 
 DEATHS = 1
 """Workers that an order may outlive here, before it counts as what killed them."""
@@ -49,7 +54,7 @@ _here = threading.local()
 def answer(order: bytes, seconds: float) -> bytes:
     """What a worker does: an Order in JSON, answered by the marking process of this thread."""
     if not hasattr(_here, "process"):
-        _here.process = Process()
+        _here.process = Process(folder=os.environ.get(FOLDER))
     found: Answer = _here.process.ask(as_order(order), seconds)
     return msgspec.json.encode(found)
 
@@ -68,7 +73,10 @@ class Local:
             return
         gpus = visible_gpus() if on_gpu(orders) else []
         if self._client is None:
-            workers = [_worker(gpu) for gpu in gpus] or [_worker()] * self._jobs
+            # A worker that is killed leaves its folder: it lies in one that is removed at the end.
+            left = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+            folder = self._stack.enter_context(left)
+            workers = [_worker(folder, gpu) for gpu in gpus] or [_worker(folder)] * self._jobs
             self._client = self._stack.enter_context(_cluster(workers))
         threads = max(1, cores() // min(len(gpus) or self._jobs, len(orders)))
         yield from _answers(self._client, orders, seconds, threads)
@@ -162,36 +170,44 @@ def _result(future: distributed.Future) -> Answer:
         return Answer(complaint=f"{type(error).__name__}: {error}")
 
 
-def _worker(gpu: str | None = None) -> Mapping[str, Any]:
+def _worker(folder: str, gpu: str | None = None) -> Mapping[str, Any]:
     """One worker of this machine; it has a GPU to itself, or none."""
-    own = {} if gpu is None else {"env": {"CUDA_VISIBLE_DEVICES": gpu}, "resources": GPU}
+    variables = {FOLDER: folder} | ({} if gpu is None else {"CUDA_VISIBLE_DEVICES": gpu})
+    own = {"env": variables} | ({} if gpu is None else {"resources": GPU})
     return {"nthreads": 1, "memory_limit": 0, "host": _LOCAL, "silence_logs": logging.CRITICAL, **own}
+
+
+@contextmanager
+def _ignored_interrupts() -> Iterator[None]:
+    """For what starts processes that are ended from here: Ctrl-C, which reaches them as well, is not for them. They
+    inherit that it is ignored."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say so
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
 def _cluster(workers: Sequence[Mapping[str, Any]]) -> Iterator[distributed.Client]:
     """A scheduler and workers that no other user of this machine can talk to: who can, runs what they like as us."""
     security = Security.temporary()
-    with (
-        dask.config.set(_SETTINGS),
-        distributed.SpecCluster(
-            workers={
-                place: {"cls": distributed.Nanny, "options": {**worker, "security": security}}
-                for place, worker in enumerate(workers)
-            },
-            scheduler={
-                "cls": distributed.Scheduler,
-                "options": {
-                    "protocol": "tls://",
-                    "host": _LOCAL,
-                    "port": 0,
-                    "dashboard": False,
-                    "security": security,
-                },
-            },
-            security=security,
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-        distributed.Client(cluster, security=security, set_as_default=False) as client,
-    ):
-        yield client
+    nannies = {
+        place: {"cls": distributed.Nanny, "options": {**worker, "security": security}}
+        for place, worker in enumerate(workers)
+    }
+    options = {"protocol": "tls://", "host": _LOCAL, "port": 0, "dashboard": False, "security": security}
+    scheduler = {"cls": distributed.Scheduler, "options": options}
+    with dask.config.set(_SETTINGS):
+        with _ignored_interrupts():
+            started = distributed.SpecCluster(
+                workers=nannies, scheduler=scheduler, security=security, silence_logs=logging.CRITICAL
+            )
+        with (
+            started as cluster,
+            distributed.Client(cluster, security=security, set_as_default=False) as client,
+        ):
+            yield client

@@ -20,6 +20,7 @@ from grader.course.orders import Answer, Order, as_answer
 from grader.sandbox.start import end, how_it_ended, lasting
 
 COMMAND = ("-m", "grader.course.worker")
+PREFIX = "warpladder-mark-"
 _PART = 1 << 16
 
 _TO_END_S = 2.0
@@ -33,13 +34,14 @@ class Process:
     too long, is ended with all that it started, and the next order has a new one.
     """
 
-    def __init__(self, command: Sequence[str] = COMMAND) -> None:
+    def __init__(self, command: Sequence[str] = COMMAND, folder: str | None = None) -> None:
         self._command = command
+        self._folder = folder  # in which its own is made; None: where temporary ones are
         self._running: _Running | None = None
 
     def ask(self, order: Order, seconds: float) -> Answer:
         """The answer to an order; a complaint where there is none within `seconds`, or the process dies."""
-        running = self._running = self._running or _Running(self._command)
+        running = self._running = self._running or _Running(self._command, self._folder)
         try:
             return as_answer(running.ask(msgspec.json.encode(order) + b"\n", seconds))
         except TimeoutError:
@@ -68,8 +70,8 @@ class Process:
 class _Running:
     """A marking process that was started."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="warpladder-mark-")
+    def __init__(self, command: Sequence[str], folder: str | None) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix=PREFIX, dir=folder)
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = lasting(
             lambda: subprocess.Popen(

@@ -1,6 +1,9 @@
-"""The process that a program runs in: `python -m grader.emulator.cudart.child FOLDER REPORT ARCH SOURCE [ARGS…]`.
+"""The process that a program runs in.
 
-REPORT is the descriptor of a pipe, for what happens. The process ends as the program does.
+    python -m grader.emulator.cudart.child PARENT FOLDER REPORT ARCH SOURCE [ARGS…]
+
+PARENT is the process that started it, REPORT the descriptor of a pipe, for what happens. The process ends as the
+program does, or with its parent.
 """
 
 from __future__ import annotations
@@ -9,11 +12,19 @@ import ctypes
 import inspect
 import os
 import re
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
+
+from grader.sandbox.confine import end_with_parent
+
+if __name__ == "__main__":  # before the imports below, which take a while
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # it is the program's, and so is what Ctrl-C does
+    end_with_parent(int(sys.argv.pop(1)))
 
 from grader.emulator.cudart.device_calls import DeviceCalls
 from grader.emulator.cudart.events import Ended, Loaded, Refused
@@ -21,7 +32,7 @@ from grader.emulator.cudart.kernel_calls import KernelCalls
 from grader.emulator.cudart.memory_calls import MemoryCalls
 from grader.emulator.cudart.native import Native, until_zero
 from grader.emulator.cudart.state import Call, State
-from grader.emulator.cudart.status import CudaError
+from grader.emulator.cudart.status import ELSEWHERE, CudaError, NotEmulated
 from grader.emulator.cudart.stream_calls import StreamCalls
 from grader.emulator.cudart.waiting import Waiting
 from grader.emulator.errors import EmulatorError
@@ -45,6 +56,7 @@ class Runtime:
 
     def __init__(self, folder: Path, report: int, arch: str) -> None:
         self._library = folder / LIBRARY
+        self._lock = threading.Lock()
         self.state = State(Machine(arch), report)
         self.waiting = Waiting(self.state)
         self._methods: dict[str, tuple[Callable[..., int | None], int]] = {}
@@ -72,7 +84,6 @@ class Runtime:
         self._add("attribute", devices.attribute)
         self._add("__cudaRegisterFunction", self.kernels.register_function)
         self._add("__cudaRegisterVar", self.kernels.register_variable)
-        self._add("__cudaRegisterManagedVar", self.kernels.register_managed)
         self._add("__cudaRegisterFatBinary", self._loaded)
 
     def _loaded(self) -> None:
@@ -85,18 +96,22 @@ class Runtime:
         self._methods[name] = method, len(inspect.signature(method).parameters)
 
     def _forward(self, name: bytes, arguments: Any, frames: Any) -> int:
-        """One call of the program's: its status, or what it returns. Nothing may leave here as an exception."""
-        try:
-            self.state.call = Call(name.decode(), until_zero(frames))
-            return self._serve(*self._methods[self.state.call.name], arguments)
-        except (EmulatorError, NotImplementedError) as error:
-            self._refuse(error)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(_INTERNAL)
+        """One call of the program's: its status, or what it returns. Nothing may leave here as an exception. The
+        program may have several threads: one is served at a time."""
+        with self._lock:
+            try:
+                self.state.call = Call(name.decode(), until_zero(frames))
+                return self._serve(*self._methods[self.state.call.name], arguments)
+            except (EmulatorError, NotEmulated) as error:
+                self._refuse(error)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(_INTERNAL)
 
-    def _refuse(self, error: Exception) -> NoReturn:
-        self.state.tell(Refused(str(error), self.state.call.frames))
+    def _refuse(self, error: EmulatorError | NotEmulated) -> NoReturn:
+        remedy = error.remedy if isinstance(error, NotEmulated) else ELSEWHERE
+        self.state.tell(Refused(str(error), remedy, self.state.call.frames))
+        ctypes.CDLL(None).fflush(None)  # what the program has printed
         os._exit(2)
 
     def _serve(self, method: Callable[..., int | None], count: int, arguments: Any) -> int:

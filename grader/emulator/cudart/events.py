@@ -81,6 +81,7 @@ class Refused(msgspec.Struct, tag="refused"):
     """The program asked for what is not there without a GPU."""
 
     what: str
+    remedy: str
     frames: Frames
 
 
@@ -132,14 +133,22 @@ class HostFinding:
     count: int = 1
 
 
+@dataclass(frozen=True)
+class Refusal:
+    """What the program asked for and is not there."""
+
+    what: str
+    remedy: str
+    place: Place | None
+
+
 @dataclass
 class Outcome:
     """What became of a program."""
 
     launches: list[tuple[LaunchRecord, Place | None]] = field(default_factory=list)
     findings: list[HostFinding] = field(default_factory=list)
-    refused: tuple[str, Place | None] | None = None
-    """What the program asked for and is not there."""
+    refused: Refusal | None = None
     status: int = 0
     """The program's own exit status, as a shell gives it."""
     times_read: bool = False

@@ -70,9 +70,6 @@ class KernelCalls:
             self.symbols[host] = found
             self.state.add(Block(*found, _string(name), []), "variable")
 
-    def register_managed(self, host: int, name: int, nbytes: int) -> None:
-        raise NotImplementedError("__managed__ variables")
-
     # -- launches ---------------------------------------------------------------------------------------------
     def cudaLaunchCooperativeKernel(
         self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, arguments: int, shared: int,
@@ -145,14 +142,14 @@ class KernelCalls:
         return list(found.values())
 
     def _guard_arguments(self, kernel: Kernel, parameters: bytes, stream: int, number: int) -> None:
-        """Managed and page-locked memory that a kernel has pointers to is the host's once it has waited."""
-        for each in kernel.params:
-            for at in range(each.offset, each.offset + each.nbytes - 7, 8):
-                allocation = self.state.allocation(int.from_bytes(parameters[at : at + 8], "little"))
-                if allocation and allocation.host_sees:
-                    self.waiting.guard(
-                        allocation, allocation.base, allocation.nbytes, PROT_NONE, stream, number
-                    )
+        """Managed and page-locked memory that a kernel has pointers to is the host's once it has waited; or at any
+        time, where the kernel is written for that."""
+        places = [at for each in kernel.params for at in range(each.offset, each.offset + each.nbytes - 7, 8)]
+        pointers = [int.from_bytes(parameters[at : at + 8], "little") for at in places]
+        found = [each for each in map(self.state.allocation, pointers) if each and each.host_sees]
+        if found and not _meets_host(kernel):
+            for each in found:
+                self.waiting.guard(each, each.base, each.nbytes, PROT_NONE, stream, number)
 
     # -- attributes and occupancy -----------------------------------------------------------------------------
     def cudaFuncSetAttribute(self, function: int, attribute: int, value: int) -> None:
@@ -204,6 +201,13 @@ class KernelCalls:
             n for n in sizes if max_active_blocks(device, threads, kernel.registers, static + n) >= blocks
         )
         store_word(out, next(fits, 0))
+
+
+def _meets_host(kernel: Kernel) -> bool:
+    """Whether a kernel that was launched has atomics, fences or other operations of system scope, by which it and the
+    host may change the same memory at the same time."""
+    flows = [code.plan.flow for code in kernel.compiled.values()]
+    return any("sys" in inst.parts for flow in flows for block in flow.blocks for inst in block.instructions)
 
 
 def _packed(kernel: Kernel, arguments: int) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 from grader.emulator.cudart.events import Block
 from grader.emulator.cudart.native import host_view, store_int, store_word
 from grader.emulator.cudart.state import Allocation, Copied, State
-from grader.emulator.cudart.status import CudaError, Status
+from grader.emulator.cudart.status import CudaError, NotEmulated, Status
 from grader.emulator.cudart.waiting import DEFAULT, PROT_NONE, PROT_READ, Waiting
 
 _KINDS = {0: (False, False), 1: (True, False), 2: (False, True), 3: (True, True)}
@@ -68,8 +68,9 @@ class MemoryCalls:
     def cudaHostGetDevicePointer(self, out: int, host: int, flags: int) -> None:
         found = self.state.allocation(host)
         if found and found.kind == "registered":
-            raise NotImplementedError(
-                "cudaHostGetDevicePointer of memory that cudaHostRegister was given (cudaHostAlloc's can be had)"
+            raise NotEmulated(
+                "cudaHostGetDevicePointer is not emulated for memory that cudaHostRegister was given",
+                "allocate the memory with cudaHostAlloc instead",
             )
         if found is None or found.kind != "pinned":
             raise CudaError(

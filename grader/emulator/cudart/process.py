@@ -8,7 +8,8 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from grader.emulator.cudart.events import (
     Noted,
     Outcome,
     Place,
+    Refusal,
     Refused,
 )
 from grader.emulator.cudart.lines import Lines
@@ -37,7 +39,7 @@ from grader.emulator.machine.records import Finding, LaunchRecord
 def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str] = ()) -> Outcome:
     """Compile a program and run it on the emulator, with this process's standard streams as its own.
 
-    Raises toolchain's CompilerNotFound, ProgramRefused and NotThere.
+    Raises toolchain's CompilerNotFound, ProgramRefused and NotThere, and NotEmulated.
     """
     with tempfile.TemporaryDirectory(prefix="ladder-run-") as name:
         folder = Path(name).resolve()
@@ -48,19 +50,27 @@ def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str
         listener = _Listener(program, source)
         reading, writing = os.pipe()
         command = [
-            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(folder), str(writing), arch, str(source),
-            *arguments,
+            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(os.getpid()), str(folder), str(writing),
+            arch, str(source), *arguments,
         ]  # fmt: skip
         process = subprocess.Popen(command, pass_fds=[writing])
         os.close(writing)
-        try:
-            with open(reading, "rb") as events:
-                for line in events:
+        with _interrupts_left_to_it(), open(reading, "rb") as events:
+            for line in events:
+                if line.endswith(b"\n"):  # it may have died over the last one
                     listener.hear(msgspec.json.decode(line, type=Event))
             status = process.wait()
-        except KeyboardInterrupt:
-            status = process.wait()
         return listener.outcome(status)
+
+
+@contextmanager
+def _interrupts_left_to_it() -> Iterator[None]:
+    """Ctrl-C reaches the program as well, which decides what comes of it, as it does under a shell."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 class _Listener:
@@ -89,7 +99,7 @@ class _Listener:
                 case Crashed():
                     host[self._crashed(event, found.status)] += 1
                 case Refused():
-                    found.refused = event.what, self._place(event.frames)
+                    found.refused = Refusal(event.what, event.remedy, self._place(event.frames))
                 case Ended():
                     found.times_read = event.times_read
         found.findings = [replace(finding, count=count) for finding, count in host.items()]

@@ -566,10 +566,6 @@ void __cudaRegisterVar(void **, char *host, char *, const char *name, int, size_
     const Word none = 0, arguments[] = {word(host), word(name), size};
     forward("__cudaRegisterVar", arguments, &none);
 }
-void __cudaRegisterManagedVar(void **, void **host, char *, const char *name, int, size_t size, int, int) {
-    const Word none = 0, arguments[] = {word(host), word(name), size};
-    forward("__cudaRegisterManagedVar", arguments, &none);
-}
 char __cudaInitModule(void **) { return 1; }
 
 }  // extern "C"

@@ -68,6 +68,17 @@ def text_of(number: int) -> str:
     return _TEXTS[Status(number)] if number in _TEXTS else "unrecognized error code"
 
 
+ELSEWHERE = "leave it out, or run the program on a machine with a GPU"
+
+
+class NotEmulated(Exception):
+    """The program asks for what is not there without a GPU. `remedy` says what to do instead."""
+
+    def __init__(self, what: str, remedy: str = ELSEWHERE) -> None:
+        super().__init__(what)
+        self.remedy = remedy
+
+
 class CudaError(Exception):
     """A call returns this status. `noted`: the reason has been told already."""
 

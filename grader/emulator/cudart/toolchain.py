@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.emulator.cache import cache_folder, keep, kept
+from grader.emulator.cudart.status import NotEmulated
 
 REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-profiler-api==13.0.*'"
 _SOURCE = Path(__file__).with_name("runtime.cpp")
@@ -27,6 +28,8 @@ _WRAPPED = (
 _HOST_OPTIONS = ("-g", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
 _UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symbol:?) [`']?(\w+)")
 _REQUIRED = re.compile(r"required symbol [`'](\w+)' not defined")
+MANAGED, _REGISTERS_MANAGED = "__managed__", "__cudaRegisterManagedVar"
+_REPORT = re.compile(r"ptxas info|    \d+ bytes ")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)".*$', re.MULTILINE)
 _NUMBERED = re.compile(r"(\.loc\s+|inlined_at\s+|\.file\s+)(\d+)\b")
 
@@ -75,16 +78,17 @@ def toolkit() -> Path:
 @functools.cache
 def host_compiler() -> str:
     """The C++ compiler that nvcc calls. Raises CompilerNotFound."""
-    found = os.environ.get("CXX") or shutil.which("g++")
-    if not found:
-        raise CompilerNotFound("there is no C++ compiler", "apt-get install g++")
-    return found
+    name = os.environ.get("CXX") or "g++"
+    if not shutil.which(name):
+        remedy = "unset CXX" if "CXX" in os.environ else "apt-get install g++"
+        raise CompilerNotFound(f"there is no C++ compiler {name}", remedy)
+    return name
 
 
 def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str] = ()) -> Program:
     """Compile a program for the emulator into `folder`; `options` are nvcc's, of the caller.
 
-    Raises ProgramRefused, NotThere, and CompilerNotFound.
+    Raises ProgramRefused, NotThere, NotEmulated and CompilerNotFound.
     """
     runtime = _runtime(folder)
     real = f"compute_{arch.removeprefix('sm_')}"
@@ -96,17 +100,19 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
         "-o", str(folder / "program.so"),
     ]  # fmt: skip
     done = _run(command)
-    said = _without_noise(done.stderr + done.stdout)
+    said = [line.replace(f"{folder}{os.sep}", "") for line in _without_noise(done.stderr + done.stdout)]
+    report = [line for line in said if _REPORT.match(line)]
     if done.returncode:
-        missing = dict.fromkeys(
-            (name, file, int(line or 0)) for file, line, name in _UNDEFINED.findall(done.stderr)
-        )
-        missing |= {(name, "", 0): None for name in _REQUIRED.findall(done.stderr)}
+        missing = [
+            _missing(name, file, line, source, folder) for file, line, name in _UNDEFINED.findall(done.stderr)
+        ]
+        missing += [(name, "", 0) for name in _REQUIRED.findall(done.stderr)]
         if missing:
-            raise NotThere(list(missing))
-        raise ProgramRefused("\n".join(line for line in said if not line.startswith("ptxas info")))
-    (ptx,) = folder.glob("*.ptx")
-    report = [line for line in said if line.startswith(("ptxas", "    "))]
+            raise NotThere(list(dict.fromkeys(missing)))
+        raise ProgramRefused("\n".join(line for line in said if line not in report))
+    ptx, *others = folder.glob("*.ptx")
+    if others:
+        raise NotEmulated("kernels of several .cu files are not emulated", "include the others in this one")
     text = (
         _program_first(ptx.read_text(), source)
         + "\n"
@@ -114,6 +120,14 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
     )
     warnings = "\n".join(line for line in said if line not in report)
     return Program(folder / "program.so", runtime, text, warnings)
+
+
+def _missing(name: str, file: str, line: str, source: Path, folder: Path) -> tuple[str, str, int]:
+    """What the linker misses, as the source has it: what nvcc writes of its own accord lies in `folder`."""
+    if name == _REGISTERS_MANAGED:
+        texts = enumerate(source.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        return MANAGED, str(source), next((number for number, text in texts if MANAGED in text), 0)
+    return (name, "", 0) if folder in Path(file).parents else (name, file, int(line or 0))
 
 
 def compile_native(source: Path, target: Path, options: Sequence[str] = ()) -> str:

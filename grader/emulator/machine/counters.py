@@ -14,8 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from grader.emulator import metrics
-from grader.emulator.ptx.plan import KernelPlan, Site
-from grader.emulator.ptx.tree import Imm
+from grader.emulator.ptx.plan import KernelPlan, Site, access_shape
+from grader.emulator.ptx.tree import TYPE_BYTES, Imm, Instruction
 from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS, TURNS
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -134,6 +134,7 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     if site.space in ("global", "generic"):
         yield metrics.GLOBAL_REQUESTS[operation], requests
         yield metrics.GLOBAL_SECTORS[operation], amount
+        yield metrics.IDEAL_SECTORS, min(amount, requests * _bytes_a_lane(site.inst, amount))
     elif site.space == "const":
         yield metrics.CONSTANT_INSTRUCTIONS, executions
         yield metrics.CONSTANT_REQUESTS, amount
@@ -146,6 +147,17 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
         else:
             yield metrics.SHARED_WAVEFRONTS[operation], amount
             yield metrics.SHARED_CONFLICTS[operation], amount - groups
+
+
+def _bytes_a_lane(inst: Instruction, unknown: int) -> int:
+    """Bytes that each lane accesses, which is how many sectors 32 neighbours take; `unknown` of what spreads a matrix
+    over the lanes."""
+    if inst.parts[0] == "cp":
+        return next((int(size.value) for size in inst.operands[2:3] if isinstance(size, Imm)), unknown)
+    if inst.parts[0] == "wmma":
+        return unknown
+    kind, count = access_shape(inst)
+    return TYPE_BYTES.get(kind, unknown) * count
 
 
 _LOOP = re.compile(r"\.add\.(noftz\.)?(f|bf|[us]64)|\.(min|max|and|or|xor)\.[usb]64")

@@ -19,7 +19,7 @@ from grader.emulator import collection, devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
 from grader.emulator.machine.launch import NO_BUDGET, LaunchExecution, Shape
-from grader.emulator.machine.memory import Memory
+from grader.emulator.machine.memory import ARENA_BYTES, Memory
 from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.machine.traces import Traces
@@ -35,8 +35,6 @@ __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 _T = TypeVar("_T")
 _IMAGES = 8
 """So many images are kept, those that were loaded last."""
-_ARENA_BYTES = 160 << 30
-"""Address space for global memory, room for gaps included."""
 _USUAL_STACK = 4 << 20
 """Bytes of the stack that any thread has to spare."""
 _MOST_STACK = 1 << 30
@@ -105,7 +103,7 @@ class Machine:
     def __init__(self, arch: str = devices.DEFAULT_ARCH, threads: int | None = None) -> None:
         self.device = devices.find(arch)
         self.limits = dict(self.device.attributes)
-        self.memory = Memory(_ARENA_BYTES)
+        self.memory = Memory(ARENA_BYTES)
         self.threads = threads or len(os.sched_getaffinity(0))
         self._traces = Traces(self.memory)
         self._workers: list[Worker] = []
@@ -158,21 +156,20 @@ class Machine:
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
-        `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory.
-        A block may execute at most `budget` warp instructions, and all together TOGETHER times as many. `blocks` are
-        linear block numbers to run in place of all, in this order, and none any more once they have taken the effort of
-        `enough` warp instructions. `order` is the blocks' where all run, in kernels whose blocks communicate. Raises
-        LaunchRefused for a configuration the device does not allow, UnsupportedPtx for instructions the emulator does
-        not know.
+        `params` holds the arguments as the kernel's .param space does. `shared_bytes` is dynamic shared memory. A block
+        may execute at most `budget` warp instructions, and all together TOGETHER times as many. `blocks` are linear
+        block numbers to run in place of all, in this order, and none any more once they have taken the effort of
+        `enough` warp instructions. `order` is the order of the blocks where all run, in kernels whose blocks
+        communicate. Raises LaunchRefused for a configuration that the device does not allow, UnsupportedPtx for
+        instructions that the emulator does not know.
         """
-        found = kernel
-        self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
+        self._check(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
         with self._lock:
-            compiled = found.code_for(rows_uniform=block[0] % layout.LANES == 0)
+            compiled = kernel.code_for(rows_uniform=block[0] % layout.LANES == 0)
             launch = LaunchExecution(
-                memory=self.memory, traces=self._traces, compiled=compiled, variables=found.module.globals,
+                memory=self.memory, traces=self._traces, compiled=compiled, variables=kernel.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
-                budget=budget or NO_BUDGET, device=self.device, registers=found.registers,
+                budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers,
             )  # fmt: skip
             if blocks is not None:
                 sample = partial(launch.sample, self.workers(1)[0], np.asarray(blocks, np.int64), enough)

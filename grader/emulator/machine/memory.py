@@ -19,6 +19,8 @@ from grader.emulator.machine.records import Allocation
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
 ALIGNMENT = 256
+ARENA_BYTES = 160 << 30
+"""Address space of a device's global memory, from GLOBAL_BASE on, room for gaps included."""
 GAP = 1 << 20
 """Bytes between allocations that belong to nobody."""
 IN_FILE = 4

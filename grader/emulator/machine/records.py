@@ -132,9 +132,13 @@ class Finding:
     function: str | None = None
 
 
+WORD = 4
+"""Bytes of a word."""
+
+
 @dataclass(frozen=True)
 class Touched:
-    """What sampled blocks of a launch have loaded and stored of one allocation, in bytes of distinct words of 4."""
+    """What sampled blocks of a launch have loaded and stored of one allocation, in bytes of distinct words."""
 
     base: int
     read_bytes: int

@@ -9,9 +9,9 @@ import io
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import ModuleType
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -37,6 +37,11 @@ MOST_SAID = 2000
 def main(arguments: list[str]) -> None:
     """Serve what writes schedules down: nothing else."""
     run(arguments, lambda device, memory, replies: Writer(lambda entry: send(replies, Noted(entry))))
+
+
+MOST_PRINTED = 1 << 13
+"""Characters that are kept of what a schedule prints for one size: no more are shown, and what this process may write
+for all sizes together has a limit."""
 
 
 class Writer:
@@ -81,7 +86,11 @@ def record(op: RecordSchedule, note: Callable[[Entry], None]) -> None:
     parameters = [item if isinstance(item, int) else _given(recorder, item) for item in op.parameters]
     found.recorder = recorder
     try:
-        with _emulated_pycuda():
+        with (
+            _emulated_pycuda(),
+            redirect_stdout(_Beginning(sys.stdout, MOST_PRINTED)),
+            redirect_stderr(_Beginning(sys.stderr, MOST_PRINTED)),
+        ):
             module = sys.modules[MODULE] = ModuleType(MODULE)  # where dataclasses look a class's module up
             module.__file__ = op.file
             exec(compile(op.source, op.file, "exec"), vars(module))
@@ -99,17 +108,25 @@ def _run_again(recorder: Recorder, schedule: Any) -> None:
     """It has to do the same for the next set of data, or to say that it cannot, as where it gives its memory back."""
     recorder.start()
     try:
-        with redirect_stdout(_Nowhere()):
+        with redirect_stdout(_Beginning(sys.stdout, 0)):
             schedule.run()
     except Exception:
         recorder.stop()
 
 
-class _Nowhere(io.TextIOBase):
-    """What is printed a second time."""
+class _Beginning(io.TextIOBase):
+    """Lets the first characters of what is printed through, and drops the others: they would not be shown."""
+
+    def __init__(self, stream: TextIO, most: int) -> None:
+        self._stream, self._left = stream, most
 
     def write(self, text: str) -> int:
+        self._stream.write(text[: self._left])
+        self._left = max(0, self._left - len(text))
         return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def _given(recorder: Recorder, item: HostData) -> HostArray:

@@ -19,9 +19,6 @@ Counters = Mapping[str, int]
 
 SECTOR_CYCLES, ISSUE_CYCLES = 0.5, 0.25
 
-COALESCED = 4
-"""Sectors of a request for 32 neighbouring floats."""
-
 WORTH_SAYING = 0.1
 """The share of all cycles from which on waste is worth a word."""
 
@@ -83,13 +80,14 @@ def _says_conflicts(counters: Counters) -> str:
 
 
 def _scattered(counters: Counters) -> float:
-    requests = _sum(counters, metrics.GLOBAL_REQUESTS)
-    return SECTOR_CYCLES * max(0, _sum(counters, metrics.GLOBAL_SECTORS) - COALESCED * requests)
+    return SECTOR_CYCLES * (_sum(counters, metrics.GLOBAL_SECTORS) - counters.get(metrics.IDEAL_SECTORS, 0))
 
 
 def _says_scattered(counters: Counters) -> str:
-    sectors = _sum(counters, metrics.GLOBAL_SECTORS) / max(_sum(counters, metrics.GLOBAL_REQUESTS), 1)
-    return f"{units.digits(sectors)} sectors a request of global memory, where neighbouring floats take {COALESCED}"
+    requests = max(_sum(counters, metrics.GLOBAL_REQUESTS), 1)
+    sectors = units.digits(_sum(counters, metrics.GLOBAL_SECTORS) / requests)
+    least = units.digits(counters.get(metrics.IDEAL_SECTORS, 0) / requests)
+    return f"{sectors} sectors a request of global memory, where neighbouring elements take {least}"
 
 
 def _local(counters: Counters) -> float:

@@ -57,7 +57,8 @@ def _some_are_missing(record: Record, line: int) -> bool:
     lanes, warps = (
         counters.get(name, 0) for name in (metrics.THREAD_INSTRUCTIONS, metrics.WARP_INSTRUCTIONS)
     )
-    return lanes < 32 * warps
+    threads = math.prod(record.block)
+    return lanes * -(-threads // 32) < threads * warps
 
 
 def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedArray]]) -> Finding:

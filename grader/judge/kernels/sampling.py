@@ -76,16 +76,17 @@ def sample(
     room: int,
     budget: int,
     timeout_s: float,
-    inputs: Mapping[str, Array] | None = None,
+    inputs: Mapping[str, Array],
 ) -> tuple[Record, ...]:
-    """The records of launches of a few blocks each, on arrays that hold nothing but `inputs`, repeated. Raises Refused.
+    """The records of launches of a few blocks each. Raises Refused.
 
-    Every array is given `room` bytes, as much as all of them need: the emulator has no memory behind
-    addresses that are not touched. Nothing is copied into constant memory.
+    `inputs` are the elements, repeated, of the arrays that they name; all others are zero. Every array is given `room`
+    bytes, as much as all of them need: the emulator has no memory behind addresses that are not touched. Nothing is
+    copied into constant memory.
     """
     names = {item.buffer for launch in launches for item in launch.args if isinstance(item, Pointer)}
     before: list[Operation] = [Allocate(name, room) for name in sorted(names)]
-    given = {name: array for name, array in (inputs or {}).items() if name in names}
+    given = {name: array for name, array in inputs.items() if name in names}
     sizes = {name: array.nbytes for name, array in given.items()}
     for region in runner.regions(sizes) if sizes else ():
         runner.payload(region)[:] = as_bytes(given[region.name])

@@ -70,6 +70,9 @@ SLACK = 64.0
 """Times the topic's error bound, so that algorithms with transforms keep it; results of other inputs err by far
 more."""
 
+MOST_SUMS = 2
+"""An element of a matrix is added to its row's sum and to its column's."""
+
 FLUSH_BYTES = 512 << 20
 """Written before each pass, unless twice the L2 cache is more: about a tenth of a millisecond on a large
 GPU."""
@@ -125,7 +128,7 @@ class KernelTrack:
         self._reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
         self._filler = fresh.prepared(runner.hello().arch)
         self._kernels = [self._reader, self._filler]
-        self._sums = _only_sums(topic, problem)
+        self._sums = topic.only_adds(problem, MOST_SUMS)
         self._pools = self._drawn()
         self._round = _Round(WARM_UP, self._pools)
         self._scratch: dict[str, int] = {}
@@ -332,16 +335,6 @@ class KernelTrack:
             return
         if candidate.accuracy is None or error > candidate.accuracy.error:
             candidate.accuracy = Accuracy(case.problem, error, yardstick, beside)
-
-
-def _only_sums(topic: Topic, problem: Problem) -> bool:
-    """Whether outputs are sums of inputs as they are: at most two additions an element, as each is in two sums of a
-    matrix."""
-    if topic.tolerance.lambda_ == 0 or topic.sampled is None:
-        return False
-    shapes = topic.sampled.shapes(problem)
-    elements = sum(math.prod(shapes[item.name]) for item in topic.signature.inputs)
-    return topic.reference.min_flop(problem) <= 2 * elements
 
 
 def _kept(name: str, wrong: int, holes: int, looked_at: int) -> Refused:

@@ -49,7 +49,7 @@ class KernelClock:
             try:
                 runner.load(self.kernel, seconds)
                 (self._record,) = sampling.sample(
-                    runner, self.kernel, launches, self._nbytes, budget, seconds
+                    runner, self.kernel, launches, self._nbytes, budget, seconds, inputs={}
                 )
             except Refused as refused:
                 raise WarpladderError(refused.reason, file=self.kernel.file.path) from None

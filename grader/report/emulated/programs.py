@@ -10,9 +10,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.emulator.cudart.events import Outcome, Place
+from grader.emulator.cudart.events import Outcome, Place, Refusal
 from grader.emulator.machine.records import LaunchRecord
+from grader.errors import WarpladderError
 from grader.findings import host, kernels
+from grader.report import notices
 from grader.workbook import units
 
 _MOST_ROWS = 20
@@ -21,11 +23,7 @@ _MOST_ROWS = 20
 def program(console: Console, outcome: Outcome, source: Path) -> None:
     """The launches, one row for those that are alike, and the findings, the host's first."""
     if outcome.refused:
-        what, place = outcome.refused
-        where = f"{place}: " if place else ""
-        console.print(
-            Text.assemble((where, "bold"), f"{what}: refused by ladder run without a GPU"), soft_wrap=True
-        )
+        notices.error(console, _refusal(outcome.refused, source))
     if outcome.launches:
         console.print(_launches(outcome, source))
     for line in (*_host(outcome), *_kernels(outcome, source)):
@@ -35,6 +33,11 @@ def program(console: Console, outcome: Outcome, source: Path) -> None:
     if outcome.times_read:
         said += "; the times between its events are the emulator's own, not a GPU's"
     console.print(Text(said, "dim"))
+
+
+def _refusal(refused: Refusal, source: Path) -> WarpladderError:
+    file, line = (refused.place.file, refused.place.line) if refused.place else (source, None)
+    return WarpladderError(refused.what, file=file, line=line, remedy=refused.remedy)
 
 
 def _launches(outcome: Outcome, source: Path) -> Table:

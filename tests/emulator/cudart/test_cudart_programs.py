@@ -9,6 +9,7 @@ import pytest
 
 from grader.emulator.cudart.events import HostFinding, Outcome
 from grader.emulator.cudart.process import run
+from grader.emulator.cudart.status import NotEmulated
 from grader.emulator.cudart.toolchain import NotThere, ProgramRefused
 
 HERE = Path(__file__).parent
@@ -92,6 +93,40 @@ def test_what_is_not_there_is_refused_by_name_and_line(tmp_path: Path) -> None:
         run_program(path)
     ((name, file, line),) = error.value.missing
     assert (name, Path(file).name, line) == ("cudaGraphCreate", "prog.cu", 3)
+
+
+@pytest.mark.verify
+def test_a_managed_variable_is_refused_by_name_and_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "#include <cstdio>\n__managed__ int total;\nint main() { return total; }\n")
+    with pytest.raises(NotThere) as error:
+        run_program(path)
+    assert error.value.missing == (("__managed__", str(path), 2),)
+
+
+@pytest.mark.verify
+def test_a_call_that_is_not_emulated_is_refused_by_name_and_line(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)  # which would keep C from buffering, too
+    path = write(
+        tmp_path,
+        '#include <cstdio>\nint main() {\n  static int h;\n  int *d;\n  std::puts("before");\n'
+        "  cudaHostRegister(&h, sizeof h, cudaHostRegisterMapped);\n  cudaHostGetDevicePointer(&d, &h, 0);\n}\n",
+    )
+    outcome = run_program(path)
+    assert outcome.refused is not None
+    assert (str(outcome.refused.place), outcome.exit_code) == ("prog.cu:7", 2)
+    assert "cudaHostGetDevicePointer" in outcome.refused.what
+    assert "cudaHostAlloc" in outcome.refused.remedy
+    assert capfd.readouterr().out == "before\n"
+
+
+@pytest.mark.verify
+def test_kernels_of_a_second_file_are_refused(tmp_path: Path) -> None:
+    other = tmp_path / "other.cu"
+    other.write_text("__global__ void other() {}\n")
+    with pytest.raises(NotEmulated, match=r"several \.cu files"):
+        run(write(tmp_path, "int main() {}\n"), [], "sm_90a", [str(other)])
 
 
 def test_what_does_not_compile_is_said_with_its_line(tmp_path: Path) -> None:

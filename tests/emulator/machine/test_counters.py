@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from emulated import Bench, Ran
 
+from grader.emulator import metrics
+
 GLOBAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
 LOCAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_local_op_{}.sum"
@@ -298,6 +300,24 @@ def test_atomics(bench: Bench) -> None:
     assert ran.counters[GLOBAL_REQUESTS.format("atom")] == 2
     assert ran.counters[GLOBAL_SECTORS.format("atom")] == 8
     assert ran.counters[GLOBAL_REQUESTS.format("ld")] == 0
+
+
+WIDE = """
+extern "C" __global__ void wide(const float4* a, const float* b, float* out)
+{
+    const int i = threadIdx.x;
+    const float4 v = a[i];
+    out[2 * i] = v.x + v.y + v.z + v.w + b[i];
+}
+"""
+
+
+def test_sectors_that_neighbours_would_take(bench: Bench) -> None:
+    """16 of a float4 a lane, 4 of a float, and 4 of the store that touches 8."""
+    arrays = (np.ones(size, np.float32) for size in (128, 32, 64))
+    ran = bench.cuda(WIDE, "wide", 1, 32, *arrays)
+    assert (ran.counters[GLOBAL_SECTORS.format("ld")], ran.counters[GLOBAL_SECTORS.format("st")]) == (20, 8)
+    assert ran.counters[metrics.IDEAL_SECTORS] == 16 + 4 + 4
 
 
 def test_what_caches_hold(bench: Bench) -> None:

@@ -10,6 +10,7 @@ from grader.judge.claims.costs import costliest, summed
 COALESCED = {
     metrics.GLOBAL_REQUESTS["ld"]: 100,
     metrics.GLOBAL_SECTORS["ld"]: 400,
+    metrics.IDEAL_SECTORS: 400,
     metrics.WARP_INSTRUCTIONS: 100,
     metrics.THREAD_INSTRUCTIONS: 3200,
 }
@@ -24,8 +25,12 @@ COALESCED = {
             "different banks",
         ),
         (
-            {metrics.GLOBAL_REQUESTS["st"]: 100, metrics.GLOBAL_SECTORS["st"]: 3200},
-            "32 sectors a request",
+            {
+                metrics.GLOBAL_REQUESTS["st"]: 100,
+                metrics.GLOBAL_SECTORS["st"]: 3200,
+                metrics.IDEAL_SECTORS: 400,
+            },
+            "32 sectors a request of global memory, where neighbouring elements take 4",
             "neighbouring threads",
         ),
         (
@@ -53,6 +58,11 @@ def test_what_wastes_little_is_not_worth_a_word() -> None:
     few = {metrics.SHARED_WAVEFRONTS["ld"]: 110, metrics.SHARED_CONFLICTS["ld"]: 10}
     assert costliest({3: COALESCED, 7: few}) is None
     assert costliest({}) is None
+
+
+def test_wide_loads_of_neighbours_waste_nothing() -> None:
+    requests, sectors = metrics.GLOBAL_REQUESTS["ld"], metrics.GLOBAL_SECTORS["ld"]
+    assert costliest({3: {requests: 100, sectors: 1600, metrics.IDEAL_SECTORS: 1600}}) is None
 
 
 def test_launches_add_up_by_line() -> None:

@@ -6,7 +6,10 @@ import importlib.util
 import itertools
 import os
 import signal
+import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -103,6 +106,64 @@ def test_what_ends_every_worker_is_not_marked_and_the_others_are(monkeypatch: py
         found = dict(dask.answers(orders("a", "always", "b", "c"), 60.0))
     assert "KilledWorker" in str(found.pop(1).complaint)
     assert all(str(answer.complaint).startswith("asked") for answer in found.values())
+
+
+def killed_while_marking(order: bytes, seconds: float) -> bytes:
+    """In place of `answer`: its worker dies once the marking process has its folder."""
+    threading.Thread(target=cluster.answer, args=(order, seconds)).start()
+    while not list(Path(os.environ[cluster.FOLDER]).iterdir()):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
+    raise AssertionError("it lives")
+
+
+def test_nothing_is_left_of_a_worker_that_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(cluster, "answer", killed_while_marking)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with opening.opened("dask", 1) as dask:
+        ((_, found),) = dask.answers(orders("a"), 60.0)
+        assert "KilledWorker" in str(found.complaint)
+        assert list(tmp_path.glob("warpladder-mark-*/warpladder-mark-*")), "it was there"
+    assert not list(tmp_path.glob("warpladder-mark-*"))
+
+
+INTERRUPTED = """
+from grader.course.engines import opening
+from grader.course.orders import Order
+from grader.workbook import topics
+
+if __name__ == "__main__":
+    order = Order("transpose", topics.load("transpose").rungs[0].source, "emulator", None, 7, ())
+    try:
+        with opening.opened("dask", 2) as dask:
+            for _ in dask.answers([order] * 100, 240.0):
+                print("answered", flush=True)
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def test_ctrl_c_ends_marking_without_a_traceback(tmp_path: Path) -> None:
+    script = tmp_path / "marks.py"
+    script.write_text(INTERRUPTED)
+    process = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "answered\n"
+        os.killpg(process.pid, signal.SIGINT)
+        shown, said = process.communicate(timeout=60)
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    assert shown.splitlines()[-1] == "interrupted"
+    assert said == ""
 
 
 def raises(order: bytes, seconds: float) -> bytes:

@@ -14,7 +14,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as replaced
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -249,7 +249,7 @@ class Look:
         if reason is not None:
             raise Refused("fail", reason)
         if self.one_sum:
-            sums = OneSum(runner, self.topic, self.problem, self.arrays, records)
+            sums = OneSum(partial(self._elements, runner), self.topic, self.problem, self.arrays, records)
             order: Order = CROWDED if any(record.may_wait for record in records) else "rising"
             refusal = sums.refusal(lambda problem: self._sum_of_all(runner, problem, order))
             if refusal is not None:

@@ -11,25 +11,23 @@ decides.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from grader.emulator import metrics
-from grader.judge.child.protocol import Gather, Launch, Pointer, Record
+from grader.emulator.machine.records import WORD
+from grader.judge.child.protocol import Launch, Pointer, Record
 from grader.judge.correctness.comparison import error_bound
 from grader.judge.correctness.findings import ArrayType
 from grader.judge.kernels.large.coverage import RANGES
 from grader.judge.refused import Refused
-from grader.judge.runners.runner import Runner
 from grader.workbook import units
 from grader.workbook.reference import Problem
 from grader.workbook.topic import KernelTopic
-
-WORD = 4
-"""Bytes of a number."""
 
 EXACT = 1 << 24
 """Whole numbers below this are exact in float32, and so are sums of ones, in any order."""
@@ -41,16 +39,16 @@ WHOLE, WHOLE_IN_DOUBT = 200_000_000, 16_000_000
 """Warp instructions of all blocks where all are run: a wrong output is all but certain when it has come out and does
 not fit, and in doubt when nothing has come out."""
 
-SECONDS = 120.0
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def is_one(topic: KernelTopic, problem: Problem) -> bool:
     """Whether the only output is one float32, for which each element of the inputs is added once."""
-    if topic.sampled is None or len(topic.signature.outputs) != 1 or topic.tolerance.lambda_ == 0:
+    if topic.sampled is None or len(topic.signature.outputs) != 1:
         return False
     (output,) = topic.signature.outputs
     one = math.prod(topic.sampled.shapes(problem)[output.name]) == 1 and output.dtype == np.float32
-    return one and topic.reference.min_flop(problem) <= _numbers(topic, problem)
+    return one and topic.only_adds(problem, times=1)
 
 
 def only_goes_on(launch: Launch, topic: KernelTopic) -> bool:
@@ -68,7 +66,8 @@ def of_all_blocks(launch: Launch) -> Launch:
 class OneSum:
     """What launches of some blocks have left, all inputs being ones."""
 
-    runner: Runner
+    elements: Callable[[str, Sequence[int]], Array]
+    """Of an array of float32, by its name and their places."""
     topic: KernelTopic
     problem: Problem
     arrays: Mapping[str, ArrayType]
@@ -81,7 +80,7 @@ class OneSum:
         if any(self._fits(total, count) for total in totals.values()):
             return None
         problem = self._within_reach(totals)
-        total, numbers = whole(problem), _numbers(self.topic, problem)
+        total, numbers = whole(problem), self.topic.input_elements(problem)
         if total is None or self._fits(total, numbers):
             return None
         return Refused(
@@ -112,13 +111,9 @@ class OneSum:
             items = [item for item in touched if item.array == name]
             known = all(len(item.words) * WORD == item.written_bytes for item in items)
             if items and known and array.dtype == np.float32:
-                found[name] = self._sum(name, {word for item in items for word in item.words})
+                words = {word for item in items for word in item.words}
+                found[name] = float(self.elements(name, sorted(words)).sum(dtype=np.float64))
         return {self._output: found[self._output]} if self._output in found else found
-
-    def _sum(self, name: str, words: Iterable[int]) -> float:
-        (value,) = self.runner.do([Gather(name, tuple(sorted(words)))], SECONDS).values
-        assert isinstance(value, bytes)
-        return float(np.frombuffer(value, np.float32).sum(dtype=np.float64))
 
     def _fits(self, total: float, count: int) -> bool:
         """Whether `total` is the sum of `count` ones: exactly so, where such sums are exact."""
@@ -135,10 +130,3 @@ class OneSum:
         most = WHOLE if self._output in totals else WHOLE_IN_DOUBT
         largest = max(self.problem, key=self.problem.__getitem__)
         return {**self.problem, largest: int(self.problem[largest] * min(1.0, most / work))}
-
-
-def _numbers(topic: KernelTopic, problem: Problem) -> int:
-    """How many elements the inputs have."""
-    assert topic.sampled is not None
-    shapes = topic.sampled.shapes(problem)
-    return sum(math.prod(shapes[item.name]) for item in topic.signature.inputs)
