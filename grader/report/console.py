@@ -57,6 +57,13 @@ def bank_conflicts(counters: Mapping[str, int] | None) -> str:
     return units.count(sum(counters.get(name, 0) for name in metrics.SHARED_CONFLICTS.values()))
 
 
+def local_requests(counters: Mapping[str, int] | None) -> str:
+    """Requests to local memory: spilled registers, and arrays that are not in registers."""
+    if counters is None:
+        return units.NOTHING
+    return units.count(sum(counters.get(name, 0) for name in metrics.LOCAL_REQUESTS.values()))
+
+
 # ---- climb -------------------------------------------------------------------------------------------------
 
 

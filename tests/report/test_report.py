@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console, RenderableType
 
-from grader.report import console, records
+from grader.report import console, profiles, records
 from grader.results import (
     Baseline,
     Bound,
@@ -16,6 +16,9 @@ from grader.results import (
     FindingResult,
     Grade,
     Hint,
+    LaunchProfile,
+    LineProfile,
+    Profile,
     Provenance,
     Reproduce,
     RungResult,
@@ -176,6 +179,36 @@ def test_what_passed_without_being_counted_shows_no_points() -> None:
     grade = Grade("gemm", "mine.cu", "pass", None, None, 0, 30, cases, [], [], [])
     text = shown(console.grade(grade, ["a"], []))
     assert text.startswith("RIGHT mine.cu 1 of 1 case right, of 1 size")
+
+
+def test_a_profile_shows_whole_lines_where_there_is_room_and_how_they_are_indented() -> None:
+    source = ["__global__ void k() {", f"    for ({'x' * 60}) {{", "        a[i] = tile[x][y];", "    }", "}"]
+    lines = [
+        LineProfile(2, source[1].strip(), {"smsp__inst_executed.sum": 400}),
+        LineProfile(
+            3,
+            source[2].strip(),
+            {
+                "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": 300,
+                "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum": 1_230_000,
+            },
+        ),
+    ]
+    launch = LaunchProfile(
+        "k", [1], [32], 0, 16, 0, 0, 1.0, "warps", 0, {"smsp__inst_executed.sum": 400}, "emulated", lines, []
+    )  # fmt: skip
+    result = Profile(
+        "gemm", "mine.cu", Device("emulator", "H200", "sm_90a"), {"M": 8}, "pass", None, [launch],
+        Provenance("0.1.0", "3.12", "2.4"),
+    )  # fmt: skip
+    terminal = Console(width=160, color_system=None, highlight=False)
+    with terminal.capture() as capture:
+        terminal.print(profiles.profile(result, source))
+    loop, access = (line for line in capture.get().splitlines() if "for (" in line or "tile[" in line)
+    assert source[1].strip() in loop
+    assert access.index("a[i]") - loop.index("for") == 4
+    assert access.split()[-2:] == ["1.23M", "75"]
+    assert "tile[x][y];" in shown(profiles.profile(result, source))
 
 
 @pytest.mark.parametrize(

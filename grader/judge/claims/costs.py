@@ -1,9 +1,7 @@
 """The line that wastes most of a kernel's time, by what was counted for it, and what mends that.
 
-Waste is what a line takes beyond what the same accesses need at best, in cycles of a multiprocessor's load-store unit:
-a wavefront of shared memory is one (CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"), a sector from
-beyond L1 half a one, as 64 bytes come a cycle. Lanes that are idle take part of an issue slot, of which there are four
-a cycle.
+Waste is what a line takes beyond what the same accesses need at best, in cycles of a multiprocessor. Lanes that are
+idle take part of an instruction's.
 """
 
 from __future__ import annotations
@@ -11,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from grader.analysis.cycles import ISSUE_CYCLES, SECTOR_CYCLES, Counters, cycles
+from grader.analysis.cycles import total as _sum
 from grader.emulator import metrics
 from grader.results import LineCost
 from grader.workbook import units
-
-Counters = Mapping[str, int]
-
-SECTOR_CYCLES, ISSUE_CYCLES = 0.5, 0.25
 
 COALESCED = 4
 """Sectors of a request for 32 neighbouring floats."""
@@ -37,14 +33,14 @@ class _Waste:
 
 def costliest(lines: Mapping[int, Counters]) -> LineCost | None:
     """The line with the most waste of one kind; None where none wastes a tenth of all cycles."""
-    total = sum(map(_cycles, lines.values()))
+    all_cycles = sum(map(cycles, lines.values()))
     found = [
         (waste.cycles(counters), line, waste) for line, counters in lines.items() if line for waste in _WASTES
     ]
-    cycles, line, waste = max(found, key=lambda item: item[:2], default=(0.0, 0, None))
-    if waste is None or cycles < WORTH_SAYING * total:
+    wasted, line, waste = max(found, key=lambda item: item[:2], default=(0.0, 0, None))
+    if waste is None or wasted < WORTH_SAYING * all_cycles:
         return None
-    return LineCost(line, waste.says(lines[line]), waste.remedy, cycles / total)
+    return LineCost(line, waste.says(lines[line]), waste.remedy, wasted / all_cycles)
 
 
 def summed(records: Iterable[Mapping[int, Counters]]) -> dict[int, dict[str, int]]:
@@ -56,19 +52,6 @@ def summed(records: Iterable[Mapping[int, Counters]]) -> dict[int, dict[str, int
             for name, value in counters.items():
                 into[name] = into.get(name, 0) + value
     return found
-
-
-def _sum(counters: Counters, names: Mapping[str, str]) -> int:
-    return sum(counters.get(name, 0) for name in names.values())
-
-
-def _cycles(counters: Counters) -> float:
-    sectors = _sum(counters, metrics.GLOBAL_SECTORS) + _sum(counters, metrics.LOCAL_SECTORS)
-    return (
-        _sum(counters, metrics.SHARED_WAVEFRONTS)
-        + SECTOR_CYCLES * sectors
-        + ISSUE_CYCLES * counters.get(metrics.WARP_INSTRUCTIONS, 0)
-    )
 
 
 def _conflicts(counters: Counters) -> float:
