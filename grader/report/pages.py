@@ -21,6 +21,7 @@ from grader.report.rendering import environment
 from grader.report.reproducing import again
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
 from grader.workbook import units
+from grader.workbook.ladder import figures
 from grader.workbook.topic import Topic
 
 
@@ -178,6 +179,7 @@ def _environment() -> jinja2.Environment:
             "conflicts": console.bank_conflicts,
             "provenance": _provenance,
             "again": again,
+            "figures": figures,
         },
         {"NOTHING": units.NOTHING, "no_ratio": Ratio(None, None, None)},
     )

@@ -17,6 +17,7 @@ from grader.results import (
     Grade,
     Hint,
     LaunchProfile,
+    LineCost,
     LineProfile,
     Profile,
     Provenance,
@@ -25,6 +26,7 @@ from grader.results import (
 )
 from grader.workbook import units
 
+UNIT = "sectors a warp's multiply-add"
 NAIVE = RungResult(
     "00_naive",
     "kernels/naive/gemm.cu",
@@ -45,7 +47,9 @@ NAIVE = RungResult(
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 1_015_808,
     },
     counter_source="emulated",
-    claims=[ClaimResult("loads are coalesced", False, 16.5e6, "00_naive", 10, "ld <= 4", 4e6)],
+    claims=[
+        ClaimResult("loads are coalesced", False, 16.5e6, "00_naive", 10, "ld <= 4", 4e6, per=5e5, unit=UNIT)
+    ],
 )
 BROKEN = RungResult(
     "03_register_tile_one_dimension", "x.cu", "fail", "`C`[3, 4] is 12, expected 13. " + "Look again. " * 20
@@ -78,7 +82,7 @@ def test_a_measured_climb() -> None:
     text = shown(console.climb(CLIMB, "Matrix product, FP32"))
     for part in ("284 ms", "%lib", "0.87", "227K", "1.02M", "16.5", "fail", "expected 13", "cuBLAS): 2.7 ms"):
         assert part in text
-    assert "✗ loads are coalesced (found 16.5M, asked ≤ 4M)" in text
+    assert "✗ loads are coalesced (33 sectors a warp's multiply-add; at most 8 required)" in text
     assert "≈284" not in text
     assert "No version can take less than ≈2.12 ms" in text
 
@@ -104,7 +108,8 @@ def test_beside_what_was_modelled_stands_what_was_measured() -> None:
 def test_a_claim_says_on_which_side_of_its_limit_it_asks_to_be() -> None:
     claims = [ClaimResult(sign, False, 3.0, "a", 10, f"x {sign} 2", 2.0) for sign in ("<=", ">=", "==")]
     text = shown(console.claims(claims))
-    assert ["≤ 2)" in text, "≥ 2)" in text, "asked 2)" in text] == [True, True, True]
+    for said in ("3 found; at most 2 required", "3 found; at least 2 required", "3 found; 2 required"):
+        assert said in text
 
 
 def test_claims_at_sizes_that_they_are_not_for_are_explained() -> None:
@@ -143,6 +148,35 @@ def test_a_grade_that_passed_shows_the_ladder() -> None:
     assert "Rung 00 of 01: 00_naive → 01_tile" in text
     assert "0/10" in text
     assert "Next: Every float" in text
+
+
+def test_a_grade_shows_the_time_and_the_costliest_line_before_the_next_idea() -> None:
+    cost = LineCost(2, "1.02M bank conflicts in `tile`: 32 wavefronts where 1 would do", "Pad its rows.", 0.5)
+    hint = Hint("01_tile", "Every float is read from global memory 32 times.")
+    cases = [CaseResult({"N": 1}, 1, "pass", 0.0, None)]
+    grade = Grade(
+        "gemm", "mine.cu", "pass", None, "00_naive", 5, 20, cases, [], [], [hint], time_s=1.2e-3,
+        time_source="modelled", vs_naive=1.63, vs_bound=0.4, costliest=cost,
+        device=Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"),
+    )  # fmt: skip
+    text = shown(console.grade(grade, ["00_naive", "01_tile"], ["first", "  total += tile[x];"]))
+    said = [
+        "RIGHT mine.cu",
+        "1 of 1 case right",
+        "≈1.2 ms",
+        "1.63 times as fast as rung 0, 40 % of the bound; cuBLAS",
+        "2.69 ms, measured on a real NVIDIA H200",
+        "Rung 00 of 01",
+    ]
+    said += [
+        "Costliest: line 2, 1.02M bank conflicts in `tile`",
+        "Pad its rows.",
+        "total += tile[x];",
+        "Next: Every float",
+    ]
+    places = [text.find(part) for part in said]
+    assert -1 not in places, text
+    assert places == sorted(places)
 
 
 def test_points_in_the_table_add_up_to_the_total() -> None:

@@ -27,7 +27,7 @@ _REASONS = {
     "trap": "the kernel trapped",
     "starved": "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
     "budget exhausted": "the kernel used up its instruction budget: an endless loop?",
-    "deadlock": "the kernel waits for ever at a barrier",
+    "deadlock": "the kernel deadlocked at a barrier",
 }
 
 
