@@ -14,6 +14,7 @@ from grader.analysis.cycles import total as _sum
 from grader.emulator import metrics
 from grader.results import LineCost
 from grader.workbook import units
+from grader.workbook.cuda_source import Space, arrays_in
 
 COALESCED = 4
 """Sectors of a request for 32 neighbouring floats."""
@@ -27,12 +28,15 @@ class _Waste:
     """One way to waste cycles: how many in a line, in words, and the remedy."""
 
     cycles: Callable[[Counters], float]
-    says: Callable[[Counters], str]
-    remedy: str
+    says: Callable[[Counters, str], str]  # with the arrays that it is about, "" where that is not known
+    remedy: str  # {array}: these, or "the array"
+    space: Space | None = None
+    stored: Callable[[Counters], bool] = lambda counters: False  # whether stores waste more than loads
 
 
-def costliest(lines: Mapping[int, Counters]) -> LineCost | None:
-    """The line with the most waste of one kind; None where none wastes a tenth of all cycles."""
+def costliest(lines: Mapping[int, Counters], source: str = "") -> LineCost | None:
+    """The line with the most waste of one kind; None where none wastes a tenth of all cycles. `source` is the file's
+    text, for the names of arrays."""
     all_cycles = sum(map(cycles, lines.values()))
     found = [
         (waste.cycles(counters), line, waste) for line, counters in lines.items() if line for waste in _WASTES
@@ -40,7 +44,11 @@ def costliest(lines: Mapping[int, Counters]) -> LineCost | None:
     wasted, line, waste = max(found, key=lambda item: item[:2], default=(0.0, 0, None))
     if waste is None or wasted < WORTH_SAYING * all_cycles:
         return None
-    return LineCost(line, waste.says(lines[line]), waste.remedy, wasted / all_cycles)
+    counters = lines[line]
+    names = arrays_in(source, line, waste.space, waste.stored(counters)) if waste.space else ()
+    arrays = " and ".join(f"`{name}`" for name in names)
+    remedy = waste.remedy.format(array=arrays or "the array")
+    return LineCost(line, waste.says(counters, arrays), remedy, wasted / all_cycles)
 
 
 def summed(records: Iterable[Mapping[int, Counters]]) -> dict[int, dict[str, int]]:
@@ -58,11 +66,16 @@ def _conflicts(counters: Counters) -> float:
     return float(_sum(counters, metrics.SHARED_CONFLICTS))
 
 
-def _says_conflicts(counters: Counters) -> str:
+def _stores_conflict(counters: Counters) -> bool:
+    return counters.get(metrics.SHARED_CONFLICTS["st"], 0) > counters.get(metrics.SHARED_CONFLICTS["ld"], 0)
+
+
+def _says_conflicts(counters: Counters, arrays: str) -> str:
     requests = _sum(counters, metrics.SHARED_WAVEFRONTS) - _sum(counters, metrics.SHARED_CONFLICTS)
     wavefronts = units.digits(_sum(counters, metrics.SHARED_WAVEFRONTS) / max(requests, 1))
     conflicts = units.count(_sum(counters, metrics.SHARED_CONFLICTS))
-    return f"{conflicts} bank conflicts: {wavefronts} wavefronts where 1 would do"
+    where = f" in {arrays}" if arrays else ""
+    return f"{conflicts} bank conflicts{where}: {wavefronts} wavefronts where 1 would do"
 
 
 def _scattered(counters: Counters) -> float:
@@ -70,17 +83,35 @@ def _scattered(counters: Counters) -> float:
     return SECTOR_CYCLES * max(0, _sum(counters, metrics.GLOBAL_SECTORS) - COALESCED * requests)
 
 
-def _says_scattered(counters: Counters) -> str:
-    sectors = _sum(counters, metrics.GLOBAL_SECTORS) / max(_sum(counters, metrics.GLOBAL_REQUESTS), 1)
-    return f"{units.digits(sectors)} sectors a request of global memory, where neighbouring floats take {COALESCED}"
+def _beyond(counters: Counters, kind: str) -> int:
+    """Sectors beyond those of neighbouring floats, of loads or of stores."""
+    sectors, requests = (
+        counters.get(by[kind], 0) for by in (metrics.GLOBAL_SECTORS, metrics.GLOBAL_REQUESTS)
+    )
+    return sectors - COALESCED * requests
+
+
+def _stores_scatter(counters: Counters) -> bool:
+    return _beyond(counters, "st") > _beyond(counters, "ld")
+
+
+def _says_scattered(counters: Counters, arrays: str) -> str:
+    kind = "st" if _stores_scatter(counters) else "ld"
+    if not counters.get(metrics.GLOBAL_REQUESTS[kind]):  # atomics
+        sectors = _sum(counters, metrics.GLOBAL_SECTORS) / max(_sum(counters, metrics.GLOBAL_REQUESTS), 1)
+    else:
+        sectors = counters.get(metrics.GLOBAL_SECTORS[kind], 0) / counters[metrics.GLOBAL_REQUESTS[kind]]
+    of = arrays or "global memory"
+    return f"{units.digits(sectors)} sectors a request of {of}, where neighbouring floats take {COALESCED}"
 
 
 def _local(counters: Counters) -> float:
     return SECTOR_CYCLES * _sum(counters, metrics.LOCAL_SECTORS)
 
 
-def _says_local(counters: Counters) -> str:
-    return f"{units.count(_sum(counters, metrics.LOCAL_REQUESTS))} requests to local memory"
+def _says_local(counters: Counters, arrays: str) -> str:
+    requests = units.count(_sum(counters, metrics.LOCAL_REQUESTS))
+    return f"{requests} requests to local memory{f', for {arrays}' if arrays else ''}"
 
 
 def _idle(counters: Counters) -> float:
@@ -88,7 +119,7 @@ def _idle(counters: Counters) -> float:
     return ISSUE_CYCLES * (instructions - counters.get(metrics.THREAD_INSTRUCTIONS, 0) / 32)
 
 
-def _says_idle(counters: Counters) -> str:
+def _says_idle(counters: Counters, arrays: str) -> str:
     lanes = counters.get(metrics.THREAD_INSTRUCTIONS, 0) / max(counters.get(metrics.WARP_INSTRUCTIONS, 0), 1)
     return f"on average {units.digits(lanes)} of a warp's 32 lanes are at work"
 
@@ -97,20 +128,25 @@ _WASTES = (
     _Waste(
         _conflicts,
         _says_conflicts,
-        "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of the array by "
+        "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of {array} by "
         "one word, or change which lane takes which element.",
+        "shared",
+        _stores_conflict,
     ),
     _Waste(
         _scattered,
         _says_scattered,
-        "Let neighbouring threads access neighbouring elements: the index that threadIdx.x is added to should run "
-        "fastest in memory.",
+        "Let neighbouring threads access neighbouring elements of {array}: the index that threadIdx.x is added to "
+        "should run fastest in memory.",
+        "global",
+        _stores_scatter,
     ),
     _Waste(
         _local,
         _says_local,
-        "Keep what one thread works on in registers: index its arrays with constants, so that loops over them are "
-        "unrolled, and use fewer registers where some are spilled.",
+        "Keep {array} in registers: index it with constants only, in loops that are unrolled; where registers are "
+        "spilled, let a thread work on less.",
+        "local",
     ),
     _Waste(
         _idle,
