@@ -252,7 +252,9 @@ def _claims(topic: Topic) -> Iterator[WarpladderError]:
             remedy = "add a [[claim]] that it satisfies and the rung before it does not"
             yield WarpladderError(f"rung {rung.id} claims nothing", file=path, remedy=remedy)
     for claim in topic.claims:
-        yield from _unknown_names(topic, claim.expect, "the claim", path, claim.line)
+        for expression in (claim.expect, claim.per):
+            if expression is not None:
+                yield from _unknown_names(topic, expression, "the claim", path, claim.line)
 
 
 def _unknown_names(

@@ -18,7 +18,7 @@ from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
 from grader.sandbox import means
 
-_REINSTALL = "pip install --upgrade --force-reinstall warpladder"
+_REINSTALL = f"{sys.executable} -m pip install --upgrade --force-reinstall"
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def _package(distribution: str, needed_for: str) -> Check:
     try:
         importlib.import_module(distribution)
     except Exception as error:
-        remedy = f"{sys.executable} -m {_REINSTALL}"
+        remedy = f"{_REINSTALL} {distribution}"
         return Check(distribution, "broken", str(error), needed_for, required=True, remedy=remedy)
     return Check(distribution, "ok", importlib.metadata.version(distribution), needed_for, required=True)
 
@@ -151,14 +151,14 @@ _TRIAL = 'extern "C" __global__ void square(int *x) { x[threadIdx.x] *= x[thread
 
 
 def _emulator() -> Check:
-    name, needed_for = "emulator", "running kernels without a GPU"
+    name, needed_for, remedy = "emulator", "running kernels without a GPU", f"{_REINSTALL} llvmlite numba"
     try:
         squares = _squares_on_emulator()
     except Exception as error:
         found = f"{type(error).__name__}: {error}"
-        return Check(name, "broken", found, needed_for, required=True, remedy=_REINSTALL)
+        return Check(name, "broken", found, needed_for, required=True, remedy=remedy)
     if squares != [i * i for i in range(32)]:
-        return Check(name, "broken", "wrong results", needed_for, required=True, remedy=_REINSTALL)
+        return Check(name, "broken", "wrong results", needed_for, required=True, remedy=remedy)
     return Check(name, "ok", f"{os.cpu_count()} cores", needed_for, required=True)
 
 

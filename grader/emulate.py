@@ -19,7 +19,7 @@ from grader.emulator.machine.machine import LaunchRecord
 from grader.emulator.pycuda_api import driver_ext
 from grader.emulator.pycuda_api.driver import emulation
 from grader.emulator.pycuda_api.driver.stream import Event
-from grader.emulator.pycuda_api.shim import emulated_pycuda
+from grader.emulator.pycuda_api.shim import NOT_EMULATED, emulated_pycuda
 from grader.errors import WarpladderError
 from grader.findings import kernels
 
@@ -76,6 +76,10 @@ def _run_script(script: Path, arguments: Sequence[str]) -> tuple[str | None, int
         except SystemExit as end:
             failure = _exit_failure(end.code)
             return failure, end.code & 0xFF if isinstance(end.code, int) else int(failure is not None)
+        except ModuleNotFoundError as error:
+            if error.name in NOT_EMULATED:
+                raise _not_emulated(error, script) from None
+            return _as_python_prints_it(error, script), 1
         except Exception as error:
             return _as_python_prints_it(error, script), 1
     return None, 0
@@ -117,6 +121,19 @@ def _times_noted(times: list[float]) -> Iterator[None]:
         yield
     finally:
         Event.time_since = read  # type: ignore[method-assign]
+
+
+def _not_emulated(error: ModuleNotFoundError, script: Path) -> WarpladderError:
+    """What to do with a script of another package than PyCUDA."""
+    lines = [
+        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(script)
+    ]
+    return WarpladderError(
+        str(error),
+        file=script,
+        line=lines[0] if lines else None,
+        remedy="run this script on a machine with a GPU; `ladder emulate` runs scripts that use PyCUDA",
+    )
 
 
 def _exit_failure(code: str | int | None) -> str | None:

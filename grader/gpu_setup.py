@@ -77,6 +77,11 @@ def requirements(extra: str) -> list[str]:
     return [item.partition(";")[0].strip() for item in asked if item.endswith(f"extra == '{extra}'")]
 
 
+def installation(extra: str) -> str:
+    """The command that installs what an extra asks for. It names the packages: Warpladder itself is on no index."""
+    return shlex.join([*_PIP, "install", *requirements(extra)])
+
+
 def again() -> str:
     """The command that runs this once more."""
     if Path(sys.prefix).parent.resolve() != _CLONE:

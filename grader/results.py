@@ -69,12 +69,22 @@ class ClaimResult:
     expect: str = ""  # the expression that was evaluated
     limit: float | None = None  # the right side of the comparison, as found
     at_main: bool = False  # it fails at the `main` sizes alone; value and limit are from there
+    per: float | None = (
+        None  # what people divide both sides by, such as the warps' multiply-adds; null: nothing
+    )
+    unit: str = ""  # what the sides are then: "sectors a warp's multiply-add"
 
     @property
-    def sign(self) -> str:
-        """What stands before the limit where it is said: "≤ ", "≥ ", and nothing where equality is asked for."""
-        signs = {"<=": "≤ ", ">=": "≥ ", "<": "< ", ">": "> ", "!=": "≠ "}
-        return next((sign for text, sign in signs.items() if text in self.expect), "")
+    def bound(self) -> str:
+        """What stands before the limit where it is said: "at most ", and nothing where equality is required."""
+        words = {
+            "<=": "at most ",
+            ">=": "at least ",
+            "<": "less than ",
+            ">": "more than ",
+            "!=": "other than ",
+        }
+        return next((said for sign, said in words.items() if sign in self.expect), "")
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ NAIVE, WIDE = "kernels/naive/copy.cu", "kernels/optimized/copy/01_wide.cu"
         (TOPIC, "order = 3", "order =", "not TOML"),
         (TOPIC, "judge = [{ N = 1 }, { N = 33 }]", "judge = []", "`judge` has no cases"),
         (TOPIC, "l1tex__t_requests", "l1tex_t_requests", "the claim names `l1tex_t_requests"),
+        (TOPIC, 'cdiv(N, 128)"', 'cdiv(N, 128)"\nper = "Z"\nunit = "loads"', "the claim names `Z`"),
         (TOPIC, "cdiv(N, 128)", "block_thread", "did you mean `block_threads`"),
         (TOPIC, 'rung = "01_wide"', 'rung = "00_naive"', "rung 01_wide claims nothing"),
         (TOPIC, "sm_80", "sm_11", "sm_75 and later"),

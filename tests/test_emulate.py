@@ -153,6 +153,17 @@ def test_scripts_that_fail(source: str, last_line: str, tmp_path: Path) -> None:
     assert last_line in outcome.failure.splitlines()[-1]
 
 
+def test_a_script_of_cupy_is_refused_by_name(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import numpy\nimport cupy as cp\ncp.zeros(4)\n")
+    with pytest.raises(WarpladderError, match="CuPy is not emulated") as refused:
+        emulate.run(script)
+    assert (refused.value.file, refused.value.line) == (str(script), 2)
+    assert "GPU" in (refused.value.remedy or "")
+    script.write_text("try:\n    import cupy\nexcept ImportError:\n    import numpy as cupy\n")
+    assert emulate.run(script).exit_code == 0
+
+
 def test_what_cannot_be_run_at_all(tmp_path: Path) -> None:
     with pytest.raises(WarpladderError, match="no such script"):
         emulate.run(tmp_path / "none.py")

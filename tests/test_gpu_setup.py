@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from grader import gpu, gpu_setup
 from grader.errors import WarpladderError
 from grader.gpu import Gpu
+from grader.workbook.content import content_root
 
 L4 = Gpu("NVIDIA L4", (13, 0), None)
 
@@ -172,3 +174,13 @@ def test_the_command_that_runs_set_up_again(tmp_path: Path, monkeypatch: pytest.
     assert gpu_setup.again() == f"make -C {clone} gpu"
     monkeypatch.chdir(clone)
     assert gpu_setup.again() == "make gpu"
+
+
+@pytest.mark.parametrize("place", ["README.md", "CONTRIBUTING.md", "book", "grader", "lessons", "notebooks"])
+def test_nothing_says_to_install_from_an_index_what_is_on_none(place: str) -> None:
+    """Warpladder is installed from a clone or a wheel; `pip install warpladder` finds no such distribution."""
+    root = content_root() / place
+    files = [root] if root.is_file() else [path for path in root.rglob("*") if path.suffix in (".md", ".py")]
+    for path in files:
+        found = re.findall(r"pip install[^\n`]*[ '\"]warpladder\b[^\n]*", path.read_text("utf-8"))
+        assert not found, path

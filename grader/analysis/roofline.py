@@ -96,10 +96,28 @@ class Placed:
         """The roof that is nearest: the part of the device that is busy longest."""
         return max(self.roof_s, key=lambda roof: self.roof_s[roof])
 
+    def share_of(self, roof: Roof) -> float:
+        """How much of a roof is reached: 1 is all of it, and no kernel has more.
+
+        Counts are those of PTX. Where `ptxas` merges loads, or L1 keeps lines from block to block, less is moved than
+        was counted; then no more is known than that it is no more than the roof lets through.
+        """
+        return min(1.0, self.roof_s[roof] / self.time_s)
+
     @property
     def share(self) -> float:
-        """How much of that roof is reached: 1 would be all of it."""
-        return self.roof_s[self.limited_by] / self.time_s
+        """How much of the nearest roof is reached."""
+        return self.share_of(self.limited_by)
+
+    @property
+    def overcounted(self) -> bool:
+        """Whether more was counted than the nearest roof lets through in the time."""
+        return self.roof_s[self.limited_by] > 1.02 * self.time_s
+
+    def intensity(self, level: Level) -> float | None:
+        """FLOP a byte at a level of memory, of no more bytes than its roof lets through in the time."""
+        counted = self.work.intensity(level)
+        return None if counted is None else counted * max(1.0, self.roof_s[level] / self.time_s)
 
     @property
     def flop_rate(self) -> float:

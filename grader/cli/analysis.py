@@ -60,7 +60,7 @@ def occupancy(
       ladder occupancy --threads 256 --registers 42
       ladder occupancy --threads 256 --registers 42 --shared 16K --on H200
       ladder occupancy gemm 05_float4 --on A100
-      ladder occupancy gemm mine.cu
+      ladder occupancy gemm mine.cu --on H200 --plot mine.svg
       ladder occupancy --threads 128 --registers 64 --on T4 --plot t4.svg
     """
     from grader.analysis.devices import boards, named
@@ -71,28 +71,40 @@ def occupancy(
             "it takes either a block's --threads, or a TOPIC and a FILE",
             remedy="try ladder occupancy --threads 256 --registers 42",
         )
-    if plot is not None and (on is None or threads is None):
-        raise WarpladderError("--plot draws one block on one GPU", remedy="give --threads and --on")
+    if plot is not None and on is None:
+        raise WarpladderError("--plot draws a block on one GPU", remedy="say which, as in --on H200")
     check_outputs(plot=plot)
     chosen = boards() if on is None else (named(on),)
     console = console_for()
     if topic is not None and file is not None:
-        for name, rows in _of_file(topic, file, chosen).items():
+        found = _of_file(topic, file, chosen)
+        for name, rows in found.items():
             console.print(f"[bold]{name}[/bold]")
             console.print(_views(rows, changing=True))
-        return
-    assert threads is not None
-    block = occupancies.Block(threads, registers, _bytes(shared))
-    if on is None:
-        console.print(f"[bold]A block of {block}[/bold]")
-    console.print(_views([(spec, block) for spec in chosen], changing=False))
+        blocks = [block for rows in found.values() for _, block in rows]
+    else:
+        assert threads is not None
+        blocks = [occupancies.Block(threads, registers, _bytes(shared))]
+        if on is None:
+            console.print(f"[bold]A block of {blocks[0]}[/bold]")
+        console.print(_views([(spec, blocks[0]) for spec in chosen], changing=False))
     if plot is not None:
-        from grader.report import pictures
+        write_file(plot, _drawn(chosen[0], blocks, by))
 
-        drawn = pictures.occupancy(
-            chosen[0], by, threads=threads, registers=registers, shared_bytes=block.shared_bytes
+
+def _drawn(spec: DeviceSpec, blocks: list[Block], by: Literal["threads", "registers", "shared"]) -> str:
+    """A block's occupancy on a GPU as a picture; raises WarpladderError where there is more than one."""
+    from grader.report import pictures
+
+    if len(blocks) != 1:
+        raise WarpladderError(
+            f"the file launches {len(blocks)} kernels, and --plot draws one block",
+            remedy="draw one of them by its --threads, --registers and --shared, which stand above",
         )
-        write_file(plot, drawn)
+    (block,) = blocks
+    return pictures.occupancy(
+        spec, by, threads=block.threads, registers=block.registers, shared_bytes=block.shared_bytes
+    )
 
 
 def _views(rows: list[tuple[DeviceSpec, Block]], changing: bool) -> RenderableType:

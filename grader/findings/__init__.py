@@ -2,6 +2,7 @@
 
 Whoever finds something hands on data; nowhere else is a sentence made of it, and nobody reads one back.
 
-- `kernels`: what the emulator saw a kernel do.
+- `kernels`: what the emulator saw a kernel do; `remedies`: what would mend it.
+- `host`: what the host's half of a program did wrong.
 - `schedules`: what the judge saw in a schedule that was written down.
 """

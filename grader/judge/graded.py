@@ -120,7 +120,7 @@ def _hints(topic: Topic, current: Submission, standing: _Standing, whole: bool) 
     if broken:
         return [hints.too_slow(topic.ladder, broken[-1], standing.times)]
     if reached is not None:
-        found = hints.next_rung(topic.ladder, reached, current.claims)
+        found = hints.next_rung(topic.ladder, reached, current.claims, topic.claim_sizes)
         if found and (advice := current.advice()):
             found.append(Hint(found[0].rung, advice))
         return found

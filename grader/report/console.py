@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.emulator import metrics
-from grader.report import gantt
+from grader.report import gantt, records
 from grader.report.grades.corners import corner
 from grader.report.reproducing import again
 from grader.results import (
@@ -27,6 +27,7 @@ from grader.results import (
     RungResult,
 )
 from grader.workbook import units
+from grader.workbook.ladder import figures
 
 SIDE_STEP = "†"
 UNUSED_SHARED = "– is of shared memory, and this kernel uses none."
@@ -56,6 +57,13 @@ def bank_conflicts(counters: Mapping[str, int] | None) -> str:
     if counters is None:
         return units.NOTHING
     return units.count(sum(counters.get(name, 0) for name in metrics.SHARED_CONFLICTS.values()))
+
+
+def local_requests(counters: Mapping[str, int] | None) -> str:
+    """Requests to local memory: spilled registers, and arrays that are not in registers."""
+    if counters is None:
+        return units.NOTHING
+    return units.count(sum(counters.get(name, 0) for name in metrics.LOCAL_REQUESTS.values()))
 
 
 # ---- climb -------------------------------------------------------------------------------------------------
@@ -171,10 +179,8 @@ def claims(items: Sequence[ClaimResult], paid: Sequence[str] | None = None) -> P
         table.add_column(justify="right", no_wrap=True)
     for claim in items:
         text = Text(claim.text)
-        if claim.held is False and claim.value is not None and claim.limit is not None:
-            asked = f"{claim.sign}{units.count(claim.limit)}"
-            where = " at the main size" if claim.at_main else ""
-            text.append(f"  (found {units.count(claim.value)}{where}, asked {asked})", "red")
+        if claim.held is False and (told := figures(claim)):
+            text.append(f"  ({told}{', at the main size' if claim.at_main else ''})", "red")
         row = [mark(claim.held), text]
         if paid is not None:
             row.append(Text(f"{claim.points if claim.held and claim.rung in paid else 0}/{claim.points}"))
@@ -329,12 +335,15 @@ def _verdict(result: Grade) -> Text:
 
 
 def _time(result: Grade) -> Text:
-    """How long it takes at the main sizes, beside rung 0 and the bound."""
+    """How long it takes at the main sizes, beside rung 0, the bound and the library."""
     text = Text(f"{units.seconds(result.time_s, result.time_source)} at the main size")
     if result.vs_naive is not None:
         text.append(f": {units.ratio(result.vs_naive)} times as fast as rung 0")
     if result.vs_bound is not None:
         text.append(f", {units.percent(result.vs_bound)} % of the bound")
+    if (known := records.library(result.topic, result.device)) is not None:
+        baseline, gpu = known
+        text.append(f"; {baseline.name}: {units.seconds(baseline.time_s)}, measured on a real {gpu.name}")
     return text
 
 

@@ -14,7 +14,8 @@ from rich.text import Text
 
 from grader.emulator.machine.records import LaunchRecord
 from grader.errors import WarpladderError
-from grader.findings.kernels import message, remedy
+from grader.findings.kernels import message
+from grader.findings.remedies import remedy
 from grader.report import console as views
 from grader.visible import visible
 from grader.workbook import units

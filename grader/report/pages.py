@@ -10,6 +10,7 @@ from functools import cache
 import jinja2
 from markupsafe import Markup
 
+from grader.analysis.cycles import cycles
 from grader.analysis.intensity import Ratio
 from grader.emulator import metrics
 from grader.errors import WarpladderError
@@ -20,6 +21,7 @@ from grader.report.rendering import environment
 from grader.report.reproducing import again
 from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
 from grader.workbook import units
+from grader.workbook.ladder import figures
 from grader.workbook.topic import Topic
 
 
@@ -38,10 +40,11 @@ class SourceLine:
     number: int
     text: str
     instructions: int
-    share: float  # of the launch's instructions
+    share: float  # of the launch's cycles
     loads: str  # sectors a request
     stores: str
     conflicts: str
+    local: str  # requests to local memory
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def _own_claims(rung: RungResult) -> list[ClaimResult]:
 
 def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> LaunchView:
     counted = {line.line: line.counters for line in launch.lines}
-    total = sum(counters.get(metrics.WARP_INSTRUCTIONS, 0) for counters in counted.values()) or 1
+    total = sum(map(cycles, counted.values())) or 1
     text = {number: line.rstrip() for number, line in enumerate(source, 1)}
     text |= {
         line.line: line.source if line.line else NO_LINE for line in launch.lines if line.line not in text
@@ -126,17 +129,17 @@ def _launch(device: Device, launch: LaunchProfile, source: Sequence[str]) -> Lau
     return LaunchView(launch, lines, *_occupancy(device, launch))
 
 
-def _line(number: int, text: str, counters: Mapping[str, int], total: int) -> SourceLine:
+def _line(number: int, text: str, counters: Mapping[str, int], total: float) -> SourceLine:
     executed = counters.get(metrics.WARP_INSTRUCTIONS, 0)
-    conflicts = console.bank_conflicts(counters) if counters else units.NOTHING
+    few = console.bank_conflicts(counters), console.local_requests(counters)
     return SourceLine(
         number,
         text,
         executed,
-        executed / total,
+        cycles(counters) / total,
         console.sectors_a_request(counters, "ld"),
         console.sectors_a_request(counters, "st"),
-        units.NOTHING if conflicts == "0" else conflicts,
+        *(units.NOTHING if shown == "0" else shown for shown in few),
     )
 
 
@@ -176,6 +179,7 @@ def _environment() -> jinja2.Environment:
             "conflicts": console.bank_conflicts,
             "provenance": _provenance,
             "again": again,
+            "figures": figures,
         },
         {"NOTHING": units.NOTHING, "no_ratio": Ratio(None, None, None)},
     )

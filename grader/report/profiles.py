@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
@@ -10,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.analysis.cycles import cycles
 from grader.emulator import metrics
 from grader.report import console as views
 from grader.report import gantt
@@ -18,7 +20,6 @@ from grader.workbook import units
 
 LINES_SHOWN = 12
 NO_LINE = "code without a line, such as printf's"
-SOURCE_WIDTH = 48  # what 80 columns leave
 
 
 def profile(result: Profile, source: Sequence[str]) -> RenderableType:
@@ -34,7 +35,7 @@ def profile(result: Profile, source: Sequence[str]) -> RenderableType:
         parts += ["", *copies[:1], gantt.gantt(result.timeline, result.timeline_source)]
         parts += [Text(gantt.LEGEND, "dim"), *copies[1:]]
     for launch in result.launches:
-        parts += ["", _resources(launch), _counters(launch), "", _lines(launch)]
+        parts += ["", _resources(launch), _counters(launch), "", _lines(launch, source)]
         parts += views.findings(launch.findings, result.file, source)
     parts += views.printed(result.printed)
     return Group(*parts)
@@ -85,23 +86,32 @@ def _counters(launch: LaunchProfile) -> RenderableType:
     return Padding(table, (0, 0, 0, 2))
 
 
-def _lines(launch: LaunchProfile) -> RenderableType:
-    """The lines that execute most instructions, in the order of the source."""
+def _lines(launch: LaunchProfile, source: Sequence[str]) -> RenderableType:
+    """The lines that cost most, in the order of the source, indented as there."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
-    table.add_column("line", justify="right")
-    table.add_column("source", no_wrap=True, overflow="ellipsis", max_width=SOURCE_WIDTH)
-    for column in ("instr", "ld", "st", "confl"):
+    table.add_column("line", justify="right", no_wrap=True)
+    table.add_column("source", overflow="fold")
+    for column in ("instr", "ld", "st", "confl", "local", "cost%"):
         table.add_column(column, justify="right", no_wrap=True)
-    costly = sorted(launch.lines, key=lambda line: -line.counters.get(metrics.WARP_INSTRUCTIONS, 0))[
-        :LINES_SHOWN
-    ]
-    for line in sorted(costly, key=lambda line: line.line or math.inf):
+    whole = sum(cycles(line.counters) for line in launch.lines) or 1
+    costly = sorted(launch.lines, key=lambda line: -cycles(line.counters))[:LINES_SHOWN]
+    costly.sort(key=lambda line: line.line or math.inf)
+    texts = [source[line.line - 1] if 0 < line.line <= len(source) else line.source for line in costly]
+    indented = iter(textwrap.dedent("\n".join(map(str.expandtabs, texts))).split("\n"))
+    for line, text in zip(costly, indented, strict=True):
         table.add_row(
             str(line.line or units.NOTHING),
-            Text(line.source.strip(), "cyan") if line.line else Text(NO_LINE, "dim"),
+            Text(text.rstrip(), "cyan") if line.line else Text(NO_LINE, "dim"),
             units.count(line.counters.get(metrics.WARP_INSTRUCTIONS)),
             views.sectors_a_request(line.counters, "ld"),
             views.sectors_a_request(line.counters, "st"),
             views.bank_conflicts(line.counters),
+            views.local_requests(line.counters),
+            units.percent(cycles(line.counters) / whole),
         )
-    return table
+    legend = (
+        "instr: instructions of warps. ld, st: sectors of 32 bytes a request to global memory. confl: bank conflicts. "
+        "local: requests to local memory. cost%: the line's share of issued instructions, wavefronts of shared memory "
+        "and sectors, each in cycles."
+    )
+    return Group(table, Text(legend, "dim"))

@@ -79,7 +79,7 @@ def _table(columns: Sequence[str]) -> Table:
 
 
 def _nearest(rung: Placed) -> tuple[str, str]:
-    return NAMES[rung.limited_by], units.percent(rung.share)
+    return NAMES[rung.limited_by], f"{units.percent(rung.share)}{'*' if rung.overcounted else ''}"
 
 
 def _ratios(result: Climb, rungs: Sequence[Placed]) -> Table:
@@ -90,7 +90,7 @@ def _ratios(result: Climb, rungs: Sequence[Placed]) -> Table:
             rung.rung,
             units.seconds(rung.time_s, rung.time_source),
             units.count(rung.flop_rate),
-            units.ratio(rung.work.intensity("dram")),
+            units.ratio(rung.intensity("dram")),
             units.ratio(found[rung.rung].l1),
             units.ratio(found[rung.rung].instruction),
             *_nearest(rung),
@@ -129,18 +129,16 @@ def _roofs(spec: DeviceSpec, computes: bool, rungs: Sequence[Placed]) -> Iterabl
 def _footnotes(result: Climb, rungs: Sequence[Placed], computes: bool) -> Iterable[Text]:
     if computes:
         yield Text(
-            "DRAM, L1: FLOP a byte of DRAM, and of global loads through L1. instr: arithmetic instructions of a "
-            "warp for each load that feeds them. roof: the part of the device that is busy longest, % how much of "
-            "the time.",
+            "DRAM: FLOP a byte of DRAM, where each byte counts once, however often L2 serves it. L1: FLOP a byte of "
+            "global loads through L1, which is what tiles raise. instr: arithmetic instructions of a warp for each "
+            "load that feeds them. roof: the part of the device that is busy longest, % how much of the time.",
             "dim",
         )
     else:
         yield Text("roof: the part of the device that is busy longest, % how much of the time.", "dim")
-    if any(rung.share > 1.02 for rung in rungs):
+    if any(rung.overcounted for rung in rungs):
         yield Text(
-            "Above 100 %: ptxas merges loads that are counted one by one, or the device is faster than "
-            "devices.toml assumes.",
-            "dim",
+            "*: more was counted than the roof lets through. Counts are PTX's, and ptxas merges loads.", "dim"
         )
     if result.counted is not None and result.counted != result.problem:
         yield Text(f"Counted at {units.problem(result.counted)}, and scaled to the sizes above.", "dim")

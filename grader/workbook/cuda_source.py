@@ -1,4 +1,4 @@
-"""What messages about a kernel need to know of its text: arrays in shared memory, and where threads return early.
+"""What messages about a kernel need to know of its text: its arrays, what a line does to them, and early returns.
 
 PTX keeps neither. What is not written plainly, such as an extent that is a template's parameter, is left out: a message
 then counts bytes.
@@ -7,9 +7,10 @@ then counts bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from grader.workbook.expressions import ExpressionError, parse
 
@@ -22,6 +23,16 @@ _DECLARATION = re.compile(
 _DECLARATOR = re.compile(r"(\w+)\s*((?:\[[^\[\]]*\]\s*)+)$")
 
 _RETURN = re.compile(r"\breturn\s*;")
+
+_ARRAY = re.compile(
+    r"\b(?:float|double|half|__half2?|bool|char|short|int|unsigned|long|size_t|u?int\d+_t|(?:float|half|u?int)[248])"
+    r"\s+([^;(){}=]{1,400})(?=[;={])"
+)
+_INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
+_ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
+_LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
+_PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
+_ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|--)\s*{_PLACE}")
 
 _BYTES = {
     "char": 1, "bool": 1, "half": 2, "__half": 2, "short": 2, "int": 4, "unsigned": 4, "float": 4, "half2": 4,
@@ -57,6 +68,48 @@ def shared_arrays(source: str) -> Mapping[str, tuple[SharedArray, ...]]:
             if kind in _BYTES:
                 found[name] = (*found.get(name, ()), SharedArray(_BYTES[kind], extents))
     return found
+
+
+Space = Literal["shared", "local", "global"]
+
+
+def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, ...]:
+    """The arrays of a memory space that a line indexes: those that it stores to, or those that it loads from.
+
+    Whatever the file does not declare, such as a parameter, is in global memory. Empty where the line tells nothing.
+    """
+    text = _COMMENT.sub(_blank, source)
+    shared = _names(declarators for _, declarators in _DECLARATION.findall(text))
+    local = _names(_ARRAY.findall(text)) - shared
+    found = dict.fromkeys(_INDEXED.findall(_side(_line(text, line), stored)))
+    spaces = {name: "shared" if name in shared else "local" if name in local else "global" for name in found}
+    return tuple(name for name in found if spaces[name] == space)
+
+
+def _line(text: str, line: int) -> str:
+    lines = text.splitlines()
+    return lines[line - 1][:_LONGEST] if 0 < line <= len(lines) else ""
+
+
+def _side(statement: str, stored: bool) -> str:
+    """What a statement stores to, or what it loads from; all of it where there is no assignment."""
+    found = _ASSIGNMENT.search(statement)
+    if found is None:
+        return statement
+    left, right = statement[: found.start()], statement[found.end() :]
+    return left if stored else f"{left} {right}" if left.endswith(tuple("+-*/%&|^<>")) else right
+
+
+def _names(declarators: Iterable[str]) -> set[str]:
+    """The arrays that are declared."""
+    return {name for text in declarators for name in _INDEXED.findall(text)}
+
+
+def accumulates(source: str, line: int, array: str | None) -> bool:
+    """Whether a line adds to an element of an array and reads no other one of it: `bins[value]++`, `*out += sum`."""
+    text = _line(_COMMENT.sub(_blank, source), line)
+    targets = [found[1] or found[3] for found in _ADDITION.finditer(text)]
+    return array in targets and len(re.findall(rf"\b{re.escape(array or '')}\b", text)) == 1
 
 
 def early_return(source: str, line: int) -> int | None:

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from grader.errors import WarpladderError
 from grader.results import ClaimResult
+from grader.workbook import units
 from grader.workbook.expressions import Expression, nearest
 from grader.workbook.source_file import SourceFile
 
@@ -49,6 +50,32 @@ class ClaimSpec:
     expect: Expression  # over sizes, counters and the facts that the topic's kind has
     points: int
     line: int  # of topic.toml
+    per: Expression | None = None  # what both sides are divided by where they are shown
+    unit: str = ""  # what they are then, in words
+
+
+def figures(claim: ClaimResult) -> str:
+    """What was found and what is required, in the claim's unit: "33 sectors a warp's multiply-add; at most 8 required".
+
+    Empty where it is not known, or where the claim is more than one comparison.
+    """
+    if claim.value is None or claim.limit is None:
+        return ""
+    scale = claim.per or 1.0
+    found, limit = _told_apart(claim.value / scale, claim.limit / scale)
+    unit = units.unit_of(claim.value / scale, claim.unit) or "found"
+    none = claim.limit == 0 and claim.bound in ("", "at most ")
+    return f"{found} {unit}; {'none allowed' if none else f'{claim.bound}{limit} required'}"
+
+
+def _told_apart(found: float, limit: float) -> tuple[str, str]:
+    """Two numbers with as few digits as tell them apart: 33 and 8, but 1.104 and 1.1."""
+    shown = [units.count(found), units.count(limit)]
+    for digits in range(4, 10):
+        if found == limit or shown[0] != shown[1]:
+            break
+        shown = [units.number(found, digits), units.number(limit, digits)]
+    return shown[0], shown[1]
 
 
 @dataclass(frozen=True)

@@ -206,7 +206,7 @@ def _terms(table: Table, outputs: list[str]) -> dict[str, Expression]:
 
 
 def _claim(table: Table, rungs: list[str]) -> ClaimSpec:
-    table.allow("rung", "text", "expect", "points")
+    table.allow("rung", "text", "expect", "points", "per", "unit")
     rung = table.get("rung", str)
     if rung not in rungs:
         message = f"there is no rung `{rung}`{nearest(rung, rungs)}"
@@ -214,4 +214,8 @@ def _claim(table: Table, rungs: list[str]) -> ClaimSpec:
     expect = table.expression("expect")
     if not expect.is_condition:
         raise table.error(f"`expect`: `{expect.text}` is a number", "expect", "compare it: … <= …")
-    return ClaimSpec(rung, table.get("text", str), expect, table.get("points", int), table.line())
+    per = table.expression("per") if "per" in table.values else None
+    unit = table.get("unit", str, "")
+    if per is not None and not unit:
+        raise table.error("`per` without `unit`", "per", "say in words what both sides are, divided by it")
+    return ClaimSpec(rung, table.get("text", str), expect, table.get("points", int), table.line(), per, unit)

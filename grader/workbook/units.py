@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 NOTHING = "–"
 
@@ -33,11 +33,6 @@ def compact(value: float) -> str:
     if abs(value) < _LARGE and float(value).is_integer():
         return f"{int(value):,}"
     return f"{value:.4g}"
-
-
-def rounded(value: float) -> str:
-    """Whole numbers and those from 1000 on without a fraction, others to four digits: 1,015,808, 33,554, 0.3333."""
-    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.4g}"
 
 
 def element(value: float | str) -> str:
@@ -130,6 +125,15 @@ def number_of(count: int, thing: str, things: str = "") -> str:
 def extents(sizes: Sequence[int]) -> str:
     """A grid or a block: 256 × 4 × 1."""
     return " × ".join(map(str, sizes))
+
+
+def sizes(problem: Mapping[str, int]) -> str:
+    """Sizes as they are said in passing: 512³ where two or three are alike, else M = 1024, N = 33."""
+    values = set(problem.values())
+    power = {2: "²", 3: "³"}.get(len(problem), "")
+    if len(values) == 1 and power:
+        return f"{values.pop()}{power}"
+    return ", ".join(f"{name} = {size}" for name, size in problem.items())
 
 
 def problem(sizes: dict[str, int]) -> str:

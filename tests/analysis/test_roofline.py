@@ -122,6 +122,19 @@ def test_records_without_bytes_of_l2_have_what_l1_was_asked_for() -> None:
     assert placed.work.l2_bytes == 320
 
 
+def test_no_rung_stands_above_a_roof() -> None:
+    """What was counted of PTX may be more than the roof lets through; then less was moved."""
+    crowded = replace(RUNG, counters={WAVEFRONTS: 10**9, FFMA: 1000})
+    placed = place(H200, crowded)
+    assert placed is not None
+    assert placed.roof_s["shared"] > placed.time_s
+    assert (placed.limited_by, placed.share, placed.overcounted) == ("shared", 1.0, True)
+    intensity = placed.intensity("shared")
+    assert intensity is not None
+    assert intensity * roofs(H200).shared == pytest.approx(placed.flop_rate)
+    assert not place(H200, replace(RUNG, time_s=1.0)).overcounted  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("without", [{"time_s": None}, {"counters": None}])
 def test_what_was_not_timed_or_not_counted_has_no_place(without: dict[str, None]) -> None:
     assert place(H200, replace(RUNG, **without)) is None

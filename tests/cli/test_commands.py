@@ -266,7 +266,7 @@ def test_run_hands_over_the_programs_own_options_and_shows_its_launches(ladder: 
         (("occupancy",), "either a block's --threads, or a TOPIC and a FILE"),
         (("occupancy", "--threads", "256", "--shared", "much"), "write 8192 or 8K"),
         (("occupancy", "--threads", "256", "--on", "V100"), "choose of Tesla T4"),
-        (("occupancy", "--threads", "256", "--plot", "x.svg"), "give --threads and --on"),
+        (("occupancy", "--threads", "256", "--plot", "x.svg"), "say which, as in --on H200"),
         (("occupancy", "gemm", "absent.cu"), "or name a rung: 00_naive"),
         (("roofline", "gemm", "--record", "h999"), "there are records of: h200"),
         (("roofline", "gemm", "--record", "absent.json"), "it cannot be read"),
@@ -312,6 +312,15 @@ def test_occupancy_of_a_kernel_file_is_that_of_each_gpu_s_own_code(ladder: Ladde
     assert fits(done.out)
     assert "transpose, blocks of 256 threads" in done.out
     assert re.search(r"H200 +\d+ +4K +8 64/64 +100 warps", done.out), done.out
+
+
+def test_occupancy_of_a_kernel_file_is_drawn(ladder: Ladder) -> None:
+    done = ladder("occupancy", "transpose", "02_shared_tile", "--on", "H200", "--plot", "tile.svg")
+    assert (done.code, done.err) == (0, "Wrote tile.svg\n")
+    assert "limited by warps" in Path("tile.svg").read_text()
+    two = ladder("occupancy", "conv2d", "04_im2col_gemm", "--on", "H200", "--plot", "two.svg")
+    assert (two.code, "--plot draws one block" in two.err) == (2, True)
+    assert not Path("two.svg").exists()
 
 
 def test_a_roofline_is_drawn_from_a_record(ladder: Ladder) -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from grader.emulator.machine import findings as found_by_the_emulator
 from grader.emulator.machine.records import TOOLS, Access, Allocation, Finding, Kind, Tool
-from grader.findings.kernels import message, remedy, result
+from grader.findings.kernels import message, result
+from grader.findings.remedies import remedy
 from grader.results import FindingResult, OtherAccess
 
 BASE = 0x7000_0010_0000
@@ -182,6 +183,16 @@ def test_a_race_in_global_memory() -> None:
     assert "overwrites what another thread of its warp stores at byte 520 of `B` at the same time" in message(
         at_once
     )
+
+
+def test_who_adds_without_an_atomic_is_told_to_and_not_to_wait() -> None:
+    for finding in (
+        of_b("race", 0, scope="grid", accumulates=True),
+        of_tile("race", scope="warp", accumulates=True),
+    ):
+        assert f"add with atomicAdd(&{finding.array}[…], …)." in remedy(finding)
+        assert "__syncthreads" not in remedy(finding)
+        assert "atomicAdd(&" not in remedy(replace(finding, accumulates=False))
 
 
 def test_a_copy_that_has_not_arrived_tells_its_line() -> None:

@@ -1,4 +1,5 @@
-"""Every wrong submission of tests/submissions is refused, with the reason that expected.toml asks for.
+"""Every wrong submission of tests/submissions is refused, with the reason that expected.toml asks for, and of a slow
+one its costliest line is named.
 
 `mend` there has replacements of text: what following the remedies literally changes. A new mistake is a new file and
 an entry there; this module does not change. `make test` grades a third of them, `make verify` another, and
@@ -38,6 +39,12 @@ def test_a_wrong_submission_is_refused_with_a_reason_that_helps(name: str) -> No
     expected = EXPECTED[name]
     result = grade(topics.load(name.split("/")[0]), FOLDER / name, "emulator")
     assert result.verdict == expected["verdict"], result.reason
+    if expected["verdict"] == "pass":
+        cost = result.costliest
+        assert cost is not None
+        assert re.search(expected["reason"], f"line {cost.line}: {cost.says}. {cost.remedy}"), cost
+        assert result.rung_reached == expected["rung"]
+        return
     assert result.reason is not None
     assert re.search(expected["reason"], result.reason), result.reason
     assert result.rung_reached is None
@@ -62,3 +69,4 @@ def test_who_follows_the_remedy_has_a_right_kernel(name: str, tmp_path: Path) ->
     mended.write_text(text, "utf-8")
     result = grade(topics.load(name.split("/")[0]), mended, "emulator")
     assert result.verdict == "pass", result.reason
+    assert result.rung_reached == EXPECTED[name].get("reaches", result.rung_reached)

@@ -1,5 +1,6 @@
 """Results as pages: complete, well-formed, and saying what the result says."""
 
+import re
 from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
@@ -133,8 +134,19 @@ def test_a_grade_shows_points_claims_and_the_next_step(reached: str | None) -> N
     assert "zero<" not in page
     assert ('aria-current="step">01_coalesced_writes' in page) == (reached is not None)
     assert ("No rung is reached yet." in page) == (reached is None)
-    assert "(found 31, asked ≤ 0)" in page
+    assert "(31 found; none allowed)" in page
     assert (">10/10<" in page) == (reached is not None)
+
+
+def _profile(lines: list[LineProfile], counters: dict[str, int] | None = None) -> Profile:
+    launch = LaunchProfile(
+        "copy<4>", [8, 1, 1], [256, 1, 1], 4096, 42, 0, 0, 0.625, "registers", 1024, counters or {"x": 1}, "emulated",
+        lines, [],
+    )  # fmt: skip
+    return Profile(
+        "transpose", "mine.cu", Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"), {"M": 8, "N": 8}, "pass",
+        None, [launch], Provenance("0.1.0", "3.12", "2.4"),
+    )  # fmt: skip
 
 
 def test_a_profile_shows_each_source_line_s_share_and_the_occupancy() -> None:
@@ -143,13 +155,7 @@ def test_a_profile_shows_each_source_line_s_share_and_the_occupancy() -> None:
         LineProfile(0, "", {"smsp__inst_executed.sum": 100}),
         LineProfile(2, "C[i] = A[i] < 0;", counters),
     ]
-    launch = LaunchProfile(
-        "copy<4>", [8, 1, 1], [256, 1, 1], 4096, 42, 0, 0, 0.625, "registers", 1024, counters, "emulated", lines, []
-    )  # fmt: skip
-    result = Profile(
-        "transpose", "mine.cu", Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"), {"M": 8, "N": 8}, "pass",
-        None, [launch], Provenance("0.1.0", "3.12", "2.4"),
-    )  # fmt: skip
+    result = _profile(lines, counters)
     page = checked(pages.profile(result, ["// head", "C[i] = A[i] < 0;"]))
     assert "copy&lt;4&gt;" in page
     assert "--share: 75.0%" in page
@@ -160,6 +166,26 @@ def test_a_profile_shows_each_source_line_s_share_and_the_occupancy() -> None:
     assert "At 40 registers a thread or less a sixth block would fit" in page
     unknown = replace(result, device=Device("gpu", "NVIDIA V100", "sm_70"))
     assert "<svg" not in checked(pages.profile(unknown, []))
+
+
+def test_the_line_with_the_conflicts_glows_and_not_the_one_with_most_instructions() -> None:
+    conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"
+    wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+    lines = [
+        LineProfile(1, "", {"smsp__inst_executed.sum": 1000}),
+        LineProfile(2, "", {"smsp__inst_executed.sum": 40, conflicts: 961, wavefronts: 990}),
+        LineProfile(
+            3, "", {"smsp__inst_executed.sum": 1, "l1tex__t_requests_pipe_lsu_mem_local_op_st.sum": 1234}
+        ),
+    ]
+    result = _profile(lines)
+    page = checked(pages.profile(result, ["sum += a * b;", "a = tile[x][y];", "sums[i] = 0;"]))
+    glowing = dict(re.findall(r'--share: ([0-9.]+)%">([^<]+)<', page))
+    assert glowing["20.0"] == "sum += a * b;"
+    assert glowing["80.0"] == "a = tile[x][y];"
+    assert ">961<" in page
+    assert '<th scope="col">local</th>' in page
+    assert ">1.23k<" in page
 
 
 def test_a_schedule_s_profile_is_its_timeline() -> None:

@@ -4,14 +4,14 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 
 from grader.analysis.devices import named
 from grader.report import pictures
 from grader.report.pictures.svg import COLOURS, LogScale
-from grader.results import Climb, Interval, RungResult, load
+from grader.results import Climb, Device, Interval, Profile, Provenance, RungResult, load
 from grader.workbook import units
 from grader.workbook.content import content_root
 
@@ -28,6 +28,7 @@ DRAWN: dict[str, Callable[[], str]] = {
     "ladder with many sizes on a phone": lambda: pictures.ladder(record("conv2d"), 360),
     "ladder of schedules": lambda: pictures.ladder(record("streams")),
     "roofline": lambda: pictures.roofline(record("hgemm")),
+    "roofline of gemm": lambda: pictures.roofline(record("gemm")),
     "roofline without arithmetic": lambda: pictures.roofline(record("transpose")),
     "roofline without counters": lambda: pictures.roofline(record("streams")),
     "occupancy by threads": lambda: pictures.occupancy(named("T4"), "threads", registers=40),
@@ -37,6 +38,20 @@ DRAWN: dict[str, Callable[[], str]] = {
     "sectors": lambda: pictures.sectors([12 * lane for lane in range(32)]),
     "timeline": lambda: pictures.intervals(
         record("streams").rungs[3].timeline, "measured", "<two> & streams"
+    ),
+    "timeline of a file with a long name": lambda: pictures.timeline(
+        Profile(
+            "streams",
+            f"{'a-folder/' * 12}mine.py",
+            Device("gpu", "NVIDIA H200", "sm_90a"),
+            {"N": 268435456, "R": 1085},
+            "pass",
+            None,
+            [],
+            Provenance("0.1.0", "3.12", "2.4"),
+            record("streams").rungs[3].timeline,
+            "measured",
+        )
     ),
     "no timeline": lambda: pictures.intervals([], None, "nothing"),
 }
@@ -153,6 +168,30 @@ def test_labels_of_ticks_leave_each_other_room() -> None:
             ends = [(float(tick.get("x", 0)), 0.5 * 12 * len(tick.text or "") / 2) for tick in ticks]
             assert len(ends) > 1
             assert all(a + wide <= b - other for (a, wide), (b, other) in pairwise(ends)), topic
+
+
+@pytest.mark.parametrize("topic", ["gemm", "hgemm", "conv2d", "reduce"])
+def test_numbers_beside_the_points_of_a_roofline_leave_each_other_room(topic: str) -> None:
+    root = ElementTree.fromstring(pictures.roofline(record(topic)))
+    numbers = [
+        (float(item.get("x", 0)), float(item.get("y", 0)))
+        for item in root.iter(f"{SVG}text")
+        if item.get("font-size") == "11" and item.get("font-weight")
+    ]
+    assert len(numbers) >= len(record(topic).rungs)
+    for (x, y), (u, v) in combinations(numbers, 2):
+        assert abs(x - u) > 8.9 or abs(y - v) > 8.9
+
+
+@pytest.mark.parametrize("topic", ["gemm", "hgemm", "conv2d", "reduce", "transpose"])
+def test_no_share_of_a_roof_is_above_all_of_it(topic: str) -> None:
+    shares = [
+        int(found)
+        for text in texts(pictures.roofline(record(topic)))
+        for found in re.findall(r"(\d+) %", text)
+    ]
+    assert shares
+    assert max(shares) <= 100
 
 
 def test_a_page_has_a_ladder_for_either_width() -> None:

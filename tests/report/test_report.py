@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console, RenderableType
 
-from grader.report import console, records
+from grader.report import console, profiles, records
 from grader.results import (
     Baseline,
     Bound,
@@ -16,12 +16,17 @@ from grader.results import (
     FindingResult,
     Grade,
     Hint,
+    LaunchProfile,
+    LineCost,
+    LineProfile,
+    Profile,
     Provenance,
     Reproduce,
     RungResult,
 )
 from grader.workbook import units
 
+UNIT = "sectors a warp's multiply-add"
 NAIVE = RungResult(
     "00_naive",
     "kernels/naive/gemm.cu",
@@ -42,7 +47,9 @@ NAIVE = RungResult(
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 1_015_808,
     },
     counter_source="emulated",
-    claims=[ClaimResult("loads are coalesced", False, 16.5e6, "00_naive", 10, "ld <= 4", 4e6)],
+    claims=[
+        ClaimResult("loads are coalesced", False, 16.5e6, "00_naive", 10, "ld <= 4", 4e6, per=5e5, unit=UNIT)
+    ],
 )
 BROKEN = RungResult(
     "03_register_tile_one_dimension", "x.cu", "fail", "`C`[3, 4] is 12, expected 13. " + "Look again. " * 20
@@ -75,7 +82,7 @@ def test_a_measured_climb() -> None:
     text = shown(console.climb(CLIMB, "Matrix product, FP32"))
     for part in ("284 ms", "%lib", "0.87", "227K", "1.02M", "16.5", "fail", "expected 13", "cuBLAS): 2.7 ms"):
         assert part in text
-    assert "✗ loads are coalesced (found 16.5M, asked ≤ 4M)" in text
+    assert "✗ loads are coalesced (33 sectors a warp's multiply-add; at most 8 required)" in text
     assert "≈284" not in text
     assert "No version can take less than ≈2.12 ms" in text
 
@@ -101,7 +108,8 @@ def test_beside_what_was_modelled_stands_what_was_measured() -> None:
 def test_a_claim_says_on_which_side_of_its_limit_it_asks_to_be() -> None:
     claims = [ClaimResult(sign, False, 3.0, "a", 10, f"x {sign} 2", 2.0) for sign in ("<=", ">=", "==")]
     text = shown(console.claims(claims))
-    assert ["≤ 2)" in text, "≥ 2)" in text, "asked 2)" in text] == [True, True, True]
+    for said in ("3 found; at most 2 required", "3 found; at least 2 required", "3 found; 2 required"):
+        assert said in text
 
 
 def test_claims_at_sizes_that_they_are_not_for_are_explained() -> None:
@@ -142,6 +150,35 @@ def test_a_grade_that_passed_shows_the_ladder() -> None:
     assert "Next: Every float" in text
 
 
+def test_a_grade_shows_the_time_and_the_costliest_line_before_the_next_idea() -> None:
+    cost = LineCost(2, "1.02M bank conflicts in `tile`: 32 wavefronts where 1 would do", "Pad its rows.", 0.5)
+    hint = Hint("01_tile", "Every float is read from global memory 32 times.")
+    cases = [CaseResult({"N": 1}, 1, "pass", 0.0, None)]
+    grade = Grade(
+        "gemm", "mine.cu", "pass", None, "00_naive", 5, 20, cases, [], [], [hint], time_s=1.2e-3,
+        time_source="modelled", vs_naive=1.63, vs_bound=0.4, costliest=cost,
+        device=Device("emulator", "NVIDIA H200 (emulated)", "sm_90a"),
+    )  # fmt: skip
+    text = shown(console.grade(grade, ["00_naive", "01_tile"], ["first", "  total += tile[x];"]))
+    said = [
+        "RIGHT mine.cu",
+        "1 of 1 case right",
+        "≈1.2 ms",
+        "1.63 times as fast as rung 0, 40 % of the bound; cuBLAS",
+        "2.69 ms, measured on a real NVIDIA H200",
+        "Rung 00 of 01",
+    ]
+    said += [
+        "Costliest: line 2, 1.02M bank conflicts in `tile`",
+        "Pad its rows.",
+        "total += tile[x];",
+        "Next: Every float",
+    ]
+    places = [text.find(part) for part in said]
+    assert -1 not in places, text
+    assert places == sorted(places)
+
+
 def test_points_in_the_table_add_up_to_the_total() -> None:
     held = [ClaimResult(name, name != "b", 1.0, name, 10, "x <= 1", 1.0) for name in "abc"]
     grade = Grade("gemm", "mine.cu", "pass", None, "a", 10, 30, [], [], held, [])
@@ -176,6 +213,36 @@ def test_what_passed_without_being_counted_shows_no_points() -> None:
     grade = Grade("gemm", "mine.cu", "pass", None, None, 0, 30, cases, [], [], [])
     text = shown(console.grade(grade, ["a"], []))
     assert text.startswith("RIGHT mine.cu 1 of 1 case right, of 1 size")
+
+
+def test_a_profile_shows_whole_lines_where_there_is_room_and_how_they_are_indented() -> None:
+    source = ["__global__ void k() {", f"    for ({'x' * 60}) {{", "        a[i] = tile[x][y];", "    }", "}"]
+    lines = [
+        LineProfile(2, source[1].strip(), {"smsp__inst_executed.sum": 400}),
+        LineProfile(
+            3,
+            source[2].strip(),
+            {
+                "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": 300,
+                "l1tex__t_requests_pipe_lsu_mem_local_op_ld.sum": 1_230_000,
+            },
+        ),
+    ]
+    launch = LaunchProfile(
+        "k", [1], [32], 0, 16, 0, 0, 1.0, "warps", 0, {"smsp__inst_executed.sum": 400}, "emulated", lines, []
+    )  # fmt: skip
+    result = Profile(
+        "gemm", "mine.cu", Device("emulator", "H200", "sm_90a"), {"M": 8}, "pass", None, [launch],
+        Provenance("0.1.0", "3.12", "2.4"),
+    )  # fmt: skip
+    terminal = Console(width=160, color_system=None, highlight=False)
+    with terminal.capture() as capture:
+        terminal.print(profiles.profile(result, source))
+    loop, access = (line for line in capture.get().splitlines() if "for (" in line or "tile[" in line)
+    assert source[1].strip() in loop
+    assert access.index("a[i]") - loop.index("for") == 4
+    assert access.split()[-2:] == ["1.23M", "75"]
+    assert "tile[x][y];" in shown(profiles.profile(result, source))
 
 
 @pytest.mark.parametrize(

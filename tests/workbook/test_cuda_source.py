@@ -1,10 +1,17 @@
-"""What messages take from a source's text: arrays in shared memory, and early returns."""
+"""What messages take from a source's text: its arrays, what a line does to them, and early returns."""
 
 from __future__ import annotations
 
 import pytest
 
-from grader.workbook.cuda_source import SharedArray, early_return, shared_arrays
+from grader.workbook.cuda_source import (
+    SharedArray,
+    Space,
+    accumulates,
+    arrays_in,
+    early_return,
+    shared_arrays,
+)
 
 SOURCE = """\
 constexpr int TILE = 16;  // and not __shared__ float comment[3];
@@ -70,3 +77,61 @@ def test_a_text_of_any_length_is_read_once(text: str) -> None:
     """Looked through again from each of its words, it would take minutes."""
     assert shared_arrays(text) == {}
     assert early_return(text, 1) is None
+
+
+LINES = """\
+__shared__ float tile[8][9], *at;
+float sum[4] = {}; float a[4], one;
+tile[y][x] = in[i] + weights[k];  // rows[3]
+out[at[0]] += tile[x][y];
+sum[j] += a[j] * tile[0][j];
+if (x == 1) atomicAdd(&bins[x], 1);
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "space", "stored", "found"),
+    [
+        (3, "shared", True, ("tile",)),
+        (3, "shared", False, ()),
+        (3, "global", False, ("in", "weights")),
+        (3, "global", True, ()),
+        (4, "global", True, ("out", "at")),
+        (4, "global", False, ("out", "at")),  # what is added to is loaded as well
+        (5, "local", False, ("sum", "a")),
+        (5, "local", True, ("sum",)),
+        (5, "shared", False, ("tile",)),
+        (6, "global", False, ("bins",)),
+        (7, "global", False, ()),
+    ],
+)
+def test_the_arrays_that_a_line_stores_to_and_loads_from(
+    line: int, space: Space, stored: bool, found: tuple[str, ...]
+) -> None:
+    assert arrays_in(LINES, line, space, stored) == found
+
+
+@pytest.mark.parametrize(
+    ("line", "array", "adds"),
+    [
+        ("out[0] += in[i];", "out", True),
+        ("out[0] += in[i];", "in", False),
+        ("*out += sum;", "out", True),
+        ("if (i < N) bins[in[i]]++;", "bins", True),
+        ("++counts[in[i]];", "counts", True),
+        ("bits[i / 32] |= 1 << i % 32;", "bits", True),
+        ("numbers[t] += numbers[t + step];", "numbers", False),  # a barrier orders these
+        ("out[i] = out[i + 1];", "out", False),
+        ("for (int i = 0; i < N; ++i) sum += out[i];", "out", False),
+        ("out[0] == 3; // out[0] += 1", "out", False),
+        ("out[0] += 1;", None, False),
+    ],
+)
+def test_a_line_that_adds_to_an_element(line: str, array: str | None, adds: bool) -> None:
+    assert accumulates(line, 1, array) is adds
+
+
+@pytest.mark.parametrize("text", ["a[" * 50_000, "float " + "[" * 100_000, "int " * 10_000, "=" * 100_000])
+def test_a_strangers_text_takes_no_time(text: str) -> None:
+    assert arrays_in(text, 1, "local", False) == ()
+    assert not accumulates(text, 1, "b")

@@ -101,6 +101,7 @@ def test_unknown_rung(root: Path) -> None:
         ('rung = "01_wide"', 'rung = "01_wade"', 18, "did you mean `01_wide`"),
         ("<= cdiv(N, 128)", "/ cdiv(N, 128)", 21, "is a number"),
         ("<= cdiv(N, 128)", "<= ceil(N, 128)", 21, "no function `ceil`"),
+        ('cdiv(N, 128)"', 'cdiv(N, 128)"\nper = "N"', 22, "`per` without `unit`"),
     ],
 )
 def test_broken_topic(root: Path, old: str, new: str, line: int, said: str) -> None:

@@ -48,10 +48,16 @@ def test_compact_numbers(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(1_015_808.0, "1,015,808"), (33554.43, "33,554"), (0.123456, "0.1235"), (4.0, "4")]
+    ("problem", "text"),
+    [
+        ({"M": 512, "N": 512, "K": 512}, "512³"),
+        ({"M": 1024, "N": 1024}, "1024²"),
+        ({"M": 33, "N": 31}, "M = 33, N = 31"),
+        ({"N": 4096}, "N = 4096"),
+    ],
 )
-def test_rounded_numbers(value: float, text: str) -> None:
-    assert units.rounded(value) == text
+def test_sizes_in_passing(problem: dict[str, int], text: str) -> None:
+    assert units.sizes(problem) == text
 
 
 @pytest.mark.parametrize(("value", "text"), [(0.1, "0.1"), (16777217.0, "16777217"), ("nan", "nan")])

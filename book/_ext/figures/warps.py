@@ -1,4 +1,4 @@
-"""Warps: which lanes work at which step, what divergence costs, and where lanes meet again."""
+"""Warps: which lanes work at which step, what divergence costs, and where they reconverge."""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ def needs_nbgrader(*others: str) -> None:
     """Raise WarpladderError without nbgrader, or `others` among the packages of the extra `course`."""
     for name in ("nbgrader", *others):
         if importlib.util.find_spec(name) is None:
-            raise WarpladderError(f"{name} is not installed", remedy="pip install 'warpladder[course]'")
+            from grader.gpu_setup import installation
+
+            raise WarpladderError(f"{name} is not installed", remedy=installation("course"))
     # jsonschema, by way of nbformat, would compile 38 grammars for addresses when it is imported: 2 s of processor
     # time, for formats that no notebook's schema has. Without this package it does without them.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]

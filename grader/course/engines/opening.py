@@ -10,6 +10,7 @@ from typing import Literal
 from grader.course.engines.engine import Engine
 from grader.course.engines.threads import Threads
 from grader.errors import WarpladderError
+from grader.gpu_setup import installation
 
 Name = Literal["threads", "dask"]
 
@@ -27,7 +28,7 @@ def opened(name: Name, jobs: int, scheduler: str | None = None) -> Iterator[Engi
         return
     for package in ("distributed", "cryptography"):
         if importlib.util.find_spec(package) is None:
-            raise WarpladderError(f"{package} is not installed", remedy="pip install 'warpladder[dask]'")
+            raise WarpladderError(f"{package} is not installed", remedy=installation("dask"))
     from grader.course.engines.cluster import local, remote
 
     with local(jobs) if scheduler is None else remote(scheduler) as engine:

@@ -31,7 +31,7 @@ _REASONS = {
     "launch budget exhausted": (
         "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?"
     ),
-    "deadlock": "the kernel waits for ever at a barrier",
+    "deadlock": "the kernel deadlocked at a barrier",
 }
 
 

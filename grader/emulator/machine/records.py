@@ -114,6 +114,8 @@ class Finding:
     """Of the array, where it is known."""
     returned: int | None = None
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
+    accumulates: bool = False
+    """Of a race: by its line threads add to what lies there (`+=`, `++`), as far as somebody knows the source."""
     scope: Scope | None = None
     """Of a race: the smallest group of threads that both accesses belong to."""
     blocks_wait: bool = False

@@ -26,6 +26,9 @@ MODULES = {
 }
 """PyCUDA's modules by name, each with the emulator's that takes its place."""
 
+NOT_EMULATED = {"cupy": "CuPy"}
+"""Packages that need a GPU as PyCUDA does, by their names in prose: without one they fail in the middle of a script."""
+
 _RUN_ANEW = {"pycuda", "pycuda.autoinit", "pycuda.autoprimaryctx"}
 """Modules that do something when imported, so that every `emulated_pycuda` imports them again."""
 
@@ -34,7 +37,10 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname.partition(".")[0] != "pycuda":
+        package = fullname.partition(".")[0]
+        if package in NOT_EMULATED:
+            raise ModuleNotFoundError(f"{NOT_EMULATED[package]} is not emulated", name=package)
+        if package != "pycuda":
             return None
         if fullname not in MODULES:
             emulated = ", ".join(name for name in MODULES if "." in name)

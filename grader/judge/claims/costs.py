@@ -1,9 +1,7 @@
 """The line that wastes most of a kernel's time, by what was counted for it, and what mends that.
 
-Waste is what a line takes beyond what the same accesses need at best, in cycles of a multiprocessor's load-store unit:
-a wavefront of shared memory is one (CUDA C++ Best Practices Guide, "Shared Memory and Memory Banks"), a sector from
-beyond L1 half a one, as 64 bytes come a cycle. Lanes that are idle take part of an issue slot, of which there are four
-a cycle.
+Waste is what a line takes beyond what the same accesses need at best, in cycles of a multiprocessor. Lanes that are
+idle take part of an instruction's.
 """
 
 from __future__ import annotations
@@ -11,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from grader.analysis.cycles import ISSUE_CYCLES, SECTOR_CYCLES, Counters, cycles
+from grader.analysis.cycles import total as _sum
 from grader.emulator import metrics
 from grader.results import LineCost
 from grader.workbook import units
-
-Counters = Mapping[str, int]
-
-SECTOR_CYCLES, ISSUE_CYCLES = 0.5, 0.25
+from grader.workbook.cuda_source import Space, arrays_in
 
 WORTH_SAYING = 0.1
 """The share of all cycles from which on waste is worth a word."""
@@ -28,20 +25,27 @@ class _Waste:
     """One way to waste cycles: how many in a line, in words, and the remedy."""
 
     cycles: Callable[[Counters], float]
-    says: Callable[[Counters], str]
-    remedy: str
+    says: Callable[[Counters, str], str]  # with the arrays that it is about, "" where that is not known
+    remedy: str  # {array}: these, or "the array"
+    space: Space | None = None
+    stored: Callable[[Counters], bool] = lambda counters: False  # whether stores waste more than loads
 
 
-def costliest(lines: Mapping[int, Counters]) -> LineCost | None:
-    """The line with the most waste of one kind; None where none wastes a tenth of all cycles."""
-    total = sum(map(_cycles, lines.values()))
+def costliest(lines: Mapping[int, Counters], source: str = "") -> LineCost | None:
+    """The line with the most waste of one kind; None where none wastes a tenth of all cycles. `source` is the file's
+    text, for the names of arrays."""
+    all_cycles = sum(map(cycles, lines.values()))
     found = [
         (waste.cycles(counters), line, waste) for line, counters in lines.items() if line for waste in _WASTES
     ]
-    cycles, line, waste = max(found, key=lambda item: item[:2], default=(0.0, 0, None))
-    if waste is None or cycles < WORTH_SAYING * total:
+    wasted, line, waste = max(found, key=lambda item: item[:2], default=(0.0, 0, None))
+    if waste is None or wasted < WORTH_SAYING * all_cycles:
         return None
-    return LineCost(line, waste.says(lines[line]), waste.remedy, cycles / total)
+    counters = lines[line]
+    names = arrays_in(source, line, waste.space, waste.stored(counters)) if waste.space else ()
+    arrays = " and ".join(f"`{name}`" for name in names)
+    remedy = waste.remedy.format(array=arrays or "the array")
+    return LineCost(line, waste.says(counters, arrays), remedy, wasted / all_cycles)
 
 
 def summed(records: Iterable[Mapping[int, Counters]]) -> dict[int, dict[str, int]]:
@@ -55,47 +59,54 @@ def summed(records: Iterable[Mapping[int, Counters]]) -> dict[int, dict[str, int
     return found
 
 
-def _sum(counters: Counters, names: Mapping[str, str]) -> int:
-    return sum(counters.get(name, 0) for name in names.values())
-
-
-def _cycles(counters: Counters) -> float:
-    sectors = _sum(counters, metrics.GLOBAL_SECTORS) + _sum(counters, metrics.LOCAL_SECTORS)
-    return (
-        _sum(counters, metrics.SHARED_WAVEFRONTS)
-        + SECTOR_CYCLES * sectors
-        + ISSUE_CYCLES * counters.get(metrics.WARP_INSTRUCTIONS, 0)
-    )
-
-
 def _conflicts(counters: Counters) -> float:
     return float(_sum(counters, metrics.SHARED_CONFLICTS))
 
 
-def _says_conflicts(counters: Counters) -> str:
+def _stores_conflict(counters: Counters) -> bool:
+    return counters.get(metrics.SHARED_CONFLICTS["st"], 0) > counters.get(metrics.SHARED_CONFLICTS["ld"], 0)
+
+
+def _says_conflicts(counters: Counters, arrays: str) -> str:
     requests = _sum(counters, metrics.SHARED_WAVEFRONTS) - _sum(counters, metrics.SHARED_CONFLICTS)
     wavefronts = units.digits(_sum(counters, metrics.SHARED_WAVEFRONTS) / max(requests, 1))
     conflicts = units.count(_sum(counters, metrics.SHARED_CONFLICTS))
-    return f"{conflicts} bank conflicts: {wavefronts} wavefronts where 1 would do"
+    where = f" in {arrays}" if arrays else ""
+    return f"{conflicts} bank conflicts{where}: {wavefronts} wavefronts where 1 would do"
 
 
 def _scattered(counters: Counters) -> float:
     return SECTOR_CYCLES * (_sum(counters, metrics.GLOBAL_SECTORS) - counters.get(metrics.IDEAL_SECTORS, 0))
 
 
-def _says_scattered(counters: Counters) -> str:
+def _each(counters: Counters, kind: str) -> float:
+    """Sectors a request, of loads or of stores."""
+    requests = counters.get(metrics.GLOBAL_REQUESTS[kind], 0)
+    return counters.get(metrics.GLOBAL_SECTORS[kind], 0) / requests if requests else 0.0
+
+
+def _stores_scatter(counters: Counters) -> bool:
+    return _each(counters, "st") > _each(counters, "ld")
+
+
+def _says_scattered(counters: Counters, arrays: str) -> str:
     requests = max(_sum(counters, metrics.GLOBAL_REQUESTS), 1)
-    sectors = units.digits(_sum(counters, metrics.GLOBAL_SECTORS) / requests)
+    each = _each(counters, "st" if _stores_scatter(counters) else "ld")
+    sectors = (
+        each or _sum(counters, metrics.GLOBAL_SECTORS) / requests
+    )  # of atomics, where there are no others
     least = units.digits(counters.get(metrics.IDEAL_SECTORS, 0) / requests)
-    return f"{sectors} sectors a request of global memory, where neighbouring elements take {least}"
+    of = arrays or "global memory"
+    return f"{units.digits(sectors)} sectors a request of {of}, where neighbouring elements take {least}"
 
 
 def _local(counters: Counters) -> float:
     return SECTOR_CYCLES * _sum(counters, metrics.LOCAL_SECTORS)
 
 
-def _says_local(counters: Counters) -> str:
-    return f"{units.count(_sum(counters, metrics.LOCAL_REQUESTS))} requests to local memory"
+def _says_local(counters: Counters, arrays: str) -> str:
+    requests = units.count(_sum(counters, metrics.LOCAL_REQUESTS))
+    return f"{requests} requests to local memory{f', for {arrays}' if arrays else ''}"
 
 
 def _idle(counters: Counters) -> float:
@@ -103,7 +114,7 @@ def _idle(counters: Counters) -> float:
     return ISSUE_CYCLES * (instructions - counters.get(metrics.THREAD_INSTRUCTIONS, 0) / 32)
 
 
-def _says_idle(counters: Counters) -> str:
+def _says_idle(counters: Counters, arrays: str) -> str:
     lanes = counters.get(metrics.THREAD_INSTRUCTIONS, 0) / max(counters.get(metrics.WARP_INSTRUCTIONS, 0), 1)
     return f"on average {units.digits(lanes)} of a warp's 32 lanes are at work"
 
@@ -112,20 +123,25 @@ _WASTES = (
     _Waste(
         _conflicts,
         _says_conflicts,
-        "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of the array by "
+        "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of {array} by "
         "one word, or change which lane takes which element.",
+        "shared",
+        _stores_conflict,
     ),
     _Waste(
         _scattered,
         _says_scattered,
-        "Let neighbouring threads access neighbouring elements: the index that threadIdx.x is added to should run "
-        "fastest in memory.",
+        "Let neighbouring threads access neighbouring elements of {array}: the index that threadIdx.x is added to "
+        "should run fastest in memory.",
+        "global",
+        _stores_scatter,
     ),
     _Waste(
         _local,
         _says_local,
-        "Keep what one thread works on in registers: index its arrays with constants, so that loops over them are "
-        "unrolled, and use fewer registers where some are spilled.",
+        "Keep {array} in registers: index it with constants only, in loops that are unrolled; where registers are "
+        "spilled, let a thread work on less.",
+        "local",
     ),
     _Waste(
         _idle,

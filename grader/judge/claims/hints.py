@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from grader.judge.claims.pace import Times
 from grader.results import ClaimResult, Hint, TimeLimit
 from grader.workbook import units
-from grader.workbook.ladder import Ladder
+from grader.workbook.ladder import Ladder, figures
 from grader.workbook.source_file import SourceFile
 
 
-def next_rung(ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimResult]) -> list[Hint]:
+def next_rung(
+    ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimResult], sizes: Mapping[str, int]
+) -> list[Hint]:
     """One hint for each claim of the next rung that does not hold; none at the top of the ladder.
+
+    `sizes` are those that claims were checked at.
 
     Rung 0 is reached by everything that is right. Where its own claims do not hold, they come first.
     """
@@ -21,7 +25,7 @@ def next_rung(ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimRe
         return []
     missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
     idea = f" The idea: {first_sentence(ladder[following].idea)}"
-    return [_hint(claim, "" if number else idea) for number, claim in enumerate(missing)]
+    return [_hint(claim, "" if number else idea, sizes) for number, claim in enumerate(missing)]
 
 
 def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) -> Hint:
@@ -38,20 +42,19 @@ def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) 
     return Hint(limit.rung, text, value=own, limit=limit.limit_s)
 
 
-def _hint(claim: ClaimResult, idea: str) -> Hint:
+def _hint(claim: ClaimResult, idea: str, sizes: Mapping[str, int]) -> Hint:
     if claim.held is None:
         text = f"Whether it reaches {claim.rung} is not known, because its counters are not."
     else:
-        text = f"{claim.rung} needs{'' if idea else ' as well'}: {claim.text}.{_found(claim)}{idea}"
+        text = f"{claim.rung} needs{'' if idea else ' as well'}: {claim.text}.{_found(claim, sizes)}{idea}"
     return Hint(claim.rung, text, claim.text, claim.value, claim.limit)
 
 
-def _found(claim: ClaimResult) -> str:
-    """What was counted against what was asked for, where the claim is one comparison."""
-    if claim.value is None or claim.limit is None:
-        return ""
-    where = " at the main size, where some blocks were counted," if claim.at_main else ","
-    return f" Found {units.rounded(claim.value)}{where} asked {claim.sign}{units.rounded(claim.limit)}."
+def _found(claim: ClaimResult, sizes: Mapping[str, int]) -> str:
+    """What was counted beside what is required, where the claim is one comparison."""
+    told = figures(claim)
+    where = "at the main size, where some blocks were counted" if claim.at_main else units.sizes(sizes)
+    return f" Yours: {told} ({where})." if told else ""
 
 
 def first_sentence(prose: str) -> str:

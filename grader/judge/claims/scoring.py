@@ -26,6 +26,8 @@ def check(claim: ClaimSpec, values: Mapping[str, Number] | None) -> ClaimResult:
         points=claim.points,
         expect=claim.expect.text,
         limit=_value(_limit(claim.expect), values),
+        per=_value(claim.per, values) or None,
+        unit=claim.unit,
     )
 
 

@@ -15,7 +15,7 @@ from grader.emulator.machine.records import Finding
 from grader.findings import kernels
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
-from grader.workbook.cuda_source import SharedArray, early_return, shared_arrays
+from grader.workbook.cuda_source import SharedArray, accumulates, early_return, shared_arrays
 
 
 @dataclass(frozen=True)
@@ -35,12 +35,16 @@ def located(
     records: Sequence[Record], arrays: Mapping[str, ArrayType], source: str = ""
 ) -> tuple[Record, ...]:
     """Records whose findings name elements, where they are about one of these arrays, or about one that `source`
-    declares in shared memory; and the `return` that threads have left by which are missing."""
+    declares in shared memory; the `return` that threads have left by which are missing; and whether threads that race
+    add to an element."""
     declared = shared_arrays(source)
 
     def located(record: Record, finding: Finding) -> Finding:
         if finding.kind in ("uninitialised_shared", "barrier") and _some_are_missing(record, finding.line):
             finding = replace(finding, returned=early_return(source, finding.line))
+        other = finding.other and finding.other.line
+        if finding.kind == "race" and other in (None, finding.line):
+            finding = replace(finding, accumulates=accumulates(source, finding.line, finding.array))
         if finding.space == "shared":
             return _located_in_shared(finding, declared)
         return _located(finding, arrays)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.emulator import metrics
 from grader.emulator.machine.orders import CROWDED, Order
-from grader.findings.kernels import ALIGN, GUARD, REACH_BARRIERS, TRAPS
+from grader.findings.remedies import ALIGN, GUARD, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Launch, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
@@ -65,6 +65,15 @@ FLUSHED = (
     "--use_fast_math, __fdividef and the like) has touched what was only to be moved."
 )
 """What to look at when an output is wrong, by kind of case."""
+
+
+def wrong_index(array: str, found: str, right: str) -> str:
+    """An input that is looked up by the wrong one of two indices."""
+    return (
+        f"Every element is what `{array}[{found}]` in place of `{array}[{right}]` gives: the values of `{array}` "
+        f"follow the {found}, and have to follow the {right}."
+    )
+
 
 Limits = Mapping[str, int]
 

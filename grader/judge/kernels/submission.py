@@ -57,7 +57,9 @@ class KernelSubmission(Submission):
         return (
             None
             if self.records is None
-            else costs.costliest(costs.summed(record.line_counters for record in self.records))
+            else costs.costliest(
+                costs.summed(record.line_counters for record in self.records), self.file.source
+            )
         )
 
     @property

@@ -13,7 +13,7 @@ from rich.text import Text
 from grader.emulator.cudart.events import Outcome, Place, Refusal
 from grader.emulator.machine.records import LaunchRecord
 from grader.errors import WarpladderError
-from grader.findings import host, kernels
+from grader.findings import host, kernels, remedies
 from grader.report import notices
 from grader.workbook import units
 
@@ -87,7 +87,7 @@ def _kernels(outcome: Outcome, source: Path) -> Iterator[Text]:
             line = f"{source.name}:{found.line}: " if found.line else ""
             launched = f", launched in line {place.line}" if place else ""
             times = f" ({units.count(found.count)} times)" if found.count > 1 else ""
-            said = f"{record.kernel}{launched}: {kernels.message(found)}{times}. {kernels.remedy(found)}"
+            said = f"{record.kernel}{launched}: {kernels.message(found)}{times}. {remedies.remedy(found)}"
             seen[line, found.kind, said] += 1
     for line, kind, said in seen:
         yield _finding(line, kind, said)

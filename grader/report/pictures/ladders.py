@@ -100,7 +100,7 @@ class _Ladder:
         return self.top + self.row * number + (30 if self.stacked else self.row / 2)
 
     def _path(self, scale: LogScale) -> None:
-        """The way down the ladder, past side steps."""
+        """The way down the ladder, past rungs marked †."""
         points = [
             (scale(rung.time_s), self._height_of_point(number))
             for number, rung in enumerate(self.result.rungs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import dist
 
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Level, Placed, Roofs, roofs
 from grader.report.pictures.svg import LogScale, Sheet, heading, text_width
@@ -64,7 +65,7 @@ class _Chart:
         self.sheet = Sheet(WIDTH, height, title, f"{said}.")
         heading(self.sheet, title, units.problem(result.problem))
         top = max(getattr(ceiling, unit) for unit in self.units)
-        places = [i for rung in rungs for level in self.levels if (i := rung.work.intensity(level))]
+        places = [i for rung in rungs for level in self.levels if (i := rung.intensity(level))]
         ridges = [ceiling.ridge(level, unit) for level in self.levels for unit in self.units]
         self.x = LogScale(min([*places, *ridges]) / 2, max([*places, *ridges]) * 4, LEFT, WIDTH - 24)
         slowest = min(rung.flop_rate for rung in rungs if rung.work.flop)
@@ -76,6 +77,12 @@ class _Chart:
             self._flat_roof(unit)
         for level in self.levels:
             self._slope(level)
+        self.taken = [
+            (self.x(intensity), self.y(rung.flop_rate))
+            for rung in self.rungs
+            for level in self.levels
+            if (intensity := rung.intensity(level)) is not None
+        ]
         for number, rung in enumerate(self.rungs):
             for level in self.levels:
                 self._point(number, rung, level)
@@ -109,22 +116,24 @@ class _Chart:
         self.sheet.line(ends, COLOURS[level], 2, tip=f"{NAMES[level]}: {units.rate(rate, 'B/s')}")
 
     def _point(self, number: int, rung: Placed, level: Level) -> None:
-        intensity = rung.work.intensity(level)
+        intensity = rung.intensity(level)
         if intensity is None:
             return
         x, y = self.x(intensity), self.y(rung.flop_rate)
         tip = f"{_said(rung)}; {units.digits(intensity)} FLOP a byte of {NAMES[level]}"
         self.sheet.circle(x, y, 4, COLOURS[level], hollow=rung.time_source == "modelled", tip=tip)
-        beside = next(
-            (x + dx, y + dy)
-            for dx in (9, -9, 18, -18, 27, -27, 36, -36, 45)
-            for dy in (0, -9, 9)
-            if all(abs(x + dx - u) > 9 or abs(y + dy - v) > 9 for u, v in self.taken) or dx == 45
-        )
-        self.taken += [beside, (x, y)]
+        beside = self._free_place(x, y)
+        self.taken.append(beside)
         self.sheet.text(
             beside[0], beside[1] + 4, str(number), COLOURS[level], size=11, anchor="middle", bold=True
         )
+
+    def _free_place(self, x: float, y: float) -> tuple[float, float]:
+        """The place nearest to a point where its number covers no other number and no point."""
+        steps = [9.5 * step for step in range(-8, 9)]
+        around = sorted(((x + dx, y + dy) for dx in steps for dy in steps), key=lambda at: dist(at, (x, y)))
+        free = (at for at in around if all(abs(at[0] - u) > 9 or abs(at[1] - v) > 9 for u, v in self.taken))
+        return next(free, (x + 9, y))
 
     def _legend(self) -> None:
         x = LEFT
@@ -145,8 +154,7 @@ def _shares(result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> str:
     levels = [level for level in LEVELS if any(rung.work.traffic(level) for rung in rungs)]
     left = 28 + max(text_width(rung.rung) for rung in rungs)
     row = 12.0 * len(levels) + 12
-    most = max(1.0, *(rung.roof_s[level] / rung.time_s for rung in rungs for level in levels))
-    scale = (WIDTH - 72 - left) / most
+    scale = WIDTH - 72 - left
     sheet = Sheet(WIDTH, TOP + row * len(rungs) + 56, title, ". ".join(_said(rung) for rung in rungs) + ".")
     heading(sheet, title, units.problem(result.problem))
     for quarter in range(5):
@@ -158,7 +166,7 @@ def _shares(result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> str:
         y = TOP + row * place + 6
         sheet.text(16, y + row / 2 - 2, rung.rung)
         for number, level in enumerate(levels):
-            share = rung.roof_s[level] / rung.time_s
+            share = rung.share_of(level)
             length = share * scale
             sheet.rect(left, y + 12 * number, max(length, 1), 10, COLOURS[level])
             label = f"{units.percent(share)} %"

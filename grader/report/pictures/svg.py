@@ -145,10 +145,15 @@ def wrapped(text: str, width: float, size: float = 13) -> list[str]:
 
 
 def heading(sheet: Sheet, title: str, below: str = "") -> None:
-    """A title, and a quieter line below it."""
-    sheet.text(16, 26, title, bold=True, size=14)
+    """A title, and a quieter line below it; of one that is too long, such as a path, the end is shown."""
+    sheet.text(16, 26, _end_of(title, sheet.width - 32, 14), bold=True, size=14)
     if below:
-        sheet.text(16, 46, below, "dim", size=12)
+        sheet.text(16, 46, _end_of(below, sheet.width - 32, 12), "dim", size=12)
+
+
+def _end_of(text: str, width: float, size: float) -> str:
+    fitting = int(width / (size * EM))
+    return text if len(text) <= fitting else f"…{text[1 - fitting :]}"
 
 
 def _n(value: float) -> str:

@@ -21,24 +21,25 @@ HOST = ("host_copy", "host")
 
 def timeline(result: Profile) -> str:
     """A schedule's run: a row for what the host does and for each engine, a colour for each stream."""
-    title = f"{result.file}, {units.problem(result.problem)}, {result.device.name}"
-    return intervals(result.timeline, result.timeline_source, title)
+    of = f"{units.problem(result.problem)}, {result.device.name}"
+    return intervals(result.timeline, result.timeline_source, result.file, of)
 
 
-def intervals(spans: Sequence[Interval], source: str | None, title: str) -> str:
-    """The same of any run's intervals; `source` is "measured" or "modelled"."""
+def intervals(spans: Sequence[Interval], source: str | None, title: str, below: str = "") -> str:
+    """The same of any run's intervals; `source` is "measured" or "modelled", `below` a line below the title."""
     streams = sorted({span.stream for span in spans if span.engine not in HOST})
     end = max((span.end_s for span in spans), default=0.0)
     rows = {engine: name for engine, name in ROWS.items() if any(span.engine == engine for span in spans)}
-    below = TOP + ROW * len(rows)
-    sheet = Sheet(WIDTH, below + 64, title, _description(spans, end, source))
-    heading(sheet, title)
+    top = TOP + 18 * bool(below)
+    bottom = top + ROW * len(rows)
+    sheet = Sheet(WIDTH, bottom + 64, title, _description(spans, end, source))
+    heading(sheet, title, below)
     if not end:
-        sheet.text(16, TOP + 14, "There is no timeline.", "dim")
+        sheet.text(16, top + 14, "There is no timeline.", "dim")
         return sheet.render()
     scale = (WIDTH - LEFT - RIGHT) / end
     for row, (engine, name) in enumerate(rows.items()):
-        y = TOP + ROW * row
+        y = top + ROW * row
         sheet.text(16, y + 20, name)
         sheet.line([(LEFT, y + ROW), (WIDTH - RIGHT, y + ROW)], "grid", 1)
         for span in spans:
@@ -46,9 +47,9 @@ def intervals(spans: Sequence[Interval], source: str | None, title: str) -> str:
                 colour = "dim" if engine in HOST else SERIES[streams.index(span.stream) % len(SERIES)]
                 width = max(0.6, (span.end_s - span.start_s) * scale - 0.6)
                 sheet.rect(LEFT + span.start_s * scale, y + 4, width, ROW - 8, colour, tip=_tip(span))
-    sheet.text(LEFT, below + 18, "0", "dim", size=12)
-    sheet.text(WIDTH - RIGHT, below + 18, units.seconds(end, source), "dim", size=12, anchor="end")
-    _legend(sheet, streams, below + 46)
+    sheet.text(LEFT, bottom + 18, "0", "dim", size=12)
+    sheet.text(WIDTH - RIGHT, bottom + 18, units.seconds(end, source), "dim", size=12, anchor="end")
+    _legend(sheet, streams, bottom + 46)
     return sheet.render()
 
 

@@ -11,7 +11,8 @@ import pytest
 from emulated import Bench, _loaded, cuda_image, pack
 
 from grader.emulator.machine.machine import Machine
-from grader.findings.kernels import message, remedy
+from grader.findings.kernels import message
+from grader.findings.remedies import remedy
 
 SOURCE = r"""
 #include <cuda_fp16.h>

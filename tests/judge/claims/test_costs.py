@@ -54,6 +54,43 @@ def test_each_waste_has_its_remedy(counters: dict[str, int], says: str, mends: s
     assert 0 < cost.share < 1
 
 
+LOCAL = {metrics.LOCAL_REQUESTS["ld"]: 40, metrics.LOCAL_SECTORS["ld"]: 160}
+
+
+def conflicts(kind: str) -> dict[str, int]:
+    return {metrics.SHARED_WAVEFRONTS[kind]: 320, metrics.SHARED_CONFLICTS[kind]: 310}
+
+
+def scattered(kind: str) -> dict[str, int]:
+    return {metrics.GLOBAL_REQUESTS[kind]: 10, metrics.GLOBAL_SECTORS[kind]: 320}
+
+
+SOURCE = """\
+__shared__ float tile[32][32];
+float sum[8];
+out[x * M + y] = tile[y][x];
+tile[x][y] = in[x];
+sum[j] += tile[0][j];
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "counters", "says", "mends"),
+    [
+        (3, conflicts("ld"), " in `tile`:", "rows of `tile`"),
+        (4, conflicts("st"), " in `tile`:", "rows of `tile`"),
+        (3, scattered("st"), "request of `out`", "elements of `out`"),
+        (4, scattered("ld"), "request of `in`", "elements of `in`"),
+        (5, LOCAL, ", for `sum`", "Keep `sum` in registers"),
+    ],
+)
+def test_a_waste_names_its_array(line: int, counters: dict[str, int], says: str, mends: str) -> None:
+    cost = costliest({line: counters}, SOURCE)
+    assert cost is not None
+    assert says in cost.says
+    assert mends in cost.remedy
+
+
 def test_what_wastes_little_is_not_worth_a_word() -> None:
     few = {metrics.SHARED_WAVEFRONTS["ld"]: 110, metrics.SHARED_CONFLICTS["ld"]: 10}
     assert costliest({3: COALESCED, 7: few}) is None

@@ -18,15 +18,18 @@ from grader.judge.schedules.facts import facts
 from grader.results import ClaimResult, TimeLimit
 from grader.workbook import topics
 from grader.workbook.expressions import ExpressionError, parse
-from grader.workbook.ladder import ClaimSpec, Ladder, Rung
-from grader.workbook.topic import COUNTED_FACTS, SIMULATED_FACTS
+from grader.workbook.ladder import ClaimSpec, Ladder, Rung, figures
+from grader.workbook.topic import COUNTED_FACTS, SIMULATED_FACTS, Topic
 
 TOPIC = topics.load("transpose")
 LADDER = Ladder("some", tuple(Rung(name, TOPIC.rungs[0].file) for name in "abcd"), ())
 
 
-def spec(expect: str) -> ClaimSpec:
-    return ClaimSpec("a", "text", parse(expect), 5, 1)
+SIZES = {"M": 1024, "N": 1024}
+
+
+def spec(expect: str, per: str | None = None, unit: str = "") -> ClaimSpec:
+    return ClaimSpec("a", "text", parse(expect), 5, 1, None if per is None else parse(per), unit)
 
 
 def claims(**held: bool | None) -> list[ClaimResult]:
@@ -47,6 +50,37 @@ def test_a_claim_shows_both_sides(expect: str, held: bool, value: float, limit: 
     result = scoring.check(spec(expect), {"x.sum": 6, "N": 4})
     assert (result.held, result.value, result.limit) == (held, value, limit)
     assert (result.points, result.rung, result.expect) == (5, "a", expect)
+
+
+@pytest.mark.parametrize(
+    ("expect", "per", "unit", "told"),
+    [
+        ("x <= N * N", "N * N / 8", "sectors a warp's step", "33 sectors a warp's step; at most 8 required"),
+        ("x >= N * N", "N * N / 8", "sectors for a step", "33 sectors for a step; at least 8 required"),
+        ("x == 0", "x", "conflicts for 32 floats", "1 conflict for 32 floats; none allowed"),
+        ("x <= 65.97 * N", "N * N", "loads", "4.125 loads; at most 4.123 required"),
+        ("x <= N", None, "launches", "66 launches; at most 16 required"),
+        ("x <= N", None, "", "66 found; at most 16 required"),
+        ("x <= N", "N - 16", "loads", "66 loads; at most 16 required"),
+        ("x <= N and x <= 1", "N", "loads", ""),
+    ],
+)
+def test_a_claim_is_told_in_the_unit_that_people_think_in(
+    expect: str, per: str | None, unit: str, told: str
+) -> None:
+    values = {"x": 66 * 16 if per and "N * N" in per else 66, "N": 16}
+    assert figures(scoring.check(spec(expect, per, unit), values)) == told
+
+
+@pytest.mark.parametrize("topic", topics.discover().values(), ids=lambda topic: topic.name)
+def test_every_figure_of_a_topic_has_a_unit(topic: Topic) -> None:
+    for claim in topic.claims:
+        compared = scoring.check(claim, dict.fromkeys((*claim.expect.names, *_sizes(claim)), 1)).limit
+        assert claim.unit or compared is None, claim.text
+
+
+def _sizes(claim: ClaimSpec) -> frozenset[str]:
+    return claim.per.names if claim.per else frozenset()
 
 
 def test_without_counters_a_claim_is_neither_held_nor_broken() -> None:
@@ -88,22 +122,37 @@ def test_a_rung_answers_for_the_claims_of_those_before_it() -> None:
 
 def test_a_hint_names_the_next_rungs_claim_and_idea() -> None:
     first, second, *_ = [rung.id for rung in TOPIC.rungs]
-    missing = ClaimResult("writes are coalesced", False, 1_048_576.0, second, 15, "x <= y", 144_179.2)
+    missing = ClaimResult(
+        "writes are coalesced",
+        False,
+        1_048_576.0,
+        second,
+        15,
+        "x <= y",
+        131_072.0,
+        per=32_768.0,
+        unit="sectors",
+    )
     other = ClaimResult("there are many of them", False, 7.0, second, 15, "x == 8", 8.0)
-    hint, further = hints.next_rung(TOPIC.ladder, first, [missing, other])
+    hint, further = hints.next_rung(TOPIC.ladder, first, [missing, other], SIZES)
     assert hint.rung == second
-    assert "writes are coalesced. Found 1,048,576, asked ≤ 144,179." in hint.text
+    assert "writes are coalesced. Yours: 32 sectors; at most 4 required (1024²). The idea: " in hint.text
     assert hints.first_sentence(TOPIC.rung(second).idea) in hint.text
-    assert further.text == f"{second} needs as well: there are many of them. Found 7, asked 8."
+    assert (
+        further.text == f"{second} needs as well: there are many of them. Yours: 7 found; 8 required (1024²)."
+    )
 
 
 def test_rung_0s_own_claims_come_before_the_next_rungs() -> None:
     first, second, *_ = [rung.id for rung in TOPIC.rungs]
     wasteful = ClaimResult("every element is read once", False, 65_536.0, first, 5, "x <= y", 36_045.0)
     above = ClaimResult("writes are coalesced", False, 1.0, second, 15, "x <= y", 0.0)
-    (hint,) = hints.next_rung(TOPIC.ladder, first, [wasteful, above])
+    (hint,) = hints.next_rung(TOPIC.ladder, first, [wasteful, above], SIZES)
     assert hint.rung == first
-    assert "every element is read once. Found 65,536, asked ≤ 36,045. The idea: " in hint.text
+    assert (
+        "every element is read once. Yours: 65.5k found; at most 36k required (1024²). The idea: "
+        in hint.text
+    )
 
 
 @pytest.mark.parametrize(("own", "took"), [(1.2e-3, "it takes ≈1.2 ms"), (None, "a block has not ended")])
@@ -142,7 +191,7 @@ def test_a_claim_that_does_not_hold_at_other_sizes_says_nothing() -> None:
 
 
 def test_there_is_nothing_above_the_last_rung() -> None:
-    assert hints.next_rung(TOPIC.ladder, TOPIC.rungs[-1].id, []) == []
+    assert hints.next_rung(TOPIC.ladder, TOPIC.rungs[-1].id, [], SIZES) == []
 
 
 def test_a_fused_multiply_add_is_two_operations() -> None:

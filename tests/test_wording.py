@@ -1,0 +1,52 @@
+"""What learners read: the field's words, in the place of those that nobody understood, and sources for its ideas."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+READ = (
+    "README.md", "CONTRIBUTING.md", "book", "lessons", "notebooks", "grader/cli", "grader/report", "grader/findings",
+    "grader/judge", "grader/workbook", "grader/doctor.py", "grader/emulator/cudart",
+)  # fmt: skip
+
+REPLACED = {
+    "what is missing on this machine": "check this machine and show how to fix what is missing",
+    "hold the time model against": "compare modelled with measured times",
+    "be asked from the bank": "answer questions from the bank",
+    "say the version": "show the version",
+    "so many, drawn at random": "number of questions to draw",
+    "nobody knows how to launch": "missing launch block",
+    "for ever at a barrier": "deadlocked at a barrier",
+    "because nothing orders them": "may overlap: unordered",
+    "a side step": "for understanding, not for speed",
+    "asked ≤": "at most … required",
+    "every element is read once: a load request": "each float is loaded once: one warp load for 32",
+    "lanes meet again": "reconvergence",
+    "copies that nobody carries": "asynchronous copies",
+    "what a kernel feels": "the machine",
+}
+"""Wordings that were tried on learners and not understood, with what says it."""
+
+
+def texts(place: str) -> list[Path]:
+    root = ROOT / place
+    kinds = (".md", ".py", ".toml", ".j2", ".cu")
+    return [root] if root.is_file() else [path for path in sorted(root.rglob("*")) if path.suffix in kinds]
+
+
+@pytest.mark.parametrize("place", READ)
+def test_wordings_that_were_not_understood_are_gone(place: str) -> None:
+    for path in texts(place):
+        text = " ".join(path.read_text("utf-8").lower().split())
+        assert not [f"{path}: {old}; say: {new}" for old, new in REPLACED.items() if old in text]
+
+
+@pytest.mark.parametrize(
+    "lesson", sorted(ROOT.glob("lessons/*/lesson.md")), ids=lambda path: path.parent.name
+)
+def test_a_lesson_names_its_sources(lesson: Path) -> None:
+    assert re.search(r"\]\(https://[^)\s]+\)", lesson.read_text("utf-8"))
