@@ -147,7 +147,7 @@ def of_clock(seconds: float) -> Refused:
 def of_delay(seconds: float) -> Lost:
     """The emulator, which ends kernels by what they execute, did not answer."""
     reason = (
-        f"The emulator had not answered after {seconds:g} s. Either each thread does what one thread should do (a loop "
+        f"The emulator had not answered after {seconds:g} s. Either each thread does the work of all (a loop "
         "over all elements, as on a CPU), or this machine is too busy: then grade it again."
     )
     return Lost("timeout", reason)
