@@ -171,7 +171,9 @@ def test_several_ladders_end_with_the_next_step_of_the_first(
     def climb(topic: Topic, *_: object) -> Climb:
         rung = RungResult("00_naive", f"kernels/naive/{topic.name}.cu", "pass")
         board = Device("gpu", "NVIDIA H200", "sm_90a")
-        return Climb(topic.name, board, {"N": 1}, None, Provenance("0.1.0", "3.12.1", "2.4.0"), [rung], [], None)
+        return Climb(
+            topic.name, board, {"N": 1}, None, Provenance("0.1.0", "3.12.1", "2.4.0"), [rung], [], None
+        )
 
     monkeypatch.setattr("grader.judge.climb.climb", climb)
     shown = ladder("climb", "vector_add", "transpose").out
