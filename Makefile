@@ -6,7 +6,7 @@
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb that has no work of yours
 PYTHON ?= python3
-TOPICS ?= transpose gemm
+TOPICS ?= vector_add transpose gemm
 JOBS   ?= 2
 BIN    := .venv/bin
 

@@ -104,18 +104,19 @@ def climb(
         loaded = [loaded[0].with_row(own)]
     check_outputs(html, file_of(json), plot=plot)
     problem = problem_of(sizes)
-    passed = True
+    console = console_for(json == "-")
+    results = []
     for number, item in enumerate(loaded):
-        console = console_for(json == "-")
         with progress.of_rungs(item.name, item.ladder.ids) as report:
             result = run(item, device, problem, report, jobs, arch)
         if number:
             console.print()
         console.print(views.climb(result, item.title, records.measured(result)))
-        console.print(views.next_step(result, own))
         _keep_climb(result, json, record)
         _draw_climb(result, item.title, plot, html)
-        passed = passed and all(rung.verdict == "pass" for rung in result.rungs)
+        results.append(result)
+    console.print(views.next_step(results[0], own))
+    passed = all(rung.verdict == "pass" for result in results for rung in result.rungs)
     raise typer.Exit(PASSED if passed else NOT_PASSED)
 
 

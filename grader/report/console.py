@@ -218,9 +218,12 @@ def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
         return
     counted = result.counted and units.problem(result.counted)
     at = f" at {counted}" if counted and result.counted != result.problem else ""
+    library = any(rung.vs_library is not None for rung in result.rungs)
+    against = "%lib: speed over the library's" if library else "%bound: speed over the highest possible"
     yield Text(
-        f"ld, st: 32-byte sectors a global request, 4 is coalesced floats. confl: shared-memory bank "
-        f"conflicts. Counted{at}.",
+        f"×naive: speed over the first rung's. {against}. regs: registers a thread. smem: shared memory a block. "
+        "occ%: occupancy. ld, st: 32-byte sectors a global request, 4 is coalesced floats. confl: shared-memory "
+        f"bank conflicts. Counted{at}.",
         "dim",
     )
 

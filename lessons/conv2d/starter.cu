@@ -34,7 +34,9 @@ extern "C" __global__ void conv2d(const float* x, const float* w, float* y, int 
     const int q = pixel % Q;
 
     float sum = 0.0f;
-    // TODO: add up x[n][c][row][column] * w[k][c][r][s] over all C channels and all R × S taps.
+    // TODO: add up x[n][c][row][column] * w[k][c][r][s] over all C channels and all R × S taps. Form
+    // indices as in the last line: size_t has 64 bits, and a batch has more elements than an int can
+    // count.
 
-    y[((n * K + k) * P + p) * Q + q] = sum;
+    y[((size_t(n) * K + k) * P + p) * Q + q] = sum;
 }

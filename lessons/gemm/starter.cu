@@ -25,7 +25,8 @@ extern "C" __global__ void gemm(const float* A, const float* B, float* C, int M,
     }
 
     float sum = 0.0f;
-    // TODO: add up A[row][k] * B[k][column] over all K steps of k.
+    // TODO: add up A[row][k] * B[k][column] over all K steps of k. Form each index as in the last line:
+    // size_t has 64 bits, and a large matrix has more elements than an int can count.
 
-    C[row * N + column] = sum;
+    C[size_t(row) * N + column] = sum;
 }

@@ -29,7 +29,8 @@ extern "C" __global__ void hgemm(const half* A, const half* B, float* C, int M, 
     }
 
     float sum = 0.0f;  // not a half: it could not hold the sum
-    // TODO: add up A[row][k] * B[k][column] over all K steps of k.
+    // TODO: add up A[row][k] * B[k][column] over all K steps of k. Form each index as in the last line:
+    // size_t has 64 bits, and a large matrix has more elements than an int can count.
 
-    C[row * N + column] = sum;
+    C[size_t(row) * N + column] = sum;
 }

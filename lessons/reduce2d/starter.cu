@@ -36,8 +36,9 @@ extern "C" __global__ void sum_rows(const float* in, float* rows, int M, int N)
         return;
     }
 
-    // TODO: this takes the first element of the row, not the sum of all.
-    rows[row] = in[row * N];
+    // TODO: this takes the first element of the row, not the sum of all. (size_t has 64 bits: a large
+    // matrix has more elements than an int can count.)
+    rows[row] = in[size_t(row) * N];
 }
 
 // One thread a column.
@@ -50,7 +51,7 @@ extern "C" __global__ void sum_columns(const float* in, float* cols, int M, int 
 
     float sum = 0.0f;
     for (int row = 0; row < M; ++row) {
-        sum += in[row * N + column];
+        sum += in[size_t(row) * N + column];
     }
     cols[column] = sum;
 }

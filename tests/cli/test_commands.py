@@ -13,8 +13,10 @@ import pytest
 
 import grader
 from grader import cli
+from grader.results import Climb, Device, Provenance, RungResult
 from grader.workbook import topics
 from grader.workbook.content import content_root
+from grader.workbook.topics import Topic
 
 COMMANDS = (
     "topics", "climb", "grade", "hint", "editor", "profile", "emulate", "run", "new", "check", "doctor", "occupancy",
@@ -161,6 +163,23 @@ def test_climb_ends_with_what_to_do_next(climbed: tuple[Done, Path]) -> None:
     done, _ = climbed
     shown = done.err.partition("Next: ")[2].partition("\n")[0]
     assert shown == "ladder new transpose mine.cu, then ladder grade transpose mine.cu"
+
+
+def test_several_ladders_end_with_the_next_step_of_the_first(
+    ladder: Ladder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def climb(topic: Topic, *_: object) -> Climb:
+        rung = RungResult("00_naive", f"kernels/naive/{topic.name}.cu", "pass")
+        board = Device("gpu", "NVIDIA H200", "sm_90a")
+        return Climb(
+            topic.name, board, {"N": 1}, None, Provenance("0.1.0", "3.12.1", "2.4.0"), [rung], [], None
+        )
+
+    monkeypatch.setattr("grader.judge.climb.climb", climb)
+    shown = ladder("climb", "vector_add", "transpose").out
+    assert shown.index("Sum of two vectors") < shown.index("Matrix transpose") < shown.index("Next: ")
+    assert shown.count("Next: ") == 1
+    assert shown.endswith("Next: ladder new vector_add mine.cu, then ladder grade vector_add mine.cu\n")
 
 
 def test_climb_counts_what_nsight_compute_counts(climbed: tuple[Done, Path]) -> None:

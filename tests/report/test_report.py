@@ -6,12 +6,14 @@ import pytest
 from rich.console import Console, RenderableType
 
 from grader.report import console, profiles, records
+from grader.report.grades.corners import corner
 from grader.results import (
     Baseline,
     Bound,
     CaseResult,
     ClaimResult,
     Climb,
+    Corner,
     Device,
     FindingResult,
     Grade,
@@ -19,6 +21,7 @@ from grader.results import (
     LaunchProfile,
     LineCost,
     LineProfile,
+    Mismatch,
     Profile,
     Provenance,
     Reproduce,
@@ -93,6 +96,20 @@ def test_a_modelled_climb_says_so() -> None:
     assert "≈284 ms" in text
     assert "%bound" in text
     assert "Not measured." in text
+
+
+def test_the_columns_of_a_ladder_are_explained_below_it() -> None:
+    text = shown(console.climb(CLIMB, "Matrix product, FP32"))
+    assert "%lib: speed over the library's. regs: registers a thread." in text
+    without = replace(CLIMB, rungs=[replace(NAIVE, vs_library=None)])
+    assert "%bound: speed over the highest possible." in shown(console.climb(without, "Matrix product, FP32"))
+
+
+def test_whole_numbers_of_a_wrong_corner_are_shown_in_full() -> None:
+    found = Corner([0], [[-1048576.0, -725512.0, 1e9, 0.25]], [["nan", -725513.0, float("inf"), 0.125]])
+    mismatch = Mismatch("c", [0], -1048576.0, "nan", 0.0, 4, 4, found)
+    text = " ".join(map(shown, corner(mismatch)))
+    assert "-1048576 -725512 1e+09 0.25 | nan -725513 inf 0.125" in text
 
 
 def test_beside_what_was_modelled_stands_what_was_measured() -> None:

@@ -161,7 +161,8 @@ def of_clock(seconds: float) -> Refused:
 def of_delay(seconds: float) -> Lost:
     """The emulator, which ends kernels by what they execute, did not answer."""
     reason = (
-        f"The emulator had not answered after {seconds:g} s: this machine may be too busy. Grade it again."
+        f"The emulator had not answered after {seconds:g} s. Either each thread does the work of all (a loop "
+        "over all elements, as on a CPU), or this machine is too busy: then grade it again."
     )
     return Lost("timeout", reason)
 
@@ -328,8 +329,9 @@ def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str)
         )
     return (
         f"{count} of {mismatch.elements} elements of `{mismatch.array}` were never written, the first at "
-        f"[{_list(first)}], where {sizes}. Does the grid cover sizes that are not multiples of the tile "
-        "(cdiv(a, b) rounds up), or do threads return before they have written?"
+        f"[{_list(first)}], where {sizes}. Which thread should write it? Either its index leads elsewhere (does it "
+        "count the blocks before its own?), or it returns before it has written, or the grid has no such thread: it "
+        "has to cover sizes that are not multiples of the block, and cdiv(a, b) rounds up."
     )
 
 

@@ -29,4 +29,7 @@ def corner(mismatch: Mismatch) -> Iterable[RenderableType]:
 
 
 def _short(value: Number) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+    """Whole numbers, as exact cases have them, in full: two rows of four still fit a narrow terminal."""
+    if isinstance(value, str):
+        return value
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e7 else f"{value:.4g}"

@@ -20,8 +20,8 @@ extern "C" __global__ void block_sum(const float* __restrict__ in, float* __rest
 {
     __shared__ float numbers[BLOCK];
 
-    // Beyond the end of `in` stand zeros, which add nothing. No thread returns early: all of them
-    // have to reach the barrier.
+    // Beyond the end of `in` stand zeros, which add nothing. No thread returns early: thread 0 adds
+    // all places, so every one of them has to be written.
     const size_t i = size_t(blockIdx.x) * BLOCK + threadIdx.x;
     numbers[threadIdx.x] = i < N ? in[i] : 0.0f;
     __syncthreads();  // all numbers are there
