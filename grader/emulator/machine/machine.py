@@ -18,6 +18,7 @@ import numpy as np
 from grader.emulator import collection, devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
+from grader.emulator.machine.block_trace import BlockTrace
 from grader.emulator.machine.launch import LaunchExecution, Shape
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.orders import Order
@@ -155,7 +156,7 @@ class Machine:
     def launch(
         self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
         budget: int | None = None, blocks: Sequence[int] | None = None, enough: int | None = None,
-        order: Order = "rising",
+        order: Order = "rising", traced: int | None = None,
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
@@ -163,8 +164,9 @@ class Machine:
         A block may execute at most `budget` warp instructions. `blocks` are linear block numbers to run in
         place of all, in this order, and none any more once they have taken the effort of `enough` warp
         instructions. `order` is the blocks' where
-        all run, in kernels whose blocks communicate. Raises LaunchRefused for a configuration the device does not
-        allow, UnsupportedPtx for instructions the emulator does not know.
+        all run, in kernels whose blocks communicate. Of the block `traced` it is noted what it accesses. Raises
+        LaunchRefused for a configuration the device does not allow, UnsupportedPtx for instructions the emulator does
+        not know.
         """
         found = kernel
         self._check(found, grid, block, found.static_shared_bytes + shared_bytes)
@@ -174,6 +176,7 @@ class Machine:
                 memory=self.memory, traces=self._traces, compiled=compiled, variables=found.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
                 budget=budget or _NO_BUDGET, device=self.device, registers=found.registers,
+                trace=None if traced is None else BlockTrace(traced),
             )  # fmt: skip
             if blocks is not None:
                 sample = partial(launch.sample, self.workers(1)[0], np.asarray(blocks, np.int64), enough)
