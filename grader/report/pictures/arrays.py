@@ -16,7 +16,8 @@ from grader.results import Accesses, ArrayAccess, LaunchAccesses
 from grader.workbook import units
 
 WIDE, NARROW = 760.0, 340.0
-MARGIN, GAP, LINE, SMALL, BOLD = 16.0, 24.0, 18.0, 12.0, 13.0
+MARGIN, GAP, LINE = 16.0, 24.0, 18.0
+TINY, SMALL, BOLD = 11.0, 12.0, 13.0
 PANEL, NARROW_PANEL = 226.0, 142.0  # the most that an array's panel is wide, and its matrix high
 CELL = 8.0  # the most that an element is
 STRIP = 10.0  # the height of an array that is one row
@@ -193,7 +194,8 @@ class _Panel:
         self.above = [(text, "ink", True) for text in wrapped(name, self.most, BOLD)]
         said = f"{ACTIONS[self.item.action]} {SPACES[self.item.space]}"
         self.above += [(text, place, False) for text in wrapped(said, self.most, SMALL)]
-        self.below = wrapped(_counts(self.item), self.most, SMALL)
+        kept = _counts(self.item).replace(" ", "\0").replace("·\0", "· ")  # lines end behind a dot
+        self.below = [line.replace("\0", " ") for line in wrapped(kept, self.most, TINY)]
 
     @property
     def width(self) -> float:
@@ -219,7 +221,7 @@ class _Panel:
                 sheet.area(boxes, colour, opacity=opacity, tip=tip)
         y += self.matrix.height + 16
         for text in self.below:
-            sheet.text(x, y, text, "dim", size=11)
+            sheet.text(x, y, text, "dim", size=TINY)
             y += LINE
 
 
