@@ -267,3 +267,13 @@ def test_a_long_array_is_broken_into_rows_and_a_thread_that_accesses_nothing_has
     assert block[0][3] == pytest.approx(4 * warp[0][3], abs=0.2)  # 256 elements are four rows, 32 half of one
     assert block[0][2] == pytest.approx(2 * warp[0][2], abs=0.2)
     assert len(areas(text, "orange")) == 2  # of three arrays
+
+
+def test_an_array_with_a_great_many_matrices_is_drawn_as_one() -> None:
+    many = ArrayAccess("w", "global", "read", [112, 16, 3, 3], [144, 288], [144, 147], [144, 145])
+    launch = LaunchAccesses("k", [2, 1, 1], [32, 1, 1], [1, 0, 0], [many])
+    text = pictures.accesses(replace(ACCESSES, launches=[launch]), "mine.cu")
+    assert "w 112 × 16 × 3 × 3, in rows of" in texts(text)
+    (row,), (warp,) = areas(text, "blue")
+    assert row[0] == pytest.approx(warp[0], abs=0.4)  # the second of 112 rows, and its beginning
+    assert len(shapes(text, "path", "empty")) == 1

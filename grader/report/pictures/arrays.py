@@ -23,10 +23,11 @@ CELL = 8.0  # the most that an element is
 STRIP = 10.0  # the height of an array that is one row
 BETWEEN = 3.0  # matrices of an array that has several
 VISIBLE = 2.0  # no mark is smaller
+MATRICES = 128  # of an array of more than two dimensions; one that has more is drawn as one matrix
 ONE_ROW = 128  # an array of one dimension up to so long is one row; a longer one is broken into rows
 
 LAYERS = (("block", "blue", 0.3), ("warp", "blue", 1.0), ("thread", "orange", 1.0))
-LEGEND = {"block": "the block", "warp": "one instruction of a warp", "thread": "one thread"}
+LEGEND = {"block": "the block", "warp": "one instruction of its warp 0", "thread": "its thread 0, in all"}
 SPACES = {"global": "global memory", "shared": "shared memory", "const": "constant memory"}
 ACTIONS = {"read": "read from", "write": "written to", "atomic": "updated by atomics in"}
 COLOURS = {"global": "dim", "shared": "teal", "const": "purple"}
@@ -42,7 +43,7 @@ def accesses(result: Accesses, name: str, width: float = WIDE) -> str:
     title = f"{name}: what one block accesses"
     said = " ".join(_said(launch) for launch in launches)
     drawn = [_Launch(launch, width) for launch in launches]
-    head = [*wrapped(title, width - 2 * MARGIN, 14)]
+    head = wrapped(title, width - 2 * MARGIN, 15)
     below = wrapped(_where(result, launches), width - 2 * MARGIN, SMALL)
     key = _legend_lines(width)
     top = MARGIN + LINE * (len(head) + len(below) + len(key)) + 8
@@ -210,9 +211,9 @@ class _Panel:
         for text, colour, bold in self.above:
             sheet.text(x, y + 12, text, colour, size=SMALL, bold=bold)
             y += LINE
-        for box in self.matrix.planes():
-            sheet.rect(*_moved(box, x, y), "empty")
-            sheet.rect(*_moved(box, x, y), "none", outline="grid")
+        planes = [_moved(box, x, y) for box in self.matrix.planes()]
+        sheet.area([(left - 1, top - 1, wide + 2, high + 2) for left, top, wide, high in planes], "grid")
+        sheet.area(planes, "empty")
         for layer, colour, opacity in LAYERS:
             least = 0.0 if layer == "block" else VISIBLE
             found = self.matrix.boxes(getattr(self.item, layer))
@@ -237,14 +238,17 @@ def _at_least(box: Box, least: float) -> Box:
 
 
 class _Matrix:
-    """Where the elements of an array lie in a picture: an array of more than two dimensions as several matrices, a long
-    one of one dimension broken into rows."""
+    """Where the elements of an array lie in a picture: an array of more than two dimensions as several matrices, or as
+    one where they would be many; a long one of one dimension broken into rows."""
 
     def __init__(self, shape: Sequence[int], most: float) -> None:
         inner = [extent for extent in shape if extent > 1] or [1]
+        flat = math.prod(inner[:-2]) > MATRICES
+        inner = [inner[0], math.prod(inner[1:])] if flat else inner
         self.shape, self.most = list(shape), most
-        self.broken = len(inner) == 1 and inner[0] > ONE_ROW
-        if self.broken:
+        long = len(inner) == 1 and inner[0] > ONE_ROW
+        self.broken = long or flat
+        if long:
             self.columns = 32
             while inner[0] > self.columns * self.columns // 2:
                 self.columns *= 2
