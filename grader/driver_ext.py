@@ -37,6 +37,12 @@ def block_order(order: Order) -> None:
     """Without effect: a GPU begins blocks in an order of its own."""
 
 
+def traced_block(block: int | None) -> None:
+    """Only the emulator sees addresses; anything but None raises WarpladderError."""
+    if block is not None:
+        raise WarpladderError("a GPU tells no addresses", remedy="use --device emulator")
+
+
 def fill_repeated(pointer: int, nbytes: int, pattern: bytes) -> None:
     """Fill an allocation with repetitions of `pattern`."""
     filled = min(len(pattern), nbytes)

@@ -396,6 +396,43 @@ class Profile:
     schema: str = PROFILE_SCHEMA
 
 
+@dataclass(frozen=True)
+class ArrayAccess:
+    """What one block of a launch accesses of an array, in one way. Elements are pairs (first, last + 1) of the flat
+    array, ascending and apart."""
+
+    array: (
+        str  # a parameter, a scratch array or a variable of the kernel's file; empty where that is not known
+    )
+    space: Literal["global", "shared", "const"]  # PTX's state space
+    action: Literal["read", "write", "atomic"]
+    shape: list[int]
+    block: list[int]  # by all its threads
+    warp: list[int]  # by one instruction of warp 0, the first of those in which the most lanes take part
+    thread: list[int]  # by thread (0, 0, 0), over its life
+
+
+@dataclass(frozen=True)
+class LaunchAccesses:
+    """One launch, and what one block of it accesses."""
+
+    kernel: str  # as the launch block names it
+    grid: list[int]  # blocks in x, y, z
+    block: list[int]  # threads in x, y, z
+    traced: list[int]  # blockIdx of the block
+    arrays: list[ArrayAccess]  # in the order in which the block began to access them
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """What the launches of a kernel file access, at sizes at which a block's part can be seen."""
+
+    topic: str
+    file: str
+    problem: dict[str, int]
+    launches: list[LaunchAccesses]
+
+
 Result = TypeVar("Result", Climb, Grade, Profile)
 
 

@@ -67,3 +67,17 @@ def test_every_topic_with_a_lesson_is_on_the_way() -> None:
     assert {
         name for name in topics.discover(ROOT) if (ROOT / "lessons" / name / "lesson.md").is_file()
     } <= on_it
+
+
+LESSONS = [name for name, topic in topics.discover(ROOT).items() if topic.writes == "kernel"]
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_a_lesson_begins_with_its_naive_kernel(name: str) -> None:
+    text = (ROOT / "lessons" / name / "lesson.md").read_text(encoding="utf-8")
+    titles = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    (naive,) = [title for title in titles if title.startswith("00: ")]
+    assert titles.index(naive) < titles.index("The bound") < titles.index(titles[-1])
+    rungs = [title for title in titles if re.match(r"\d\d", title)]
+    counts = text.find("\n| 00")  # a table with a row a rung
+    assert counts == -1 or counts > text.index(f"## {rungs[-1]}"), "tables of counts come after the rungs"

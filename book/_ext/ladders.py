@@ -1,14 +1,14 @@
 """The ladders: lessons in the order of study, with what was measured and the difference between rungs put in.
 
 A lesson is lessons/<topic>/lesson.md. Its sections on rungs begin with their numbers, `## 02: …` or
-`## 04 and 05: …`; at the end of each stands what its file changes. Before the first stands what was measured.
-Each rung's file has a page of its own.
+`## 04 and 05: …`; at the end of each stand the picture of what a block accesses, and what its file changes. After the
+last stands what was measured. Each rung's file has a page of its own.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +24,12 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from grader.analysis.devices import named
+from grader.judge import accesses
+from grader.report.pictures import accesses_for_pages
 from grader.results import Climb
 from grader.workbook import topics
 from grader.workbook.ladder import Rung
-from grader.workbook.topic import Topic
+from grader.workbook.topic import KernelTopic, Topic
 
 LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,15 +122,17 @@ class Rungs(SphinxTransform):
         topic = topics.load(found[1], ROOT)
         sections = {number: section for section in self._sections() for number in _numbers(section)}
         climbs = list(self._climbs(topic))
+        pictures = _pictures(topic)
         for section in dict.fromkeys(sections.values()):
             for number in _numbers(section):
                 section += list(_timelines(climbs, number))
+                section += [measured.figure(pictures[number])] if number in pictures else []
                 section += [nodes.raw("", text, format="html") for text in self._files(topic, number)]
         for rung in topic.rungs:
             if rung.id[:2] not in sections:
                 LOGGER.warning("no section on rung %s: its title would begin `%s:`", rung.id, rung.id[:2])
         links = {rung.id: sections[rung.id[:2]]["ids"][0] for rung in topic.rungs if rung.id[:2] in sections}
-        self._measured(climbs, next(iter(sections.values()), None), links)
+        self._measured(climbs, list(sections.values()), links)
 
     def _sections(self) -> Iterator[nodes.section]:
         top = next(self.document.findall(nodes.section))
@@ -153,12 +157,25 @@ class Rungs(SphinxTransform):
             self.env.note_dependency(str(path))
             yield measured.read(path)
 
-    def _measured(self, climbs: Iterable[Climb], first: nodes.section | None, links: dict[str, str]) -> None:
-        """A section for each record, before the section on rung 0."""
-        for climb in climbs:
+    def _measured(
+        self, climbs: Iterable[Climb], rungs: Sequence[nodes.section], links: dict[str, str]
+    ) -> None:
+        """A section for each record, after the section on the last rung."""
+        for climb in reversed(list(climbs)):
             section = _section(self.document, f"Measured on an {climb.device.name}", climb, links)
-            if first is not None:
-                first.parent.insert(first.parent.index(first), section)
+            if rungs:
+                rungs[-1].parent.insert(rungs[-1].parent.index(rungs[-1]) + 1, section)
+
+
+def _pictures(topic: Topic) -> dict[str, str]:
+    """What a block of each rung accesses, by the rung's number; none of schedules, which have timelines."""
+    if not isinstance(topic, KernelTopic):
+        return {}
+    found = accesses.of_files(topic, [rung.file for rung in topic.rungs])
+    return {
+        rung.id[:2]: accesses_for_pages(result, rung.id)
+        for rung, result in zip(topic.rungs, found, strict=True)
+    }
 
 
 def _timelines(climbs: Iterable[Climb], number: str) -> Iterator[nodes.Node]:

@@ -112,19 +112,19 @@ def reached(spec: DeviceSpec) -> nodes.table:
 
 def drawn(climb: Climb) -> list[nodes.Node]:
     """The pictures of a ladder: its rungs at their times and, of kernels, the roofline."""
-    made = [_figure(pictures.ladder_for_pages(climb))]
+    made = [figure(pictures.ladder_for_pages(climb))]
     if any(rung.intensity for rung in climb.rungs):
-        made.append(_figure(pictures.roofline(climb), ROOFLINE))
+        made.append(figure(pictures.roofline(climb), ROOFLINE))
     return made
 
 
 def timeline(climb: Climb, rung: RungResult) -> nodes.Node:
     """The picture of when each engine works under a schedule."""
     title = f"{rung.id}, {units.problem(climb.problem)}, {climb.device.name}"
-    return _figure(pictures.intervals(rung.timeline, rung.time_source, title), gantt.INSTRUMENTED)
+    return figure(pictures.intervals(rung.timeline, rung.time_source, title), gantt.INSTRUMENTED)
 
 
-def _figure(svg: str, caption: str = "") -> nodes.raw:
+def figure(svg: str, caption: str = "") -> nodes.raw:
     """A picture that scrolls in itself where the page is narrower than can be read."""
     said = f"<figcaption>{caption}</figcaption>" if caption else ""
     return nodes.raw("", f'<figure class="picture" tabindex="0">{svg}{said}</figure>', format="html")

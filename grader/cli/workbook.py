@@ -194,9 +194,10 @@ def grade(
     if json is not None:
         write_result(json, result)
     if html is not None:
+        from grader.judge import accesses
         from grader.report import pages
 
-        write_file(html, pages.grade(result, loaded, lines_of(file)))
+        write_file(html, pages.grade(result, loaded, lines_of(file), accesses.if_any(loaded, file, arch)))
     raise typer.Exit(exit_code(result.verdict))
 
 
@@ -273,9 +274,10 @@ def profile(
 
         write_file(plot, pictures.timeline(result))
     if html is not None:
+        from grader.judge import accesses
         from grader.report import pages
 
-        write_file(html, pages.profile(result, lines_of(file)))
+        write_file(html, pages.profile(result, lines_of(file), accesses.if_any(loaded, file, arch)))
     raise typer.Exit(exit_code(result.verdict))
 
 

@@ -33,7 +33,7 @@ from grader.lab.launching import build, count, device, function
 from grader.lab.machine_code import MachineCode, machine_code
 from grader.lab.predictions import Prediction, Score, item, score
 from grader.lab.questions import hint, hints, predict, question
-from grader.lab.runs import counters, grade, profile, record, source
+from grader.lab.runs import accesses, counters, grade, profile, record, source
 from grader.lab.schedules import Facts, schedule
 from grader.lab.sliders import Picture, banks, banks_slider, occupancy_slider, ratio_slider, sectors, warps
 from grader.lab.tasks import Task, reveal, task
@@ -48,6 +48,7 @@ __all__ = [
     "Prediction",
     "Score",
     "Task",
+    "accesses",
     "banks",
     "banks_slider",
     "board",

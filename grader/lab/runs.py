@@ -11,14 +11,16 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from grader.errors import WarpladderError
+from grader.judge.accesses import of_file as accesses_of
 from grader.judge.grade import grade as judge_it
 from grader.judge.profile import profile as profile_it
 from grader.lab import cells, show
 from grader.lab.cells import Cell, cell
 from grader.lab.counts import About, Counts
 from grader.lab.show import Shown
+from grader.lab.sliders import Picture
 from grader.report import console as views
-from grader.report import profiles
+from grader.report import pictures, profiles
 from grader.results import CaseResult, Climb, Grade, LineProfile, Profile, load
 from grader.workbook import topics, units
 from grader.workbook.content import content_root, name_of
@@ -60,6 +62,16 @@ def counters(name: str, /, **sizes: int) -> Counts:
     if key not in _counted:
         _counted[key] = _counts(name, profile(name, **sizes))
     return _counted[key]
+
+
+def accesses(name: str) -> Picture:
+    """What one block of the kernel NAME accesses of each array: drawn from the addresses that the emulator sees.
+
+    The sizes are small, so that the block's part can be seen, the part of one instruction of a warp, and one thread's.
+    Raises WarpladderError where there is no such kernel, or it is no submission, or does not run.
+    """
+    kept = cell(name)
+    return Picture(pictures.accesses(accesses_of(kept.load_topic(), kept.path), name))
 
 
 def _counts(name: str, run: Profile) -> Counts:

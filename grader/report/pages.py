@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import PurePath
 
 import jinja2
 from markupsafe import Markup
@@ -19,7 +20,17 @@ from grader.report.occupancies import Block
 from grader.report.profiles import NO_LINE
 from grader.report.rendering import environment
 from grader.report.reproducing import again
-from grader.results import ClaimResult, Climb, Device, Grade, LaunchProfile, Profile, Provenance, RungResult
+from grader.results import (
+    Accesses,
+    ClaimResult,
+    Climb,
+    Device,
+    Grade,
+    LaunchProfile,
+    Profile,
+    Provenance,
+    RungResult,
+)
 from grader.workbook import units
 from grader.workbook.ladder import figures
 from grader.workbook.topic import Topic
@@ -75,8 +86,9 @@ def climb(result: Climb, title: str) -> str:
     )
 
 
-def grade(result: Grade, topic: Topic, source: Sequence[str]) -> str:
-    """What a submission is worth and why; `source` are the submission's lines."""
+def grade(result: Grade, topic: Topic, source: Sequence[str], accesses: Accesses | None = None) -> str:
+    """What a submission is worth and why; `source` are the submission's lines, `accesses` what it accesses, where that
+    is to be drawn."""
     paid = topic.ladder.up_to(result.rung_reached)
     claims = console.told_claims(result, paid)
     return _page(
@@ -89,17 +101,27 @@ def grade(result: Grade, topic: Topic, source: Sequence[str]) -> str:
         unused=console.UNUSED_SHARED if claims != result.claims else "",
         earned=lambda claim: claim.points if claim.held and claim.rung in paid else 0,
         line=lambda number: source[number - 1].strip() if number and number <= len(source) else "",
+        accesses=_accesses(accesses),
     )
 
 
-def profile(result: Profile, source: Sequence[str]) -> str:
-    """Counters, resources and findings of a submission, launch by launch, each beside its source."""
+def profile(result: Profile, source: Sequence[str], accesses: Accesses | None = None) -> str:
+    """Counters, resources and findings of a submission, launch by launch, each beside its source; `accesses` as for
+    `grade`."""
     return _page(
         "profile.html.j2",
         result=result,
         launches=[_launch(result.device, launch, source) for launch in result.launches],
         timeline=Markup(pictures.timeline(result)) if result.timeline else None,
+        accesses=_accesses(accesses),
     )
+
+
+def _accesses(result: Accesses | None) -> Markup | None:
+    """The picture of what a block accesses, under the name that the submission's file has."""
+    if result is None:
+        return None
+    return Markup(pictures.accesses_for_pages(result, PurePath(result.file).name))
 
 
 def _timelines(result: Climb) -> list[Timeline]:

@@ -260,3 +260,14 @@ def test_without_widgets_the_picture_stands_still(monkeypatch: pytest.MonkeyPatc
     slider = lab.banks_slider(stride=32)
     assert slider.controls == {}
     assert "31 bank conflicts" in repr(slider)
+
+
+# ---- accesses ----------------------------------------------------------------------------------------------
+
+
+def test_the_accesses_of_a_rung_are_a_picture() -> None:
+    picture = lab.accesses("transpose/00_naive")
+    assert "transpose/00_naive: what one block accesses" in picture.svg
+    assert "in (64 × 64), read from global memory: block 1,024 · warp 32 · thread 4" in repr(picture)
+    with pytest.raises(WarpladderError, match="ladder profile"):
+        lab.accesses("streams/00_naive")

@@ -9,6 +9,8 @@ import pytest
 
 from grader.report import pages
 from grader.results import (
+    Accesses,
+    ArrayAccess,
     CaseResult,
     ClaimResult,
     Climb,
@@ -16,6 +18,7 @@ from grader.results import (
     FindingResult,
     Grade,
     Hint,
+    LaunchAccesses,
     LaunchProfile,
     LineProfile,
     Profile,
@@ -186,6 +189,25 @@ def test_the_line_with_the_conflicts_glows_and_not_the_one_with_most_instruction
     assert ">961<" in page
     assert '<th scope="col">local</th>' in page
     assert ">1.23k<" in page
+
+
+def test_profile_and_grade_draw_what_a_block_accesses() -> None:
+    item = ArrayAccess("tile", "shared", "read", [4, 4], [0, 16], [0, 4], [0, 1])
+    launch = LaunchAccesses("copy<4>", [2, 1, 1], [16, 1, 1], [1, 0, 0], [item])
+    accesses = Accesses("transpose", "folder/<mine>.cu", {"M": 4, "N": 4}, [launch])
+    provenance = Provenance("0.1.0", "3.12", "2.4")
+    device = Device("emulator", "NVIDIA H200 (emulated)", "sm_90a")
+    profile = Profile("transpose", "mine.cu", device, {"M": 8, "N": 8}, "pass", None, [], provenance)
+    grade = Grade("transpose", "mine.cu", "pass", None, None, 0, 100, [], [], [], [])
+    for drawn, plain in (
+        (pages.profile(profile, [], accesses), pages.profile(profile, [])),
+        (
+            pages.grade(grade, topics.load("transpose"), [], accesses),
+            pages.grade(grade, topics.load("transpose"), []),
+        ),
+    ):
+        assert "&lt;mine&gt;.cu: what one block accesses" in checked(drawn)
+        assert "what one block accesses" not in checked(plain)
 
 
 def test_a_schedule_s_profile_is_its_timeline() -> None:

@@ -11,7 +11,18 @@ import pytest
 from grader.analysis.devices import named
 from grader.report import pictures
 from grader.report.pictures.svg import COLOURS, LogScale
-from grader.results import Climb, Device, Interval, Profile, Provenance, RungResult, load
+from grader.results import (
+    Accesses,
+    ArrayAccess,
+    Climb,
+    Device,
+    Interval,
+    LaunchAccesses,
+    Profile,
+    Provenance,
+    RungResult,
+    load,
+)
 from grader.workbook import units
 from grader.workbook.content import content_root
 
@@ -20,6 +31,21 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def record(topic: str) -> Climb:
     return load(content_root() / "measurements" / "h200" / f"{topic}.json", Climb)
+
+
+TILE = ArrayAccess("tile", "shared", "read", [4, 4], [0, 16], [0, 1, 4, 5, 8, 9, 12, 13], [4, 5])
+LONG = ArrayAccess("in", "global", "read", [1024], [256, 512], [256, 288], [256, 257])
+PLANES = ArrayAccess("w", "global", "write", [14, 4, 3, 3], [36, 72], [36, 37], [])
+ACCESSES = Accesses(
+    "transpose",
+    "mine.cu",
+    {"M": 4, "N": 1024},
+    [
+        LaunchAccesses("first<4>", [4, 1, 1], [32, 1, 1], [2, 0, 0], [LONG, TILE, PLANES]),
+        LaunchAccesses("second", [2, 2, 1], [8, 8, 1], [1, 1, 0], [TILE]),
+        LaunchAccesses("second", [1, 1, 1], [8, 8, 1], [0, 0, 0], [TILE]),
+    ],
+)
 
 
 DRAWN: dict[str, Callable[[], str]] = {
@@ -34,6 +60,8 @@ DRAWN: dict[str, Callable[[], str]] = {
     "occupancy by threads": lambda: pictures.occupancy(named("T4"), "threads", registers=40),
     "occupancy by registers": lambda: pictures.occupancy(named("A100"), "registers", threads=512),
     "occupancy by shared memory": lambda: pictures.occupancy(named("H200"), "shared", shared_bytes=9000),
+    "accesses": lambda: pictures.accesses(ACCESSES, "mine.cu"),
+    "accesses on a phone": lambda: pictures.accesses(ACCESSES, "mine.cu", 340),
     "banks": lambda: pictures.banks([128 * lane for lane in range(32)]),
     "sectors": lambda: pictures.sectors([12 * lane for lane in range(32)]),
     "timeline": lambda: pictures.intervals(
@@ -249,3 +277,53 @@ def test_axes_have_a_few_ticks_however_wide() -> None:
         assert 1 <= len(LogScale(1, high, 0, 100).ticks()) <= 15
     with pytest.raises(ValueError, match="logarithmic"):
         LogScale(0, 1, 0, 100)
+
+
+def areas(text: str, colour: str) -> list[list[tuple[float, ...]]]:
+    """The rectangles (x, y, width, height) of each area of a colour."""
+    one = re.compile(r"M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h-[\d.]+z")
+    return [
+        [tuple(map(float, found)) for found in one.findall(item.get("d", ""))]
+        for item in shapes(text, "path", colour)
+    ]
+
+
+def test_accesses_show_the_elements_of_block_warp_and_thread() -> None:
+    text = pictures.accesses(replace(ACCESSES, launches=ACCESSES.launches[1:2]), "mine.cu")
+    (whole,), column = areas(text, "blue")
+    ((thread,),) = areas(text, "orange")
+    assert whole[2:] == (32, 32)
+    assert column == [(whole[0], whole[1], 8, 32)]
+    assert thread == (whole[0], whole[1] + 8, 8, 8)
+    assert "second: block (1, 1) of 2 × 2, 8 × 8 threads" in texts(text)
+    assert "block 16 · warp 4 · thread 1" in texts(text)
+    narrow = texts(pictures.accesses(ACCESSES, "mine.cu", 340))
+    assert "block 16 · warp 4 ·" in narrow
+
+
+def test_a_kernel_that_is_launched_again_is_drawn_once() -> None:
+    shown = texts(pictures.accesses(ACCESSES, "mine.cu"))
+    assert [text for text in shown if text.startswith("second:")] == [
+        "second: block (1, 1) of 2 × 2, 8 × 8 threads"
+    ]
+    assert any("1 launch of the same kernels not drawn" in text for text in shown)
+
+
+def test_a_long_array_is_broken_into_rows_and_a_thread_that_accesses_nothing_has_no_mark() -> None:
+    text = pictures.accesses(replace(ACCESSES, launches=ACCESSES.launches[:1]), "mine.cu")
+    assert "in 1024, in rows of 64" in texts(text)
+    block, warp = areas(text, "blue")[:2]
+    assert len(block) == len(warp) == 1
+    assert block[0][3] == pytest.approx(4 * warp[0][3], abs=0.2)  # 256 elements are four rows, 32 half of one
+    assert block[0][2] == pytest.approx(2 * warp[0][2], abs=0.2)
+    assert len(areas(text, "orange")) == 2  # of three arrays
+
+
+def test_an_array_with_a_great_many_matrices_is_drawn_as_one() -> None:
+    many = ArrayAccess("w", "global", "read", [112, 16, 3, 3], [144, 288], [144, 147], [144, 145])
+    launch = LaunchAccesses("k", [2, 1, 1], [32, 1, 1], [1, 0, 0], [many])
+    text = pictures.accesses(replace(ACCESSES, launches=[launch]), "mine.cu")
+    assert "w 112 × 16 × 3 × 3, in rows of" in texts(text)
+    (row,), (warp,) = areas(text, "blue")
+    assert row[0] == pytest.approx(warp[0], abs=0.4)  # the second of 112 rows, and its beginning
+    assert len(shapes(text, "path", "empty")) == 1

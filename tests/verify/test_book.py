@@ -41,6 +41,18 @@ def test_a_topic_has_a_page_with_the_difference_from_each_rung_to_the_next(topic
         assert f"What changes from {before} to {after}" in text
 
 
+@pytest.mark.parametrize("topic", [name for name in TOPICS if TOPICS[name].writes == "kernel"])
+def test_each_rung_has_its_picture_before_what_it_changes(topic: str) -> None:
+    text = page(f"lessons/{topic}/lesson.html").text
+    ids = [rung.id for rung in TOPICS[topic].rungs]
+    places = [text.index(f"{rung}: what one block accesses") for rung in ids]
+    changes = [
+        text.index(f"What changes from {before} to {after}") for before, after in itertools.pairwise(ids)
+    ]
+    assert places == sorted(places)
+    assert all(picture < change for picture, change in zip(places[1:], changes, strict=True))
+
+
 @pytest.mark.parametrize("topic", TOPICS)
 def test_from_each_kernel_one_gets_to_the_next_and_back(topic: str) -> None:
     rungs = [rung.path.relative_to(ROOT).with_suffix(".html").as_posix() for rung in TOPICS[topic].rungs]

@@ -16,6 +16,7 @@ import numpy as np
 from grader.emulator import metrics
 from grader.emulator.codegen.native_code import NativeCode
 from grader.emulator.devices import EmulatedDevice, max_active_blocks
+from grader.emulator.machine.block_trace import BlockTrace
 from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.host import HostCalls
@@ -75,6 +76,7 @@ class LaunchExecution:
     budget: int
     device: EmulatedDevice
     registers: int
+    trace: BlockTrace | None = None
     found: tuple[Touched, ...] = ()
     """By sampled blocks."""
     updated_first: int = 0
@@ -207,6 +209,7 @@ class LaunchExecution:
             "LAUNCH_BUDGET": TOGETHER * self.budget,
             "SM_COUNT": self.device.attributes["multiprocessor_count"],
             "HOST_CALL": self.calls.address,
+            "TRACE": self.trace.begin() if self.trace else 0,
             **dict(zip(("GRID_X", "GRID_Y", "GRID_Z"), self.grid, strict=True)),
             **dict(zip(("BLOCK_DIM_X", "BLOCK_DIM_Y", "BLOCK_DIM_Z"), self.block, strict=True)),
         }
@@ -224,9 +227,8 @@ class LaunchExecution:
         lanes = np.sum([w.lanes for w in workers], axis=0)
         counted = tally(self.plan, blocks, lanes, sites)
         l2_read, l2_written = l2_bytes(self.plan, sites)
-        found = Launched(
-            self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes
-        ).findings(workers)
+        launched = Launched(self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes)
+        found = launched.findings(workers)
         loaded, stored = self.traces.sectors()
         atomics_a_word = self._atomics_a_word(sites, blocks_run)
         self.traces.clear(self.plan, tracked=tracked)
@@ -241,7 +243,7 @@ class LaunchExecution:
             shared_used_bytes=max(int(w.context[layout.SHARED_USED]) for w in workers) << self.plan.shadow_shift,
             reads_beside_writes=sum(int(w.context[layout.READS_BESIDE_WRITES]) for w in workers),
             communicates=tracked or self.plan.serial, may_wait=self.plan.may_spin and self.plan.blocks_wait,
-            atomics_a_word=atomics_a_word,
+            atomics_a_word=atomics_a_word, accessed=self.trace.accessed(launched) if self.trace else (),
         )  # fmt: skip
 
     def _atomics_a_word(self, sites: np.ndarray[Any, Any], run: int) -> float:

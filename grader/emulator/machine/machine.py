@@ -18,6 +18,7 @@ import numpy as np
 from grader.emulator import collection, devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
 from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
+from grader.emulator.machine.block_trace import BlockTrace
 from grader.emulator.machine.launch import NO_BUDGET, LaunchExecution, Shape
 from grader.emulator.machine.memory import ARENA_BYTES, Memory
 from grader.emulator.machine.orders import Order
@@ -152,7 +153,7 @@ class Machine:
     def launch(
         self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
         budget: int | None = None, blocks: Sequence[int] | None = None, enough: int | None = None,
-        order: Order = "rising",
+        order: Order = "rising", traced: int | None = None,
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
@@ -160,8 +161,8 @@ class Machine:
         may execute at most `budget` warp instructions, and all together TOGETHER times as many. `blocks` are linear
         block numbers to run in place of all, in this order, and none any more once they have taken the effort of
         `enough` warp instructions. `order` is the order of the blocks where all run, in kernels whose blocks
-        communicate. Raises LaunchRefused for a configuration that the device does not allow, UnsupportedPtx for
-        instructions that the emulator does not know.
+        communicate. Of the block `traced` it is noted what it accesses. Raises LaunchRefused for a configuration that
+        the device does not allow, UnsupportedPtx for instructions that the emulator does not know.
         """
         self._check(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
         with self._lock:
@@ -170,6 +171,7 @@ class Machine:
                 memory=self.memory, traces=self._traces, compiled=compiled, variables=kernel.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
                 budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers,
+                trace=None if traced is None else BlockTrace(traced),
             )  # fmt: skip
             if blocks is not None:
                 sample = partial(launch.sample, self.workers(1)[0], np.asarray(blocks, np.int64), enough)

@@ -43,6 +43,9 @@ TOOLS: Mapping[Kind, Tool] = {
 Space = Literal["global", "const", "shared", "local", "param", "generic"]
 """PTX's state spaces; "generic" for an address that lies in none of them."""
 
+TracedSpace = Literal["global", "shared", "const"]
+"""Those whose accesses are traced."""
+
 Action = Literal["read", "write", "atomic"]
 Scope = Literal["warp", "block", "grid"]
 
@@ -160,6 +163,27 @@ class Touched:
 
 
 @dataclass(frozen=True)
+class Accessed:
+    """What a traced block has accessed of one array, in one way. Bytes are pairs (first, last + 1) from the array's
+    beginning, ascending and apart."""
+
+    space: TracedSpace
+    action: Action
+    base: int
+    """The address of the array; in shared memory its offset."""
+    nbytes: int
+    """Of the array."""
+    block: tuple[int, ...]
+    """By all threads of the block."""
+    warp: tuple[int, ...]
+    """By one instruction of warp 0: the first of those in which the most lanes take part."""
+    thread: tuple[int, ...]
+    """By thread (0, 0, 0), over its life."""
+    array: str | None = None
+    """Its name, where somebody knows it."""
+
+
+@dataclass(frozen=True)
 class LaunchRecord:
     """One launch: what ran, what it counted, what was wrong with it."""
 
@@ -202,3 +226,5 @@ class LaunchRecord:
     """Where blocks were sampled."""
     atomics_a_word: float = 0.0
     """How many atomics of the whole grid update a word of global memory, on average over those that any updates."""
+    accessed: tuple[Accessed, ...] = ()
+    """By the traced block, in the order in which it began to."""

@@ -42,6 +42,12 @@ def sampled_blocks(blocks: Sequence[int] | None, enough: int | None = None) -> N
     emulation().enough = enough
 
 
+def traced_block(block: int | None) -> None:
+    """Note what the block with this linear id accesses, in launches from now on: their records' `accessed`; None: do
+    not."""
+    emulation().traced = block
+
+
 def fill_repeated(pointer: int, nbytes: int, pattern: bytes) -> None:
     """Fill an allocation with repetitions of `pattern`, which has whole pages and is all the memory that this takes."""
     emulation().machine.memory.repeat(pointer, nbytes, pattern)

@@ -26,6 +26,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     E_WIDTH,
     ENTRY_BYTES,
     IN_FLIGHT,
+    IN_SHARED,
     LANE_FIELD,
     LANES,
     LOAD,
@@ -42,6 +43,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHARED_BYTES,
     SHARED_HOST,
     STORE,
+    TRACE,
     WARP,
     WARPS,
 )
@@ -50,6 +52,7 @@ from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import sync_clock
 from grader.emulator.runtime.sharedmem import _shadow, accessor
 from grader.emulator.runtime.spaces.shared_use import note_use
+from grader.emulator.runtime.spaces.trace import trace
 
 
 @native
@@ -192,6 +195,8 @@ def async_copy(
         e[E_SIZES + lane] = z[lane]
         _issue(context, site, d[lane], s[lane], z[lane], width, int64(lane))
     e[E_LANES] = lanes
+    if pointer(context, int64)[TRACE]:
+        trace(context, int64(IN_SHARED), destinations, lanes, width, STORE)
 
 
 @native

@@ -23,6 +23,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     DOUBTFUL,
     GLOBAL_BASE,
     HOST_DELTA,
+    IN_GLOBAL,
     LANES,
     LOAD,
     MISALIGNED,
@@ -49,12 +50,14 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     TOUCHED_BYTES,
     TOUCHED_READ,
     TOUCHED_WRITE,
+    TRACE,
     UNDO,
 )
 from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern, sector_words
 from grader.emulator.runtime.races.tracking import before, misses, track, track_lane
+from grader.emulator.runtime.spaces.trace import trace, trace_uniform
 
 
 @native
@@ -298,6 +301,8 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
         allowed = _check_lanes(context, site, addresses, mask, width)
     if allowed == mask:
         _mark(context, site, pattern, addresses, mask, width, (first - GLOBAL_BASE) >> 5, kind)
+    if c[TRACE]:
+        trace(context, int64(IN_GLOBAL), addresses, allowed, width, kind)
     delta = c[HOST_DELTA]
     for lane in range(LANES):
         a[lane] += delta
@@ -314,6 +319,8 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     s[SECTORS] += 1
     if not check_address(context, site, address, width, trailing_zeros(mask)):
         return int64(0)
+    if c[TRACE]:
+        trace_uniform(context, int64(IN_GLOBAL), address, mask, width, kind)
     sector = (address - GLOBAL_BASE) >> 5
     _mark_loaded(context, sector, sector_words(address & 31, width))
     stamps = pointer(c[STAMPS], uint32)

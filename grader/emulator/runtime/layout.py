@@ -112,8 +112,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     INTERVAL_WRITES,  # those that have written there, or have read it beside copies
     READS_BESIDE_WRITES,  # requests that have read shared memory in an interval with writes
     PREVIOUS,  # pointer to what words of the arena held before the last strong store, where loads may miss it; else 0
+    TRACE,  # pointer to what the accesses of one block are noted in (trace.py); 0 where none are
     CONTEXT_SLOTS,
-) = range(94)
+) = range(95)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -209,6 +210,13 @@ V_KEY, V_BLOCK, V_VERSION, V_VECTOR, V_WARPS = range(5)
 SYNC_ENTRY = V_WARPS + LANES
 SYNC_ENTRIES = 1 << 15
 WITH_WARPS = 2  # LENIENT, where the table is full: warps of a block, too, are taken to know all of each other
+
+# -- the trace of one block ---------------------------------------------------------------------------------------
+# The block's number, how many entries there is room for, how many there would be; then an entry a warp instruction.
+T_BLOCK, T_ROOM, T_COUNT, T_ENTRIES = range(4)
+T_WARP, T_SPACE, T_KIND, T_WIDTH, T_MASK, T_ADDRESSES = range(6)
+TRACE_ENTRY = T_ADDRESSES + LANES
+IN_GLOBAL, IN_SHARED, IN_CONSTANT = range(3)  # T_SPACE
 
 # -- queues of cp.async -------------------------------------------------------------------------------------------
 # A queue: the numbers of its first and next entry, how many groups were committed, then a ring of entries.

@@ -22,6 +22,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CLOCK,
     GROUPS,
     IN_FLIGHT,
+    IN_SHARED,
     LANE_FIELD,
     LANES,
     LOAD,
@@ -62,6 +63,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     STRONG_LOAD,
     STRONG_STORE,
     SYNC_TABLE,
+    TRACE,
     TURNS,
     UNFINISHED,
     UNINITIALISED,
@@ -76,6 +78,7 @@ from grader.emulator.runtime.patterns import describe_shared, fill_inactive, fin
 from grader.emulator.runtime.races.lanes import known_of_lanes
 from grader.emulator.runtime.races.ordering import acquire, known_before, sync_clock, synchronise_shared
 from grader.emulator.runtime.spaces.shared_use import note_use
+from grader.emulator.runtime.spaces.trace import trace, trace_uniform
 
 
 @native
@@ -408,6 +411,8 @@ def access_shared(
         _shadow_lanes(context, site, addresses, allowed, width, kind)
     if c[SYNC_TABLE] and kind not in (LOAD, STORE):
         synchronise_shared(context, addresses, allowed, kind)
+    if c[TRACE]:
+        trace(context, int64(IN_SHARED), addresses, allowed, width, kind)
     host = c[SHARED_HOST]
     for lane in range(LANES):
         a[lane] += host
@@ -435,6 +440,8 @@ def access_shared_uniform(context: int, site: int, offset: int, mask: int, width
     if offset < 0 or offset + width > c[SHARED_BYTES]:
         note(context, site, OUT_OF_BOUNDS, lane, offset, width)
         return int64(0)
+    if c[TRACE]:
+        trace_uniform(context, int64(IN_SHARED), offset, mask, width, kind)
     reader = lane if mask & (mask - 1) == 0 else int64(SEVERAL)
     kind = _plainly(context, kind)
     _shadow(context, site, offset, width, reader, kind, sync_clock(context))

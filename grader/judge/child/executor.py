@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from grader import cuda
-from grader.emulator.machine.records import Allocation, Finding, Touched
+from grader.emulator.machine.records import Accessed, Allocation, Finding, Touched
 from grader.judge.child.protocol import (
     Allocate,
     Copy,
@@ -86,6 +86,12 @@ def _named(finding: Finding, buffers: Mapping[int, tuple[str, Buffer]]) -> Findi
 def _touched(item: Touched, buffers: Mapping[int, tuple[str, Buffer]]) -> Touched:
     """What was touched, with the name of the buffer, if it is one of these."""
     return replace(item, array=buffers[item.base][0]) if item.base in buffers else item
+
+
+def _accessed(item: Accessed, buffers: Mapping[int, tuple[str, Buffer]]) -> Accessed:
+    """What was accessed, with the name of the buffer, if it is one of these."""
+    known = item.space == "global" and item.base in buffers
+    return replace(item, array=buffers[item.base][0]) if known else item
 
 
 class Memory:
@@ -211,6 +217,7 @@ class Executor:
                     record,
                     findings=tuple(_named(item, buffers) for item in record.findings),
                     touched=tuple(_touched(item, buffers) for item in record.touched),
+                    accessed=tuple(_accessed(item, buffers) for item in record.accessed),
                 ),
                 Record,
                 from_attributes=True,
@@ -229,6 +236,7 @@ class Executor:
             if self.device.kind == "emulator":
                 self.device.ext.sampled_blocks(launch.blocks, launch.enough)
                 self.device.ext.block_order(op.order)
+                self.device.ext.traced_block(launch.traced)
             self.launch(op.module, launch)
 
     def set_constant(self, module: str, variable: str, source: Buffer) -> None:

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from grader.emulator.machine.orders import Order
-from grader.emulator.machine.records import Finding, Touched
+from grader.emulator.machine.records import Accessed, Finding, Touched
 from grader.emulator.streams.commands import Entry, Recording
 
 
@@ -97,7 +97,7 @@ class Launch(Struct, frozen=True):
     """One kernel launch. `shared_bytes` is dynamic; `zero` names buffers cleared just before, `constant` pairs
     of a module's variable and the buffer copied into it; `blocks` are the linear ids of the only blocks to run
     (emulator only), None for all, and none of them is begun once they have taken the effort of `enough` warp
-    instructions."""
+    instructions; of the block `traced` the record says what it accesses (emulator only)."""
 
     symbol: str
     grid: tuple[int, int, int]
@@ -108,6 +108,7 @@ class Launch(Struct, frozen=True):
     constant: tuple[tuple[str, str], ...] = ()
     blocks: tuple[int, ...] | None = None
     enough: int | None = None
+    traced: int | None = None
 
 
 class Run(Struct, frozen=True, tag=True):
@@ -275,6 +276,7 @@ class Record(Struct, frozen=True):
     may_wait: bool
     touched: tuple[Touched, ...] = ()
     atomics_a_word: float = 0.0
+    accessed: tuple[Accessed, ...] = ()
 
 
 class Request(Struct, frozen=True):

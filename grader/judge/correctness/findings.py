@@ -69,12 +69,21 @@ def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedA
     place, address = finding.allocation, finding.address
     if place is None or address is None or not 0 <= address - place.base < place.nbytes:
         return finding
-    known = [(item, item.shape(place.nbytes)) for item in declared.get(finding.array or "", ())]
-    fitting = {(item.itemsize, shape) for item, shape in known if shape is not None}
-    if len(fitting) != 1:
+    found = shape_in_shared(declared, finding.array or "", place.nbytes)
+    if found is None:
         return finding
-    ((itemsize, shape),) = fitting
+    itemsize, shape = found
     return replace(finding, element=(address - place.base) // itemsize, shape=shape)
+
+
+def shape_in_shared(
+    declared: Mapping[str, Sequence[SharedArray]], name: str, nbytes: int
+) -> tuple[int, tuple[int, ...]] | None:
+    """Bytes of an element, and the shape, of an array in shared memory of so many bytes; None where the declarations
+    of its name leave that open."""
+    known = [(item, item.shape(nbytes)) for item in declared.get(name, ())]
+    fitting = {(item.itemsize, shape) for item, shape in known if shape is not None}
+    return next(iter(fitting)) if len(fitting) == 1 else None
 
 
 def _located(finding: Finding, arrays: Mapping[str, ArrayType]) -> Finding:

@@ -1,5 +1,5 @@
-"""Pictures as SVG text: of results, of a device's limits, of threads, and of one warp's access to
-memory.
+"""Pictures as SVG text: of results, of a device's limits, of threads, of what a block accesses of each array, and of
+one warp's access to memory.
 
 Each function returns a picture that is complete in itself (`str`), the same for the same arguments, with a title and
 a description for screen readers, and readable on a light and on a dark page. In a notebook:
@@ -7,6 +7,7 @@ a description for screen readers, and readable on a light and on a dark page. In
 """
 
 from grader.report.pictures.access import banks, sectors
+from grader.report.pictures.arrays import accesses, accesses_for_pages
 from grader.report.pictures.bars import Bar, bars, bars_for_pages
 from grader.report.pictures.ladders import ladder, ladder_for_pages
 from grader.report.pictures.occupancies import occupancy
@@ -16,6 +17,8 @@ from grader.report.pictures.timelines import intervals, timeline
 
 __all__ = [
     "Bar",
+    "accesses",
+    "accesses_for_pages",
     "banks",
     "bars",
     "bars_for_pages",

@@ -71,6 +71,7 @@ class Emulation:
         self.budget: int | None = None  # warp instructions a block
         self.blocks: tuple[int, ...] | None = None  # linear ids of the blocks that launches run; None: all
         self.enough: int | None = None  # warp instructions after which no other of these blocks is begun
+        self.traced: int | None = None  # the linear id of the block whose accesses are noted
         self.primary: ContextState | None = None
         self.order: Order = "rising"  # of the blocks, where they communicate
         self.recorder: Recorder | None = None  # notes calls; nothing is copied or launched while there is one

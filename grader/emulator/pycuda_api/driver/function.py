@@ -257,6 +257,7 @@ def _launch(
                 blocks=owner.blocks,
                 enough=owner.enough,
                 order=owner.order,
+                traced=owner.traced,
             )
             owner.records.append(record)
     except TooManyRegisters as error:

@@ -10,14 +10,18 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CONSTANT_COUNT,
     CONSTANTS,
     HOST_DELTA,
+    IN_CONSTANT,
     LANES,
+    LOAD,
     MISALIGNED,
     OUT_OF_BOUNDS,
     REQUESTS,
     SECTORS,
+    TRACE,
 )
 from grader.emulator.runtime.native import pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.spaces.trace import trace, trace_uniform
 
 
 @native
@@ -61,6 +65,8 @@ def access_constant(context: int, site: int, addresses: int, mask: int, width: i
         s[SECTORS] += 1
         if _allowed(context, site, a[lane], width, lane):
             allowed |= int64(1) << lane
+    if c[TRACE]:
+        trace(context, int64(IN_CONSTANT), addresses, allowed, width, int64(LOAD))
     for lane in range(LANES):
         a[lane] += c[HOST_DELTA]
     return allowed
@@ -75,4 +81,6 @@ def access_constant_uniform(context: int, site: int, address: int, mask: int, wi
     s[ACCESS_LANES] += population(mask)
     if not _allowed(context, site, address, width, trailing_zeros(mask)):
         return int64(0)
+    if pointer(context, int64)[TRACE]:
+        trace_uniform(context, int64(IN_CONSTANT), address, mask, width, int64(LOAD))
     return address + pointer(context, int64)[HOST_DELTA]
