@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -15,10 +14,7 @@ from grader.emulator.cudart import process, toolchain
 from grader.emulator.cudart.events import Outcome
 from grader.emulator.nvrtc.compilation import PINNED
 from grader.errors import WarpladderError
-
-_RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
-_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
-_LIBRARIES = re.compile(r"cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nv[A-Zrm]|npp|nccl")
+from grader.findings import compiling
 
 
 def run(
@@ -39,19 +35,11 @@ def run(
     problem = None if device == "emulator" else _gpu_problem()
     if device == "gpu" and problem is not None:
         raise problem
-    try:
+    with compiling.in_words(source):
         if device != "emulator" and problem is None:
             return _run_native(source, arguments, options)
         devices.find(arch)
         return process.run(source, arguments, arch, options)
-    except ValueError as error:
-        raise WarpladderError(str(error)) from None
-    except toolchain.CompilerNotFound as error:
-        raise WarpladderError(str(error), remedy=error.remedy) from None
-    except toolchain.ProgramRefused as error:
-        raise WarpladderError(f"nvcc refuses the program\n{error}", file=source) from None
-    except toolchain.NotThere as error:
-        raise _not_there(error, source) from None
 
 
 def _gpu_problem() -> WarpladderError | None:
@@ -64,20 +52,6 @@ def _gpu_problem() -> WarpladderError | None:
             f"the driver knows no CUDA {PINNED}, which nvcc compiles for", remedy=gpu.NEW_DRIVER
         )
     return None
-
-
-def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
-    names = list(dict.fromkeys(name for name, _, _ in error.missing))
-    line = next((line for _, _, line in error.missing if line), None)
-    are = "is" if len(names) == 1 else "are"
-    runtime = [name for name in names if name.lstrip("_").startswith("cuda")]
-    library = [name for name in names if _LIBRARIES.match(name)]
-    if not runtime and not library:
-        return WarpladderError(
-            f"{', '.join(names)} {are} not defined", file=source, line=line, remedy=_ELSEWHERE
-        )
-    said = f"{', '.join(names)} {are} not known to ladder run without a GPU"
-    return WarpladderError(said, file=source, line=line, remedy=_RUNTIME_ONLY if library else None)
 
 
 def _run_native(source: Path, arguments: Sequence[str], options: Sequence[str]) -> Outcome:

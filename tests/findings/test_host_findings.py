@@ -57,3 +57,21 @@ def test_what_happened_is_said_with_the_arrays_name_and_lines(finding: HostFindi
 def test_a_leak_names_the_call_that_would_free_it() -> None:
     assert "cudaFreeHost" in host.remedy(HostFinding("leak", AT, "cudaHostAlloc", nbytes=4))
     assert "cudaFree " in host.remedy(HostFinding("leak", AT, "cudaMalloc", nbytes=4))
+
+
+@pytest.mark.parametrize(
+    ("finding", "said"),
+    [
+        (HostFinding("launch_failed", AT, "cudaLaunchKernel", empty=True), "at least one block"),
+        (
+            HostFinding("unchecked_error", AT, "cudaEventElapsedTime", error="cudaErrorNotReady"),
+            "cudaEventSynchronize",
+        ),
+        (
+            HostFinding("copy_size", AT, "cudaMemcpy", error="large", array="d_x", nbytes=400, room=100),
+            "Allocate `d_x` in bytes as well",
+        ),
+    ],
+)
+def test_a_remedy_mends_the_cause(finding: HostFinding, said: str) -> None:
+    assert said in host.remedy(finding)
