@@ -1,6 +1,6 @@
 """`{beside} NAME: SECTION` shows a section of a CUDA C++ program beside the same section of the PyCUDA program.
 
-Both lie in book/machine/programs. A section begins behind a comment, `// --- Launch` or `# --- Launch`, and ends where
+Both lie in book/machine/programs. A section begins after a comment, `// --- Launch` or `# --- Launch`, and ends where
 the next one begins, or where main begins or ends.
 """
 

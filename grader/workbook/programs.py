@@ -20,7 +20,7 @@ _KEYS = ("title", "arguments", "elements", "kernel", "points", "prints")
 _FUNCTIONS = ("runs", "printed", "mistakes")
 
 Printed = Mapping[str, float]
-"""What a program prints: numbers, each on a line of its own behind its word."""
+"""What a program prints: numbers, each on a line of its own after its word."""
 
 
 class Reference(Protocol):

@@ -1,4 +1,4 @@
-"""Host code: two memories and the calls between them, when calls return, where errors are said, two streams."""
+"""Host code: two memories and the calls between them, when calls return, where errors are reported, two streams."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def returns() -> str:
 
 
 def errors() -> str:
-    """The three places where an error is said."""
-    title = "Where an error is said"
+    """The three places where an error is reported."""
+    title = "Where an error is reported"
     below = "Whoever does not ask there hears of it later, from some other call, or never."
     rows = (
         (
@@ -97,7 +97,7 @@ def errors() -> str:
             "what that call returns",
             "blue",
         ),
-        ("A launch is refused", "2048 threads a block; no blocks", "cudaGetLastError(), behind it", "orange"),
+        ("A launch is refused", "2048 threads a block; no blocks", "cudaGetLastError(), after it", "orange"),
         (
             "A kernel fails while it runs",
             "an access out of bounds",
@@ -107,13 +107,13 @@ def errors() -> str:
     )
     sheet = Sheet(WIDTH, 96 + 58 * len(rows), title, below)
     heading(sheet, title, below)
-    for x, name in ((16, "what happens"), (310, "such as"), (552, "who says it")):
+    for x, name in ((16, "what happens"), (310, "such as"), (536, "who reports it")):
         sheet.text(x, 76, name, "dim", size=12)
     for row, (what, such, where, colour) in enumerate(rows):
         y = 86 + 58 * row
         block(sheet, 16, y, 274, 40, colour, what)
         sheet.text(310, y + 25, such, "dim", size=12)
-        sheet.text(552, y + 25, where, size=12)
+        sheet.text(536, y + 25, where, size=12)
     return sheet.render()
 
 

@@ -30,7 +30,7 @@ class Run:
     """The program's lines."""
 
     def number(self, word: str) -> float | None:
-        """The last number that was printed on a line of its own behind `word`; None where there is none."""
+        """The last number that was printed on a line of its own after `word`; None where there is none."""
         found = re.findall(rf"^{re.escape(word)}\s+(\S+)", self.text, re.MULTILINE)
         try:
             return float(found[-1]) if found else None
@@ -120,7 +120,7 @@ def _explained(
         message = f"{wrong}: the launches have {threads:,} threads, and there are {elements:,} elements"
         return FindingResult("output", launched, message, remedy=mended)
     if launched is not None and not _copied_back(run.outcome.calls):
-        mended = "Copy it to the host behind the launch: cudaMemcpy(…, cudaMemcpyDeviceToHost)."
+        mended = "Copy it to the host after the launch: cudaMemcpy(…, cudaMemcpyDeviceToHost)."
         return FindingResult(
             "output", launched, f"{wrong}: what this kernel writes is never copied back", remedy=mended
         )
@@ -161,7 +161,7 @@ def _times(exercise: Program, run: Run) -> Iterator[FindingResult]:
     elif "cudaLaunchKernel" in called:
         first, last = called.index("cudaLaunchKernel"), _last(calls, "cudaLaunchKernel")
         if "cudaEventRecord" not in called[:first] or "cudaEventRecord" not in called[last:]:
-            remedy = "Call cudaEventRecord(start) before the launch, and cudaEventRecord(stop) behind it."
+            remedy = "Call cudaEventRecord(start) before the launch, and cudaEventRecord(stop) after it."
             message = (
                 "the events are not recorded around this launch, so the time between them is not the kernel's"
             )

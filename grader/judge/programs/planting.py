@@ -23,7 +23,7 @@ _REMEDIES = {
         "Compare what it returns with cudaSuccess; if it differs, print cudaGetErrorString of it and end the program "
         "with a status other than 0: CHECK(…) around the call."
     ),
-    "launch": "A launch returns nothing: ask cudaGetLastError() right behind it, CHECK(cudaGetLastError()).",
+    "launch": "A launch returns nothing: ask cudaGetLastError() right after it, CHECK(cudaGetLastError()).",
     "kernel": (
         "A kernel's failure is returned by the call that waits for it: check that one, cudaEventSynchronize or "
         "cudaDeviceSynchronize, CHECK(…) around the call."

@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 
     // TODO 3: copies of x and y there: cudaMemcpy. Sizes are in bytes.
 
-    // TODO 4: two events, start and stop: cudaEventCreate. Record start before the launch and stop behind it.
+    // TODO 4: two events, start and stop: cudaEventCreate. Record start before the launch and stop after it.
 
     // TODO 5: the launch, of one thread for each element, and of nothing where there are no elements:
     // saxpy<<<grid, block>>>(...). It returns nothing: ask cudaGetLastError() whether it failed.

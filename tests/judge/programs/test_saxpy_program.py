@@ -49,7 +49,7 @@ BUGS = {
         ("(n + block - 1) / block", "n / block"), "output", LAUNCH, "round the number of blocks up"
     ),
     "never_copied_back": Bug(
-        (BACK, ""), "output", LAUNCH, "Copy it to the host behind the launch", (LAUNCH, f"{LAUNCH} {BACK}")
+        (BACK, ""), "output", LAUNCH, "Copy it to the host after the launch", (LAUNCH, f"{LAUNCH} {BACK}")
     ),
     "x_never_copied": Bug(
         (X_THERE, ""), "output", LAUNCH, "Before the launch, copy x to d_x", (LAUNCH, f"{X_THERE} {LAUNCH}")
@@ -96,11 +96,11 @@ BUGS = {
         (LOOP, f"CHECK(cudaDeviceSynchronize());\n    {LOOP}"),
     ),
     "events_beside_the_kernel": Bug(
-        (RECORD, ""), "time", LAUNCH, "and cudaEventRecord(stop) behind it", (LAUNCH, f"{LAUNCH} {RECORD}"),
+        (RECORD, ""), "time", LAUNCH, "and cudaEventRecord(stop) after it", (LAUNCH, f"{LAUNCH} {RECORD}"),
         also=(START, f"{START} {RECORD}"),
     ),
     "launch_unchecked": Bug(
-        ("CHECK(cudaGetLastError());", ""), "unnoticed", LAUNCH, "ask cudaGetLastError() right behind it",
+        ("CHECK(cudaGetLastError());", ""), "unnoticed", LAUNCH, "ask cudaGetLastError() right after it",
         (LAUNCH, f"{LAUNCH} CHECK(cudaGetLastError());"),
     ),
     "allocation_unchecked": Bug(
