@@ -4,15 +4,15 @@
 #include <cstdlib>
 #include <initializer_list>
 
-#define CHECK(call)                                           \
-    do {                                                      \
-        const cudaError_t status = (call);                    \
-        if (status != cudaSuccess) {                          \
-            std::fprintf(stderr, "%s:%d: %s\n",               \
-                         __FILE__, __LINE__,                  \
-                         cudaGetErrorString(status));         \
-            std::exit(EXIT_FAILURE);                          \
-        }                                                     \
+#define CHECK(call)                                    \
+    do {                                               \
+        const cudaError_t status = (call);             \
+        if (status != cudaSuccess) {                   \
+            std::fprintf(stderr, "%s:%d: %s\n",        \
+                         __FILE__, __LINE__,           \
+                         cudaGetErrorString(status));  \
+            std::exit(EXIT_FAILURE);                   \
+        }                                              \
     } while (0)
 
 __global__ void vector_add(const float *a, const float *b,

@@ -5,15 +5,15 @@
 #include <vector>
 
 // --- Errors
-#define CHECK(call)                                           \
-    do {                                                      \
-        const cudaError_t status = (call);                    \
-        if (status != cudaSuccess) {                          \
-            std::fprintf(stderr, "%s:%d: %s\n",               \
-                         __FILE__, __LINE__,                  \
-                         cudaGetErrorString(status));         \
-            std::exit(EXIT_FAILURE);                          \
-        }                                                     \
+#define CHECK(call)                                    \
+    do {                                               \
+        const cudaError_t status = (call);             \
+        if (status != cudaSuccess) {                   \
+            std::fprintf(stderr, "%s:%d: %s\n",        \
+                         __FILE__, __LINE__,           \
+                         cudaGetErrorString(status));  \
+            std::exit(EXIT_FAILURE);                   \
+        }                                              \
     } while (0)
 
 // --- Kernel
