@@ -85,7 +85,7 @@ def missed(planted: Planted, outcome: Outcome, text: str) -> FindingResult | Non
     ends = 0 < outcome.status <= _MOST_STATUS and not outcome.timed_out
     if says and ends:
         return None
-    then = "prints no word of it" if ends else _goes_on(outcome)
+    then = "ends without naming this error" if ends else _goes_on(outcome)
     when = " while it runs" if planted.kind == "kernel" else ""
     message = f"where {planted.subject} fails{when} with {planted.error.cuda_name}, the program {then}"
     return FindingResult("unnoticed", planted.line, message, remedy=_REMEDIES[planted.kind])

@@ -124,7 +124,7 @@ def test_every_place_that_may_fail_does_so_once() -> None:
         (1, "cudaErrorMemoryAllocation", None),
         (0, "main.cu:4: out of memory", "goes on and ends with status 0"),
         (139, "out of memory", "goes on and crashes"),
-        (1, "error", "prints no word of it"),
+        (1, "error", "ends without naming this error"),
     ],
 )
 def test_a_failure_is_reported_by_a_word_and_a_status(status: int, text: str, said: str | None) -> None:
