@@ -23,6 +23,7 @@ extensions = [
     "emulated",
     "command_line",
     "chapters",
+    "beside",
     "values",
     "start",
     "navigation",

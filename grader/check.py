@@ -21,12 +21,14 @@ from grader.interview import bank, checks, rounds
 from grader.judge import values
 from grader.judge.claims.derived import SUMS
 from grader.judge.grade import grade
+from grader.judge.programs.judging import judge
 from grader.results import Grade
-from grader.workbook import compiler
+from grader.workbook import compiler, programs
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, ExpressionError, Number, nearest
 from grader.workbook.kernel_file import KernelFile, plan
 from grader.workbook.ladder import Rung
+from grader.workbook.programs import Program
 from grader.workbook.reference import Arrays
 from grader.workbook.source_file import SourceFile
 from grader.workbook.topic import Topic
@@ -48,6 +50,8 @@ def check(root: Path | None = None) -> list[WarpladderError]:
     if not problems:
         for name in topic_names(root):
             problems += check_ladder(load(name, root))
+        for program in programs.discover(root):
+            problems += check_program(program)
     return problems
 
 
@@ -132,9 +136,12 @@ def topic_names(root: Path) -> list[str]:
 def orphans(root: Path) -> Iterator[WarpladderError]:
     """Files of lessons/ and kernels/ that belong to no topic, and files a topic lacks."""
     topics = topic_names(root)
+    yield from _program_orphans(root)
     for path in _files(root / "lessons"):
         if path.parent == root / "lessons" / bank.FOLDER:
             continue  # check_questions() looks at these
+        if root / "lessons" / programs.FOLDER in path.parents:
+            continue  # _program_orphans() looks at these
         if path.parent.name not in topics:
             yield WarpladderError(
                 "this file belongs to no topic", file=path, remedy="add topic.toml, or remove it"
@@ -156,6 +163,31 @@ def orphans(root: Path) -> Iterator[WarpladderError]:
             path = root / "lessons" / topic / name
             if not path.is_file():
                 yield WarpladderError("the topic lacks this file", file=path)
+
+
+def _program_orphans(root: Path) -> Iterator[WarpladderError]:
+    """The same of the exercises that are whole programs."""
+    folder = root / "lessons" / programs.FOLDER
+    whole = [folder / name for name in programs.names(root)]
+    for path in _files(folder):
+        if path.parent not in whole or path.name not in programs.FILES:
+            remedy = f"lessons/{programs.FOLDER}/<name> has {', '.join(programs.FILES)}"
+            yield WarpladderError("this file belongs to no program", file=path, remedy=remedy)
+    for each in whole:
+        for name in programs.FILES:
+            if not (each / name).is_file():
+                yield WarpladderError("the program lacks this file", file=each / name)
+
+
+def check_program(program: Program) -> Iterator[WarpladderError]:
+    """Problems that show when a program is judged: its answer passes, and its starter compiles and fails."""
+    result = judge(program, program.answer)
+    if result.verdict != "pass":
+        yield WarpladderError(f"the answer does not pass: {result.reason}", file=program.answer)
+    result = judge(program, program.starter)
+    if result.verdict != "fail":
+        message = f"the starter has to run and fail; its verdict is {result.verdict}"
+        yield WarpladderError(message, file=program.starter, remedy=result.reason)
 
 
 def dead_links(root: Path) -> list[WarpladderError]:

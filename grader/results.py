@@ -105,7 +105,8 @@ class FindingResult:
     """One fault that the emulator saw while a kernel ran, such as an access out of bounds."""
 
     # of kernels: out_of_bounds, misaligned, uninitialised_shared, uninitialised, undefined_shuffle, race,
-    # unfinished_copy, stored_read_only, absent_lanes, barrier, trap or assert; of schedules: launch, order or unwritten
+    # unfinished_copy, stored_read_only, absent_lanes, barrier, trap or assert; of schedules: launch, order or
+    # unwritten; of programs: those of `ladder run`, or error, status, launch, output, time or unnoticed
     kind: str
     line: int | None  # line of the learner's file; null where the compiler gave none
     message: str  # what happened, in words

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -13,14 +12,9 @@ from grader import gpu
 from grader.emulator import devices
 from grader.emulator.cudart import process, toolchain
 from grader.emulator.cudart.events import Outcome
-from grader.emulator.cudart.status import ELSEWHERE, NotEmulated
 from grader.emulator.nvrtc.compilation import PINNED
 from grader.errors import WarpladderError
-
-_RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
-_DEFINED_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
-_REMEDIES = {toolchain.MANAGED: "allocate the memory with cudaMallocManaged instead"}
-_LIBRARIES = re.compile(r"cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nv[A-Zrm]|npp|nccl")
+from grader.findings import compiling
 
 
 def run(
@@ -41,19 +35,11 @@ def run(
     problem = None if device == "emulator" else _gpu_problem()
     if device == "gpu" and problem is not None:
         raise problem
-    try:
+    with compiling.in_words(source):
         if device != "emulator" and problem is None:
             return _run_native(source, arguments, options)
         _check_arch(arch)
         return process.run(source, arguments, arch, options)
-    except toolchain.CompilerNotFound as error:
-        raise WarpladderError(str(error), remedy=error.remedy) from None
-    except toolchain.ProgramRefused as error:
-        raise WarpladderError(f"nvcc refuses the program\n{error}", file=source) from None
-    except toolchain.NotThere as error:
-        raise _not_there(error, source) from None
-    except NotEmulated as error:
-        raise WarpladderError(str(error), file=source, remedy=error.remedy) from None
 
 
 def _check_arch(arch: str) -> None:
@@ -74,21 +60,6 @@ def _gpu_problem() -> WarpladderError | None:
             f"the driver knows no CUDA {PINNED}, which nvcc compiles for", remedy=gpu.NEW_DRIVER
         )
     return None
-
-
-def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
-    names = list(dict.fromkeys(name for name, _, _ in error.missing))
-    file, line = next(((file, line) for _, file, line in error.missing if line), (str(source), None))
-    shown = source if Path(file).resolve() == source.resolve() else file
-    said = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
-    runtime = [name for name in names if name.lstrip("_").startswith("cuda") or name in _REMEDIES]
-    library = [name for name in names if _LIBRARIES.match(name)]
-    if not runtime and not library:
-        return WarpladderError(f"{said} not defined", file=shown, line=line, remedy=_DEFINED_ELSEWHERE)
-    remedy = _RUNTIME_ONLY if library else _REMEDIES.get(runtime[0], ELSEWHERE)
-    return WarpladderError(
-        f"{said} not known to ladder run without a GPU", file=shown, line=line, remedy=remedy
-    )
 
 
 def _run_native(source: Path, arguments: Sequence[str], options: Sequence[str]) -> Outcome:

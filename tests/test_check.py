@@ -157,3 +157,16 @@ def test_one_broken_topic_does_not_hide_the_next(root: Path) -> None:
         (folder / "topic.toml").write_text("title =")
     files = {problem.file for problem in check_content(root) if "not TOML" in problem.message}
     assert files == {str(root / "lessons" / name / "topic.toml") for name in ("first", "second")}
+
+
+def test_a_program_has_all_of_its_files_and_no_others(root: Path) -> None:
+    folder = root / "lessons" / "programs" / "whole"
+    folder.mkdir(parents=True)
+    for name in ("program.toml", "reference.py", "starter.cu", "notes.txt"):
+        (folder / name).write_text("")
+    said = [str(problem) for problem in check_content(root)]
+    assert [text.partition(" ")[2].partition("\n")[0] for text in said] == [
+        "this file belongs to no program", "the program lacks this file",
+    ]  # fmt: skip
+    assert "notes.txt" in said[0]
+    assert "answer.cu" in said[1]

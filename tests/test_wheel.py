@@ -67,6 +67,7 @@ def test_nothing_but_the_package_lands_in_site_packages(wheel: Path) -> None:
         "lessons/gemm/topic.toml",
         "kernels/naive/gemm.cu",
         "lessons/transpose/starter.cu",
+        "lessons/programs/saxpy/program.toml",
         "measurements/h200/gemm.json",
     ):
         assert f"grader/_content/{part}" in names

@@ -32,7 +32,10 @@ DeviceName = Literal["auto", "pycuda", "emulator"]
 
 TopicName = Annotated[str, typer.Argument(metavar="TOPIC", help="A topic's name: see `ladder topics`.")]
 KernelFile = Annotated[
-    Path, typer.Argument(metavar="FILE", help="A .cu file with a launch block, or a schedule in Python.")
+    Path,
+    typer.Argument(
+        metavar="FILE", help="A .cu file with a launch block or a main(), or a schedule in Python."
+    ),
 ]
 DeviceOption = Annotated[
     DeviceName, typer.Option("--device", help="auto takes a GPU where PyCUDA finds one, else the emulator.")
@@ -111,6 +114,14 @@ def exit_code(verdict: str) -> int:
 def lines_of(file: Path) -> list[str]:
     """The lines of a submission, to quote the one that a finding names."""
     return file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else []
+
+
+def list_problems(console: Console, result: Grade) -> None:
+    """What is wrong, a line each, for an editor."""
+    from grader.report.grades.problems import lines
+
+    for line in lines(result):
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def write_result(target: str, result: Climb | Grade | Profile) -> None:

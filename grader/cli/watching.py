@@ -16,12 +16,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from grader.cli.options import lines_of
+from grader.cli.options import lines_of, list_problems
 from grader.errors import WarpladderError
 from grader.judge.quick import QuickCheck
 from grader.report import console as views
 from grader.report import notices
-from grader.report.grades import problems
 from grader.results import Grade, from_json
 from grader.sandbox.start import end, lasting
 from grader.workbook import units
@@ -100,8 +99,7 @@ class Watching:
         rungs = self._topic.ladder.ids
         self._console.print(views.grade(result, rungs, lines_of(self._file)), crop=False)
         if self._list_problems:
-            for line in problems.lines(result):
-                self._console.print(line, markup=False, soft_wrap=True)
+            list_problems(self._console, result)
         self._console.print(Text(WAITING, "dim"))
 
     def _drop(self) -> None:

@@ -26,6 +26,7 @@ from grader.cli.options import (
     exit_code,
     file_of,
     lines_of,
+    list_problems,
     problem_of,
     say_if_unconfined,
     write_file,
@@ -49,10 +50,11 @@ def topics(json: JsonOption = None) -> None:
     Example: ladder topics
     """
     from grader.report import notices
+    from grader.workbook import programs
     from grader.workbook.topics import discover
 
     found = discover()
-    console_for(json == "-").print(notices.topics(list(found.values())))
+    console_for(json == "-").print(notices.topics(list(found.values()), programs.discover()))
     if json is not None:
         write_json(json, notices.topics_json(list(found.values())))
 
@@ -155,6 +157,7 @@ def grade(
 ) -> None:
     """Judge your own kernel: its rung, and why not the next.
 
+    TOPIC may also be a whole program with a main(): it is run with sizes that are drawn anew, and with calls that fail.
     With --set, only that size is tried: the quick way to see a failing case again. With --watch, each save is tried
     on the public cases at once, and graded in full if they are right.
 
@@ -165,13 +168,24 @@ def grade(
       ladder grade transpose mine.cu --set M=33 --set N=31 --seed 7
       ladder grade transpose mine.cu --watch
       ladder grade transpose mine.cu --html grade.html
+      ladder grade saxpy main.cu
     """
     from grader.judge.grade import check_file
     from grader.judge.grade import grade as run
     from grader.report import console as views
     from grader.report import progress
+    from grader.workbook import programs
     from grader.workbook.topics import load
 
+    if (program := programs.find(topic)) is not None:
+        from grader.cli.programs import grade_program
+
+        if html or watch or device == "pycuda":
+            remedy = "leave out --html, --watch and --device pycuda; `ladder run` runs it on a GPU"
+            raise WarpladderError(
+                f"{topic} is a whole program, which is judged on the emulator", remedy=remedy
+            )
+        grade_program(program, file, arch, problem_of(sizes), seed, json, problems)
     loaded = load(topic)
     check_outputs(html, file_of(json))
     say_if_unconfined()
@@ -179,7 +193,7 @@ def grade(
     if watch:
         if json or html:
             raise WarpladderError("--watch writes no files", remedy="leave out --json and --html")
-        check_file(loaded, file)
+        check_file(topic, file)
         _watch(console, loaded, file, device, arch, sizes, seed, problems)
         raise typer.Exit(PASSED)
     with progress.of_stages(file.name) as report:
@@ -187,10 +201,7 @@ def grade(
     # Uncropped: a command to copy stays in one line, however long.
     console.print(views.grade(result, loaded.ladder.ids, lines_of(file)), crop=False)
     if problems:
-        from grader.report.grades.problems import lines
-
-        for line in lines(result):
-            console.print(line, markup=False, soft_wrap=True)
+        list_problems(console, result)
     if json is not None:
         write_result(json, result)
     if html is not None:
@@ -291,17 +302,19 @@ def new(
 ) -> None:
     """Write a starter for your own kernel.
 
-    It has the topic's signature and a launch block, or the class of a schedule, for you to fill in.
+    It has the topic's signature and a launch block, or the class of a schedule, or a main(), for you to fill in.
 
     \b
     Examples:
       ladder new transpose
       ladder new gemm ~/kernels/gemm.cu
       ladder new streams mine.py
+      ladder new saxpy main.cu
     """
+    from grader.workbook import programs
     from grader.workbook.topics import load
 
-    loaded = load(topic)
+    loaded = programs.find(topic) or load(topic)
     starter = loaded.starter.read_text(encoding="utf-8")
     path = file or Path(f"{topic}{loaded.suffix}")
     if path.suffix != loaded.suffix:

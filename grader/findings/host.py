@@ -21,7 +21,20 @@ _REMEDIES = {
     "lost_output": "Call cudaDeviceSynchronize() before the program ends: what kernels print is shown then.",
     "crash": "Host code reaches its own memory; device memory is copied to it with cudaMemcpy.",
 }
-_FREES = {"cudaHostAlloc": "cudaFreeHost"}
+_FREES = {"cudaHostAlloc": "cudaFreeHost", "cudaMallocHost": "cudaFreeHost"}
+_NO_BLOCKS = (
+    "A grid has at least one block: round the number of blocks up, (n + block - 1) / block, and launch nothing where "
+    "there are no elements."
+)
+_CAUSES = {
+    ("cudaEventElapsedTime", "cudaErrorNotReady"): (
+        "Wait for the second event first: cudaEventSynchronize, before its time is asked for."
+    ),
+    ("cudaEventElapsedTime", "cudaErrorInvalidResourceHandle"): (
+        "Create both events, and record them with cudaEventRecord, before their times are compared."
+    ),
+}
+"""What mends an error, by the call that returns it."""
 
 
 def message(finding: HostFinding) -> str:
@@ -34,12 +47,23 @@ def remedy(finding: HostFinding) -> str:
     if finding.kind == "copy_size":
         if finding.error == "small":
             return "Sizes are in bytes: multiply the number of elements by sizeof of one."
+        if finding.array and finding.nbytes in (4 * finding.room, 8 * finding.room):
+            return f"Allocate `{finding.array}` in bytes as well: the number of elements times sizeof of one."
         return "Copy no more bytes than both sides have: the number of elements times sizeof of one."
+    if finding.kind == "launch_failed" and finding.empty:
+        return _NO_BLOCKS
+    if finding.kind == "unchecked_error" and (mended := cause(finding.call, finding.error)):
+        return f"{mended} {_CHECK}"
     if finding.kind == "leak":
         return f"Call {_FREES.get(finding.call, 'cudaFree')} before the program ends."
     if finding.kind == "crash" and not device_memory(finding):
         return "Look at the pointer or the index that this line uses."
     return _REMEDIES[finding.kind]
+
+
+def cause(call: str, error: str) -> str:
+    """What mends an error that a call returns; "" where the error's reason has to say it."""
+    return _CAUSES.get((call, error), "")
 
 
 def device_memory(finding: HostFinding) -> bool:

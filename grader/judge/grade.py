@@ -33,7 +33,7 @@ def grade(
     a file that cannot be read, or a device or size that is unusable.
     """
     tried = cases_of(topic, seed, problem_overrides)
-    check_file(topic, file)
+    check_file(topic.name, file)
     try:
         parsed = topic.parse(file)
     except WarpladderError as error:
@@ -46,15 +46,13 @@ def grade(
         return graded(pool, topic, parsed, file, tried, whole, report)
 
 
-def check_file(topic: Topic, file: Path) -> None:
-    """Raises WarpladderError for what cannot be a submission, whatever it holds."""
+def check_file(name: str, file: Path) -> None:
+    """Raises WarpladderError for what cannot be a submission to what is called `name`, whatever it holds."""
     check_name(file)
     if file.is_dir():
         raise WarpladderError("this is a folder", file=file, remedy="name a file in it")
     if not file.exists():
-        raise WarpladderError(
-            "there is no such file", file=file, remedy=f"`ladder new {topic.name}` makes one"
-        )
+        raise WarpladderError("there is no such file", file=file, remedy=f"`ladder new {name}` makes one")
 
 
 def cases_of(topic: Topic, seed: int | None, overrides: Problem | None) -> tuple[Case, ...]:

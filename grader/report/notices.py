@@ -21,6 +21,7 @@ from grader.visible import visible
 from grader.workbook import units
 
 if TYPE_CHECKING:
+    from grader.workbook.programs import Program
     from grader.workbook.topic import Topic
 
 
@@ -39,8 +40,8 @@ def unconfined(left: str) -> RenderableType:
     return Text(f"note: {said}", "yellow")
 
 
-def topics(found: Sequence[Topic]) -> RenderableType:
-    """Each topic with its rungs."""
+def topics(found: Sequence[Topic], programs: Sequence[Program] = ()) -> RenderableType:
+    """Each topic with its rungs, and the whole programs."""
     parts: list[RenderableType] = []
     for topic in found:
         parts.append(Text.assemble((topic.name, "bold"), f"   {topic.title}"))
@@ -48,6 +49,10 @@ def topics(found: Sequence[Topic]) -> RenderableType:
         for rung in topic.rungs:
             parts.append(Padding(Text(rung.id), (0, 0, 0, 2)))
         parts.append("")
+    for item in programs:
+        parts.append(Text.assemble((item.name, "bold"), f"   {item.title}"))
+        usage = f"{' '.join(item.arguments)} → {', '.join(item.prints)}; without a ladder"
+        parts += [Padding(Text(usage, "dim"), (0, 0, 0, 2)), ""]
     parts.append(Text("ladder climb TOPIC runs a ladder, ladder new TOPIC starts your own kernel.", "dim"))
     return Group(*parts)
 

@@ -107,18 +107,23 @@ class Tolerance:
 
 def load_reference(path: Path, topic: str, yardstick: bool) -> Reference:
     """The module at `path`; with `yardstick`, that function has to be there as well. Raises WarpladderError."""
-    spec = importlib.util.spec_from_file_location(f"reference_of_{topic}", path)
+    return cast(Reference, load_module(path, topic, (*_FUNCTIONS, *(["yardstick"] if yardstick else []))))
+
+
+def load_module(path: Path, name: str, functions: Iterable[str]) -> object:
+    """The reference.py of what is called `name`, which has to define these functions. Raises WarpladderError."""
+    spec = importlib.util.spec_from_file_location(f"reference_of_{name}", path)
     if not path.is_file() or spec is None or spec.loader is None:
-        raise WarpladderError("the topic has no reference.py", file=path)
+        raise WarpladderError(f"{name} has no reference.py", file=path)
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         raise WarpladderError(f"it does not load: {type(error).__name__}: {error}", file=path) from error
-    for function in (*_FUNCTIONS, *(["yardstick"] if yardstick else [])):
+    for function in functions:
         if not callable(getattr(module, function, None)):
             raise WarpladderError(f"`{function}` is missing", file=path, remedy=f"define {function}(…)")
-    return cast(Reference, module)
+    return module
 
 
 def yardstick(reference: Reference, inputs: Arrays, problem: Problem) -> Arrays:

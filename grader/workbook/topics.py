@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import WarpladderError
+from grader.workbook import programs
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, nearest
 from grader.workbook.kernel_file import parse_kernel_file
@@ -40,9 +41,13 @@ def load(name: str, root: Path | None = None) -> Topic:
     folder = root / "lessons" / name
     if (folder / "topic.toml").is_file():
         return _read_topic(folder, root)
+    if name in programs.names(root):
+        remedy = f"ladder grade {name} FILE judges one, ladder run FILE runs it"
+        raise WarpladderError(f"`{name}` is a whole program, and no topic with a ladder", remedy=remedy)
     names = sorted(path.parent.name for path in (root / "lessons").glob("*/topic.toml"))
     message = f"there is no topic `{name}`{nearest(name, names)}"
-    raise WarpladderError(message, remedy=f"the topics are {', '.join(names)}")
+    whole = f", and the whole programs {', '.join(programs.names(root))}" if programs.names(root) else ""
+    raise WarpladderError(message, remedy=f"the topics are {', '.join(names)}{whole}")
 
 
 def _read_topic(folder: Path, root: Path) -> Topic:

@@ -241,6 +241,40 @@ def test_new_never_overwrites_unless_told(ladder: Ladder) -> None:
     assert Path("gemm.cu").read_text() == starter
 
 
+def test_a_whole_program_has_a_starter_and_no_ladder(ladder: Ladder) -> None:
+    assert "saxpy" in ladder("topics").out
+    assert ladder("new", "saxpy", "main.cu").code == 0
+    assert "cudaMalloc" in Path("main.cu").read_text()
+    climb = ladder("climb", "saxpy")
+    assert (climb.code, "ladder grade saxpy FILE" in " ".join(climb.err.split())) == (2, True)
+    for option in ("--watch", "--html=grade.html", "--device=pycuda"):
+        done = ladder("grade", "saxpy", "main.cu", option)
+        assert (done.code, "is judged on the emulator" in " ".join(done.err.split())) == (2, True)
+    assert "has the arguments N, a" in ladder("grade", "saxpy", "main.cu", "--set", "N=5").err
+    assert ladder("grade", "saxpy", "other.cu").code == 2
+
+
+@pytest.mark.verify
+def test_a_whole_program_is_graded(ladder: Ladder) -> None:
+    ladder("new", "saxpy", "main.cu")
+    starter = ladder("grade", "saxpy", "main.cu", "--problems")
+    assert (starter.code, fits(starter.out.partition("again:")[0])) == (1, True)
+    assert re.search(r"^main.cu:\d+: error: the kernel `saxpy` is never launched", starter.out, re.MULTILINE)
+    answer = content_root() / "lessons" / "programs" / "saxpy" / "answer.cu"
+    Path("main.cu").write_text(answer.read_text())
+    done = ladder("grade", "saxpy", "main.cu", "--json", "grade.json")
+    assert (done.code, done.out.splitlines()[0]) == (0, "RIGHT  main.cu")
+    assert "every failure is reported" in done.out
+    grade = json.loads(Path("grade.json").read_text())
+    assert (grade["topic"], grade["verdict"], grade["points"], grade["max_points"]) == (
+        "saxpy",
+        "pass",
+        10,
+        10,
+    )
+    assert len(grade["cases"]) == 5
+
+
 def test_emulate_hands_over_the_scripts_own_options(ladder: Ladder) -> None:
     Path("script.py").write_text(
         "import sys, pycuda.driver\nprint(sys.argv[1:])\nsys.exit(len(sys.argv) - 3)\n"

@@ -71,3 +71,21 @@ def test_a_crash_is_said_to_be_from_device_memory_or_not(address: int, what: str
 def test_a_leak_names_the_call_that_would_free_it() -> None:
     assert "cudaFreeHost" in host.remedy(HostFinding("leak", AT, "cudaHostAlloc", nbytes=4))
     assert "cudaFree " in host.remedy(HostFinding("leak", AT, "cudaMalloc", nbytes=4))
+
+
+@pytest.mark.parametrize(
+    ("finding", "said"),
+    [
+        (HostFinding("launch_failed", AT, "cudaLaunchKernel", empty=True), "at least one block"),
+        (
+            HostFinding("unchecked_error", AT, "cudaEventElapsedTime", error="cudaErrorNotReady"),
+            "cudaEventSynchronize",
+        ),
+        (
+            HostFinding("copy_size", AT, "cudaMemcpy", error="large", array="d_x", nbytes=400, room=100),
+            "Allocate `d_x` in bytes as well",
+        ),
+    ],
+)
+def test_a_remedy_mends_the_cause(finding: HostFinding, said: str) -> None:
+    assert said in host.remedy(finding)

@@ -63,6 +63,14 @@ def test_from_each_kernel_one_gets_to_the_next_and_back(topic: str) -> None:
         assert (BOOK / after).resolve() == _turned("right-next", here)
 
 
+def test_programs_stand_beside_each_other_section_by_section() -> None:
+    _, *shown = (BOOK / "book/machine/host.html").read_text(encoding="utf-8").split('<div class="beside ')
+    assert len(shown) >= 10
+    for section in shown:
+        languages = re.findall(r'class="highlight-(\w+)', section)
+        assert languages[:2] == ["cuda", "python"]
+
+
 def _turned(arrow: str, name: str) -> Path:
     """The page that an arrow at the foot of a page leads to."""
     source = (BOOK / name).read_text(encoding="utf-8")

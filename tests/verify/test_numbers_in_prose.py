@@ -1,4 +1,5 @@
-"""The book's extensions that write into its prose: numbers are computed, the map of the way is of what is there."""
+"""The book's extensions that write into its prose: numbers are computed, the map of the way is of what is there,
+programs are cut into sections."""
 
 from __future__ import annotations
 
@@ -51,3 +52,14 @@ def test_the_map_of_the_way_leaves_out_what_is_not_there() -> None:
     assert "rungs 00 to 01" in rows[2]
     assert "banks.md" in rows[2]
     assert "none" not in rows[2]
+
+
+def test_a_section_of_a_program_is_shown_without_what_surrounds_it() -> None:
+    programs = EXTENSIONS.parent / "machine" / "programs"
+    found = import_module("beside").sections(programs / "vector_add.cu")
+    assert found["Kernel"].startswith("__global__ void vector_add(")
+    assert found["Kernel"].endswith("}")
+    assert "int main" not in found["Kernel"]
+    assert found["Allocate"].splitlines()[0] == "const size_t nbytes = n * sizeof(float);"
+    assert found["Clean up"].splitlines()[-1] == "return 0;"
+    assert list(import_module("beside").sections(programs / "vector_add.py")) == list(found)

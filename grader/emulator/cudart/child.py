@@ -1,9 +1,9 @@
 """The process that a program runs in.
 
-    python -m grader.emulator.cudart.child PARENT FOLDER REPORT ARCH SOURCE [ARGS…]
+    python -m grader.emulator.cudart.child PARENT FOLDER REPORT ARCH TRIAL SOURCE [ARGS…]
 
-PARENT is the process that started it, REPORT the descriptor of a pipe, for what happens. The process ends as the
-program does, or with its parent.
+PARENT is the process that started it, REPORT the descriptor of a pipe, for what happens, TRIAL is JSON of a `Trial`, or
+null. The process ends as the program does, or with its parent.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ if __name__ == "__main__":  # before the imports below, which take a while
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # it is the program's, and so is what Ctrl-C does
     end_with_parent(int(sys.argv.pop(1)))
 
+import msgspec
+
 from grader.emulator.cudart.device_calls import DeviceCalls
-from grader.emulator.cudart.events import Ended, Loaded, Refused
+from grader.emulator.cudart.events import Called, Ended, Loaded, Refused, Trial
 from grader.emulator.cudart.kernel_calls import KernelCalls
 from grader.emulator.cudart.memory_calls import MemoryCalls
 from grader.emulator.cudart.native import Native, until_zero
 from grader.emulator.cudart.state import Call, State
-from grader.emulator.cudart.status import ELSEWHERE, CudaError, NotEmulated
+from grader.emulator.cudart.status import ELSEWHERE, CudaError, NotEmulated, Status
 from grader.emulator.cudart.stream_calls import StreamCalls
 from grader.emulator.cudart.waiting import Waiting
 from grader.emulator.errors import EmulatorError
@@ -54,10 +56,12 @@ _INTERNAL = 70
 class Runtime:
     """Serves a program's calls."""
 
-    def __init__(self, folder: Path, report: int, arch: str) -> None:
+    def __init__(self, folder: Path, report: int, arch: str, trial: Trial | None = None) -> None:
         self._library = folder / LIBRARY
         self._lock = threading.Lock()
-        self.state = State(Machine(arch), report)
+        self._trial = trial
+        self._calls = 0
+        self.state = State(Machine(arch), report, on_trial=trial is not None)
         self.waiting = Waiting(self.state)
         self._methods: dict[str, tuple[Callable[..., int | None], int]] = {}
         try:
@@ -70,7 +74,7 @@ class Runtime:
         text = ptx.read_text()
         version = _TARGET.search(text)
         symbols: dict[int, tuple[int, int]] = {}
-        streams = StreamCalls(self.state, self.waiting)
+        self.streams = streams = StreamCalls(self.state, self.waiting)
         self.memory_calls = MemoryCalls(self.state, self.waiting, symbols)
         self.kernels = KernelCalls(
             self.state, self.waiting, streams, self.state.machine.load(text), int(version[1]) if version else 0,
@@ -119,9 +123,26 @@ class Runtime:
             if self.state.sticky and self.state.call.name not in _STAYS:
                 self.waiting.waited()
                 raise CudaError(self.state.sticky, noted=True)
-            return method(*[int(arguments[index]) for index in range(count)]) or 0
+            given = [int(arguments[index]) for index in range(count)]
+            planted = self._planted(given)
+            if planted is not None and not planted.while_running:
+                raise CudaError(Status(planted.status), noted=True)
+            answer = method(*given) or 0
+            if planted is not None:
+                self.state.sticky = Status(planted.status)
+            return answer
         except CudaError as error:
             return self.state.failed(error)
+
+    def _planted(self, given: list[int]) -> Trial | None:
+        """Tells of a call, if the program is on trial; what the trial has for it, if it is the one that fails."""
+        name = self.state.call.name
+        if self._trial is None or not name.startswith("cuda"):
+            return None
+        direction = given[3] if name in ("cudaMemcpy", "cudaMemcpyAsync") else None
+        self.state.tell(Called(name, self.state.call.frames, direction))
+        self._calls += 1
+        return self._trial if self._trial.fails == self._calls - 1 else None
 
     def _end(self) -> None:
         try:
@@ -146,12 +167,12 @@ class Runtime:
                     "leak", call=block.call, frames=block.frames, nbytes=block.nbytes, block=block
                 )
         self.state.tell_unasked()
-        self.state.tell(Ended(self.state.times_read))
+        self.state.tell(Ended(self.state.times_read, self.streams.undestroyed()))
 
 
 def main() -> None:
-    folder, report, arch, source, *arguments = sys.argv[1:]
-    runtime = Runtime(Path(folder), int(report), arch)
+    folder, report, arch, trial, source, *arguments = sys.argv[1:]
+    runtime = Runtime(Path(folder), int(report), arch, msgspec.json.decode(trial, type=Trial | None))
     sys.stdout = runtime.state  # where kernels print to
     libc = ctypes.CDLL(None)
     library = ctypes.CDLL(str(Path(folder) / LIBRARY))

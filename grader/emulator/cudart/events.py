@@ -63,6 +63,7 @@ class Noted(msgspec.Struct, tag="note"):
     nbytes: int = 0
     room: int = 0
     side: Literal["", "source", "destination"] = ""
+    empty: bool = False
     block: Block | None = None
     other_call: str = ""
     other: Frames = []
@@ -85,13 +86,44 @@ class Refused(msgspec.Struct, tag="refused"):
     frames: Frames
 
 
+class Called(msgspec.Struct, tag="call"):
+    """A call of the runtime; told of programs on trial alone, as is Failed."""
+
+    name: str
+    frames: Frames
+    direction: int | None = None
+    """Of cudaMemcpy and cudaMemcpyAsync, the cudaMemcpyKind."""
+
+
+class Failed(msgspec.Struct, tag="failed"):
+    """A call returned an error, whether the program looked at it or not."""
+
+    call: str
+    frames: Frames
+    error: str
+    reason: str
+
+
 class Ended(msgspec.Struct, tag="end"):
     """The program came to its end."""
 
     times_read: bool
+    handles: list[tuple[str, Frames]] = []
+    """The calls that made the streams and events that are not destroyed."""
 
 
-Event = Loaded | Launched | Noted | Crashed | Refused | Ended
+Event = Loaded | Launched | Noted | Crashed | Refused | Called | Failed | Ended
+
+
+class Trial(msgspec.Struct):
+    """How a judge runs a program: its calls are told, and one may fail that would not."""
+
+    fails: int | None = None
+    """The call that fails, by its number among all calls of the runtime."""
+    status: int = 0
+    """What it returns, as cudaError_t."""
+    while_running: bool = False
+    """The launch returns no error: its kernel fails with that one, as a waiting call will say."""
 
 
 @dataclass(frozen=True)
@@ -130,6 +162,8 @@ class HostFinding:
     """The call that this is about: the copy that was not waited for, the free, the allocation."""
     address: int = 0
     writes: bool = False
+    empty: bool = False
+    """Of a launch: it has no blocks."""
     count: int = 1
 
 
@@ -140,6 +174,28 @@ class Refusal:
     what: str
     remedy: str
     place: Place | None
+
+
+@dataclass(frozen=True)
+class HostCall:
+    """A call of the runtime."""
+
+    name: str
+    place: Place | None
+    direction: int | None = None
+    """Of cudaMemcpy and cudaMemcpyAsync, the cudaMemcpyKind."""
+
+
+@dataclass(frozen=True)
+class HostError:
+    """A call of the runtime that returned an error."""
+
+    call: str
+    place: Place | None
+    error: str
+    """CUDA's name of it."""
+    reason: str
+    """What the emulator knows beyond it."""
 
 
 @dataclass
@@ -155,6 +211,14 @@ class Outcome:
     """It asked how long something took between two events."""
     emulated: bool = True
     """False where it ran on a GPU: then neither launches nor findings are known."""
+    timed_out: bool = False
+    """It was ended because it took longer than it may."""
+    calls: list[HostCall] = field(default_factory=list)
+    """Of a program on trial: all calls of the runtime, in their order."""
+    errors: list[HostError] = field(default_factory=list)
+    """Of a program on trial: what calls returned, whether the program looked at it or not."""
+    undestroyed: list[HostCall] = field(default_factory=list)
+    """The calls that made streams and events that the program has not destroyed."""
 
     @property
     def faults(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
+from typing import NoReturn
 
 from grader.emulator.cudart.events import Block, Launched
 from grader.emulator.cudart.native import host_view, store_int, store_word
@@ -105,7 +106,7 @@ class KernelCalls:
         except TooManyRegisters as error:
             self._failed(CudaError(Status.LaunchOutOfResources, str(error)))
         except LaunchRefused as error:
-            self._failed(CudaError(Status.InvalidConfiguration, str(error)))
+            self._failed(CudaError(Status.InvalidConfiguration, str(error)), empty=0 in (gx, gy, gz))
         self.state.tell(Launched(record, self.state.call.frames, self._blocks_of(record)))
         self._guard_arguments(kernel, parameters, *work)
         if record.status != "completed":
@@ -116,9 +117,9 @@ class KernelCalls:
                     "launch_failed", detail=self.state.sticky.cuda_name, reason=_REASONS[record.status]
                 )
 
-    def _failed(self, error: CudaError) -> None:
+    def _failed(self, error: CudaError, *, empty: bool = False) -> NoReturn:
         """A launch that the device refuses."""
-        self.state.note("launch_failed", detail=error.status.cuda_name, reason=error.reason)
+        self.state.note("launch_failed", detail=error.status.cuda_name, reason=error.reason, empty=empty)
         raise CudaError(error.status, error.reason, noted=True)
 
     def _kernel(self, function: int) -> KernelState:

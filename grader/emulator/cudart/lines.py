@@ -27,7 +27,7 @@ class Lines:
 
     def place(self, frames: Sequence[int]) -> Place | None:
         """The innermost line that is the program's own, and not one of CUDA's or of a library's headers."""
-        self._look_up(frames)
+        self.look_up(frames)
         places = [place for frame in frames for place in self._known[frame] if self._own(place)]
         return next((Place(self._shown(place.file), place.line) for place in places), None)
 
@@ -45,7 +45,8 @@ class Lines:
         path = Path(file).resolve()
         return str(path.relative_to(self._near)) if self._near in path.parents else str(path)
 
-    def _look_up(self, frames: Iterable[int]) -> None:
+    def look_up(self, frames: Iterable[int]) -> None:
+        """Find the lines of many frames at once: the tool takes as long for one."""
         new = [frame for frame in dict.fromkeys(frames) if frame not in self._known]
         self._known.update((frame, []) for frame in new)
         tool = shutil.which("addr2line")

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import msgspec
 
 from grader.emulator.cudart import child
 from grader.emulator.cudart.events import (
     Block,
+    Called,
     Crashed,
     Ended,
     Event,
+    Failed,
+    HostCall,
+    HostError,
     HostFinding,
     Launched,
     Loaded,
@@ -29,11 +36,15 @@ from grader.emulator.cudart.events import (
     Place,
     Refusal,
     Refused,
+    Trial,
 )
 from grader.emulator.cudart.lines import Lines
 from grader.emulator.cudart.source import Source
 from grader.emulator.cudart.toolchain import Program, compile_program, toolkit
 from grader.emulator.machine.records import Finding, LaunchRecord
+
+MOST_PRINTED = 64 << 20
+"""Bytes of a file that a program prints to, or that its process writes otherwise."""
 
 
 def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str] = ()) -> Outcome:
@@ -41,26 +52,78 @@ def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str
 
     Raises toolchain's CompilerNotFound, ProgramRefused and NotThere, and NotEmulated.
     """
+    with compiled(source, arch, options) as program:
+        if program.warnings:
+            print(program.warnings, file=sys.stderr, flush=True)
+        return program.run(arguments)
+
+
+@contextmanager
+def compiled(source: Path, arch: str, options: Sequence[str] = ()) -> Iterator[CompiledProgram]:
+    """A program to be run as often as wanted. Raises as `run` does."""
     with tempfile.TemporaryDirectory(prefix="ladder-run-") as name:
         folder = Path(name).resolve()
         program = compile_program(source, folder, arch, options)
         (folder / child.PTX).write_text(program.ptx)
-        if program.warnings:
-            print(program.warnings, file=sys.stderr, flush=True)
-        listener = _Listener(program, source)
+        yield CompiledProgram(program, source, arch, folder)
+
+
+class CompiledProgram:
+    """A program that lies compiled in a folder."""
+
+    def __init__(self, program: Program, source: Path, arch: str, folder: Path) -> None:
+        self.warnings = program.warnings
+        self._program, self._source, self._arch, self._folder = program, source, arch, folder
+
+    def run(
+        self,
+        arguments: Sequence[str],
+        *,
+        trial: Trial | None = None,
+        output: IO[bytes] | None = None,
+        limit_s: float | None = None,
+    ) -> Outcome:
+        """Run it. `output` takes what it prints, on both of its streams, up to `MOST_PRINTED` bytes; without it they
+        are this process's. After `limit_s` seconds it is ended."""
+        listener = _Listener(self._program, self._source)
         reading, writing = os.pipe()
         command = [
-            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(os.getpid()), str(folder), str(writing),
-            arch, str(source), *arguments,
+            sys.executable, "-P", "-m", "grader.emulator.cudart.child", str(os.getpid()), str(self._folder),
+            str(writing), self._arch, msgspec.json.encode(trial).decode(), str(self._source), *arguments,
         ]  # fmt: skip
-        process = subprocess.Popen(command, pass_fds=[writing])
+        process = subprocess.Popen(command, pass_fds=[writing], stdout=output, stderr=output)
         os.close(writing)
-        with _interrupts_left_to_it(), open(reading, "rb") as events:
-            for line in events:
-                if line.endswith(b"\n"):  # it may have died over the last one
-                    listener.hear(msgspec.json.decode(line, type=Event))
-            status = process.wait()
-        return listener.outcome(status)
+        if output is not None:
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (MOST_PRINTED, MOST_PRINTED))
+        ending = _Ending(process, limit_s)
+        try:
+            with _interrupts_left_to_it() if trial is None else nullcontext(), open(reading, "rb") as events:
+                for line in events:
+                    if line.endswith(b"\n"):  # it may have died over the last one
+                        listener.hear(msgspec.json.decode(line, type=Event))
+                status = process.wait()
+        finally:
+            ending.cancel()
+        return replace(listener.outcome(status), timed_out=ending.happened)
+
+
+class _Ending:
+    """Ends a process after some seconds, unless that is cancelled before."""
+
+    def __init__(self, process: subprocess.Popen[bytes], limit_s: float | None) -> None:
+        self.happened = False
+        self._process = process
+        self._timer = None if limit_s is None else threading.Timer(limit_s, self._end)
+        if self._timer is not None:
+            self._timer.start()
+
+    def _end(self) -> None:
+        self.happened = True
+        self._process.kill()
+
+    def cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 @contextmanager
@@ -91,6 +154,9 @@ class _Listener:
             match event:
                 case Loaded():
                     self._lines.base = event.base
+                    self._lines.look_up(
+                        frame for each in self._events for frame in getattr(each, "frames", ())
+                    )
                 case Launched():
                     found.launches.append((self._named(event), self._place(event.frames)))
                     host.update(self._use_after_free(event))
@@ -100,8 +166,16 @@ class _Listener:
                     host[self._crashed(event, found.status)] += 1
                 case Refused():
                     found.refused = Refusal(event.what, event.remedy, self._place(event.frames))
+                case Called():
+                    found.calls.append(HostCall(event.name, self._place(event.frames), event.direction))
+                case Failed():
+                    place = self._place(event.frames)
+                    found.errors.append(HostError(event.call, place, event.error, event.reason))
                 case Ended():
                     found.times_read = event.times_read
+                    found.undestroyed = [
+                        HostCall(name, self._place(frames)) for name, frames in event.handles
+                    ]
         found.findings = [replace(finding, count=count) for finding, count in host.items()]
         return found
 
@@ -125,7 +199,7 @@ class _Listener:
             HostFinding(
                 note.kind, place, note.call, error=note.detail, reason=note.reason, array=self._array(note.block),
                 nbytes=note.nbytes, room=note.room, side=note.side, other_call=note.other_call,
-                other=self._place(note.other), writes=early and note.detail == "write",
+                other=self._place(note.other), writes=early and note.detail == "write", empty=note.empty,
             )
         ]  # fmt: skip
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from grader.emulator.cudart.events import Block, Event, Noted
+from grader.emulator.cudart.events import Block, Event, Failed, Noted
 from grader.emulator.cudart.native import Native
 from grader.emulator.cudart.status import CudaError, Status
 from grader.emulator.errors import MemoryFault
@@ -68,7 +68,7 @@ class State:
 
     native: Native
 
-    def __init__(self, machine: Machine, report: int) -> None:
+    def __init__(self, machine: Machine, report: int, *, on_trial: bool = False) -> None:
         self.machine = machine
         self.memory = machine.memory
         self.call = Call("", [])
@@ -80,6 +80,7 @@ class State:
         self.printing: Call | None = None
         self.on_free: Callable[[Allocation], None] = lambda allocation: None
         self._report = report
+        self._on_trial = on_trial
         self._unasked: list[Noted] = []
         self._starts: list[int] = []
         self._live: dict[int, Allocation] = {}
@@ -99,6 +100,8 @@ class State:
     def failed(self, error: CudaError) -> int:
         """An error that a call returns: the last error from now on, told at the end unless the program asks."""
         self.last_error = error.status
+        if self._on_trial:
+            self.tell(Failed(self.call.name, self.call.frames, error.status.cuda_name, error.reason))
         if not error.noted:
             self._unasked.append(
                 Noted(

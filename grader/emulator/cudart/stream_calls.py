@@ -7,8 +7,9 @@ import itertools
 import time
 from dataclasses import dataclass
 
+from grader.emulator.cudart.events import Frames
 from grader.emulator.cudart.native import store, store_int, store_word
-from grader.emulator.cudart.state import State
+from grader.emulator.cudart.state import Call, State
 from grader.emulator.cudart.status import CudaError, Status
 from grader.emulator.cudart.waiting import DEFAULT, PER_THREAD, Clock, Waiting
 
@@ -34,6 +35,16 @@ class StreamCalls:
         self._handles = itertools.count(0x1000, 0x10)
         self._flags: dict[int, int] = {}
         self._events: dict[int, EventState] = {}
+        self._made: dict[int, Call] = {}
+
+    def _handle(self) -> int:
+        handle = next(self._handles)
+        self._made[handle] = self.state.call
+        return handle
+
+    def undestroyed(self) -> list[tuple[str, Frames]]:
+        """The calls that made the streams and events that there still are."""
+        return [(call.name, call.frames) for call in self._made.values()]
 
     # -- streams ----------------------------------------------------------------------------------------------
     def cudaStreamCreate(self, out: int) -> None:
@@ -43,7 +54,7 @@ class StreamCalls:
         self.cudaStreamCreateWithFlags(out, flags)
 
     def cudaStreamCreateWithFlags(self, out: int, flags: int) -> None:
-        handle = next(self._handles)
+        handle = self._handle()
         self._flags[handle] = flags
         self.waiting.clocks[handle] = {}
         if not flags & _NON_BLOCKING:
@@ -55,7 +66,7 @@ class StreamCalls:
         if stream in _SPECIAL:
             raise CudaError(Status.InvalidResourceHandle, "the default stream is not destroyed")
         self.waiting.blocking.discard(stream)
-        del self._flags[stream]
+        del self._flags[stream], self._made[stream]
 
     def cudaStreamSynchronize(self, stream: int) -> None:
         self.check(stream)
@@ -106,13 +117,13 @@ class StreamCalls:
         self.cudaEventCreateWithFlags(out, 0)
 
     def cudaEventCreateWithFlags(self, out: int, flags: int) -> None:
-        handle = next(self._handles)
+        handle = self._handle()
         self._events[handle] = EventState(timing=not flags & _DISABLE_TIMING)
         store_word(out, handle)
 
     def cudaEventDestroy(self, event: int) -> None:
         self._event(event)
-        del self._events[event]
+        del self._events[event], self._made[event]
 
     def cudaEventRecord(self, event: int, stream: int) -> None:
         self.check(stream)
@@ -140,6 +151,8 @@ class StreamCalls:
                 raise CudaError(Status.InvalidResourceHandle, f"the {name} event was created without timing")
             if event.clock is None:
                 raise CudaError(Status.InvalidResourceHandle, f"the {name} event has never been recorded")
+            if not self.waiting.has_waited(event.clock):
+                raise CudaError(Status.NotReady, f"nothing has waited for the {name} event")
         self.state.times_read = True
         store(out, ctypes.c_float, (last.seconds - first.seconds) * 1e3)
 

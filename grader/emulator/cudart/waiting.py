@@ -41,6 +41,8 @@ class Waiting:
         self.clocks: dict[int, Clock] = {DEFAULT: {}}
         self.blocking = {DEFAULT}
         """Streams that wait for the default stream, and it for them."""
+        self._host: Clock = {}
+        """What the host has waited for."""
         self._pending: dict[int, Pending] = {}
         state.on_free = self.release_all_of
 
@@ -87,9 +89,15 @@ class Waiting:
     def waited(self, clock: Clock | None = None) -> None:
         """The host has waited for all work that a clock knows of, or for all there is."""
         self.look_for_faults()
+        for each in self.clocks.values() if clock is None else (clock,):
+            self.merge(self._host, each)
         done = [p for p in self._pending.values() if clock is None or p.number <= clock.get(p.stream, 0)]
         self._release(done)
         self.state.show_printed()
+
+    def has_waited(self, clock: Clock) -> bool:
+        """Whether the host has waited for all work that a clock knows of."""
+        return all(number <= self._host.get(stream, 0) for stream, number in clock.items())
 
     def release_all_of(self, allocation: Allocation) -> None:
         """Memory that is given back: the call that does it waits."""

@@ -20,6 +20,7 @@ BUGS = {
     "count_in_elements": ("copy_size", "d_x"),
     "double_free": ("double_free", "d_x"),
     "event_never_recorded": ("unchecked_error", None),
+    "event_not_waited": ("unchecked_error", None),
     "host_reads_device": ("crash", None),
     "launch_failed": ("launch_failed", None),
     "leak": ("leak", "d_b"),

@@ -1,0 +1,60 @@
+"""Why a whole program cannot be compiled or linked, in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from grader.emulator.cudart import toolchain
+from grader.emulator.cudart.status import ELSEWHERE, NotEmulated
+from grader.errors import WarpladderError
+
+_RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
+_DEFINED_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
+_REMEDIES = {toolchain.MANAGED: "allocate the memory with cudaMallocManaged instead"}
+_LIBRARIES = re.compile(r"cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nv[A-Zrm]|npp|nccl")
+
+_ERROR = re.compile(r"^(.+?)\((\d+)\): error: (.*)$", re.MULTILINE)
+
+
+class NotCompiled(WarpladderError):
+    """The program's fault, and not that of the machine that compiles it."""
+
+
+@contextmanager
+def in_words(source: Path) -> Iterator[None]:
+    """Around compiling a program: raises WarpladderError in place of the toolchain's errors, and NotCompiled where the
+    program is wrong."""
+    try:
+        yield
+    except toolchain.CompilerNotFound as error:
+        raise WarpladderError(str(error), remedy=error.remedy) from None
+    except toolchain.ProgramRefused as error:
+        raise _refused(str(error), source) from None
+    except toolchain.NotThere as error:
+        raise _not_there(error, source) from None
+    except NotEmulated as error:
+        raise WarpladderError(str(error), file=source, remedy=error.remedy) from None
+
+
+def _refused(said: str, source: Path) -> NotCompiled:
+    """The first error in the program itself, with its line, and then all that the compiler says."""
+    for file, line, text in _ERROR.findall(said):
+        if Path(file).resolve() == source.resolve():
+            return NotCompiled(f"{text}\n{said}", file=source, line=int(line))
+    return NotCompiled(f"nvcc refuses the program\n{said}", file=source)
+
+
+def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
+    names = list(dict.fromkeys(name for name, _, _ in error.missing))
+    file, line = next(((file, line) for _, file, line in error.missing if line), (str(source), None))
+    shown = source if Path(file).resolve() == source.resolve() else file
+    said = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
+    runtime = [name for name in names if name.lstrip("_").startswith("cuda") or name in _REMEDIES]
+    library = [name for name in names if _LIBRARIES.match(name)]
+    if not runtime and not library:
+        return NotCompiled(f"{said} not defined", file=shown, line=line, remedy=_DEFINED_ELSEWHERE)
+    remedy = _RUNTIME_ONLY if library else _REMEDIES.get(runtime[0], ELSEWHERE)
+    return NotCompiled(f"{said} not known to ladder run without a GPU", file=shown, line=line, remedy=remedy)
