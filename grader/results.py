@@ -70,7 +70,7 @@ class ClaimResult:
     limit: float | None = None  # the right side of the comparison, as found
     at_main: bool = False  # it fails at the `main` sizes alone; value and limit are from there
     per: float | None = (
-        None  # what people divide both sides by, such as the warps' multiply-adds; null: nothing
+        None  # both sides are divided by it, such as the warps' multiply-adds; null: by nothing
     )
     unit: str = ""  # what the sides are then: "sectors a warp's multiply-add"
 
@@ -402,9 +402,7 @@ class ArrayAccess:
     """What one block of a launch accesses of an array, in one way. Elements are pairs (first, last + 1) of the flat
     array, ascending and apart."""
 
-    array: (
-        str  # a parameter, a scratch array or a variable of the kernel's file; empty where that is not known
-    )
+    array: str  # a parameter, a scratch array or a variable of the kernel's file; empty where not known
     space: Literal["global", "shared", "const"]  # PTX's state space
     action: Literal["read", "write", "atomic"]
     shape: list[int]

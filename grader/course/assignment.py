@@ -25,6 +25,7 @@ LANGUAGE = {"name": "python", "pygments_lexer": "ipython3"}
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 _FIRST_RUNG = re.compile(r"^## 00\b", re.MULTILINE)
+_LATER_RUNGS = re.compile(r"^## 01\b.*", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^(?=## )", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^(`{3,}|:{3,})\{", re.MULTILINE)
 
@@ -137,15 +138,14 @@ def _cells(topic: Topic) -> Iterator[NotebookNode]:
 
 
 def _prose(topic: Topic) -> str:
-    """The lesson up to its first rung: the problem and its bound. Sections that quote kernels are left out: they tell
-    how to get there."""
+    """The lesson up to what its rungs change: the problem and its bound. Sections that quote kernels are left out, as
+    that of the first rung: they tell how to get there."""
     path = topic.folder / "lesson.md"
     text = path.read_text(encoding="utf-8")
-    first = _FIRST_RUNG.search(text)
-    if first is None:
+    if not _FIRST_RUNG.search(text):
         remedy = "its first rung begins with `## 00`"
         raise WarpladderError("nobody can tell where the lesson's rungs begin", file=path, remedy=remedy)
-    sections = _HEADING.split(text[: first.start()])
+    sections = _HEADING.split(_LATER_RUNGS.sub("", text))
     return "\n\n".join(section.strip() for section in sections if not _DIRECTIVE.search(section))
 
 
