@@ -14,6 +14,7 @@ from typing import NoReturn
 
 import pytest
 from rich.console import Console
+from terminals import may_be_interrupted
 from test_commands import Ladder, ladder
 
 from grader.cli.watching import WAITING, Watching, stamp
@@ -44,6 +45,7 @@ class Watched:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
+            preexec_fn=may_be_interrupted,
             env={**os.environ, "PYTHONUNBUFFERED": "1", "COLUMNS": "80"},
         )
         self.said: queue.Queue[str] = queue.Queue()

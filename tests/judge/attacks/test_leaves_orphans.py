@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from attacking import attack, each_protection
 from classroom.processes import adopting, descendants, left
+from terminals import may_be_interrupted
 
 from grader.workbook import topics
 
@@ -50,11 +51,6 @@ def adopted() -> Iterator[None]:
         yield
 
 
-def _may_be_interrupted() -> None:
-    """As in a terminal: a shell has its background jobs ignore SIGINT, and what they start does so, too."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @pytest.mark.parametrize("signals", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT], ids=lambda one: one.name)
 def test_killing_the_grader_leaves_nothing(signals: signal.Signals, adopted: None, tmp_path: Path) -> None:
     kernel = tmp_path / "endless.cu"
@@ -65,7 +61,7 @@ def test_killing_the_grader_leaves_nothing(signals: signal.Signals, adopted: Non
         command,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        preexec_fn=_may_be_interrupted,
+        preexec_fn=may_be_interrupted,
     )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not descendants(grader.pid):
