@@ -6,5 +6,5 @@ import signal
 
 
 def may_be_interrupted() -> None:
-    """For `preexec_fn`: a shell has its background jobs ignore SIGINT, and so does what they start, tests among them."""
+    """For `preexec_fn`: a shell has its background jobs ignore SIGINT, and what they start does so, too."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
