@@ -8,6 +8,7 @@ from typing import Any
 
 import judged_course
 import pytest
+from formulas import formulas_of
 from judged_course import gradebook, hand_in
 from playwright.sync_api import Browser
 from windows import LAPTOP, PHONE, WIDER_THAN_THE_WINDOW, Opened, browser, formgrader, opened
@@ -69,13 +70,12 @@ def submission(browser: Browser, address: str, student: str, window: dict[str, i
 
 
 def typeset(page: Any) -> bool:
-    """Whether formulas are drawn, each as wide as one is, and none is left as it was written."""
+    """Whether all formulas are drawn, each as wide as one is, and none is left as it was written."""
     formulas = page.locator("math")
     drawn = [formulas.nth(place).bounding_box() for place in range(formulas.count())]
     left = page.locator(".rendered_html", has_text="$").count()
-    return (
-        len(drawn) > 10 and all(box and box["width"] > 5 and box["height"] > 5 for box in drawn) and not left
-    )
+    visible = all(box and box["width"] > 5 and box["height"] > 5 for box in drawn)
+    return len(drawn) == formulas_of("transpose") > 0 and visible and not left
 
 
 def test_what_lists_the_class(browser: Browser, address: str) -> None:
