@@ -69,13 +69,14 @@ def submission(browser: Browser, address: str, student: str, window: dict[str, i
     return seen
 
 
-def typeset(page: Any) -> bool:
-    """Whether all formulas are drawn, each as wide as one is, and none is left as it was written."""
+def typeset(page: Any, in_comments: int = 0) -> bool:
+    """Whether all formulas are drawn, those of the assignment and so many in comments, each as wide as one is, and none
+    is left as it was written."""
     formulas = page.locator("math")
     drawn = [formulas.nth(place).bounding_box() for place in range(formulas.count())]
     left = page.locator(".rendered_html", has_text="$").count()
     visible = all(box and box["width"] > 5 and box["height"] > 5 for box in drawn)
-    return len(drawn) == formulas_of("transpose") > 0 and visible and not left
+    return len(drawn) == formulas_of("transpose") + in_comments > in_comments and visible and not left
 
 
 def test_what_lists_the_class(browser: Browser, address: str) -> None:
@@ -111,7 +112,7 @@ def test_keys_lead_from_box_to_box(browser: Browser, address: str) -> None:
 def test_feedback(browser: Browser, course: Path, window: dict[str, int]) -> None:
     seen = opened(browser, (course / f"feedback/ada/{A}/{A}.html").as_uri(), window)
     assert (seen.elsewhere, seen.complaints) == ([], [])
-    assert typeset(seen.page)
+    assert typeset(seen.page, in_comments=2)
     assert not seen.page.evaluate(WIDER_THAN_THE_WINDOW)
     comment = seen.page.locator(".panel-footer")
     assert comment.locator("math").count() == 2
