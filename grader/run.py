@@ -15,6 +15,7 @@ from grader.emulator.cudart.events import Outcome
 from grader.emulator.nvrtc.compilation import PINNED
 from grader.errors import WarpladderError
 from grader.findings import compiling
+from grader.judge.runners.pool import check_arch
 
 
 def run(
@@ -38,16 +39,8 @@ def run(
     with compiling.in_words(source):
         if device != "emulator" and problem is None:
             return _run_native(source, arguments, options)
-        _check_arch(arch)
+        check_arch(arch)
         return process.run(source, arguments, arch, options)
-
-
-def _check_arch(arch: str) -> None:
-    """Raises WarpladderError for a GPU that is not emulated."""
-    try:
-        devices.find(arch)
-    except ValueError as error:
-        raise WarpladderError(str(error)) from None
 
 
 def _gpu_problem() -> WarpladderError | None:

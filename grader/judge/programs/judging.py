@@ -19,7 +19,7 @@ from grader.judge.grade import check_file
 from grader.judge.programs.mistakes import Run, of_run
 from grader.judge.programs.planting import missed, plants
 from grader.judge.provenance import provenance
-from grader.judge.runners.pool import Progress, silent
+from grader.judge.runners.pool import Progress, check_arch, silent
 from grader.results import CaseResult, ClaimResult, Device, FindingResult, Grade, Reproduce, Verdict
 from grader.workbook.programs import Program
 from grader.workbook.reference import Problem
@@ -47,6 +47,7 @@ def judge(
     that cannot compile; what is wrong with the program is the grade's.
     """
     check_file(exercise.name, file)
+    check_arch(arch)
     source = read_source(file, "a CUDA C++ program").splitlines()
     seed = secrets.randbelow(SEEDS) if seed is None else seed
     problems = exercise.reference.runs(random.Random(seed)) if only is None else [exercise.problem(only)]
@@ -55,7 +56,6 @@ def judge(
     with ExitStack() as stack:
         try:
             with compiling.in_words(file):
-                devices.find(arch)
                 program = stack.enter_context(process.compiled(file, arch))
         except compiling.NotCompiled as error:
             return grade.refused("error", str(error))

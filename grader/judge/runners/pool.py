@@ -42,7 +42,7 @@ class DevicePool:
         self.gpu = None if _emulator_for_sure(device, arch) else _gpu(device, arch)
         self.arch = arch or compiler.DEFAULT_ARCH if self.gpu is None else self.gpu.hello().arch
         if arch is not None:
-            _known(arch)
+            check_arch(arch)
         self._gpu_in_use = threading.Lock()
         threads = threads if jobs == 1 else 1
         self._emulators = [Runner("emulator", self.arch, threads) for _ in range(jobs)]
@@ -116,7 +116,7 @@ def _gpu(device: str, arch: str | None) -> Runner | None:
     return None
 
 
-def _known(arch: str) -> None:
+def check_arch(arch: str) -> None:
     """Raises WarpladderError for an architecture that no device is emulated of."""
     try:
         devices.find(arch)

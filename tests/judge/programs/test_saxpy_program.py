@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.errors import WarpladderError
 from grader.judge.programs.judging import judge
 from grader.results import Grade
 from grader.workbook import programs
@@ -207,3 +208,9 @@ def test_a_program_that_never_ends_is_ended(
     grade = judge(saxpy, written(tmp_path, "int main() {\n    for (volatile int i = 0;; i = i + 1) {}\n}\n"))
     assert (grade.verdict, grade.points) == ("timeout", 0)
     assert "endless loop" in (grade.reason or "")
+
+
+def test_an_architecture_that_is_not_emulated_is_refused(saxpy: Program) -> None:
+    with pytest.raises(WarpladderError, match="no emulated GPU of architecture 'sm_20'") as refused:
+        judge(saxpy, saxpy.answer, arch="sm_20")
+    assert refused.value.remedy == "give one of these to --arch"
