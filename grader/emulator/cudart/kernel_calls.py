@@ -15,25 +15,9 @@ from grader.emulator.cudart.waiting import PROT_NONE, Waiting
 from grader.emulator.devices import max_active_blocks
 from grader.emulator.errors import LaunchRefused, TooManyRegisters
 from grader.emulator.machine.machine import Kernel, LoadedModule
-from grader.emulator.machine.records import LaunchRecord
+from grader.emulator.machine.records import NOT_COMPLETED, LaunchRecord
 
 _MAX_DYNAMIC, _CARVEOUT = 8, 9
-_NOT_COMPLETED = {
-    "trap": Status.LaunchFailure,
-    "starved": Status.LaunchTimeout,
-    "budget exhausted": Status.LaunchTimeout,
-    "launch budget exhausted": Status.LaunchTimeout,
-    "deadlock": Status.LaunchTimeout,
-}
-_REASONS = {
-    "trap": "the kernel trapped",
-    "starved": "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
-    "budget exhausted": "the kernel used up its instruction budget: an endless loop?",
-    "launch budget exhausted": (
-        "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?"
-    ),
-    "deadlock": "the kernel deadlocked at a barrier",
-}
 
 
 @dataclass
@@ -111,10 +95,11 @@ class KernelCalls:
         self._guard_arguments(kernel, parameters, *work)
         if record.status != "completed":
             asserted = any(finding.kind == "assert" for finding in record.findings)
-            self.state.sticky = Status.Assert if asserted else _NOT_COMPLETED[record.status]
+            ended = Status.LaunchFailure if record.status == "trap" else Status.LaunchTimeout
+            self.state.sticky = Status.Assert if asserted else ended
             if not record.findings:
                 self.state.note(
-                    "launch_failed", detail=self.state.sticky.cuda_name, reason=_REASONS[record.status]
+                    "launch_failed", detail=self.state.sticky.cuda_name, reason=NOT_COMPLETED[record.status]
                 )
 
     def _failed(self, error: CudaError, *, empty: bool = False) -> NoReturn:

@@ -183,6 +183,18 @@ class Accessed:
     """Its name, where somebody knows it."""
 
 
+NOT_COMPLETED = {
+    "trap": "the kernel trapped",
+    "starved": "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
+    "budget exhausted": "the kernel used up its instruction budget: an endless loop?",
+    "launch budget exhausted": (
+        "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?"
+    ),
+    "deadlock": "the kernel deadlocked at a barrier",
+}
+"""What became of a launch that has not come to its end, by its record's status."""
+
+
 @dataclass(frozen=True)
 class LaunchRecord:
     """One launch: what ran, what it counted, what was wrong with it."""

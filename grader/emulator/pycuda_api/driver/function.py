@@ -12,6 +12,7 @@ import numpy.typing as npt
 from grader.emulator.devices import max_active_blocks
 from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
 from grader.emulator.machine.machine import Kernel, LaunchRecord
+from grader.emulator.machine.records import NOT_COMPLETED
 from grader.emulator.pycuda_api.driver import arguments
 from grader.emulator.pycuda_api.driver.constants import func_cache, function_attribute
 from grader.emulator.pycuda_api.driver.context import Context
@@ -19,24 +20,6 @@ from grader.emulator.pycuda_api.driver.conversion import unsigned
 from grader.emulator.pycuda_api.driver.emulation import Emulation, emulation, in_context
 from grader.emulator.pycuda_api.driver.errors import NotEmulated, Status, failure
 from grader.emulator.pycuda_api.driver.stream import Event, Stream, in_order
-
-_NOT_COMPLETED = {
-    "trap": (Status.LAUNCH_FAILED, "the kernel trapped"),
-    "starved": (
-        Status.LAUNCH_TIMEOUT,
-        "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
-    ),
-    "budget exhausted": (
-        Status.LAUNCH_TIMEOUT,
-        "the kernel used up its instruction budget: an endless loop?",
-    ),
-    "launch budget exhausted": (
-        Status.LAUNCH_TIMEOUT,
-        "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?",
-    ),
-    "deadlock": (Status.LAUNCH_TIMEOUT, "the kernel deadlocked at a barrier"),
-}
-
 
 _HINTS = {"arg_format": ": call prepare() first", "texrefs": ": call prepare() first"}
 
@@ -275,7 +258,8 @@ def _not_completed(record: LaunchRecord) -> tuple[Status, str]:
     asserted = next((finding for finding in record.findings if finding.kind == "assert"), None)
     if asserted:
         return Status.ASSERT, f"assertion {asserted.assertion} in {asserted.function}"
-    return _NOT_COMPLETED[record.status]
+    status = Status.LAUNCH_FAILED if record.status == "trap" else Status.LAUNCH_TIMEOUT
+    return status, NOT_COMPLETED[record.status]
 
 
 def _most_threads(kernel: Kernel) -> int:
