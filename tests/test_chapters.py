@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
-from importlib import import_module
 from pathlib import Path
 
 import pytest
+from book_extensions import extension
 
 from grader.workbook import topics
 
@@ -16,14 +15,6 @@ ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "book" / "machine").glob("*.md"))
 DRAWN = re.compile(r"^```\{drawn\} (\w+)\.(\w+)$", re.MULTILINE)
 SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def extensions() -> None:
-    """The book's extensions, where Sphinx finds them."""
-    folder = str(ROOT / "book" / "_ext")
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
 
 
 def drawn(chapter: Path) -> list[tuple[str, str]]:
@@ -40,7 +31,7 @@ def test_a_chapter_has_two_pictures_or_more_and_names_sources(chapter: Path) -> 
     ("module", "function"), sorted({name for chapter in CHAPTERS for name in drawn(chapter)}), ids=".".join
 )
 def test_a_picture_is_complete_and_the_same_each_time(module: str, function: str) -> None:
-    draw = getattr(import_module(f"figures.{module}"), function)
+    draw = getattr(extension(f"figures.{module}"), function)
     picture = draw()
     assert picture == draw()
     assert SVG.findall(picture)

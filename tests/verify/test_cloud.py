@@ -13,11 +13,11 @@ from typing import Any
 
 import nbformat
 import pytest
+from clones import ROOT, copied_to
 
 # One group with the other set-ups: what one of them downloads, the others find in pip's cache.
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("gpu_setup")]
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOK = ROOT / "notebooks" / "cloud.ipynb"
 
 EXECUTE = """
@@ -38,11 +38,7 @@ def run(*command: str | Path, cwd: Path, **more: str) -> None:
 @pytest.fixture
 def address(tmp_path: Path) -> Path:
     """A repository with the workbook as it is here."""
-    copy = tmp_path / "published"
-    made_here = shutil.ignore_patterns(
-        ".git", ".venv", "build", "dist", ".*_cache", ".hypothesis", "__pycache__"
-    )
-    shutil.copytree(ROOT, copy, ignore=made_here)
+    copy = copied_to(tmp_path / "published")
     run("git", "init", "--quiet", cwd=copy)
     run("git", "add", "--all", cwd=copy)
     somebody = ("-c", "user.name=somebody", "-c", "user.email=somebody@example.org")

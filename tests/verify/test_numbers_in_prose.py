@@ -3,25 +3,14 @@ programs are cut into sections."""
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
-from pathlib import Path
-
 import pytest
+from book_extensions import extension
+from clones import ROOT
 
 from grader.errors import WarpladderError
 from grader.workbook.expressions import ExpressionError
 
 pytestmark = pytest.mark.verify
-
-EXTENSIONS = Path(__file__).resolve().parents[2] / "book" / "_ext"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def extensions() -> None:
-    """The book's extensions, where Sphinx finds them."""
-    if str(EXTENSIONS) not in sys.path:
-        sys.path.insert(0, str(EXTENSIONS))
 
 
 @pytest.mark.parametrize(
@@ -35,19 +24,17 @@ def extensions() -> None:
     ],
 )
 def test_a_number_in_prose_is_computed(text: str, written: str) -> None:
-    assert import_module("values").written(text) == written
+    assert extension("values").written(text) == written
 
 
 @pytest.mark.parametrize("text", ["nothing_like_it", "gemm.r99.time_s", "Z9.sms", "sms | furlongs", "sms +"])
 def test_a_number_that_cannot_be_computed_is_an_error(text: str) -> None:
     with pytest.raises((WarpladderError, ExpressionError)):
-        import_module("values").written(text)
+        extension("values").written(text)
 
 
 def test_the_map_of_the_way_leaves_out_what_is_not_there() -> None:
-    rows = list(
-        import_module("start").table(["transpose 00-01 | machine/access | banks none", "none | a | b"])
-    )
+    rows = list(extension("start").table(["transpose 00-01 | machine/access | banks none", "none | a | b"]))
     assert len(rows) == 3
     assert "rungs 00 to 01" in rows[2]
     assert "banks.md" in rows[2]
@@ -55,11 +42,11 @@ def test_the_map_of_the_way_leaves_out_what_is_not_there() -> None:
 
 
 def test_a_section_of_a_program_is_shown_without_what_surrounds_it() -> None:
-    programs = EXTENSIONS.parent / "machine" / "programs"
-    found = import_module("beside").sections(programs / "vector_add.cu")
+    programs = ROOT / "book" / "machine" / "programs"
+    found = extension("beside").sections(programs / "vector_add.cu")
     assert found["Kernel"].startswith("__global__ void vector_add(")
     assert found["Kernel"].endswith("}")
     assert "int main" not in found["Kernel"]
     assert found["Allocate"].splitlines()[0] == "const size_t nbytes = n * sizeof(float);"
     assert found["Clean up"].splitlines()[-1] == "return 0;"
-    assert list(import_module("beside").sections(programs / "vector_add.py")) == list(found)
+    assert list(extension("beside").sections(programs / "vector_add.py")) == list(found)

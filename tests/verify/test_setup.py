@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from clones import copied_to
 
 DRIVER = ctypes.util.find_library("cuda")
 
@@ -26,7 +27,6 @@ pytestmark = [
     ),
 ]
 
-ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("bash", "sh", "make", "touch")
 COMPILER = ("g++", "as", "ld", "nm")
 
@@ -72,10 +72,7 @@ def machine(folder: Path, cuda: str, tools: tuple[str, ...]) -> Machine:
         (programs / tool).symlink_to(found)
     (programs / "nvidia-smi").write_text(NVIDIA_SMI.format(cuda=cuda))
     (programs / "nvidia-smi").chmod(0o755)
-    made_here = shutil.ignore_patterns(
-        ".git", ".venv", "build", "dist", ".*_cache", ".hypothesis", "__pycache__"
-    )
-    shutil.copytree(ROOT, clone, ignore=made_here)
+    copied_to(clone)
     seen = re.compile(r"CUDA_|CXX|CC$|.*_PATH|PYTHONPATH|LDFLAGS|VIRTUAL_ENV|PYTEST|MAKE|MFLAGS")
     kept = {name: value for name, value in os.environ.items() if not seen.match(name)}
     python = getattr(sys, "_base_executable", sys.executable)
