@@ -48,7 +48,7 @@ def spill_footprint(threads: int, blocks: int, spilled: int) -> dict[str, float]
 
 
 def tile_reuse(side: int) -> int:
-    """Floats loaded without tiles over those with: 2·K a thread against 2·K/side (Programming Guide, "Shared Memory")."""
+    """Floats loaded without tiles over those with (Programming Guide, "Shared Memory"): 2·K a thread and 2·K/side."""
     k = 32 * side
     without = side * side * 2 * k  # of a block
     staged = k // side * 2 * side * side

@@ -14,7 +14,7 @@ def streams_done(copy_in: int, kernel: int, copy_out: int, third: int) -> dict[s
 
 
 def host_goes_on(calls: int, kernel: int, call: int) -> dict[str, float]:
-    """Microseconds until a host has enqueued so many launches (Programming Guide, "Asynchronous Concurrent Execution")."""
+    """Microseconds until a host has enqueued so many launches (Programming Guide, "Asynchronous Execution")."""
     return {"answer": calls * call, "done": calls * kernel}
 
 
