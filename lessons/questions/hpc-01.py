@@ -62,9 +62,7 @@ def issued_for_branch(threads: int, condition: str, yes: int, no: int) -> dict[s
     CUDA C++ Programming Guide, "SIMT Architecture": a warp executes each branch path that one of its threads takes.
     """
     holds = CONDITIONS[condition]
-    sides = [
-        {holds(thread) for thread in range(first, first + WARP)} for first in range(0, threads, WARP)
-    ]
+    sides = [{holds(thread) for thread in range(first, first + WARP)} for first in range(0, threads, WARP)]
     issued = sum(yes * (True in side) + no * (False in side) for side in sides)
     return {
         "answer": issued,

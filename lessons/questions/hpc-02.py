@@ -8,7 +8,10 @@ FLOAT = 4  # bytes
 MIB = 2**20
 H100_CLOCK = 1.9  # GHz, as the probe says
 
-KNOWN, UNKNOWN = "here all indices are known to the compiler", "here an index is known only when the kernel runs"
+KNOWN, UNKNOWN = (
+    "here all indices are known to the compiler",
+    "here an index is known only when the kernel runs",
+)
 
 USES = {
     "`a[i]` in a loop over i from 0 to 7 that is fully unrolled": ("in registers", KNOWN),

@@ -33,7 +33,10 @@ def default_done(a: int, b: int, c: int, made: str, option: str) -> dict[str, fl
     if "per-thread" in option:
         return {"answer": max(a, b, c), "why": "The per-thread default stream is one like any other"}
     if "NonBlocking" in made:
-        return {"answer": max(a, b, c), "why": "Non-blocking streams do not wait for the legacy default stream"}
+        return {
+            "answer": max(a, b, c),
+            "why": "Non-blocking streams do not wait for the legacy default stream",
+        }
     return {"answer": a + b + c, "why": "The legacy default stream waits for s1, and s2 waits for it"}
 
 
