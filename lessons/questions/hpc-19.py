@@ -1,7 +1,7 @@
 """NEON and its successors: registers, chains and multiply-adds of a micro-kernel.
 
-Sources: Arm Intrinsics (`vfmaq_laneq_f32`, SDOT, SMMLA); the libraries' own documentation; Laukemann, Hager and Wellein,
-2024, for pipes and latencies.
+Sources: Arm Intrinsics (`vfmaq_laneq_f32`, SDOT, SMMLA); the libraries' own documentation; Laukemann, Hager and
+Wellein, 2024, for pipes and latencies.
 """
 
 import math
