@@ -48,7 +48,7 @@ def macro(virtual: int, real: int) -> int:
 def cubins_needed(fleet: str) -> dict[str, float | str]:
     """A cubin runs on its major version from its minor upwards: one for the lowest minor of each major version."""
     own = sorted(_capability(name) for name in BOARDS if name.split()[-1] in re.findall(r"\w+", fleet))
-    lowest = {major: minor for major, minor in reversed(own)}
+    lowest = dict(reversed(own))
     names = [f"sm_{major}{minor}" for major, minor in sorted(lowest.items())]
     return {"answer": len(names), "names": ", ".join(names)}
 
