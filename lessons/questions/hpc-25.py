@@ -37,6 +37,12 @@ def resident(copies: float, kernel: float, cpu: float, products: int) -> dict[st
     return {"answer": all_cpu / gpu, "gpu": gpu, "all_cpu": all_cpu, "naive": cpu / (copies + kernel)}
 
 
+def launched(work: float, products: int, call: float) -> float:
+    """Microseconds a product in a long row: the slower of launching and computing sets the pace."""
+    del products
+    return max(work, call)
+
+
 def products(cpu_us: int, kernel_us: int, copies_us: int) -> int:
     """The smallest T with copies + T · kernel < T · cpu; the CPU's product has to take longer than the kernel's."""
     return copies_us // (cpu_us - kernel_us) + 1
