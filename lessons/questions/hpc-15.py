@@ -1,43 +1,35 @@
-"""The numbers of hpc-15: what fits on an SM, and what keeps memory busy."""
+"""The numbers of hpc-15: what fits on an SM, and what keeps memory busy.
 
-from grader.analysis.devices import DeviceSpec, boards
-from grader.analysis.occupancy import MAX_BLOCK_THREADS, REGISTER_UNIT, REGISTERS, WARP, occupancy
+Source of the limits and units: CUDA C++ Programming Guide, Technical Specifications per Compute Capability, and
+cuda_occupancy.h of the CUDA toolkit, by way of `grader.analysis.occupancy`.
+"""
 
-QUARTERS = 4  # of an SM, each with its own registers and warps
+import math
+
+from grader.analysis.devices import named
+from grader.analysis.occupancy import QUARTERS, REGISTER_UNIT, REGISTERS, WARP, occupancy
+
+H200 = named("H200")
 MOST_REGISTERS = 255  # of a thread, from compute capability 3.5 on
 MOST_THREADS = 2048  # of an SM of an A100 or H100
+LIMITS = {
+    "warps": "slots for warps",
+    "registers": "registers",
+    "shared memory": "shared memory",
+    "blocks": "slots for blocks",
+}
 
 
-def blocks_per_sm(threads: int, registers: int, shared_kib: int, device: str) -> dict[str, float]:
-    """Blocks resident on an SM, and what each resource would allow by itself.
-
-    Source: CUDA C++ Programming Guide, Technical Specifications per Compute Capability; units of allocation:
-    cuda_occupancy.h of the CUDA toolkit.
-    """
-    board = _board(device)
-    sm = board.capability
-    shared = shared_kib * 1024
-    taken = -(-(shared + sm.shared_reserved) // sm.shared_unit) * sm.shared_unit
-    warps = -(-threads // WARP)
-    return {
-        "answer": occupancy(board, threads, registers, shared).blocks_per_sm,
-        "by_warps": sm.warps // warps,
-        "by_registers": _warps_by_registers(registers) // warps,
-        "by_shared": sm.shared_bytes // taken if taken else sm.blocks,
-        "by_blocks": sm.blocks,
-    }
+def percent(most: int, blocks: int, threads: int) -> dict[str, float]:
+    """Resident warps over the most that the SM can hold, in per cent."""
+    warps = blocks * math.ceil(threads / WARP)
+    return {"answer": 100 * warps / most, "warps": warps}
 
 
-def most_registers(blocks: int, threads: int, device: str) -> dict[str, float]:
-    """Most registers a thread with which so many blocks are resident; the inverse of the sum above."""
-    warps = blocks * -(-threads // WARP)
-    per_quarter = -(-warps // QUARTERS)
-    per_warp = REGISTERS // QUARTERS // per_quarter // REGISTER_UNIT * REGISTER_UNIT
-    answer = min(per_warp // WARP, MOST_REGISTERS)
-    board = _board(device)
-    assert threads <= MAX_BLOCK_THREADS
-    assert occupancy(board, threads, answer, 0).blocks_per_sm >= blocks
-    return {"answer": answer, "warps": warps, "per_quarter": per_quarter, "per_warp": per_warp}
+def warps_to_hide(issue: int, wait: int) -> dict[str, float]:
+    """Warps of which one can always issue: the others fill the clocks in which one waits."""
+    others = math.ceil(wait / issue)
+    return {"answer": 1 + others, "others": others}
 
 
 def bytes_in_flight(latency_ns: float, bandwidth_tb: float, sms: int) -> dict[str, float | str]:
@@ -54,11 +46,49 @@ def bytes_in_flight(latency_ns: float, bandwidth_tb: float, sms: int) -> dict[st
     return {"answer": total / sms / 1024, "total_mib": total / 2**20, "threads": threads, "so": so}
 
 
-def _warps_by_registers(registers: int) -> int:
-    """Warps whose registers fit; a quarter of an SM holds whole warps."""
-    per_warp = -(-registers * WARP // REGISTER_UNIT) * REGISTER_UNIT
-    return REGISTERS // QUARTERS // per_warp * QUARTERS
+def limited_by(threads: int, registers: int, shared_kib: int) -> dict[str, float | str]:
+    """Which resource of an H200's SM admits the fewest blocks."""
+    found = occupancy(H200, threads, registers, shared_kib * 1024)
+    return {"answer": LIMITS[found.limited_by]} | _allowed(threads, registers, shared_kib)
 
 
-def _board(device: str) -> DeviceSpec:
-    return next(spec for spec in boards() if spec.name == device)
+def blocks_per_sm(threads: int, registers: int, shared_kib: int) -> dict[str, float]:
+    """Blocks resident on an SM of an H200, and what each resource would allow by itself."""
+    found = occupancy(H200, threads, registers, shared_kib * 1024)
+    return {"answer": found.blocks_per_sm} | _allowed(threads, registers, shared_kib)
+
+
+def blocks_lost(threads: int, registers: int) -> dict[str, float]:
+    """Resident blocks that one register more for each thread costs."""
+    before, after = (occupancy(H200, threads, count, 0) for count in (registers, registers + 1))
+    return {
+        "answer": before.blocks_per_sm - after.blocks_per_sm,
+        "blocks_before": before.blocks_per_sm,
+        "blocks_after": after.blocks_per_sm,
+        "before": _registers_of_warp(registers),
+        "after": _registers_of_warp(registers + 1),
+    }
+
+
+def most_registers(blocks: int, threads: int) -> dict[str, float]:
+    """Most registers a thread with which so many blocks are resident."""
+    warps = blocks * math.ceil(threads / WARP)
+    per_quarter = math.ceil(warps / QUARTERS)
+    per_warp = REGISTERS // QUARTERS // per_quarter // REGISTER_UNIT * REGISTER_UNIT
+    answer = min(per_warp // WARP, MOST_REGISTERS)
+    return {"answer": answer, "warps": warps, "per_quarter": per_quarter, "per_warp": per_warp}
+
+
+def loads_a_thread(percent: float, width: int) -> dict[str, float]:
+    """Loads in flight a thread that make up for fewer threads, by Little's law."""
+    fewer, wider = 100 / percent, width / 4
+    return {"answer": fewer / wider, "fewer": fewer, "wider": wider}
+
+
+def _allowed(threads: int, registers: int, shared_kib: int) -> dict[str, float]:
+    fits = occupancy(H200, threads, registers, shared_kib * 1024).fits
+    return {f"by_{limit.split()[0]}": blocks for limit, blocks in fits.items()}
+
+
+def _registers_of_warp(registers: int) -> int:
+    return math.ceil(registers * WARP / REGISTER_UNIT) * REGISTER_UNIT

@@ -30,6 +30,17 @@ def that_run(cubin: str, ptx: str) -> dict[str, float | str]:
     return _counted(names) | {"cubins": len(load), "compiled": len(compiled)}
 
 
+def only(image: str) -> dict[str, float | str]:
+    """How many boards load a binary that holds one cubin, or PTX for one architecture, and nothing else."""
+    architecture = image.split()[-1]
+    names = _that_load(architecture) if "cubin" in image else _that_compile(architecture)
+    if _version(architecture)[2]:
+        why = "Code with an “a” runs on that very architecture and on no other"
+    else:
+        why = "PTX is compiled for every equal or later capability"
+    return _counted(names) | {"why": why}
+
+
 def _that_load(cubin: str) -> list[str]:
     """Boards of the same major capability and an equal or higher minor one; with "a", of that one alone."""
     major, minor, specific = _version(cubin)

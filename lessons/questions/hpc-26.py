@@ -39,10 +39,18 @@ def refused(flags: str) -> dict[str, float | str]:
     return _about(found, held)
 
 
-def first_start(kernels: int, ms: int) -> dict[str, float]:
-    """Minutes of compilation, one kernel after the other."""
-    seconds = kernels * ms / 1e3
-    return {"answer": seconds / 60, "seconds": seconds}
+def macro(virtual: int, real: int) -> int:
+    """`__CUDA_ARCH__`: the virtual architecture alone decides it."""
+    del real
+    return 10 * virtual
+
+
+def cubins_needed(fleet: str) -> dict[str, float | str]:
+    """A cubin runs on its major version from its minor upwards: one for the lowest minor of each major version."""
+    own = sorted(_capability(name) for name in BOARDS if name.split()[-1] in re.findall(r"\w+", fleet))
+    lowest = dict(reversed(own))
+    names = [f"sm_{major}{minor}" for major, minor in sorted(lowest.items())]
+    return {"answer": len(names), "names": ", ".join(names)}
 
 
 def _images(flags: str) -> list[str]:
