@@ -77,7 +77,7 @@ def struct_waste(size: int, field: int) -> dict[str, float]:
 
 
 def dram_share(stride: int) -> dict[str, float]:
-    """Per cent of DRAM's bytes that are used where every `stride`th float is read and 64 bytes are fetched at a time."""
+    """Per cent of DRAM's bytes used where every `stride`th float is read, and 64 bytes are fetched at a time."""
     return {
         "answer": _used_percent(stride, FILL),
         "wanted": max(1, FILL // FLOAT // stride),

@@ -15,7 +15,8 @@ WORDS: dict[str, Callable[[int], int]] = {
     "16 · i": lambda i: 16 * i,
     "4 · i": lambda i: 4 * i,
     "33 · i": lambda i: 33 * i,
-    "31 − i": lambda i: 31 - i,
+    "96 · i": lambda i: 96 * i,
+    "8 · i + 5": lambda i: 8 * i + 5,
     "i + 32 · (i mod 2)": lambda i: i + 32 * (i % 2),
     "32 · (i mod 4) + i / 4, rounded down": lambda i: 32 * (i % 4) + i // 4,
     "64 · (i mod 8) + i": lambda i: 64 * (i % 8) + i,
@@ -23,15 +24,15 @@ WORDS: dict[str, Callable[[int], int]] = {
 }
 
 TILES = {
-    "a tile of 32 × 32 floats": (
+    "rows of 32 floats": (
         "02_shared_tile",
         "A column lies in one bank, so its 32 words come in 32 turns, 31 more than one",
     ),
-    "a tile of 32 rows of 33 floats": (
+    "rows of 33 floats": (
         "03_padded_tile",
         "A column's words lie 33 apart, in 32 different banks",
     ),
-    "a tile of 32 × 32 floats, element x of row y at place x XOR y": (
+    "rows of 32 floats, with element x of row y at place x XOR y": (
         "04_swizzled_tile",
         "For one x, 32 different y give 32 different banks",
     ),
