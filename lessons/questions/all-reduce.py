@@ -4,7 +4,7 @@ from math import log2
 
 
 def steps_until(n: int, what: str) -> dict[str, float]:
-    """Steps of a ring: n − 1 until a piece is complete, 2(n − 1) until all have gone round (Patarasuk and Yuan, 2009)."""
+    """Steps of a ring: n − 1 until a piece is complete, as many more for all (Patarasuk and Yuan, 2009)."""
     once = n - 1
     return {"answer": once if "one piece" in what else 2 * once, "once": once}
 
