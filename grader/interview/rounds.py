@@ -14,7 +14,7 @@ from grader.workbook.expressions import Expression, nearest
 from grader.workbook.strict_toml import Table, read
 from grader.workbook.topic import Topic
 
-FILE = "interview.toml"
+FILE, FUNCTIONS = "interview.toml", "interview.py"
 LEAST_ROUNDS, LEAST_ROUND_POINTS = 2, 2
 
 
@@ -55,6 +55,11 @@ class Interview(Entry):
     topic: str
     minutes: int
     rounds: tuple[Round, ...]  # up the ladder
+
+    @property
+    def every_point(self) -> tuple[Point, ...]:
+        """Those of the opening, then of each round."""
+        return self.points + tuple(point for item in self.rounds for point in (*item.limits, *item.next))
 
 
 def discover(topics: dict[str, Topic], root: Path | None = None) -> dict[str, Interview]:
