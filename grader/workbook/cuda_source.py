@@ -30,6 +30,7 @@ _ARRAY = re.compile(
 )
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
 _UPDATED = re.compile(r"\batomic\w+\s*\(\s*&?\s*([A-Za-z_]\w*)")
+_FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\[])")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 _LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
@@ -90,6 +91,13 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
 def updated_in(source: str, line: int) -> tuple[str, ...]:
     """The arrays that atomic functions of a line update. Empty where the line tells nothing."""
     return tuple(dict.fromkeys(_UPDATED.findall(_line(_COMMENT.sub(_blank, source), line))))
+
+
+def factors(source: str, line: int, array: str) -> set[str]:
+    """The names by which a line multiplies where it indexes an array: `K` in `B[(k + i) * K + column]`."""
+    text = _line(_COMMENT.sub(_blank, source), line)
+    indices = re.findall(rf"\b{re.escape(array)}\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", text)
+    return {name for index in indices for found in _FACTOR.findall(index) for name in found if name}
 
 
 def _line(text: str, line: int) -> str:
