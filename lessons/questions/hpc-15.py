@@ -85,6 +85,11 @@ def loads_a_thread(percent: float, width: int) -> dict[str, float]:
     return {"answer": fewer / wider, "fewer": fewer, "wider": wider}
 
 
+def spilled_bytes(bytes: int, loads: int, threads: int) -> int:
+    """Megabytes that spills store and load, for millions of threads."""
+    return bytes * (1 + loads) * threads
+
+
 def _allowed(threads: int, registers: int, shared_kib: int) -> dict[str, float]:
     fits = occupancy(H200, threads, registers, shared_kib * 1024).fits
     return {f"by_{limit.split()[0]}": blocks for limit, blocks in fits.items()}
