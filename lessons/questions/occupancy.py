@@ -1,4 +1,4 @@
-"""The numbers of hpc-15: what fits on an SM, and what keeps memory busy.
+"""Occupancy: what fits on an SM, and what keeps memory busy.
 
 Source of the limits and units: CUDA C++ Programming Guide, Technical Specifications per Compute Capability, and
 cuda_occupancy.h of the CUDA toolkit, by way of `grader.analysis.occupancy`.
