@@ -1,4 +1,4 @@
-"""Probes of hpc-06: what a systolic array makes of its cells, and of its memory."""
+"""Probes of accelerators: what a systolic array makes of its cells, and of its memory."""
 
 CHOICES = {
     "a fixed vision model, quantised to INT8, at 30 frames a second in a camera of 5 W": (

@@ -1,4 +1,4 @@
-"""Probes of hpc-11: what it costs to sum gradients. MB and GB are powers of ten, so MB / (GB/s) is ms."""
+"""Probes of all-reduce: what it costs to sum gradients. MB and GB are powers of ten, so MB / (GB/s) is ms."""
 
 from math import log2
 

@@ -1,4 +1,4 @@
-"""Probes of hpc-02: sizes and costs of the memories of a GPU."""
+"""Probes of memory-hierarchy: sizes and costs of the memories of a GPU."""
 
 from grader.analysis.access import global_access
 from grader.analysis.devices import board
