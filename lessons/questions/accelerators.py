@@ -25,9 +25,9 @@ def array_peak(side: int, megahertz: int) -> float:
     return 2 * side**2 * megahertz / 1e6
 
 
-def uses_of_a_read(side: int) -> int:
+def uses_of_a_read(rows: int, columns: int) -> int:
     """Cells of a row that an activation passes in a weight-stationary array (Jouppi et al., 2017)."""
-    return side
+    return columns
 
 
 def best_chip(work: str) -> dict[str, str]:
