@@ -1,5 +1,7 @@
 """Probes of accelerators: what a systolic array makes of its cells, and of its memory."""
 
+from grader.analysis.devices import board
+
 CHOICES = {
     "a fixed vision model, quantised to INT8, at 30 frames a second in a camera of 5 W": (
         "a neural accelerator",
@@ -50,3 +52,13 @@ def attained_tops(tops: int, bandwidth: int, batch: int) -> dict[str, float]:
     """The roofline (Williams et al., 2009): peak, or operations a byte of weights times bytes a second."""
     by_memory = 2 * batch * bandwidth / 1e3
     return {"answer": min(tops, by_memory), "by_memory": by_memory}
+
+
+def lanes_share(device: str) -> dict[str, float]:
+    """Per cent of the Tensor Cores' peak that FP32 lanes have, of the datasheets in devices.toml."""
+    gpu = board(device, "")
+    return {
+        "answer": 100 * gpu.peak_flop / gpu.peak_tensor,
+        "lanes": gpu.peak_flop / 1e12,
+        "tensor": gpu.peak_tensor / 1e12,
+    }
