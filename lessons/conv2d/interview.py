@@ -47,8 +47,8 @@ def for_this_layer(layer: str) -> dict[str, str]:
 
 
 def issue_time(products: int, each: int) -> float:
-    """Milliseconds of 132 multiprocessors that start four instructions of warps a clock, at 1.7 GHz."""
-    return products * 1e9 / WARP * each / (132 * 4 * 1.7e9) * 1e3
+    """Milliseconds of 125 multiprocessors that start four instructions of warps a clock, at 2 GHz."""
+    return products * 1e9 / WARP * each / (125 * 4 * 2e9) * 1e3
 
 
 def uses_of_an_element(K: int, taps: int) -> int:

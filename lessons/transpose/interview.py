@@ -159,7 +159,7 @@ def aligned_rows(rows: int, pitch: int) -> dict[str, float]:
 
 def share_of_copy(rate: int, time: int) -> dict[str, float]:
     """The time of a copy over the time it took, in per cent."""
-    nbytes = BOTH_WAYS * FLOAT * 8192**2
+    nbytes = BOTH_WAYS * FLOAT * 8000**2
     best = nbytes / (rate * 1e9) * 1e6
     return {"answer": 100 * best / time, "bytes": nbytes, "best": best}
 
