@@ -1,6 +1,7 @@
 """Probes of the convolution's interview: sums on paper, and counts of the ladder."""
 
-from grader.interview.counted import counted
+from grader.analysis.occupancy import REGISTERS
+from grader.interview.counted import counted, recorded
 
 FLOAT = 4  # bytes
 OPERATIONS = 2  # of a multiply-add
@@ -51,6 +52,14 @@ def issue_time(products: int, each: int) -> float:
     return products * 1e9 / WARP * each / (125 * 4 * 2e9) * 1e3
 
 
+def constant_weights() -> dict[str, float | str]:
+    """Times of rungs 00 and 01 on an H200."""
+    before, after = recorded("conv2d", "00_naive"), recorded("conv2d", "01_constant_filter")
+    shares = {"by less than 5 %": 0.0, "by about a third": 1 / 3, "by about a half": 1 / 2}
+    answer = min(shares, key=lambda name: abs(shares[name] - (before - after) / before))
+    return {"answer": answer, "before": 1e3 * before, "after": 1e3 * after}
+
+
 def uses_of_an_element(K: int, taps: int) -> int:
     """At stride 1 each tap of each filter meets an element once."""
     return K * taps**2
@@ -68,11 +77,11 @@ def cap_of_reads(products: int, wavefronts: int) -> dict[str, float]:
     return {"answer": 100 * arithmetic / max(arithmetic, wavefronts), "arithmetic": arithmetic}
 
 
-def slots_of_multiply_adds(each: int) -> dict[str, float]:
-    """Per cent of the issue slots; `own` is counted on the emulator, of rung 02."""
+def clocks_of_slots(each: int, products: int) -> dict[str, float]:
+    """Clocks of four schedulers; `own` is counted on the emulator, of rung 02."""
     values = counted("conv2d", "02_shared_tile")
     multiply_adds = values["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] / WARP
-    return {"answer": 100 / each, "own": values["smsp__inst_executed.sum"] / multiply_adds}
+    return {"answer": each * products / FMA_RATE, "own": values["smsp__inst_executed.sum"] / multiply_adds}
 
 
 def weights_apart(C: int, taps: int) -> int:
@@ -127,15 +136,15 @@ def taps_in_a_tile(last: int, taps: int) -> dict[str, float]:
     return {"answer": len({row % all_taps for row in range(rows)}), "rows": rows, "all": all_taps}
 
 
-def share_of_formula(work: int, peak: int, time: int) -> dict[str, float]:
+def share_of_formula(products: int, peak: int, time: int) -> dict[str, float]:
     """The formula's operations over the peak, in per cent of the time."""
-    least = work / peak
+    least = OPERATIONS * products / peak
     return {"answer": 100 * least / time, "least": least}
 
 
-def slots_left(products: int, others: int) -> dict[str, float]:
-    """Per cent of the issue slots that are no multiply-add."""
-    return {"answer": 100 * others / (products + others), "all": products + others}
+def loads_a_step(rows: int, columns: int, depth: int) -> dict[str, float]:
+    """Float4s of both operands, for each of so many rows."""
+    return {"answer": depth * (rows + columns) / 4, "products": depth * rows * columns}
 
 
 def products_an_output(m: int, taps: int) -> dict[str, float]:
@@ -174,7 +183,7 @@ def larger_tiles(m: int) -> dict[str, float]:
 def share_of_file(filters: int, tiles: int) -> dict[str, float]:
     """Per cent of a multiprocessor's registers."""
     sums = ELEMENTS * filters * tiles
-    return {"answer": 100 * sums / 65536, "sums": sums}
+    return {"answer": 100 * sums / REGISTERS, "sums": sums}
 
 
 def times_transformed(K: int, filters: int) -> float:
