@@ -1,7 +1,7 @@
 """Probes of the convolution's interview: sums on paper, and counts of the ladder."""
 
 from grader.analysis.occupancy import REGISTERS
-from grader.interview.counted import counted, recorded
+from grader.interview.counted import counted
 
 FLOAT = 4  # bytes
 OPERATIONS = 2  # of a multiply-add
@@ -53,11 +53,21 @@ def issue_time(products: int, each: int) -> float:
 
 
 def constant_weights() -> dict[str, float | str]:
-    """Times of rungs 00 and 01 on an H200."""
-    before, after = recorded("conv2d", "00_naive"), recorded("conv2d", "01_constant_filter")
-    shares = {"by less than 5 %": 0.0, "by about a third": 1 / 3, "by about a half": 1 / 2}
-    answer = min(shares, key=lambda name: abs(shares[name] - (before - after) / before))
-    return {"answer": answer, "before": 1e3 * before, "after": 1e3 * after}
+    """Counters of rungs 00 and 01, counted on the emulator."""
+    names = {
+        "instructions executed": "smsp__inst_executed.sum",
+        "requests to load from global memory": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "multiply-adds executed": "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+        "sectors stored to global memory": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    }
+    before, after = counted("conv2d", "00_naive"), counted("conv2d", "01_constant_filter")
+    (answer,) = (option for option, name in names.items() if after[name] < 0.9 * before[name])
+    executed, multiplied = names["instructions executed"], names["multiply-adds executed"]
+    return {
+        "answer": answer,
+        "before": before[executed] / before[multiplied] * WARP,
+        "after": after[executed] / after[multiplied] * WARP,
+    }
 
 
 def uses_of_an_element(K: int, taps: int) -> int:

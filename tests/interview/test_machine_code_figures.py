@@ -197,6 +197,16 @@ def test_shared_memory_caps_the_first_tile_at_a_sixth():
     assert 4 * wavefronts() == 6  # four multiply-adds could start in the clock of one wavefront
 
 
+def test_the_first_tile_keeps_units_busy_for_as_long_as_its_explanation_says():
+    (item,) = (r for r in rounds.read_interview(topics.load("gemm")).rounds if r.rung == "02_shared_tile")
+    (explain,) = (q.explain for point in item.limits for q in point.probes if q.name == "busy_units")
+    ffma, all_loads = sass("02_shared_tile")  # of a warp, for a pair of tiles
+    warps, schedulers = 32, 4
+    shared, slots = warps * ffma * wavefronts(), warps * (ffma + all_loads) / schedulers
+    for clocks in (shared, slots, warps * ffma / schedulers):
+        assert f"{clocks:,.0f}" in explain
+
+
 def test_ptxas_merges_no_access_of_a_transpose():
     found, ptx = operations("03_padded_tile", "transpose"), counted("transpose", "03_padded_tile")
     elements = ptx["M"] * ptx["N"] / LANES
