@@ -1,0 +1,1 @@
+"""Drills: short exercises of formats that can be checked, `lessons/drills/FORMAT/NAME.toml`."""
