@@ -2,7 +2,7 @@
 
 A drill's faulty source is whole: a kernel file or a schedule that a topic judges, a program that an exercise judges,
 or a program whose output is known (`[[run]]`). Lines that may be named as the fault's end with `//!`, in Python with
-`#!`. `[mend]` has replacements that cure it; `[fault]` says how the judge refuses what is not cured.
+`#!`; those where the judge sees its effect, with `//~` or `#~`. `[mend]` has replacements that cure it; `[fault]` says how the judge refuses what is not cured.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from grader.workbook.strict_toml import Table, read
 FOLDER = "review"
 SOURCES = (".cu", ".schedule.py")
 PROGRAM = "program"  # what judges a source that has [[run]]s
-_MARK = re.compile(r"[ \t]*(?://|#)![ \t]*$")
+_MARK = re.compile(r"[ \t]*(?://|#)([!~])[ \t]*$")
 _LINE = re.compile(r"\bline (\d+)")
 _FAULT_KEYS = ("judged_by", "kind", "reason")
 _MEND_KEYS = ("weight", "change")
@@ -82,7 +82,16 @@ class Hunt:
     @cached_property
     def lines(self) -> tuple[int, ...]:
         """The numbers of the marked lines."""
-        return tuple(n for n, line in enumerate(self.marked.splitlines(), 1) if _MARK.search(line))
+        return self._with("!")
+
+    @property
+    def effects(self) -> tuple[int, ...]:
+        """The numbers of the lines in which the fault shows and does not lie."""
+        return self._with("~")
+
+    def _with(self, sign: str) -> tuple[int, ...]:
+        marks = ((n, _MARK.search(line)) for n, line in enumerate(self.marked.splitlines(), 1))
+        return tuple(n for n, mark in marks if mark and mark[1] == sign)
 
     @property
     def cured(self) -> str:
@@ -192,7 +201,7 @@ def _off(hunt: Hunt, found: Judged) -> str | None:
     if not hunt.fault.reason.search(found.reason or ""):
         return f"`reason` is not found in what the judge says: {hunt.fault.reason.pattern}"
     named = _named(hunt, found)
-    if named and not named & set(hunt.lines):
+    if named and not named & {*hunt.lines, *hunt.effects}:
         return f"the judge names {_list(named)}, and {_list(hunt.lines)} are marked"
     return None
 

@@ -17,7 +17,7 @@ extern "C" __global__ void add_bias(const float* in, const float* bias, float* o
 
     __syncthreads();  //!
     if (threadIdx.y == 0 && column < N) {
-        shift[threadIdx.x] = bias[column];  //!
+        shift[threadIdx.x] = bias[column];  //~
     }
 
     if (column >= N) {

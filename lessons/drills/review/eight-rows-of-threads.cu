@@ -26,7 +26,7 @@ extern "C" __global__ void transpose(const float* in, float* out, int M, int N)
     column = blockIdx.y * TILE + threadIdx.x;
     for (int j = 0; j < TILE; j += ROWS) {
         if (row + j < N && column < M) {
-            out[size_t(row + j) * M + column] = tile[threadIdx.x][threadIdx.y + j];
+            out[size_t(row + j) * M + column] = tile[threadIdx.x][threadIdx.y + j];  //~
         }
     }
 }

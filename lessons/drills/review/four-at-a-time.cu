@@ -22,6 +22,6 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
     // N % 4 elements are left.
     if (blockIdx.x == 0 && threadIdx.x < N % 4) {
         const size_t i = N - threadIdx.x;  //!
-        c[i] = a[i] + b[i];  //!
+        c[i] = a[i] + b[i];  //~
     }
 }

@@ -19,7 +19,7 @@ __device__ float warp_sum(float value)
 
 extern "C" __global__ void block_sum(const float* in, float* out, int N)
 {
-    __shared__ float sums[32];  //!
+    __shared__ float sums[32];
     const int warp = threadIdx.x / 32;
     const int lane = threadIdx.x % 32;
 

@@ -39,13 +39,13 @@ extern "C" __global__ void reduce(const float* in, float* sums, float* out, int 
 
     if (threadIdx.x == 0) {
         sums[blockIdx.x] = numbers[0];  //!
-        last = atomicInc(&tickets, gridDim.x - 1) == gridDim.x - 1;  //!
+        last = atomicInc(&tickets, gridDim.x - 1) == gridDim.x - 1;
     }
     __syncthreads();
     if (!last) return;
 
     sum = 0.0f;
-    for (int block = threadIdx.x; block < gridDim.x; block += BLOCK) sum += __ldcg(sums + block);
+    for (int block = threadIdx.x; block < gridDim.x; block += BLOCK) sum += __ldcg(sums + block);  //~
     add_block(numbers, sum);
     if (threadIdx.x == 0) *out = numbers[0];
 }

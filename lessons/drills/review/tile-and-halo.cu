@@ -14,7 +14,7 @@ extern "C" __global__ void stencil(const float* in, float* out, int N)
     __shared__ float tile[TILE];  //!
     const int first = blockIdx.x * BLOCK;
 
-    for (int place = threadIdx.x; place < TILE; place += BLOCK) {  //!
+    for (int place = threadIdx.x; place < TILE; place += BLOCK) {
         const long long i = (long long)first + place - R;
         tile[place] = 0 <= i && i < N ? in[i] : 0.0f;
     }
@@ -24,7 +24,7 @@ extern "C" __global__ void stencil(const float* in, float* out, int N)
     if (i < N) {
         float sum = 0.0f;
         for (int offset = 0; offset <= 2 * R; ++offset) {
-            sum += tile[threadIdx.x + offset];  //!
+            sum += tile[threadIdx.x + offset];  //~
         }
         out[i] = sum;
     }
