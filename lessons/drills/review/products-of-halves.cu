@@ -1,15 +1,15 @@
 // /// launch
 // [[launch]]
 // kernel = "hgemm"
-// grid = ["cdiv(N, 32)", "cdiv(M, 8)"]
-// block = [32, 8]
+// grid = ["cdiv(N, 16)", "cdiv(M, 16)"]
+// block = [16, 16]
 // ///
 #include <cuda_fp16.h>
 
 extern "C" __global__ void hgemm(const half* A, const half* B, float* C, int M, int N, int K)
 {
-    const int row = blockIdx.y * 8 + threadIdx.y;
-    const int column = blockIdx.x * 32 + threadIdx.x;
+    const int row = blockIdx.y * 16 + threadIdx.y;
+    const int column = blockIdx.x * 16 + threadIdx.x;
     if (row >= M || column >= N) {
         return;
     }
