@@ -128,7 +128,8 @@ class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
 
 Answer = Talk | Nudged | Probed | Figure | Code | Rated
 
-Kind = Literal["interview", "quiz"]
+Kind = Literal["interview", "quiz", "review", "diagnose", "estimate", "read", "design"]
+"""Sessions: coding rounds, questions of the bank, and the formats of drills."""
 
 
 class Session(msgspec.Struct):

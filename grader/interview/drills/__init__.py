@@ -1,1 +1,1 @@
-"""Drills: short exercises of formats that can be checked, `lessons/drills/FORMAT/NAME.toml`."""
+"""Short exercises that are checked: one package module a format, one file an exercise below lessons/drills."""
