@@ -2,34 +2,41 @@
 
 A drill's faulty source is whole: a kernel file or a schedule that a topic judges, a program that an exercise judges,
 or a program whose output is known (`[[run]]`). Lines that may be named as the fault's end with `//!`, in Python with
-`#!`; those where the judge sees its effect, with `//~` or `#~`. `[mend]` has replacements that cure it; `[fault]` says how the judge refuses what is not cured.
+`#!`; those where the judge sees its effect, with `//~` or `# ~`. `[mend]` has replacements that cure it; `[fault]` says
+how the judge refuses what is not cured. The judge is the emulator's: a GPU finds no races.
 """
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.interview.drills.drill import HEAD, Drill, Format, read_head, read_table
+from grader.interview.drills.mending import Task, difference, file_of, mend
+from grader.interview.points import WHOLE
+from grader.interview.probes.kinds import MARK, LineProbe
+from grader.interview.talks import Talks
 from grader.judge.grade import grade
 from grader.judge.programs.judging import judge
 from grader.judge.programs.printing import Expected, judge_output
-from grader.results import FindingResult, Verdict
+from grader.judge.runners.pool import Progress, silent
+from grader.results import Grade
 from grader.workbook import programs, topics
-from grader.workbook.content import content_root
-from grader.workbook.strict_toml import Table, read
+from grader.workbook.strict_toml import Table
 
-FOLDER = "review"
 SOURCES = (".cu", ".schedule.py")
-PROGRAM = "program"  # what judges a source that has [[run]]s
-_MARK = re.compile(r"[ \t]*(?://|#)([!~])[ \t]*$")
+PROGRAM = "program"
+"""What judges a source that has [[run]]s."""
+
+MEND = "Now mend it, with as small a change as you can: all else should stay as it is."
+
+_MARKED = re.compile(r"[ \t]*(?://|#) ?([!~])[ \t]*$")
 _LINE = re.compile(r"\bline (\d+)")
-_FAULT_KEYS = ("judged_by", "kind", "reason")
-_MEND_KEYS = ("weight", "change")
 
 
 @dataclass(frozen=True)
@@ -45,53 +52,39 @@ class Fault:
     """How the judge refuses the faulty source."""
 
     judged_by: str  # a topic, an exercise that is a whole program, or PROGRAM
-    kind: str | None  # of its first finding; None where the values alone tell
+    kind: str | None  # of a finding; None where the values alone tell
     reason: re.Pattern[str]  # found in its reason
 
 
-@dataclass(frozen=True)
-class Judged:
-    """What came of a source."""
+@dataclass(frozen=True, kw_only=True)
+class Review(Drill):
+    """A bug hunt."""
 
-    verdict: Verdict
-    reason: str | None  # null for a pass
-    findings: Sequence[FindingResult]
-
-
-@dataclass(frozen=True)
-class Hunt:
-    """What a review has besides what all drills share."""
-
-    path: Path  # of the TOML file
     source: Path
     fault: Fault
-    mend_weight: int
-    changes: tuple[Change, ...]
-    runs: tuple[Expected, ...]
+    mend_weight: int  # of 100
+    changes: tuple[Change, ...]  # that cure it
+    runs: tuple[Expected, ...]  # of a program whose output is known
 
-    @cached_property
-    def marked(self) -> str:
-        """The source as it lies there."""
-        return self.source.read_text(encoding="utf-8")
+    @property
+    def further(self) -> tuple[tuple[str, int], ...]:
+        """Mending it."""
+        return (("mend", self.mend_weight),)
 
     @cached_property
     def shown(self) -> str:
-        """The source without marks: what the candidate gets."""
-        return "".join(_MARK.sub("", line) + "\n" for line in self.marked.splitlines())
+        """The source as the candidate gets it."""
+        return shown(self.source.read_text(encoding="utf-8"))
 
     @cached_property
     def lines(self) -> tuple[int, ...]:
-        """The numbers of the marked lines."""
-        return self._with("!")
+        """The lines that may be named as the fault's."""
+        return marked(self.source.read_text(encoding="utf-8"), "!")
 
-    @property
+    @cached_property
     def effects(self) -> tuple[int, ...]:
-        """The numbers of the lines in which the fault shows and does not lie."""
-        return self._with("~")
-
-    def _with(self, sign: str) -> tuple[int, ...]:
-        marks = ((n, _MARK.search(line)) for n, line in enumerate(self.marked.splitlines(), 1))
-        return tuple(n for n, mark in marks if mark and mark[1] == sign)
+        """The lines in which the fault shows and does not lie."""
+        return marked(self.source.read_text(encoding="utf-8"), "~")
 
     @property
     def cured(self) -> str:
@@ -100,70 +93,88 @@ class Hunt:
         for change in self.changes:
             if (count := text.count(change.old)) != 1:
                 message = f"`old` of a [[mend.change]] is found {count} times in {self.source.name}"
-                raise WarpladderError(message, file=self.path, remedy="give a text that is there once")
+                raise WarpladderError(message, file=self.file, remedy="give a text that is there once")
             text = text.replace(change.old, change.new)
         return text
 
-    @property
-    def file_name(self) -> str:
-        """What the candidate's file is called."""
-        return self.path.stem + self.source.suffix
-
-    def judge(self, file: Path) -> Judged:
-        """Judge what the candidate has made of it. Raises WarpladderError for a file that cannot be read."""
+    def judge(self, file: Path, progress: Progress = silent) -> Grade:
+        """What the judge says of a file. Raises WarpladderError for one that cannot be read."""
         name = self.fault.judged_by
         if name == PROGRAM:
-            found = judge_output(file, self.runs)
-            return Judged(found.verdict, found.reason, found.findings)
-        exercise = programs.find(name)
-        result = grade(topics.load(name), file, "emulator") if exercise is None else judge(exercise, file)
-        return Judged(result.verdict, result.reason, result.findings)
-
-    def judge_text(self, text: str) -> Judged:
-        """The same of a text."""
-        with tempfile.TemporaryDirectory(prefix="ladder-review-") as folder:
-            file = Path(folder, self.file_name)
-            file.write_text(text, encoding="utf-8")
-            return self.judge(file)
+            return judge_output(file, self.runs)
+        if (exercise := programs.find(name)) is not None:
+            return judge(exercise, file, progress=progress)
+        return grade(topics.load(name), file, "emulator", progress=progress)
 
 
-def names(root: Path | None = None) -> list[str]:
-    """The drills there are."""
-    folder = (root or content_root()) / "lessons" / "drills" / FOLDER
-    return sorted(path.stem for path in folder.glob("*.toml"))
+def shown(source: str) -> str:
+    """A source without its marks."""
+    return "".join(_MARKED.sub("", line) + "\n" for line in source.splitlines())
 
 
-def load(name: str, root: Path | None = None) -> Hunt:
-    """One drill's own part. Raises WarpladderError for one that is not complete."""
-    path = (root or content_root()) / "lessons" / "drills" / FOLDER / f"{name}.toml"
-    return read_hunt(read(path.read_text(encoding="utf-8").splitlines(), path))
+def marked(source: str, sign: str) -> tuple[int, ...]:
+    """The numbers of the lines that end with //! or, as `sign` says, //~."""
+    found = ((number, _MARKED.search(line)) for number, line in enumerate(source.splitlines(), 1))
+    return tuple(number for number, mark in found if mark and mark[1] == sign)
 
 
-def read_hunt(table: Table) -> Hunt:
-    """What is a review's own in its TOML file; raises WarpladderError."""
-    found = [path for suffix in SOURCES if (path := table.file.with_suffix(suffix)).is_file()]
-    if len(found) != 1:
-        expected = " or ".join(table.file.with_suffix(suffix).name for suffix in SOURCES)
-        raise table.error("the drill has no source", remedy=f"{expected} lies beside it")
-    mend = table.table("mend")
-    mend.allow(*_MEND_KEYS)
-    changes = tuple(_change(item) for item in mend.tables("change"))
+def read_review(path: Path) -> Review:
+    """A bug hunt; raises WarpladderError naming file and line."""
+    table = read_table(path)
+    table.allow(*HEAD, "fault", "mend", "run")
+    source = _source(table)
+    _give_code(table, source.read_text(encoding="utf-8"))
+    mending = table.table("mend")
+    mending.allow("weight", "change")
+    changes = tuple(_change(item) for item in mending.tables("change"))
     if not changes:
-        raise mend.error("no [[mend.change]] cures the fault")
-    hunt = Hunt(table.file, found[0], _fault(table), mend.get("weight", int), changes, _runs(table))
-    if not hunt.lines:
-        raise table.error(f"no line of {hunt.source.name} is marked", remedy="end the fault's lines with //!")
-    return hunt
+        raise mending.error("no [[mend.change]] cures the fault")
+    drill = Review(
+        **read_head(table),
+        source=source,
+        fault=_fault(table),
+        mend_weight=mending.get("weight", int),
+        changes=changes,
+        runs=tuple(_run(item) for item in table.tables("run")),
+    )
+    weights = sum(step.weight for step in drill.steps) + drill.mend_weight
+    if weights != WHOLE:
+        raise mending.error(
+            f"the weights of all steps and of [mend] sum to {weights}, not to {WHOLE}", "weight"
+        )
+    if (drill.fault.judged_by == PROGRAM) != bool(drill.runs):
+        raise table.table("fault").error(f'[[run]]s go with judged_by = "{PROGRAM}"', "judged_by")
+    return drill
+
+
+def _source(table: Table) -> Path:
+    found = [path for suffix in SOURCES if (path := table.file.with_suffix(suffix)).is_file()]
+    if len(found) == 1:
+        return found[0]
+    expected = " or ".join(table.file.with_suffix(suffix).name for suffix in SOURCES)
+    raise table.error(f"the drill has {len(found)} sources", remedy=f"one lies beside it: {expected}")
+
+
+def _give_code(table: Table, source: str) -> None:
+    """The step that asks for a line shows the source."""
+    numbers = marked(source, "!")
+    if not numbers:
+        raise table.error("no line of the source is marked", remedy=f"end the fault's line with {MARK}")
+    lines = enumerate(shown(source).splitlines(), 1)
+    code = "\n".join(f"{line}  {MARK}" if number in numbers else line for number, line in lines)
+    for step in table.tables("step"):
+        if step.values.get("kind") == "line":
+            step.values.setdefault("code", code)
 
 
 def _fault(table: Table) -> Fault:
     fault = table.table("fault")
-    fault.allow(*_FAULT_KEYS)
-    kind = fault.get("kind", str, "") or None
+    fault.allow("judged_by", "kind", "reason")
     try:
-        return Fault(fault.get("judged_by", str), kind, re.compile(fault.get("reason", str), re.DOTALL))
+        reason = re.compile(fault.get("reason", str), re.DOTALL)
     except re.error as error:
         raise fault.error(f"`reason` is no regular expression: {error}", "reason") from None
+    return Fault(fault.get("judged_by", str), fault.get("kind", str, "") or None, reason)
 
 
 def _change(table: Table) -> Change:
@@ -171,50 +182,91 @@ def _change(table: Table) -> Change:
     return Change(table.get("old", str), table.get("new", str))
 
 
-def _runs(table: Table) -> tuple[Expected, ...]:
-    found = []
-    for run in table.tables("run"):
-        run.allow("arguments", "prints")
-        found.append(Expected(run.names("arguments"), run.get("prints", str)))
-    return tuple(found)
+def _run(table: Table) -> Expected:
+    table.allow("arguments", "prints")
+    return Expected(table.names("arguments"), table.get("prints", str))
 
 
-def prove(hunt: Hunt) -> Iterator[WarpladderError]:
-    """Run fault and cure: problems where the judge does not refuse the one for its reason, or the other at all."""
-    found = hunt.judge_text(hunt.shown)
-    if found.verdict == "pass":
-        yield WarpladderError("the fault passes", file=hunt.source)
-    elif problem := _off(hunt, found):
-        yield WarpladderError(problem, file=hunt.path, remedy=found.reason)
-    cured = hunt.judge_text(hunt.cured)
+# ---- asked after the steps ---------------------------------------------------------------------------------------
+
+
+def mended(drill: Review, talks: Talks, step: str) -> None:
+    """Have it mended; then show what would have done."""
+    interviewer = talks.interviewer
+    if not interviewer.open(f"{step}.mend"):
+        return
+    task = Task(
+        step=f"{step}.mend",
+        heading=drill.title,
+        text=MEND,
+        hint=_hint(drill),
+        topic=drill.fault.judged_by,
+        suffix=drill.source.suffix,
+        source=drill.shown,
+        judge=drill.judge,
+        share=lambda result: float(result.verdict == "pass"),
+    )
+    mend(interviewer, task, file_of(interviewer, drill.name, drill.source.suffix))
+    with interviewer.clock.paused():
+        interviewer.frontend.say(difference(drill.shown, drill.cured), "A cure")
+
+
+def _hint(drill: Review) -> str:
+    return next(
+        (step.probe.explain for step in drill.steps if isinstance(step.probe, LineProbe)), drill.title
+    )
+
+
+# ---- the proof ---------------------------------------------------------------------------------------------------
+
+
+def prove(drill: Review) -> Iterator[WarpladderError]:
+    """Run fault and cure: problems where the judge does not refuse the one for its reason, or refuses the other."""
+    result = judged(drill, drill.shown)
+    if result.verdict == "pass":
+        yield WarpladderError("the fault passes", file=drill.source)
+    elif (problem := refused_otherwise(drill, result)) is not None:
+        yield WarpladderError(problem, file=drill.file, remedy=result.reason)
+    cured = judged(drill, drill.cured)
     if cured.verdict != "pass":
-        yield WarpladderError("the cure does not pass", file=hunt.path, remedy=cured.reason)
+        yield WarpladderError("the cure does not pass", file=drill.file, remedy=cured.reason)
 
 
-def _off(hunt: Hunt, found: Judged) -> str | None:
-    """What is not as [fault] says in the judge's refusal; None where all is."""
-    kinds = sorted({finding.kind for finding in found.findings})
-    if hunt.fault.kind is None and kinds:
+def judged(drill: Review, text: str) -> Grade:
+    """What the judge says of a text."""
+    with tempfile.TemporaryDirectory(prefix="ladder-review-") as folder:
+        file = Path(folder, f"{drill.name}{drill.source.suffix}")
+        file.write_text(text, encoding="utf-8")
+        return drill.judge(file)
+
+
+def refused_otherwise(drill: Review, result: Grade) -> str | None:
+    """What of a refusal is not as [fault] and the marks say; None where all is."""
+    fault, kinds = drill.fault, sorted({finding.kind for finding in result.findings})
+    if fault.kind is None and kinds:
         return f"[fault] names no kind, and the judge finds {', '.join(kinds)}"
-    if hunt.fault.kind is not None and hunt.fault.kind not in kinds:
-        return f"the judge finds {', '.join(kinds) or 'nothing'}, not {hunt.fault.kind}"
-    if not hunt.fault.reason.search(found.reason or ""):
-        return f"`reason` is not found in what the judge says: {hunt.fault.reason.pattern}"
-    named = _named(hunt, found)
-    if named and not named & {*hunt.lines, *hunt.effects}:
-        return f"the judge names {_list(named)}, and {_list(hunt.lines)} are marked"
+    if fault.kind is not None and fault.kind not in kinds:
+        return f"the judge finds {', '.join(kinds) or 'nothing'}, not {fault.kind}"
+    if not fault.reason.search(result.reason or ""):
+        return f"`reason` is not found in what the judge says: {fault.reason.pattern}"
+    named = _named(result, fault.kind)
+    if named and not named & {*drill.lines, *drill.effects}:
+        return f"the judge names {_list(named)}, and {_list(drill.lines)} are marked"
     return None
 
 
-def _named(hunt: Hunt, found: Judged) -> set[int]:
-    """Lines that the judge names in findings of the fault's kind, for what happens or for what causes it."""
-    lines = set()
-    for finding in found.findings:
-        if finding.kind == hunt.fault.kind:
-            lines |= {finding.line, finding.other.line if finding.other else None}
-            lines |= {int(line) for line in _LINE.findall(finding.remedy or "")}
-    return {line for line in lines if line}
+def _named(result: Grade, kind: str | None) -> set[int]:
+    """Lines that the judge names in findings of a kind, for what happens or for what causes it."""
+    found: set[int | None] = set()
+    for finding in result.findings:
+        if finding.kind == kind:
+            found |= {finding.line, finding.other.line if finding.other else None}
+            found |= {int(line) for line in _LINE.findall(finding.remedy or "")}
+    return {line for line in found if line}
 
 
-def _list(lines: Sequence[int] | set[int]) -> str:
+def _list(lines: Iterable[int]) -> str:
     return "lines " + ", ".join(map(str, sorted(lines)))
+
+
+FORMAT = Format("review", "a bug in a source", read_review, prove, mended, (".toml", ".py", *SOURCES))

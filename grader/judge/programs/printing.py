@@ -14,7 +14,7 @@ from grader.emulator.cudart.process import CompiledProgram
 from grader.findings import compiling
 from grader.judge.programs.judging import LIMIT_S, MOST_READ
 from grader.judge.programs.mistakes import seen
-from grader.results import FindingResult, Verdict
+from grader.results import FindingResult, Grade, Verdict
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,12 @@ class Expected:
     prints: str
 
 
-@dataclass(frozen=True)
-class Printed:
-    """What came of all runs, up to the first that is wrong."""
+def judge_output(file: Path, runs: Sequence[Expected], arch: str = devices.DEFAULT_ARCH) -> Grade:
+    """Compile a program and run it on the emulator, up to the first run that is wrong.
 
-    verdict: Verdict
-    reason: str | None  # null for a pass
-    findings: list[FindingResult]
-
-
-def judge_output(file: Path, runs: Sequence[Expected], arch: str = devices.DEFAULT_ARCH) -> Printed:
-    """Compile a program and run it on the emulator. It passes where nothing is found, its status is 0 and its output
-    is as expected. What does not compile is an error; a machine that cannot compile raises WarpladderError."""
+    It passes where nothing is found, its status is 0 and its output is as expected. What does not compile is an error
+    of the grade; a machine that cannot compile raises WarpladderError.
+    """
     try:
         with compiling.in_words(file), process.compiled(file, arch) as program:
             for expected in runs:
@@ -44,26 +38,26 @@ def judge_output(file: Path, runs: Sequence[Expected], arch: str = devices.DEFAU
                 if result.verdict != "pass":
                     return result
     except compiling.NotCompiled as error:
-        return Printed("error", str(error), [])
-    return Printed("pass", None, [])
+        return _grade(file, "error", str(error))
+    return _grade(file, "pass")
 
 
-def _one(program: CompiledProgram, expected: Expected, file: Path) -> Printed:
+def _one(program: CompiledProgram, expected: Expected, file: Path) -> Grade:
     with tempfile.TemporaryFile() as output:
         outcome = program.run(expected.arguments, trial=Trial(), output=output, limit_s=LIMIT_S)
         output.seek(0)
         text = output.read(MOST_READ).decode(errors="replace")
     call = " ".join((file.name, *expected.arguments))
     if outcome.timed_out:
-        return Printed("timeout", f"`{call}` has not ended after {LIMIT_S:.0f} s: an endless loop?", [])
+        return _grade(file, "timeout", f"`{call}` has not ended after {LIMIT_S:.0f} s: an endless loop?")
     if outcome.refused is not None:
-        return Printed("error", f"{outcome.refused.what}. Remedy: {outcome.refused.remedy}.", [])
+        return _grade(file, "error", f"{outcome.refused.what}. Remedy: {outcome.refused.remedy}.")
     if found := seen(outcome) or _wrong(outcome, expected, text):
         first = found[0]
         where = f"{file}:{first.line}: " if first.line else ""
         remedy = f" {first.remedy}" if first.remedy else ""
-        return Printed("fail", f"`{call}`: {where}{first.message}.{remedy}", found)
-    return Printed("pass", None, [])
+        return _grade(file, "fail", f"`{call}`: {where}{first.message}.{remedy}", found)
+    return _grade(file, "pass")
 
 
 def _wrong(outcome: Outcome, expected: Expected, text: str) -> list[FindingResult]:
@@ -73,3 +67,13 @@ def _wrong(outcome: Outcome, expected: Expected, text: str) -> list[FindingResul
     if outcome.status:
         return [FindingResult("status", None, f"it ends with status {outcome.status}")]
     return []
+
+
+def _grade(
+    file: Path, verdict: Verdict, reason: str | None = None, findings: Sequence[FindingResult] = ()
+) -> Grade:
+    """A grade without points: such programs belong to no ladder."""
+    return Grade(
+        topic="program", file=str(file), verdict=verdict, reason=reason, rung_reached=None, points=0, max_points=0,
+        cases=[], findings=list(findings), claims=[], hints=[],
+    )  # fmt: skip

@@ -24,16 +24,13 @@ class Schedule:
             part = slice(first, first + count)
 
             self.copy_in.wait_for_event(self.computed[turn])
-            cuda.memcpy_htod_async(self.before[turn], self.source[part], self.copy_in)  #~
+            cuda.memcpy_htod_async(self.before[turn], self.source[part], self.copy_in)  # ~
             self.filled[turn].record(self.compute)  #!
 
             self.compute.wait_for_event(self.filled[turn])
             self.compute.wait_for_event(self.emptied[turn])
-            grid, block = (-(-count // THREADS), 1), (THREADS, 1, 1)
-            self.process(
-                self.before[turn], self.after[turn], np.int32(count), self.R,
-                grid=grid, block=block, stream=self.compute,
-            )  # fmt: skip
+            launch = {"grid": (-(-count // THREADS), 1), "block": (THREADS, 1, 1), "stream": self.compute}
+            self.process(self.before[turn], self.after[turn], np.int32(count), self.R, **launch)
             self.computed[turn].record(self.compute)
 
             self.copy_out.wait_for_event(self.computed[turn])

@@ -15,17 +15,16 @@ class Schedule:
         self.done = [cuda.Event() for _ in range(PARTS)]
 
     def run(self):
-        bounds = [self.N * part // PARTS for part in range(PARTS + 1)]
-        for first, end, done in zip(bounds, bounds[1:], self.done):
+        for part, done in enumerate(self.done):
+            first, end = self.N * part // PARTS, self.N * (part + 1) // PARTS
             if first == end:
                 continue
             here = int(self.device) + 4 * first
             cuda.memcpy_htod_async(here, self.source[first:end], self.work)
-            self.process(
-                np.uintp(here), np.uintp(here), np.int32(end - first), self.R,
-                grid=(-(-(end - first) // THREADS), 1), block=(THREADS, 1, 1), stream=self.work,
-            )  # fmt: skip
+            grid = (-(-(end - first) // THREADS), 1)
+            launch = {"grid": grid, "block": (THREADS, 1, 1), "stream": self.work}
+            self.process(np.uintp(here), np.uintp(here), np.int32(end - first), self.R, **launch)
             done.record(self.work)  #!
-            cuda.memcpy_dtoh_async(self.target[first:end], here, self.back)  #~
+            cuda.memcpy_dtoh_async(self.target[first:end], here, self.back)  # ~
         self.work.synchronize()
         self.back.synchronize()

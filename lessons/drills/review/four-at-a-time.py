@@ -2,8 +2,8 @@
 
 
 def never_written(n: int) -> dict[str, int]:
-    """Elements of c that no thread stores, from the indices in the source: the rest is shifted up by one."""
+    """The element of c that no thread stores, from the indices in the source: the rest is shifted up by one."""
     quads, rest = divmod(n, 4)
     written = {*range(4 * quads), *(n - thread for thread in range(rest))}
-    missing = sum(i not in written for i in range(n))
-    return {"answer": missing, "quads": quads, "rest": rest, "first": 4 * quads}
+    (missing,) = {*range(n)} - written
+    return {"answer": missing, "quads": quads, "rest": rest}

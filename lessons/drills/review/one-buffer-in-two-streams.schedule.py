@@ -23,14 +23,12 @@ class Schedule:
             part = slice(first, first + count)
 
             self.fetch.wait_for_event(self.free[turn])  # not recorded yet: no wait
-            cuda.memcpy_htod_async(buffer, self.source[part], self.fetch)  #~
+            cuda.memcpy_htod_async(buffer, self.source[part], self.fetch)  # ~
             self.filled[turn].record(self.fetch)
 
             self.work.wait_for_event(self.filled[turn])
-            self.process(
-                buffer, buffer, np.int32(count), self.R,
-                grid=(-(-count // THREADS), 1), block=(THREADS, 1, 1), stream=self.work,
-            )  # fmt: skip
+            launch = {"grid": (-(-count // THREADS), 1), "block": (THREADS, 1, 1), "stream": self.work}
+            self.process(buffer, buffer, np.int32(count), self.R, **launch)
             self.free[turn].record(self.work)  #!
-            cuda.memcpy_dtoh_async(self.target[part], buffer, self.work)  #~
+            cuda.memcpy_dtoh_async(self.target[part], buffer, self.work)  # ~
         self.work.synchronize()

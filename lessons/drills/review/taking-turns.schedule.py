@@ -22,13 +22,10 @@ class Schedule:
             stream = self.streams[number % STREAMS]
             buffer = self.buffers[number % BUFFERS]  #!
 
-            cuda.memcpy_htod_async(buffer, self.source[part], stream)  #~
-            grid = (-(-count // THREADS), 1)
-            self.process(
-                buffer, buffer, np.int32(count), self.R,
-                grid=grid, block=(THREADS, 1, 1), stream=stream,
-            )  # fmt: skip
-            cuda.memcpy_dtoh_async(self.target[part], buffer, stream)  #~
+            cuda.memcpy_htod_async(buffer, self.source[part], stream)  # ~
+            launch = {"grid": (-(-count // THREADS), 1), "block": (THREADS, 1, 1), "stream": stream}
+            self.process(buffer, buffer, np.int32(count), self.R, **launch)
+            cuda.memcpy_dtoh_async(self.target[part], buffer, stream)  # ~
 
         for stream in self.streams:
             stream.synchronize()

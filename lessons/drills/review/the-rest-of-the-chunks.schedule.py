@@ -20,10 +20,8 @@ class Schedule:
             part = slice(first, first + count)
             stream, buffer = self.streams[number % 2], self.buffers[number % 2]
             cuda.memcpy_htod_async(buffer, self.source[part], stream)
-            self.process(
-                buffer, buffer, np.int32(count), self.R,
-                grid=(-(-count // THREADS), 1), block=(THREADS, 1, 1), stream=stream,
-            )  # fmt: skip
+            launch = {"grid": (-(-count // THREADS), 1), "block": (THREADS, 1, 1), "stream": stream}
+            self.process(buffer, buffer, np.int32(count), self.R, **launch)
             cuda.memcpy_dtoh_async(self.target[part], buffer, stream)
         for stream in self.streams:
             stream.synchronize()

@@ -19,12 +19,10 @@ class Schedule:
             part = slice(first, first + count)
             staged = self.page_locked[:count]
 
-            staged[:] = self.source[part]  #~
+            staged[:] = self.source[part]  # ~
             cuda.memcpy_htod_async(self.device, staged, self.stream)
-            self.process(
-                self.device, self.device, np.int32(count), self.R,
-                grid=(-(-count // THREADS), 1), block=(THREADS, 1, 1), stream=self.stream,
-            )  # fmt: skip
+            launch = {"grid": (-(-count // THREADS), 1), "block": (THREADS, 1, 1), "stream": self.stream}
+            self.process(self.device, self.device, np.int32(count), self.R, **launch)
             cuda.memcpy_dtoh_async(staged, self.device, self.stream)  #!
-            self.target[part] = staged  #~
+            self.target[part] = staged  # ~
         self.stream.synchronize()

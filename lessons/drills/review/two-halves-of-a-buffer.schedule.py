@@ -21,11 +21,9 @@ class Schedule:
             stream = self.streams[turn]
             half = int(self.buffer) + turn * self.chunk  #!
 
-            cuda.memcpy_htod_async(half, self.source[part], stream)  #~
-            self.process(
-                np.uintp(half), np.uintp(half), np.int32(count), self.R,
-                grid=(-(-count // THREADS), 1), block=(THREADS, 1, 1), stream=stream,
-            )  # fmt: skip
-            cuda.memcpy_dtoh_async(self.target[part], half, stream)  #~
+            cuda.memcpy_htod_async(half, self.source[part], stream)  # ~
+            launch = {"grid": (-(-count // THREADS), 1), "block": (THREADS, 1, 1), "stream": stream}
+            self.process(np.uintp(half), np.uintp(half), np.int32(count), self.R, **launch)
+            cuda.memcpy_dtoh_async(self.target[part], half, stream)  # ~
         for stream in self.streams:
             stream.synchronize()

@@ -1,0 +1,104 @@
+"""What a drill asks after its steps: a file is written for the candidate, who changes it until the judge is content."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from grader.interview.interviewer import Interviewer, write_once
+from grader.interview.session import Code
+from grader.judge.runners.pool import Progress
+from grader.results import Grade
+
+
+@dataclass(frozen=True)
+class Task:
+    """A file to be changed."""
+
+    step: str
+    heading: str
+    text: str  # what is asked for, in Markdown
+    hint: str  # shown where the candidate asks for one, at a quarter of the points
+    topic: str  # whose judge looks at it
+    suffix: str  # of the candidate's file
+    source: str  # that lies there at first
+    judge: Callable[[Path, Progress], Grade]
+    share: Callable[[Grade], float]  # of the points, from 0 to 1; 1 ends the task
+
+
+def file_of(interviewer: Interviewer, name: str, suffix: str) -> Path:
+    """Where the candidate writes: beside the session's file, and named after it, so that each session has its own."""
+    return interviewer.path.with_name(f"{interviewer.path.stem}-{name}{suffix}")
+
+
+def mend(interviewer: Interviewer, task: Task, file: Path) -> Code:
+    """Ask for a change until it is what was asked for, the candidate goes on without, or time is up."""
+    write_once(task.source, file)
+    began, draft = interviewer.clock.elapsed_s, interviewer.kept.draft
+    if draft is None or draft.step != task.step:
+        draft = Code(
+            task.step, task.text, task.topic, "", "", None, None, None, 0.0, 0, False, None, None, 0.0
+        )
+    before = draft.seconds
+    while draft.share < 1:
+        asked = interviewer.asked(task.step, task.heading, f"{task.text} The file is `{file}`.")
+        action = interviewer.frontend.code(asked, file, draft)
+        seconds = before + interviewer.clock.elapsed_s - began
+        draft = msgspec.structs.replace(draft, seconds=seconds, late=interviewer.clock.late)
+        if action == "skip":
+            break
+        if action == "hint":
+            draft = msgspec.structs.replace(draft, hint=True)
+            interviewer.frontend.say(task.hint, "Hint")
+        else:
+            draft = _graded(interviewer, task, file, draft)
+        interviewer.kept.draft = draft
+        interviewer.save()
+        if interviewer.clock.up:
+            break
+    interviewer.kept.draft = None
+    interviewer.keep(draft)
+    interviewer.told()
+    return draft
+
+
+def _graded(interviewer: Interviewer, task: Task, file: Path, draft: Code) -> Code:
+    source = interviewer.source_of(file)
+    if source is None:
+        return draft
+    if source in (draft.source, task.source):
+        interviewer.frontend.say(
+            f"`{file}` has not changed since it was last looked at: save it in your editor."
+        )
+        return draft
+    with interviewer.clock.paused():
+        with interviewer.frontend.grading(file) as progress:
+            result = task.judge(file, progress)
+        interviewer.frontend.say(verdict(result))
+    return msgspec.structs.replace(
+        draft,
+        source=source,
+        verdict=result.verdict,
+        reason=result.reason,
+        share=task.share(result),
+        attempts=draft.attempts + 1,
+        counters=result.counters,
+        facts=result.facts,
+    )
+
+
+def verdict(result: Grade) -> str:
+    """What the judge says of a change, in Markdown."""
+    if result.verdict == "pass":
+        return f"**Right**{f', in all {len(result.cases)} cases' if result.cases else ''}."
+    return f"**Not yet** ({result.verdict}). {result.reason or ''}"
+
+
+def difference(before: str, after: str) -> str:
+    """What a change is, line by line, in Markdown."""
+    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))
+    return "\n".join(["```diff", *(line for line in lines[2:]), "```"])
