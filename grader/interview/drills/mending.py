@@ -62,7 +62,6 @@ def mend(interviewer: Interviewer, task: Task, file: Path) -> Code:
             break
     interviewer.kept.draft = None
     interviewer.keep(draft)
-    interviewer.told()
     return draft
 
 
