@@ -71,7 +71,7 @@ def review(
     card: CardOption = None,
     every: ListOption = False,
 ) -> None:
-    """Hunt a bug: one fault in a kernel, a schedule or a whole program.
+    """Hunt one bug in a kernel, a schedule or a program.
 
     Name the line, say what goes wrong, then mend it: a file is written for you to edit, and the judge looks at it.
 
