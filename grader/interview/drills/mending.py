@@ -24,7 +24,6 @@ class Task:
     text: str  # what is asked for, in Markdown
     hint: str  # shown where the candidate asks for one, at a quarter of the points
     topic: str  # whose judge looks at it
-    suffix: str  # of the candidate's file
     source: str  # that lies there at first
     judge: Callable[[Path, Progress], Grade]
     share: Callable[[Grade], float]  # of the points, from 0 to 1; 1 ends the task
@@ -36,7 +35,10 @@ def file_of(interviewer: Interviewer, name: str, suffix: str) -> Path:
 
 
 def mend(interviewer: Interviewer, task: Task, file: Path) -> Code:
-    """Ask for a change until it is what was asked for, the candidate goes on without, or time is up."""
+    """Ask for a change until it is what was asked for, the candidate goes on without, or time is up.
+
+    Raises WarpladderError where the file cannot be written.
+    """
     write_once(task.source, file)
     began, draft = interviewer.clock.elapsed_s, interviewer.kept.draft
     if draft is None or draft.step != task.step:

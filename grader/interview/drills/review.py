@@ -201,7 +201,6 @@ def mended(drill: Review, talks: Talks, step: str) -> None:
         text=MEND,
         hint=_hint(drill),
         topic=drill.fault.judged_by,
-        suffix=drill.source.suffix,
         source=drill.shown,
         judge=drill.judge,
         share=lambda result: float(result.verdict == "pass"),
