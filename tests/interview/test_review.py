@@ -199,7 +199,7 @@ def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Play:
     drill = DRILLS[HUNT]
 
     def judged(self: Review, file: Path, progress: Progress = silent) -> Grade:
-        right = file.read_text() == self.cured
+        right = file.read_text().startswith(self.cured)
         return grade("pass") if right else grade("fail", "Line 19: out of bounds.")
 
     monkeypatch.setattr(Review, "judge", judged)
@@ -245,6 +245,16 @@ def test_the_hint_says_the_line_and_costs_a_quarter(play: Play) -> None:
     candidate, _, shown = play(str(drill.lines[0]), right_number(), "hint", drill.cured)
     assert shown.earned == 100 - 40 / 4
     assert any("looks at the first element" in text for text in candidate.read)
+
+
+def test_another_program_is_worth_half_until_it_is_a_mending(play: Play) -> None:
+    drill = DRILLS[HUNT]
+    longer = drill.cured + "// no more than a line\n" * 20
+    candidate, _, shown = play("", "", longer, "skip")
+    assert shown.earned == 40 / 2
+    assert any("But 21 lines differ" in text and "change 9 at the most" in text for text in candidate.read)
+    candidate, _, shown = play("", "", longer, drill.cured)
+    assert shown.earned == 40
 
 
 def test_the_file_as_it_was_is_not_judged(play: Play) -> None:

@@ -16,6 +16,14 @@ from grader.results import Grade
 
 
 @dataclass(frozen=True)
+class Worth:
+    """What a change is worth."""
+
+    share: float  # of the points, from 0 to 1; 1 ends the task
+    said: str = ""  # what is to be said of it besides the judge's verdict, in Markdown
+
+
+@dataclass(frozen=True)
 class Task:
     """A file to be changed."""
 
@@ -26,7 +34,7 @@ class Task:
     topic: str  # whose judge looks at it
     source: str  # that lies there at first
     judge: Callable[[Path, Progress], Grade]
-    share: Callable[[Grade], float]  # of the points, from 0 to 1; 1 ends the task
+    worth: Callable[[Grade, str], Worth]  # what a grade of a source earns
 
 
 def file_of(interviewer: Interviewer, name: str, suffix: str) -> Path:
@@ -79,13 +87,14 @@ def _graded(interviewer: Interviewer, task: Task, file: Path, draft: Code) -> Co
     with interviewer.clock.paused():
         with interviewer.frontend.grading(file) as progress:
             result = task.judge(file, progress)
-        interviewer.frontend.say(verdict(result))
+        worth = task.worth(result, source)
+        interviewer.frontend.say(f"{verdict(result)} {worth.said}".rstrip())
     return msgspec.structs.replace(
         draft,
         source=source,
         verdict=result.verdict,
         reason=result.reason,
-        share=task.share(result),
+        share=worth.share,
         attempts=draft.attempts + 1,
         counters=result.counters,
         facts=result.facts,
@@ -101,5 +110,15 @@ def verdict(result: Grade) -> str:
 
 def difference(before: str, after: str) -> str:
     """What a change is, line by line, in Markdown."""
-    lines = list(difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm=""))
-    return "\n".join(["```diff", *(line for line in lines[2:]), "```"])
+    return "\n".join(["```diff", *_compared(before, after, 1), "```"])
+
+
+def changed(before: str, after: str) -> int:
+    """How many lines a change takes out or puts in, whichever are more; blank ones count as well."""
+    signs = [line[0] for line in _compared(before, after, 0)]
+    return max(signs.count("-"), signs.count("+"))
+
+
+def _compared(before: str, after: str, around: int) -> list[str]:
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=around, lineterm="")
+    return list(lines)[2:]

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.interview.drills.drill import HEAD, Drill, Format, read_head, read_table
-from grader.interview.drills.mending import Task, difference, file_of, mend
+from grader.interview.drills.mending import Task, Worth, changed, difference, file_of, mend
 from grader.interview.points import WHOLE
 from grader.interview.probes.kinds import MARK, LineProbe
 from grader.interview.talks import Talks
@@ -34,6 +34,11 @@ PROGRAM = "program"
 """What judges a source that has [[run]]s."""
 
 MEND = "Now mend it, with as small a change as you can: all else should stay as it is."
+
+FREE_LINES = 8
+"""A change may have so many lines more than the drill's own cure; beyond, it is another program, not a mending."""
+REWRITTEN = 0.5
+"""What of the points such a program is worth."""
 
 _MARKED = re.compile(r"[ \t]*(?://|#) ?([!~])[ \t]*$")
 _LINE = re.compile(r"\bline (\d+)")
@@ -203,11 +208,22 @@ def mended(drill: Review, talks: Talks, step: str) -> None:
         topic=drill.fault.judged_by,
         source=drill.shown,
         judge=drill.judge,
-        share=lambda result: float(result.verdict == "pass"),
+        worth=lambda result, source: worth(drill, result, source),
     )
     mend(interviewer, task, file_of(interviewer, drill.name, drill.source.suffix))
     with interviewer.clock.paused():
         interviewer.frontend.say(difference(drill.shown, drill.cured), "A cure")
+
+
+def worth(drill: Review, result: Grade, source: str) -> Worth:
+    """All points for what the judge passes and is a mending; a part for another program that it passes."""
+    if result.verdict != "pass":
+        return Worth(0.0)
+    lines, most = changed(drill.shown, source), changed(drill.shown, drill.cured) + FREE_LINES
+    if lines <= most:
+        return Worth(1.0)
+    said = f"But {lines} lines differ from what you were given: for all points, change {most} at the most."
+    return Worth(REWRITTEN, said)
 
 
 def _hint(drill: Review) -> str:
