@@ -192,3 +192,11 @@ def rate_of_two_copies(host: float, link: float) -> float:
 def last_in_buffer(streams: int, chunk: int) -> int:
     """The chunk before in the same stream."""
     return chunk - streams
+
+
+def order_of_starts() -> list[str]:
+    """Commands of four chunks in two streams that begin at different times, the first first."""
+    copies, kernels, _ = _timeline(4, 2, [1, 1, 1])
+    begin = {f"copy in of chunk {chunk}": start for chunk, (start, _) in enumerate(copies)}
+    begin["kernel of chunk 1"] = kernels[1][0]
+    return sorted(begin, key=begin.__getitem__)
