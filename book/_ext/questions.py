@@ -58,7 +58,8 @@ def read(path: Path) -> Question | Interview:
 
 def page(entry: Question | Interview) -> str:
     """The Markdown of an entry's page."""
-    labels = "\n".join(f"({label})=" for label in (f"question-{entry.name}", entry.id) if label)
+    kind = "interview" if isinstance(entry, Interview) else "question"
+    labels = "\n".join(f"({label})=" for label in (f"{kind}-{entry.name}", entry.id) if label)
     parts = [f"{labels}\n# {entry.title}", _asked(entry), folded("The answer", entry.answer)]
     parts += [folded("The points that count", _points(entry.points)), *_further(entry)]
     parts += ["## What it is asked for", entry.looks_for, "## What is asked next"]
