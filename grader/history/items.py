@@ -1,0 +1,63 @@
+"""What there is to be asked, an item for each probe, and the order to learn it in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from grader.history.outcomes import LEVELS, Level
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that is checked."""
+
+    key: str  # "banks/one_word", as in Outcome
+    title: str  # of the question, interview or drill
+    point: str  # what a right answer shows to be known; Markdown
+    level: Level
+    topics: tuple[str, ...]  # ladders that it belongs to
+    builds_on: tuple[str, ...]  # names of questions that come before
+    format: str  # quiz, interview, review, …
+    terms: tuple[str, ...] = ()  # words by which the point is known in lessons
+
+    @property
+    def name(self) -> str:
+        """The question, interview or drill that it is of."""
+        return entry_of(self.key)
+
+
+def entry_of(key: str) -> str:
+    """ "banks/one_word" → "banks"."""
+    return key.partition("/")[0]
+
+
+def up_to(level: Level, items: Iterable[Item]) -> list[Item]:
+    """Those of a level and of the levels below."""
+    allowed = LEVELS[: LEVELS.index(level) + 1]
+    return [item for item in items if item.level in allowed]
+
+
+def in_order(items: Iterable[Item]) -> list[Item]:
+    """Items from the simplest: by level, and nothing before what it builds on. Names that are not there are ignored."""
+    entries: dict[str, list[Item]] = {}
+    for item in items:
+        entries.setdefault(item.name, []).append(item)
+    easiest_first = sorted(entries, key=lambda name: (LEVELS.index(entries[name][0].level), name))
+    return [item for name in _before_first(easiest_first, entries) for item in entries[name]]
+
+
+def _before_first(names: Iterable[str], entries: Mapping[str, list[Item]]) -> Iterator[str]:
+    """The names, each once, after those that it builds on."""
+    seen: set[str] = set()
+
+    def visit(name: str) -> Iterator[str]:
+        if name in seen or name not in entries:
+            return
+        seen.add(name)
+        for before in entries[name][0].builds_on:
+            yield from visit(before)
+        yield name
+
+    for name in names:
+        yield from visit(name)

@@ -1,0 +1,97 @@
+"""When each item is due again, by FSRS, the free spaced repetition scheduler.
+
+Nothing of it is kept: the state of an item follows from its outcomes, whichever file they came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from fsrs import Card, Rating, Scheduler
+
+from grader.history.items import Item, in_order
+from grader.history.outcomes import Outcome
+
+GOOD, HARD = 0.9, 0.4
+"""Shares from which an answer counts as right, and as right after help; below, the item is forgotten."""
+
+LONGEST_DAYS = 120
+"""However well an item is known, it comes back within a season: facts of this field grow old."""
+
+NEW_SHARE = 4
+"""One in so many items of a day is new even where more is due than the day has room for."""
+
+# Days at the least, since sessions are daily; no random spread, so that the same outcomes give the same dates.
+_FSRS = Scheduler(learning_steps=(), relearning_steps=(), maximum_interval=LONGEST_DAYS, enable_fuzzing=False)
+
+
+def rating(share: float) -> Rating:
+    """What an outcome means to FSRS."""
+    if share >= GOOD:
+        return Rating.Good
+    return Rating.Hard if share >= HARD else Rating.Again
+
+
+@dataclass(frozen=True)
+class Day:
+    """What to do in a day."""
+
+    again: list[Item]  # due, what has been due longest first
+    new: list[Item]  # never asked, the simplest first
+    waiting: int  # due items that the day has no room for
+
+    @property
+    def items(self) -> list[Item]:
+        return [*self.again, *self.new]
+
+
+class Schedule:
+    """The state of every item that was asked."""
+
+    def __init__(self, outcomes: Iterable[Outcome]) -> None:
+        """`outcomes` in the order of time."""
+        cards: dict[str, Card] = {}
+        for outcome in outcomes:
+            card = cards.get(outcome.item) or Card(card_id=0)
+            moment = outcome.when.astimezone(UTC)
+            cards[outcome.item], _ = _FSRS.review_card(card, rating(outcome.share), moment)
+        self._cards: Mapping[str, Card] = cards
+
+    def __contains__(self, item: str) -> bool:
+        """Whether it was ever asked."""
+        return item in self._cards
+
+    def when(self, item: str) -> datetime:
+        """When an item that was asked is due again, UTC."""
+        return self._cards[item].due
+
+    def recall(self, item: str, now: datetime) -> float:
+        """The probability, from 0 to 1, that an item that was asked is still known."""
+        return float(_FSRS.get_card_retrievability(self._cards[item], now.astimezone(UTC)))
+
+    def due(self, now: datetime) -> list[str]:
+        """Items due on the day of `now` in its time zone, what has been due longest first.
+
+        What is weak waits a day and what is strong a month, so the weak is due sooner; and however much is due, nothing
+        waits longer than it takes to ask what was due before it.
+        """
+        due = [item for item, card in self._cards.items() if _is_due(card, now)]
+        return sorted(due, key=lambda item: (self._cards[item].due, item))
+
+    def day(self, items: Sequence[Item], now: datetime, count: int) -> Day:
+        """At most `count` items for a day: what is due, and new ones in what room is left, or one in `NEW_SHARE`.
+
+        Only of `items`, whatever else was asked once.
+        """
+        known = {item.key: item for item in items}
+        due = [known[key] for key in self.due(now) if key in known]
+        fresh = [item for item in in_order(items) if item.key not in self]
+        new = fresh[: max(count - len(due), count // NEW_SHARE)]
+        again = due[: count - len(new)]
+        return Day(again, new, len(due) - len(again))
+
+
+def _is_due(card: Card, now: datetime) -> bool:
+    return card.due.astimezone(now.tzinfo).date() <= now.date()
