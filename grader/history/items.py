@@ -20,6 +20,7 @@ class Item:
     builds_on: tuple[str, ...]  # names of questions that come before
     format: str  # quiz, interview, review, …
     terms: tuple[str, ...] = ()  # words by which the point is known in lessons
+    rungs: tuple[str, ...] = ()  # that apply it: "transpose/03_padded_tile"
 
     @property
     def name(self) -> str:
