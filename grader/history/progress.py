@@ -133,7 +133,7 @@ class _View:
         """A skill for each name that outcomes or items have, sorted."""
         found = {name for _, outcome in self.outcomes for name in names(outcome)}
         found |= {name for item in self.items for name in names(item)}
-        return [self.skill(name, names) for name in sorted(found)]
+        return [self.skill(name, names) for name in sorted(found, key=lambda name: (name == NO_TOPIC, name))]
 
     def skill(self, name: str, names: Names) -> Skill:
         outcomes = [each for each in self.outcomes if name in names(each[1])]

@@ -23,7 +23,7 @@ def remedies() -> Remedies:
         (item("swizzling", ("transpose",), "swizzl", "XOR"), "transpose/04_swizzled_tile.cu", "transpose"),
         (item("banks", ("transpose",), "same bank", "broadcast"), "transpose/02_shared_tile.cu", "banks"),
         (item("sums", ("reduce",), "shuffle"), "reduce/05_warp_shuffles.cu", "reduce"),
-        (item("transfers", ("streams",), "page-locked"), "streams/01_pinned.py", "transfer"),
+        (item("transfers", ("streams",), "page-locked", "pinned"), "streams/01_pinned.py", "transfer"),
         (item("occupancy", (), "registers", "resident warps"), "", "occupancy"),
     ],
     ids=lambda value: value.name if isinstance(value, Item) else "",
