@@ -61,8 +61,8 @@ def interview(
     """Be interviewed on a topic, from its naive version up.
 
     You write each version in a file, with your own editor, the judge grades it, and you say what limits it.
-    What you say is compared with key points, and ratios with the counters of your own kernels. Each answer is
-    saved; Ctrl-C breaks off.
+    Short questions check what you say, and ratios are compared with the counters of your own kernels. Each answer
+    is saved; Ctrl-C breaks off.
 
     \b
     Examples:
@@ -104,7 +104,9 @@ def interview(
 
 @app.command()
 def quiz(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Questions, such as hpc-15.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Questions, such as occupancy or hpc-15.")
+    ] = None,
     topic: Annotated[
         str | None, typer.Option("--topic", metavar="TOPIC", help="Only questions that belong to a topic.")
     ] = None,
@@ -125,12 +127,13 @@ def quiz(
 ) -> None:
     """Answer questions from the bank.
 
-    They ask for words and for numbers. Numbers are drawn anew each time; the seed that is shown draws them again.
+    You say what you know; short questions then check it. They are drawn anew each time; the seed that is shown
+    draws them again.
 
     \b
     Examples:
       ladder quiz
-      ladder quiz hpc-15 hpc-21
+      ladder quiz occupancy hpc-21
       ladder quiz --topic gemm --count 3 --card card.html
       ladder quiz --list
     """
@@ -155,8 +158,8 @@ def quiz(
                 "this is an interview", file=resume, remedy="resume it with `ladder interview`"
             )
     else:
-        several = count if count or ids or topic or sheet else 5
-        chosen = quiz.choose(found, ids or (), topic, drawn, several)
+        several = count if count or names or topic or sheet else 5
+        chosen = quiz.choose(found, names or (), topic, drawn, several)
         if sheet is not None:
             from grader.report import sheets
 
