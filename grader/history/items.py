@@ -12,7 +12,7 @@ from grader.history.outcomes import LEVELS, Level
 class Item:
     """One thing that is checked."""
 
-    key: str  # "banks/one_word", as in Outcome
+    key: str  # as in Outcome: "banks/one_word", "estimate/kv-cache/bytes"
     title: str  # of the question, interview or drill
     point: str  # what a right answer shows to be known; Markdown
     level: Level
@@ -21,16 +21,17 @@ class Item:
     format: str  # quiz, interview, review, …
     terms: tuple[str, ...] = ()  # words by which the point is known in lessons
     rungs: tuple[str, ...] = ()  # that apply it: "transpose/03_padded_tile"
+    alone: bool = True  # it can be asked by itself; else only with all of its interview or drill
 
     @property
     def name(self) -> str:
-        """The question, interview or drill that it is of."""
-        return entry_of(self.key)
+        """The question, interview or drill that it is of: "banks", "kv-cache"."""
+        return self.key.split("/")[-2]
 
-
-def entry_of(key: str) -> str:
-    """ "banks/one_word" → "banks"."""
-    return key.partition("/")[0]
+    @property
+    def command(self) -> str:
+        """What asks the whole of it."""
+        return f"ladder {self.format} {self.name}"
 
 
 def up_to(level: Level, items: Iterable[Item]) -> list[Item]:

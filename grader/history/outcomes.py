@@ -22,7 +22,7 @@ Name = Annotated[str, Meta(min_length=1)]
 class Outcome:
     """How one item was answered in one session, which has one outcome for it at most."""
 
-    item: Annotated[str, Meta(pattern=r"^[^/\s]+/[^/\s]+$")]  # "banks/one_word": a question and its probe
+    item: Annotated[str, Meta(pattern=r"^[^/\s]+(/[^/\s]+)+$")]  # "banks/one_word": a question and its probe
     when: Moment  # UTC
     share: Share  # earned by checking: 1 is right, 0.5 right after help; a wrong choice is below 0, so guessing gives 0
     said: Share | None  # of the same point, what was only said; None: it was not asked in words

@@ -41,9 +41,11 @@ class Day:
     again: list[Item]  # due, what has been due longest first
     new: list[Item]  # never asked, the simplest first
     waiting: int  # due items that the day has no room for
+    elsewhere: list[Item]  # due, and asked only with the whole of its interview or drill
 
     @property
     def items(self) -> list[Item]:
+        """What is asked."""
         return [*self.again, *self.new]
 
 
@@ -80,17 +82,19 @@ class Schedule:
         due = [item for item, card in self._cards.items() if _is_due(card, now)]
         return sorted(due, key=lambda item: (self._cards[item].due, item))
 
-    def day(self, items: Sequence[Item], now: datetime, count: int) -> Day:
-        """At most `count` items for a day: what is due, and new ones in what room is left, or one in `NEW_SHARE`.
+    def day(self, items: Sequence[Item], fresh: Sequence[Item], now: datetime, count: int) -> Day:
+        """At most `count` items for a day: those of `items` that are due, and of `fresh` some that were never asked.
 
-        Only of `items`, whatever else was asked once.
+        New ones take what room is left, or one place in `NEW_SHARE`. What was asked once and is no longer among `items`
+        does not come back.
         """
         known = {item.key: item for item in items}
-        due = [known[key] for key in self.due(now) if key in known]
-        fresh = [item for item in in_order(items) if item.key not in self]
-        new = fresh[: max(count - len(due), count // NEW_SHARE)]
+        found = [known[key] for key in self.due(now) if key in known]
+        due = [item for item in found if item.alone]
+        never = [item for item in in_order(fresh) if item.key not in self and item.alone]
+        new = never[: max(count - len(due), count // NEW_SHARE)]
         again = due[: count - len(new)]
-        return Day(again, new, len(due) - len(again))
+        return Day(again, new, len(due) - len(again), [item for item in found if not item.alone])
 
 
 def _is_due(card: Card, now: datetime) -> bool:

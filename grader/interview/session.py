@@ -128,7 +128,7 @@ class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
 
 Answer = Talk | Nudged | Probed | Figure | Code | Rated
 
-Kind = Literal["interview", "quiz"]
+Kind = Literal["interview", "quiz", "today"]
 
 
 class Session(msgspec.Struct):

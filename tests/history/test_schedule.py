@@ -42,7 +42,7 @@ def test_new_items_come_by_level_and_after_what_they_build_on() -> None:
     ]
     expected = ["threads/b", "threads/a", "banks/a", "ratio/a", "roofline/a", "warps/a"]
     assert keys(in_order(items)) == expected
-    assert keys(Schedule([]).day(items, NOON, 4).new) == expected[:4]
+    assert keys(Schedule([]).day(items, items, NOON, 4).new) == expected[:4]
 
 
 def test_questions_that_build_on_each_other_are_asked_all_the_same() -> None:
@@ -113,15 +113,35 @@ def test_what_has_been_due_longest_comes_first() -> None:
 def test_new_items_fill_the_day_and_keep_a_part_of_a_full_one() -> None:
     items = [item(f"q{number:02}/a") for number in range(20)]
     schedule = Schedule([outcome(each.key, 0) for each in items[:10]])
-    roomy = schedule.day(items, NOON + DAY, 12)
+    roomy = schedule.day(items, items, NOON + DAY, 12)
     assert (len(roomy.again), len(roomy.new), roomy.waiting) == (9, 3, 1)
-    assert [len(schedule.day(items, NOON + DAY, 20).again), len(schedule.day(items, NOON, 5).new)] == [10, 5]
-    full = schedule.day(items, NOON + DAY, 8)
+    assert [
+        len(schedule.day(items, items, NOON + DAY, 20).again),
+        len(schedule.day(items, items, NOON, 5).new),
+    ] == [10, 5]
+    full = schedule.day(items, items, NOON + DAY, 8)
     assert (len(full.again), keys(full.new), full.waiting) == (6, ["q10/a", "q11/a"], 4)
 
 
+def test_what_is_asked_with_its_drill_alone_is_named_and_takes_no_room() -> None:
+    drill = replace(item("estimate/kv-cache/bytes"), alone=False, format="estimate")
+    question = item("banks/a")
+    schedule = Schedule([outcome(drill.key, 0), outcome(question.key, 0)])
+    assert schedule.day([drill, question], [drill], NOON + DAY, 5) == Day([question], [], 0, [drill])
+    assert drill.command == "ladder estimate kv-cache"
+
+
+def test_only_some_items_are_introduced() -> None:
+    """Those of an interview come back and do not come first: they would give it away."""
+    question, interview = item("banks/a"), item("transpose/a")
+    both = [question, interview]
+    assert keys(Schedule([]).day(both, [question], NOON, 5).new) == ["banks/a"]
+    asked = Schedule([outcome("transpose/a", 0)])
+    assert keys(asked.day(both, [question], NOON + DAY, 5).again) == ["transpose/a"]
+
+
 def test_what_is_no_longer_there_is_not_asked() -> None:
-    assert Schedule([outcome("gone/a", 0)]).day([], NOON + DAY, 5) == Day([], [], 0)
+    assert Schedule([outcome("gone/a", 0)]).day([], [], NOON + DAY, 5) == Day([], [], 0, [])
 
 
 # ---- sixty days --------------------------------------------------------------------------------------------
@@ -143,7 +163,7 @@ def simulate(
     asked: dict[str, list[int]] = {each.key: [] for each in items}
     for number in range(days):
         now = NOON + number * DAY + timedelta(minutes=draw.randrange(-300, 300))
-        for each in Schedule(outcomes).day(items, now, count).items:
+        for each in Schedule(outcomes).day(items, items, now, count).items:
             asked[each.key].append(number)
             outcomes.append(outcome(each.key, float(draw.random() < known[each.key]), now))
             known[each.key] += learning * (1 - known[each.key])
@@ -197,7 +217,7 @@ def test_nothing_is_starved_by_far_too_much_to_do() -> None:
     for number in range(150):
         now = NOON + number * DAY
         schedule = Schedule(outcomes)
-        for each in schedule.day(items, now, 5).items:
+        for each in schedule.day(items, items, now, 5).items:
             if each.key in schedule:  # four a day get through all that were due before in 25 days
                 assert now - schedule.when(each.key) <= 25 * DAY
             outcomes.append(outcome(each.key, float(draw.random() < 0.1), now))
@@ -222,6 +242,6 @@ def test_who_learns_is_asked_less_and_less() -> None:
 def test_a_day_that_was_missed_makes_up_for_nothing_but_what_is_due() -> None:
     found = [outcome("a/a", 0), outcome("b/a", 1)]
     both = [item("a/a"), item("b/a")]
-    assert keys(Schedule(found).day(both, NOON + 30 * DAY, 10).again) == ["a/a", "b/a"]
+    assert keys(Schedule(found).day(both, both, NOON + 30 * DAY, 10).again) == ["a/a", "b/a"]
     again = [*found, replace(outcome("a/a", 1, NOON + 30 * DAY), session="later")]
-    assert keys(Schedule(again).day(both, NOON + 30 * DAY, 10).again) == ["b/a"]
+    assert keys(Schedule(again).day(both, both, NOON + 30 * DAY, 10).again) == ["b/a"]
