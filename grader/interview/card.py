@@ -13,9 +13,10 @@ import msgspec
 from grader.interview import credit
 from grader.interview.bank import Entry, Question
 from grader.interview.conversation import Step, all_steps, known, overtaken
+from grader.interview.drills.drill import Drill
 from grader.interview.interviewer import HINT_COSTS
 from grader.interview.rounds import Interview
-from grader.interview.session import Answer, Code, Figure, Kind, Rated, Session, Talk
+from grader.interview.session import Answer, Code, Figure, Kind, Probed, Rated, Session, Talk
 from grader.workbook import units
 from grader.workbook.content import content_root, name_of
 from grader.workbook.topic import Topic
@@ -114,7 +115,7 @@ class Card:
     worth: float  # of everything
     asked: float  # of what was asked
     said: float | None  # the share of all points that was heard; null: nothing was asked in prose
-    verdict: str
+    verdict: str  # "" where nothing was asked, and of drills
     sections: list[Section]
     follow_ups: list[Rated]  # rated by oneself, and not counted
     advice: list[Advice]
@@ -173,6 +174,25 @@ def verdict(share: float) -> str:
     return next(name for least, name in VERDICTS if share >= least or least == 0.0)
 
 
+def of_drills(drills: Sequence[Drill], kept: Session) -> Card:
+    """The card of a session of drills, finished or broken off."""
+    sections = [Section(drill.title, _drill_lines(drill, kept)) for drill in drills]
+    return _card(kept, ", ".join(kept.questions), sections, None, [], [])
+
+
+def _drill_lines(drill: Drill, kept: Session) -> list[Line]:
+    lines = []
+    for item in drill.steps:
+        step, title = f"{drill.name}.{item.probe.name}", item.probe.name.replace("_", " ")
+        answer = kept.answer(step)
+        lines.append(
+            _unanswered(step, title, item.weight)
+            if answer is None
+            else _answered(answer, kept, title, item.weight)
+        )
+    return lines
+
+
 def _reading(interview: Interview, topic: Topic) -> dict[str, list[tuple[str, str]]]:
     """What to read up, by section of an interview's card: the workbook's version, after the sources."""
     read = {"To begin with": _sources(interview)}
@@ -207,7 +227,7 @@ def _card(
         worth=sum(line.worth for line in lines),
         asked=asked,
         said=sum(talks) / len(talks) if talks else None,
-        verdict=verdict(earned / asked) if asked else verdict(0.0),
+        verdict=verdict(earned / asked) if asked and kept.kind in ("interview", "quiz") else "",
         sections=sections,
         follow_ups=[item for item in kept.answers if isinstance(item, Rated)],
         advice=advice,
@@ -275,6 +295,15 @@ def _answered(answer: Answer, kept: Session, title: str, worth: float) -> Line:
                 rated=answer.rated,
                 text=answer.text,
             )
+        case Probed():
+            earned = 0.0 if answer.late else worth * credit.of_probe(answer)
+            said = f"said {answer.given}" if answer.given else "no answer"
+            detail = (
+                f"{said}, which is right"
+                if answer.right
+                else f"{said}; it is {answer.answer} {answer.unit}".rstrip()
+            )
+            return replace(line, earned=earned, detail=detail, text=answer.given, explain=answer.explain)
         case Figure():
             earned = worth * answer.share
             return replace(
@@ -290,7 +319,9 @@ def _of_talk(talk: Talk, points: Sequence[credit.Point]) -> str:
     if not talk.text.strip():
         return "no answer"
     confirmed = sum(any(answer.right for answer in point.answers) for point in points)
-    return f"{confirmed} of {len(points)} points confirmed, {sum(point.heard for point in points)} said"
+    return (
+        f"{confirmed} of {len(points)} points confirmed, {sum(point.heard is True for point in points)} said"
+    )
 
 
 def _of_figure(figure: Figure) -> str:

@@ -11,14 +11,17 @@ import random
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from grader.errors import WarpladderError
 from grader.interview import bank, rounds
 from grader.interview.bank import Entry, Question
+from grader.interview.drills.drill import Drill, Format
 from grader.interview.points import Point, heard
 from grader.interview.probes import posing
 from grader.interview.probes.kinds import ChoiceProbe, NumberProbe, Probe
 from grader.interview.probes.posing import Posed
+from grader.interview.reading import Source
 from grader.workbook.expressions import nearest
 from grader.workbook.topic import Topic
 
@@ -89,6 +92,31 @@ def check_interview(topic: Topic) -> Iterator[WarpladderError]:
     )
 
 
+def check_drills(what: Format[Any], root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
+    """Problems of a format's drills: their probes, their links, and files of none."""
+    for path in sorted(what.folder(root).glob("*.toml")):
+        try:
+            drill = what.read(path)
+        except WarpladderError as error:
+            yield error
+        else:
+            yield from check_drill(drill, topics)
+    for path in sorted(what.folder(root).glob("*")):
+        whole = [end for end in what.files if path.name.endswith(end)]
+        if not whole or not path.with_name(path.name.removesuffix(whole[-1]) + ".toml").is_file():
+            yield WarpladderError("this file belongs to no drill", file=path)
+
+
+def check_drill(drill: Drill, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
+    """Problems of what every drill has."""
+    yield from _sources(drill.file, drill.sources)
+    for name in drill.topics:
+        if name not in topics:
+            yield WarpladderError(f"`topics` names {name}, which is none", file=drill.file)
+    for step in drill.steps:
+        yield from check_probe(step.probe)
+
+
 def check_links(file: Path, text: str) -> Iterator[WarpladderError]:
     """Links and included files of a Markdown text that lead nowhere on this disk."""
     for found in itertools.chain(_LINK.finditer(text), _INCLUDE.finditer(text)):
@@ -117,11 +145,15 @@ def resolves(file: Path, target: str) -> bool:
 
 def _entry(entry: Entry) -> Iterator[WarpladderError]:
     yield from _points(entry, entry.points, entry.answer, "`answer`")
-    for source in entry.sources:
-        if not is_external(source.url) and not resolves(entry.file, source.url):
-            message = f"the source {source.url} leads nowhere"
-            yield WarpladderError(message, file=entry.file, line=source.line)
-    yield from check_links(entry.file, entry.file.read_text(encoding="utf-8"))
+    yield from _sources(entry.file, entry.sources)
+
+
+def _sources(file: Path, sources: Sequence[Source]) -> Iterator[WarpladderError]:
+    """Sources and links that lead nowhere on this disk."""
+    for source in sources:
+        if not is_external(source.url) and not resolves(file, source.url):
+            yield WarpladderError(f"the source {source.url} leads nowhere", file=file, line=source.line)
+    yield from check_links(file, file.read_text(encoding="utf-8"))
 
 
 def _points(entry: Entry, points: Sequence[Point], answer: str, where: str) -> Iterator[WarpladderError]:

@@ -55,13 +55,13 @@ class Point:
 
     weight: int
     text: str
-    heard: bool
+    heard: bool | None  # None: it was not to be said, only to be answered
     answers: list[Probed]  # in order; none: there was no time, or nothing was said
 
     @property
     def share(self) -> float:
         """What of the weight was earned; below 0 for a wrong guess."""
-        return of_point([answer for answer in self.answers if not answer.late], self.heard)
+        return of_point([answer for answer in self.answers if not answer.late], self.heard is not False)
 
 
 def points(kept: Session, step: str) -> list[Point]:

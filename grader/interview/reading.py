@@ -7,8 +7,10 @@ import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from grader.errors import WarpladderError
 from grader.history.outcomes import LEVELS as LEVELS
 from grader.history.outcomes import Level as Level
+from grader.workbook.expressions import nearest
 from grader.workbook.strict_toml import Table
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
@@ -41,13 +43,22 @@ def at_least(count: int, table: Table, name: str) -> tuple[Table, ...]:
     return found
 
 
+def known_level(text: str) -> Level:
+    """A level by its name; raises WarpladderError for another."""
+    for known in LEVELS:
+        if text == known:
+            return known
+    raise WarpladderError(
+        f"{text!r} is no level{nearest(text, LEVELS)}", remedy=f"one of {', '.join(LEVELS)}"
+    )
+
+
 def level(table: Table) -> Level:
     """For whom it is."""
-    found = table.get("level", str)
-    for known in LEVELS:
-        if found == known:
-            return known
-    raise table.error(f"`level` is {found!r}", "level", f"one of {', '.join(LEVELS)}")
+    try:
+        return known_level(table.get("level", str))
+    except WarpladderError as error:
+        raise table.error(error.message, "level", error.remedy) from None
 
 
 def as_of(table: Table) -> datetime.date:

@@ -14,7 +14,7 @@ from grader.workbook.expressions import Expression, nearest
 from grader.workbook.strict_toml import Table, read
 from grader.workbook.topic import Topic
 
-FILE = "interview.toml"
+FILE, FUNCTIONS = "interview.toml", "interview.py"
 LEAST_ROUNDS, LEAST_ROUND_POINTS = 2, 2
 
 

@@ -128,7 +128,8 @@ class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
 
 Answer = Talk | Nudged | Probed | Figure | Code | Rated
 
-Kind = Literal["interview", "quiz", "today"]
+Kind = Literal["interview", "quiz", "review", "diagnose", "estimate", "read", "design", "today"]
+"""Sessions: coding rounds, questions of the bank, the formats of drills, and what is due in a day."""
 
 
 class Session(msgspec.Struct):

@@ -18,6 +18,7 @@ from rich.theme import Theme
 from grader.interview import credit
 from grader.interview.bank import Question
 from grader.interview.card import Advice, Card, Line
+from grader.interview.drills.drill import Drill
 from grader.interview.probes.posing import LETTERS, Posed
 from grader.interview.room import Asked
 from grader.interview.session import Code, Figure, Probed, Session
@@ -83,9 +84,9 @@ def checked(title: str, points: Sequence[credit.Point]) -> RenderableType:
 
 def _point(point: credit.Point) -> Table:
     """A point with what it earned, and how it was said."""
-    how = "said" if point.heard else "not said"
-    if not point.answers:
-        how += ", not checked"
+    how = {True: "  (said", False: "  (not said", None: ""}[point.heard]
+    if how:
+        how += ")" if point.answers else ", not checked)"
     table = Table.grid(padding=(0, 1, 0, 0), expand=True)
     table.add_column(width=1)
     table.add_column(ratio=1)
@@ -93,7 +94,7 @@ def _point(point: credit.Point) -> Table:
     earned = units.points(max(0.0, point.share * point.weight))
     table.add_row(
         _share(point.share),
-        Text.assemble(inline(point.text), (f"  ({how})", "dim")),
+        Text.assemble(inline(point.text), (how, "dim")),
         f"{earned}/{point.weight}",
     )
     return table
@@ -185,7 +186,7 @@ def welcome(kept: Session, path: Path) -> RenderableType:
     time = f"{kept.minutes:g} minutes" if kept.minutes else "No limit of time"
     again = f", {units.minutes(kept.elapsed_s)} used" if kept.elapsed_s else ""
     text = Text.assemble((kept.title, "bold"), f"\n{time}{again}. ")
-    if kept.kind == "quiz":
+    if kept.kind != "interview":
         text.append(f"Drawn with --seed {kept.seed}. ")
     text.append(
         "Say it in your own words; short questions then check each point, and only what is checked counts. "
@@ -260,7 +261,8 @@ def _score(result: Card) -> Text:
     if result.percent_of_asked is not None and result.asked < result.worth:
         text.append(f"; {result.percent_of_asked:.0f} % of the {units.digits(result.asked)} that were asked")
     text.append(".")
-    text.append(f" Verdict: {result.verdict}.", "bold")
+    if result.verdict:
+        text.append(f" Verdict: {result.verdict}.", "bold")
     if result.said is not None:
         text.append(
             f" Said without being asked: {100 * result.said:.0f} % of the points; not in the score.", "dim"
@@ -287,6 +289,19 @@ def questions(bank: Iterable[Question]) -> RenderableType:
     table.add_column("topics", max_width=20)
     for item in bank:
         table.add_row(item.name, item.title, item.level, ", ".join(item.topics))
+    return table
+
+
+def drills(found: Iterable[Drill]) -> RenderableType:
+    """Every drill of a format, with its level, its time and its ladders."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("what", ratio=1)
+    table.add_column("level", no_wrap=True)
+    table.add_column("min", justify="right", no_wrap=True)
+    table.add_column("topics", max_width=20)
+    for item in found:
+        table.add_row(item.name, item.title, item.level, f"{item.minutes:g}", ", ".join(item.topics))
     return table
 
 

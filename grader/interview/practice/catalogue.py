@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.history.items import Item
+from grader.interview import bank, rounds
 from grader.interview.bank import Entry, Question
 from grader.interview.conversation import all_steps
+from grader.interview.drills.drill import Drill
+from grader.interview.drills.formats import FORMATS
 from grader.interview.points import Point
 from grader.interview.probes.kinds import Probe
 from grader.interview.rounds import Interview
+from grader.workbook.topic import Topic
 
 JUDGED = {
     "code": "the code of {rung}",
@@ -33,7 +37,13 @@ class Askable:
 class Catalogue:
     """What there is to ask, by the item's key."""
 
-    def __init__(self, questions: Iterable[Question] = (), interviews: Iterable[Interview] = ()) -> None:
+    def __init__(
+        self,
+        questions: Iterable[Question] = (),
+        interviews: Iterable[Interview] = (),
+        drills: Mapping[str, Iterable[Drill]] | None = None,
+    ) -> None:
+        """`drills` by the name of their format."""
         self.askable: dict[str, Askable] = {}  # by itself
         self.items: dict[str, Item] = {}  # all of them
         for question in questions:
@@ -45,7 +55,10 @@ class Catalogue:
                 points = (*item.limits, *item.next)
                 rungs = (f"{interview.topic}/{item.rung}",)
                 self._add(_probed(interview, points, (interview.topic,), "interview", rungs))
-            self.items |= {item.key: item for item in _judged(interview)}
+            self._keep(_judged(interview))
+        for form, exercises in (drills or {}).items():
+            for drill in exercises:
+                self._keep(_steps(drill, form))
 
     @property
     def fresh(self) -> list[Item]:
@@ -55,7 +68,16 @@ class Catalogue:
     def _add(self, found: Iterable[Askable]) -> None:
         for each in found:
             self.askable[each.item.key] = each
-            self.items[each.item.key] = each.item
+        self._keep(each.item for each in self.askable.values())
+
+    def _keep(self, items: Iterable[Item]) -> None:
+        self.items |= {item.key: item for item in items}
+
+
+def discover(topics: dict[str, Topic]) -> Catalogue:
+    """Everything in this installation; raises WarpladderError where a file of it is broken."""
+    drills = {name: form.discover().values() for name, form in FORMATS.items()}
+    return Catalogue(bank.discover().values(), rounds.discover(topics).values(), drills)
 
 
 def _probed(
@@ -93,3 +115,19 @@ def _judged(interview: Interview) -> Iterator[Item]:
                 rungs=(f"{interview.topic}/{rung}",),
                 alone=False,
             )
+
+
+def _steps(drill: Drill, form: str) -> Iterator[Item]:
+    """What a drill asks about what it gives."""
+    for step in drill.steps:
+        yield Item(
+            key=f"{form}/{drill.name}/{step.probe.name}",
+            title=drill.title,
+            point=step.probe.name.replace("_", " "),
+            level=drill.level,
+            topics=drill.topics,
+            builds_on=drill.builds_on,
+            format=form,
+            terms=tuple(drill.name.split("-")),
+            alone=False,
+        )

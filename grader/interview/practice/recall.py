@@ -70,5 +70,5 @@ class Recall:
         if isinstance(answer, Probed) and len(self.kept.answers) > self.kept.shown:
             self.interviewer.told()
             with self.interviewer.clock.paused():
-                point = credit.Point(found.point.weight, found.point.text, True, [answer])
+                point = credit.Point(1, found.point.text, None, [answer])
                 self.interviewer.frontend.checked(heading, [point])
