@@ -29,6 +29,11 @@ class Item:
         return self.key.split("/")[-2]
 
     @property
+    def subject(self) -> tuple[str, str]:
+        """The point that it is about, which other items may be about as well."""
+        return self.name, self.point
+
+    @property
     def command(self) -> str:
         """What asks the whole of it."""
         return f"ladder {self.format} {self.name}"

@@ -16,7 +16,7 @@ WEEKS = 12
 """How far back a trend goes."""
 
 LATEST = 3
-"""How many of an item's latest outcomes say how weak it is: one lucky guess does not cure it."""
+"""How many of a point's latest outcomes say how weak it is: one lucky guess does not cure it."""
 
 WEAK_BELOW = 0.7
 NO_TOPIC = "no ladder"
@@ -55,9 +55,9 @@ class Skill:
 
 @dataclass(frozen=True)
 class WeakPoint:
-    """An item that is not known yet, or no longer."""
+    """A point that is not known yet, or no longer."""
 
-    item: Item
+    item: Item  # by which it was asked last
     share: float  # mean of its latest outcomes, 0 to 1
     asked: int
     last: datetime  # UTC
@@ -104,14 +104,16 @@ def progress(
 
 
 def weak_points(outcomes: Iterable[Outcome], items: Iterable[Item]) -> list[WeakPoint]:
-    """Items whose latest outcomes earned less than `WEAK_BELOW`, the weakest first, of equals what was asked last."""
-    of: dict[str, list[Outcome]] = {}
+    """Points whose latest outcomes earned less than `WEAK_BELOW`, the weakest first, of equals what was asked last."""
+    known = {item.key: item for item in items}
+    of: dict[tuple[str, str], list[Outcome]] = {}
     for outcome in outcomes:
-        of.setdefault(outcome.item, []).append(outcome)
+        if outcome.item in known:
+            of.setdefault(known[outcome.item].subject, []).append(outcome)
     found = [
-        WeakPoint(item, share, len(of[item.key]), of[item.key][-1].when)
-        for item in items
-        if item.key in of and (share := _mean(of[item.key][-LATEST:])) < WEAK_BELOW
+        WeakPoint(known[asked[-1].item], share, len(asked), asked[-1].when)
+        for asked in of.values()
+        if (share := _mean(asked[-LATEST:])) < WEAK_BELOW
     ]
     return sorted(found, key=lambda point: (point.share, -point.last.timestamp(), point.item.key))
 

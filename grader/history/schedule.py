@@ -5,7 +5,7 @@ Nothing of it is kept: the state of an item follows from its outcomes, whichever
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -82,19 +82,35 @@ class Schedule:
         due = [item for item, card in self._cards.items() if _is_due(card, now)]
         return sorted(due, key=lambda item: (self._cards[item].due, item))
 
+    def next_due(self, now: datetime) -> datetime | None:
+        """When the first item is due that is not due today, UTC; None: there is none."""
+        return min((card.due for card in self._cards.values() if not _is_due(card, now)), default=None)
+
     def day(self, items: Sequence[Item], fresh: Sequence[Item], now: datetime, count: int) -> Day:
         """At most `count` items for a day: those of `items` that are due, and of `fresh` some that were never asked.
 
-        New ones take what room is left, or one place in `NEW_SHARE`. What was asked once and is no longer among `items`
-        does not come back.
+        New ones take what room is left, or one place in `NEW_SHARE`; a second question about a point comes after all
+        other points. What was asked once and is no longer among `items` does not come back.
         """
         known = {item.key: item for item in items}
         found = [known[key] for key in self.due(now) if key in known]
         due = [item for item in found if item.alone]
-        never = [item for item in in_order(fresh) if item.key not in self and item.alone]
+        never = _one_a_point(in_order(fresh), {item.subject for item in items if item.key in self})
+        never = [item for item in never if item.key not in self and item.alone]
         new = never[: max(count - len(due), count // NEW_SHARE)]
         again = due[: count - len(new)]
         return Day(again, new, len(due) - len(again), [item for item in found if not item.alone])
+
+
+def _one_a_point(items: Iterable[Item], asked: Set[tuple[str, str]]) -> list[Item]:
+    """The items in their order, but those about a point that was asked, or that comes before, after all others."""
+    first: list[Item] = []
+    again: list[Item] = []
+    seen = set(asked)
+    for item in items:
+        (again if item.subject in seen else first).append(item)
+        seen.add(item.subject)
+    return first + again
 
 
 def _is_due(card: Card, now: datetime) -> bool:

@@ -83,6 +83,17 @@ class Store:
             rows = self._connection.execute(f"SELECT {_SITTING} FROM sitting ORDER BY started, id").fetchall()
             return [_sitting(row) for row in rows]
 
+    def before(self, sitting: Sitting) -> Sitting | None:
+        """The last sitting of the same format and subject that began earlier; None: there is none."""
+        alike = [
+            found
+            for found in self.sittings()
+            if (found.format, found.subject) == (sitting.format, sitting.subject)
+            and found.id != sitting.id
+            and found.started < sitting.started
+        ]
+        return alike[-1] if alike else None
+
     def close(self) -> None:
         self._connection.close()
 

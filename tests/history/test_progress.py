@@ -104,6 +104,13 @@ def test_what_is_no_longer_there_counts_as_asked_and_is_not_weak() -> None:
     assert (skill(found, "gemm").asked, skill(found, "gemm").due, found.weak) == (1, 0, [])
 
 
+def test_two_questions_about_one_point_are_one_weak_point() -> None:
+    second = replace(BANKS, key="banks/b")
+    outcomes = [outcome(BANKS, 0.0), outcome(second, 0.5, MONDAY + WEEK)]
+    (found,) = weak_points(outcomes, [BANKS, second])
+    assert (found.item, found.share, found.asked) == (second, 0.25, 2)
+
+
 @pytest.mark.parametrize(
     ("shares", "weak"),
     [

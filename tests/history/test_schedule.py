@@ -17,7 +17,7 @@ DAY = timedelta(days=1)
 
 
 def item(key: str, level: Level = "mid", builds_on: tuple[str, ...] = ()) -> Item:
-    return Item(key, "a title", "a point", level, ("gemm",), builds_on, "quiz")
+    return Item(key, "a title", f"the point of {key}", level, ("gemm",), builds_on, "quiz")
 
 
 def outcome(key: str, share: float, when: datetime = NOON) -> Outcome:
@@ -52,6 +52,13 @@ def test_questions_that_build_on_each_other_are_asked_all_the_same() -> None:
 def test_items_up_to_a_level() -> None:
     items = [item(f"{level}/a", level) for level in LEVELS]
     assert keys(up_to("mid", items)) == ["junior/a", "mid/a"]
+
+
+def test_a_second_question_about_a_point_comes_after_all_other_points() -> None:
+    items = [item("banks/a"), replace(item("banks/b"), point="the point of banks/a"), item("warps/a")]
+    assert keys(Schedule([]).day(items, items, NOON, 5).new) == ["banks/a", "warps/a", "banks/b"]
+    asked = Schedule([outcome("banks/b", 1)])
+    assert keys(asked.day(items, items, NOON, 5).new) == ["warps/a", "banks/a"]
 
 
 # ---- one item ----------------------------------------------------------------------------------------------

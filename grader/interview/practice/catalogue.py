@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from grader.history.items import Item
+from grader.history.items import Item, up_to
+from grader.history.outcomes import Level
+from grader.history.schedule import Day, Schedule
 from grader.interview import bank, rounds
 from grader.interview.bank import Entry, Question
 from grader.interview.conversation import all_steps
@@ -65,10 +68,18 @@ class Catalogue:
         """What may be asked without anything else before it: an interview would be given away."""
         return [found.item for found in self.askable.values() if found.item.format == "quiz"]
 
+    def day(self, schedule: Schedule, level: Level, topic: str | None, now: datetime, count: int) -> Day:
+        """What to ask in a day, of a topic or of all: what is due, and new questions up to a level."""
+
+        def wanted(items: Iterable[Item]) -> list[Item]:
+            return [item for item in items if topic is None or topic in item.topics]
+
+        return schedule.day(wanted(self.items.values()), wanted(up_to(level, self.fresh)), now, count)
+
     def _add(self, found: Iterable[Askable]) -> None:
-        for each in found:
-            self.askable[each.item.key] = each
-        self._keep(each.item for each in self.askable.values())
+        added = {each.item.key: each for each in found}
+        self.askable |= added
+        self._keep(each.item for each in added.values())
 
     def _keep(self, items: Iterable[Item]) -> None:
         self.items |= {item.key: item for item in items}

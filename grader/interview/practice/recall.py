@@ -6,6 +6,8 @@ import datetime
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from grader.history.items import Item
 from grader.interview import credit
 from grader.interview.interviewer import BrokenOff, Interviewer
@@ -70,5 +72,6 @@ class Recall:
         if isinstance(answer, Probed) and len(self.kept.answers) > self.kept.shown:
             self.interviewer.told()
             with self.interviewer.clock.paused():
-                point = credit.Point(1, found.point.text, None, [answer])
-                self.interviewer.frontend.checked(heading, [point])
+                shown = msgspec.structs.replace(answer, asked="")  # it was just read
+                point = credit.Point(1, found.point.text, None, [shown])
+                self.interviewer.frontend.checked("", [point])

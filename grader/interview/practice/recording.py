@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from statistics import fmean
 
 from grader.history.items import Item
 from grader.history.outcomes import Outcome, Sitting
@@ -29,6 +30,12 @@ def sitting(kept: Session, card: Card) -> Sitting:
         share=card.earned / card.asked if card.asked else 0.0,
         said=card.said,
     )
+
+
+def day(kept: Session, found: Sequence[Outcome]) -> Sitting:
+    """A day's items as a whole, from their outcomes; each counts the same."""
+    share = fmean(each.share for each in found) if found else 0.0
+    return Sitting(id_of(kept), kept.kind, "", _started(kept), kept.elapsed_s, share, None)
 
 
 def outcomes(kept: Session, items: Mapping[str, Item]) -> list[Outcome]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from grader.history.outcomes import Outcome, Sitting
 from grader.history.progress import Progress, Skill, WeakPoint
 from grader.history.remedies import Remedy
-from grader.history.schedule import Day
+from grader.history.schedule import GOOD, Day, Schedule
 from grader.report.history import words
 from grader.report.interviews import inline
 from grader.workbook import units
@@ -51,15 +52,43 @@ def today(day: Day, now: datetime, next_due: datetime | None) -> RenderableType:
     parts += [f"{len(day.new)} new"] if day.new else []
     head.append(f"   {', '.join(parts)}", "dim")
     head.append(f"; {day.waiting} more due" if day.waiting else "", "dim")
+    return Group("", head)
+
+
+def items(day: Day) -> RenderableType:
+    """What a day asks, a line each."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True, style="dim")
     table.add_column("question", no_wrap=True)
     table.add_column("level", no_wrap=True)
     table.add_column("ladders", ratio=1)
-    for word, items in (("due", day.again), ("new", day.new)):
-        for item in items:
+    for word, found in (("due", day.again), ("new", day.new)):
+        for item in found:
             table.add_row(word, item.key, item.level, ", ".join(item.topics))
-    return Group("", head, "", table)
+    return Group("", table)
+
+
+def elsewhere(day: Day) -> RenderableType:
+    """What is due and asked by other commands."""
+    commands = sorted({item.command for item in day.elsewhere})
+    return Text(f"Due as well: {', '.join(commands)}", "dim")
+
+
+def done(outcomes: Sequence[Outcome], schedule: Schedule, now: datetime) -> RenderableType:
+    """How a day went, and what comes next; `schedule` with this day's outcomes."""
+    right = sum(found.share >= GOOD for found in outcomes)
+    tomorrow = len(schedule.due(now + timedelta(days=1)))
+    text = Text(f"\n{right} of {len(outcomes)} right.", "bold")
+    text.append(f" Due tomorrow: {tomorrow}. How you stand: ladder progress", "not bold")
+    return text
+
+
+def last_time(sitting: Sitting, before: Sitting) -> RenderableType:
+    """A session against the one of its kind before it."""
+    text = (
+        f"Last time, on {words.day(before.started.date())}: {words.percent(before.share)} % of what was asked"
+    )
+    return Text(f"{text}; today {words.percent(sitting.share)} %.", "dim")
 
 
 def spark(skill: Skill) -> str:

@@ -32,7 +32,7 @@ def place(remedy: Remedy) -> str:
 
 def hours(seconds: float) -> str:
     """How long somebody practised: 40 min, 3.5 h."""
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    return f"{max(1, seconds / 60):.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def day(moment: date) -> str:
