@@ -90,7 +90,7 @@ class Store:
             for found in self.sittings()
             if (found.format, found.subject) == (sitting.format, sitting.subject)
             and found.id != sitting.id
-            and found.started < sitting.started
+            and found.started <= sitting.started
         ]
         return alike[-1] if alike else None
 
