@@ -160,10 +160,6 @@ def read_question(path: Path) -> Question:
 
 def read_head(table: Table, name: str) -> Head:
     """What every entry has; raises WarpladderError where it is not complete."""
-    if not reading.NAME.fullmatch(name):
-        raise table.error(
-            f"it is called {name!r}", remedy="small letters, digits and hyphens: memory-hierarchy"
-        )
     entry_id = table.get("id", str, "")
     if entry_id and not _ID.fullmatch(entry_id):
         raise table.error(f"`id` is {entry_id!r}", "id", "write it as hpc-01, ai-01, code-01 or misc-01")
