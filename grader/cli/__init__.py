@@ -22,6 +22,7 @@ from grader.cli import analysis
 from grader.cli import interview
 from grader.cli import drills
 from grader.cli import history
+from grader.cli import loop
 from grader.cli import course
 from grader.cli import machine
 # isort: on
@@ -34,6 +35,7 @@ __all__ = [
     "editing",
     "history",
     "interview",
+    "loop",
     "machine",
     "main",
     "workbook",
