@@ -85,7 +85,9 @@ class Library:
         if planned.format == "interview":
             (name,) = planned.names
             file = path.with_suffix(self.topics[name].suffix)
-            return conversation.begin(self.interviews[name], file, planned.minutes)
+            kept = conversation.begin(self.interviews[name], file, planned.minutes)
+            kept.seed = seed  # the same day draws the same again
+            return kept
         what, drills = self.formats[planned.format], self.drills[planned.format]
         return drilling.begin(what, [drills[name] for name in planned.names], seed, planned.minutes)
 
