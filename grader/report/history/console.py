@@ -21,6 +21,9 @@ from grader.workbook import units
 LEVELS_OF_BARS = "▁▂▃▄▅▆▇█"
 NO_BAR = "·"
 
+SHOWN_COMMANDS = 3
+"""So many other commands are named at the end of a day."""
+
 LEGEND = """\
 checked, said: of 100, as each item was answered last; what was only said is no
 mark. asked: items that were asked, of those there are. ±: against 4 weeks ago."""
@@ -70,8 +73,11 @@ def items(day: Day) -> RenderableType:
 
 def elsewhere(day: Day) -> RenderableType:
     """What is due and asked by other commands."""
-    commands = sorted({item.command for item in day.elsewhere})
-    return Text(f"Due as well: {', '.join(commands)}", "dim")
+    commands = list(dict.fromkeys(item.command for item in day.elsewhere))
+    lines = ["Due as well:", *commands[:SHOWN_COMMANDS]]
+    if len(commands) > SHOWN_COMMANDS:
+        lines.append(f"and {len(commands) - SHOWN_COMMANDS} more")
+    return Text("\n  ".join(lines), "dim")
 
 
 def done(outcomes: Sequence[Outcome], schedule: Schedule, now: datetime) -> RenderableType:

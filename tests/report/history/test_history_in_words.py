@@ -72,7 +72,11 @@ def test_a_day_and_what_other_commands_ask() -> None:
     listed = shown(console.items(day))
     assert all(item.key in listed for item in day.items)
     drills = [replace(ITEMS[0], key=f"estimate/a-sum/{n}", format="estimate", alone=False) for n in (1, 2)]
-    assert shown(console.elsewhere(Day([], [], 0, drills))) == "Due as well: ladder estimate a-sum"
+    assert shown(console.elsewhere(Day([], [], 0, drills))) == "Due as well:\n  ladder estimate a-sum"
+    several = [replace(each, key=f"estimate/sum-{n}/a") for n, each in enumerate(4 * drills)]
+    assert shown(console.elsewhere(Day([], [], 0, several))).endswith(
+        "\n  ladder estimate sum-2\n  and 5 more"
+    )
 
 
 def test_nothing_due_says_when_something_is() -> None:
