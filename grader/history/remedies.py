@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -41,27 +41,18 @@ class Remedies:
 
     def of(self, item: Item) -> list[Remedy]:
         """The rung and the section that are about an item most; fewer where nothing is."""
-        named = [found for name in item.rungs if (found := self._named(name)) is not None]
-        return [*(named[:1] or self._rung(item)), *self._section(item)]
-
-    def _named(self, name: str) -> Remedy | None:
-        """ "transpose/03_padded_tile" → its file; None where there is no such rung."""
-        topic, _, rung = name.partition("/")
-        ladder = self._topics.get(topic)
-        if ladder is None or rung not in ladder.ladder.ids:
-            return None
-        return Remedy(name_of(ladder.rung(rung).path), "")
+        return [*self._rung(item), *self._section(item)]
 
     def _rung(self, item: Item) -> list[Remedy]:
-        """Of the rungs of the item's ladders; the naive one teaches nothing yet."""
-        found = {}
-        for topic in item.topics:
-            for rung in self._topics[topic].rungs[1:] if topic in self._topics else ():
-                head = _HEAD.match(rung.path.read_text(encoding="utf-8"))
-                found[Remedy(name_of(rung.path), "")] = _plain(
-                    f"{_MORE * f'{rung.id} '}{head[0] if head else ''}"
-                )
-        return _best(found, item.terms, lambda place: 1.0)
+        """Of those that its question names, else of its ladders, whose naive one teaches nothing yet."""
+        if named := self._heads(tuple(name.split("/")) for name in item.rungs):
+            return _best(named, _words(item.terms)) or list(named)[:1]
+        climbed = (
+            (topic, rung.id)
+            for topic in item.topics
+            for rung in (self._topics[topic].rungs[1:] if topic in self._topics else ())
+        )
+        return _best(self._heads(climbed), _whole(item.terms))
 
     def _section(self, item: Item) -> list[Remedy]:
         """Of the notebook that is called like the question, else of all, rather of those on the item's ladders."""
@@ -69,10 +60,21 @@ class Remedies:
         called = {
             place: text for place, text in self._sections.items() if words <= set(_stem(place).split("_"))
         }
-        best = _best(
-            called or self._sections, item.terms, lambda place: 1.5 if _stem(place) in item.topics else 1.0
+        if called:
+            return _best(called, _words(item.terms)) or list(called)[:1]
+        return _best(
+            self._sections, _whole(item.terms), lambda place: 1.5 if _stem(place) in item.topics else 1.0
         )
-        return best or list(called)[:1]
+
+    def _heads(self, rungs: Iterable[tuple[str, ...]]) -> dict[Remedy, str]:
+        """What rungs, each a topic and an id, say of themselves; those that there are."""
+        found = {}
+        for topic, rung in rungs:
+            if topic in self._topics and rung in self._topics[topic].ladder.ids:
+                path = self._topics[topic].rung(rung).path
+                head = _HEAD.match(path.read_text(encoding="utf-8"))
+                found[Remedy(name_of(path), "")] = _plain(f"{_MORE * f'{rung} '}{head[0] if head else ''}")
+        return found
 
     @cached_property
     def _sections(self) -> dict[Remedy, str]:
@@ -87,14 +89,14 @@ class Remedies:
 
 
 def _best(
-    places: Mapping[Remedy, str], terms: Sequence[str], weight: Callable[[Remedy], float]
+    places: Mapping[Remedy, str], words: Set[str], weight: Callable[[Remedy], float] = lambda place: 1.0
 ) -> list[Remedy]:
-    """The place that is about these terms most, in a list; [] where none of them is in any.
+    """The place that is about these words most, in a list; [] where none of them is in any.
 
-    The fewer places have a term, the more it counts, and the more terms a place has.
+    The fewer places have a word, the more it counts, and the more words a place has.
     """
-    having = {word: sum(word in text for text in places.values()) for word in _words(terms)}
-    worth = {word: math.log(1 + len(places) / count) for word, count in having.items() if count}
+    having = {word: sum(word in text for text in places.values()) for word in words}
+    worth = {word: math.log(1 + len(places) / having[word]) for word in sorted(words) if having[word]}
 
     def score(place: Remedy) -> float:
         counts = [(value, places[place].count(word)) for word, value in worth.items()]
@@ -105,10 +107,15 @@ def _best(
     return [best] if best is not None and score(best) else []
 
 
+def _whole(terms: Sequence[str]) -> set[str]:
+    return {_plain(term) for term in terms}
+
+
 def _words(terms: Sequence[str]) -> set[str]:
     """The terms, and the longer words in them: "bank conflict", "bank" and "conflict"."""
-    whole = {_plain(term) for term in terms}
-    return whole | {f" {word}" for term in whole for word in term.split() if len(word) >= _LONG}
+    return _whole(terms) | {
+        f" {word}" for term in _whole(terms) for word in term.split() if len(word) >= _LONG
+    }
 
 
 def _stem(place: Remedy) -> str:

@@ -21,7 +21,7 @@ def remedies() -> Remedies:
     ("asked", "rung", "notebook"),
     [
         (item("swizzling", ("transpose",), "swizzl", "XOR"), "transpose/04_swizzled_tile.cu", "transpose"),
-        (item("banks", ("transpose",), "same bank", "broadcast"), "transpose/02_shared_tile.cu", "banks"),
+        (item("banks", ("transpose",), "bank conflict", "same bank"), "transpose/02_shared_tile.cu", "banks"),
         (item("sums", ("reduce",), "shuffle"), "reduce/05_warp_shuffles.cu", "reduce"),
         (item("transfers", ("streams",), "page-locked", "pinned"), "streams/01_pinned.py", "transfer"),
         (item("occupancy", (), "registers", "resident warps"), "", "occupancy"),
@@ -46,6 +46,13 @@ def test_what_is_found_is_there(remedies: Remedies) -> None:
 def test_a_rung_that_a_question_names_comes_before_any_search(remedies: Remedies) -> None:
     asked = item("banks", ("gemm",), "bank", rungs=("transpose/99_gone", "transpose/03_padded_tile"))
     assert remedies.of(asked)[0] == Remedy("kernels/optimized/transpose/03_padded_tile.cu", "")
+
+
+def test_of_several_rungs_that_a_question_names_the_one_about_the_point(remedies: Remedies) -> None:
+    both = ("transpose/03_padded_tile", "transpose/04_swizzled_tile")
+    found = [remedies.of(item("banks", (), term, rungs=both))[0].file for term in ("padd", "swizzl", "rdma")]
+    rungs = [f"kernels/optimized/{name}.cu" for name in both]
+    assert found == [rungs[0], rungs[1], rungs[0]]
 
 
 def test_a_point_that_is_taught_nowhere_has_no_remedy(remedies: Remedies) -> None:
