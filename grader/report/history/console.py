@@ -148,5 +148,6 @@ def _weak(point: WeakPoint, remedies: Sequence[Remedy]) -> RenderableType:
     head = Text.assemble((f"{point.item.title}: ", "bold"), inline(point.item.point))
     head.append(f" ({words.percent(point.share)} of 100, asked {asked})", "dim")
     lines: list[RenderableType] = [head]
-    lines += [Padding(Text(f"→ {words.place(remedy)}", "green"), (0, 0, 0, 2)) for remedy in remedies]
+    places = [words.place(remedy) for remedy in remedies] or [point.item.command]
+    lines += [Padding(Text(f"→ {place}", "green"), (0, 0, 0, 2)) for place in places]
     return Padding(Group(*lines), (0, 0, 0, 2))
