@@ -25,8 +25,10 @@ from grader.cli.options import (
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
-    from grader.interview.practice.catalogue import Askable
+    from grader.history.store import Store
+    from grader.interview.practice.catalogue import Askable, Catalogue
     from grader.interview.session import Session
+    from grader.workbook.topic import Topic
 
 COUNT = 12
 """Items in a day: about ten minutes."""
@@ -55,45 +57,35 @@ def today(
       ladder today --count 20 --topic gemm
       ladder today --list
     """
-    from grader.cli.frontend import Terminal
     from grader.history.schedule import Schedule
     from grader.history.store import Store, folder
-    from grader.interview.interviewer import BrokenOff
-    from grader.interview.practice import catalogue, recall, recording
+    from grader.interview.practice import catalogue, recall
+    from grader.interview.practice.recording import outcomes
     from grader.interview.reading import known_level
     from grader.report.history import console
     from grader.workbook.topics import discover
 
-    topics, now, path = discover(), datetime.now().astimezone(), folder() / "today.json"
-    found = catalogue.discover(topics)
+    topics, now = discover(), datetime.now().astimezone()
     if topic is not None and topic not in topics:
         raise WarpladderError(f"there is no topic `{topic}`", remedy="`ladder topics` shows all")
+    found, shown = catalogue.discover(topics), console_for()
     with Store() as store:
         schedule = Schedule(store.outcomes())
         day = found.day(schedule, known_level(level), topic, now, count)
         if json is not None:
             write_structs(json, day)
             return
-        shown, kept = console_for(), _unfinished(path, found.askable)
-        if every or (kept is None and not day.items):
+        path = folder() / "today.json"
+        kept = None if every else _unfinished(path, found.askable)
+        if kept is None:
             shown.print(console.today(day, now, schedule.next_due(now)))
+        if every:
             shown.print(console.items(day))
-        else:
-            terminal = Terminal(shown, topics)
-            if kept is None:
-                shown.print(console.today(day, now, None))
-                kept = recall.begin(day.items, secrets.randbelow(10_000))
-            else:
-                terminal.say(f"Going on: {len(kept.answers)} of {len(kept.questions)} answered.")
-            try:
-                recall.Recall(found.askable, kept, path, terminal).run()
-            except BrokenOff:
-                terminal.say("Broken off. To go on: `ladder today`")
-            outcomes = recording.outcomes(kept, found.items)
-            store.record(recording.day(kept, outcomes), outcomes)
-            if kept.over:
-                path.unlink()
-                shown.print(console.done(outcomes, Schedule(store.outcomes()), now))
+        elif kept is not None or day.items:
+            kept = kept or recall.begin(day.items, secrets.randbelow(10_000))
+            _recall(kept, path, found, topics, store)
+        if kept is not None and kept.over:
+            shown.print(console.done(outcomes(kept, found.items), Schedule(store.outcomes()), now))
         if day.elsewhere:
             shown.print(console.elsewhere(day))
     raise typer.Exit(PASSED if kept is None or kept.over else NOT_PASSED)
@@ -113,9 +105,10 @@ def progress(
         Path | None, typer.Option("--import", metavar="FILE", help="Merge an exported history into yours.")
     ] = None,
 ) -> None:
-    """Show how your skills stand and changed, and where what is weak is taught.
+    """Show how your skills change, and what teaches weak points.
 
-    Your history is one file, progress.sqlite, in $WARPLADDER_HOME or ~/.local/share/warpladder.
+    Each skill is what you knew at the end of a week, as it was checked; for a weak point, the rung and the notebook
+    that teach it. Your history is one file, progress.sqlite, in $WARPLADDER_HOME or ~/.local/share/warpladder.
 
     \b
     Examples:
@@ -152,6 +145,25 @@ def progress(
         write_structs(json, {"progress": found, "remedies": cures})
     if json != "-":
         console_for().print(console.progress(found, cures))
+
+
+def _recall(kept: Session, path: Path, found: Catalogue, topics: dict[str, Topic], store: Store) -> None:
+    """Ask what is left of a day, and write what was checked, whether it was finished or broken off."""
+    from grader.cli.frontend import Terminal
+    from grader.interview.interviewer import BrokenOff
+    from grader.interview.practice import recall, recording
+
+    terminal = Terminal(console_for(), topics)
+    if kept.answers:
+        terminal.say(f"Going on: {len(kept.answers)} of {len(kept.questions)} answered.")
+    try:
+        recall.Recall(found.askable, kept, path, terminal).run()
+    except BrokenOff:
+        terminal.say("Broken off. To go on: `ladder today`")
+    outcomes = recording.outcomes(kept, found.items)
+    store.record(recording.day(kept, outcomes), outcomes)
+    if kept.over:
+        path.unlink()
 
 
 def _unfinished(path: Path, askable: dict[str, Askable]) -> Session | None:

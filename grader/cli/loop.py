@@ -46,10 +46,11 @@ def loop(
     device: DeviceOption = "auto",
     arch: ArchOption = None,
 ) -> None:
-    """Sit through a whole day of interviews: screen, sums, coding, bug hunt or diagnosis, design.
+    """Sit a whole day of interviews: screen, coding, design.
 
-    What was drawn and each answer are kept in a folder, loop-1; whatever ends the program, --resume goes on where
-    it stood. There are breaks between the parts, and the clock stands still.
+    With sums on paper, and a bug hunt or a diagnosis, as the style and the level have them. What was drawn and each
+    answer are kept in a folder, loop-1; whatever ends the program, --resume goes on where it stood. There are breaks
+    between the parts, and the clock stands still.
 
     \b
     Examples:
