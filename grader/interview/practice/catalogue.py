@@ -129,12 +129,13 @@ def _judged(interview: Interview) -> Iterator[Item]:
 
 
 def _steps(drill: Drill, form: str) -> Iterator[Item]:
-    """What a drill asks about what it gives."""
-    for step in drill.steps:
+    """What a drill asks about what it gives, and what its format asks after that."""
+    names = [step.probe.name for step in drill.steps]
+    for name in (*names, *(name for name, _ in drill.further)):
         yield Item(
-            key=f"{form}/{drill.name}/{step.probe.name}",
+            key=f"{form}/{drill.name}/{name}",
             title=drill.title,
-            point=step.probe.name.replace("_", " "),
+            point=name.replace("_", " "),
             level=drill.level,
             topics=drill.topics,
             builds_on=drill.builds_on,

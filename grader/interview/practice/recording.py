@@ -66,9 +66,16 @@ def _checked(kept: Session) -> Iterator[tuple[str, float, float | None, float, f
                 yield answer.item, *_of_probe(kept, answer), answer.seconds, spent
             case Code():
                 share = answer.share * (1 - HINT_COSTS * answer.hint)
-                yield f"{kept.topic}/{answer.step}", share, None, answer.seconds, spent
+                yield _judged(kept, answer.step), share, None, answer.seconds, spent
             case Figure() if answer.right is not None:
-                yield f"{kept.topic}/{answer.step}", answer.share, None, answer.seconds, spent
+                yield _judged(kept, answer.step), answer.share, None, answer.seconds, spent
+
+
+def _judged(kept: Session, step: str) -> str:
+    """The item of a step that is no probe: of a coding round, or of what a drill asks after its own."""
+    if kept.kind == "interview":
+        return f"{kept.topic}/{step}"
+    return f"{kept.kind}/{step.replace('.', '/')}"
 
 
 def _of_probe(kept: Session, answer: Probed) -> tuple[float, float | None]:

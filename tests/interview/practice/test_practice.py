@@ -176,6 +176,17 @@ def test_code_and_counted_ratios_are_outcomes_too(catalogue: Catalogue) -> None:
     assert found["copy/00_naive.now"].when == STARTED + timedelta(seconds=90)
 
 
+def test_a_mended_bug_is_an_outcome_of_its_hunt() -> None:
+    hunts = FORMATS["review"].discover()
+    name = next(iter(hunts))
+    items = Catalogue(drills={"review": hunts.values()}).items
+    kept = interview_session(msgspec.structs.replace(CODE, step=f"{name}.mend", share=0.5))
+    kept.kind, kept.topic = "review", ""
+    (found,) = recording.outcomes(kept, items)
+    assert (found.item, found.share, found.format) == (f"review/{name}/mend", 0.5, "review")
+    assert items[found.item].command == f"ladder review {name}"
+
+
 def test_what_came_too_late_or_was_never_counted_is_no_outcome(catalogue: Catalogue) -> None:
     late = msgspec.structs.replace(CODE, late=True)
     unsettled = msgspec.structs.replace(FIGURE, answer=None, right=None)
