@@ -18,6 +18,7 @@ from grader.cli.interview import (
     show_card,
 )
 from grader.cli.options import NOT_PASSED, PASSED, ArchOption, DeviceOption, app, console_for
+from grader.cli.remembering import remember
 from grader.errors import WarpladderError
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Drills; drawn where none is named.")]
@@ -106,6 +107,7 @@ def _drill(
     from grader.interview.drills.drilling import Drilling, begin, choose
     from grader.interview.drills.formats import FORMATS
     from grader.interview.interviewer import WorkbookJudge
+    from grader.interview.practice.catalogue import Catalogue
     from grader.interview.reading import known_level
     from grader.report import interviews
     from grader.workbook.topics import discover
@@ -129,5 +131,7 @@ def _drill(
     terminal.welcome(kept, path)
     drilling = Drilling(what, drills, kept, path, terminal, WorkbookJudge(device, arch))
     ask(drilling.run, terminal)
-    show_card(terminal, cards.of_drills(drilling.drills, kept), card)
+    scored = cards.of_drills(drilling.drills, kept)
+    show_card(terminal, scored, card)
+    remember(kept, scored, Catalogue(drills={format_name: drilling.drills}))
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
