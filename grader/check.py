@@ -18,6 +18,8 @@ import numpy as np
 from grader.emulator.nvrtc.compilation import Build
 from grader.errors import WarpladderError
 from grader.interview import bank, checks, rounds
+from grader.interview.drills import drill
+from grader.interview.drills.formats import FORMATS
 from grader.judge import values
 from grader.judge.claims.derived import SUMS
 from grader.judge.grade import grade
@@ -34,7 +36,9 @@ from grader.workbook.source_file import SourceFile
 from grader.workbook.topic import Topic
 from grader.workbook.topics import load
 
-TOPIC_FILES = ("topic.toml", "reference.py", "starter.cu", "starter.py", "lesson.md", rounds.FILE)
+TOPIC_FILES = (
+    "topic.toml", "reference.py", "starter.cu", "starter.py", "lesson.md", rounds.FILE, rounds.FUNCTIONS
+)  # fmt: skip
 REQUIRED_FILES = TOPIC_FILES[:2]
 
 LINKS_AT_A_TIME, LINK_TIMEOUT_S = 8, 20.0
@@ -52,6 +56,9 @@ def check(root: Path | None = None) -> list[WarpladderError]:
             problems += check_ladder(load(name, root))
         for program in programs.discover(root):
             problems += check_program(program)
+        for what in FORMATS.values():
+            for found in what.discover(root).values():
+                problems += what.prove(found)
     return problems
 
 
@@ -73,6 +80,8 @@ def check_questions(root: Path) -> list[WarpladderError]:
         with contextlib.suppress(WarpladderError):  # check_topic() reports it
             topics[name] = load(name, root)
     problems = list(checks.check_bank(root, topics))
+    for what in FORMATS.values():
+        problems += checks.check_drills(what, root, topics)
     for topic in topics.values():
         problems += checks.check_interview(topic)
         problems += interview_values(topic)
@@ -142,6 +151,8 @@ def orphans(root: Path) -> Iterator[WarpladderError]:
             continue  # check_questions() looks at these
         if root / "lessons" / programs.FOLDER in path.parents:
             continue  # _program_orphans() looks at these
+        if root / "lessons" / drill.FOLDER in path.parents:
+            continue  # check_questions() looks at these
         if path.parent.name not in topics:
             yield WarpladderError(
                 "this file belongs to no topic", file=path, remedy="add topic.toml, or remove it"

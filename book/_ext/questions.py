@@ -1,14 +1,13 @@
-"""Pages of the interview, one a TOML file: lessons/questions/<id>.toml and lessons/<topic>/interview.toml.
+"""Pages of the interview, one a TOML file: lessons/questions/<name>.toml and lessons/<topic>/interview.toml.
 `{model-answers}` puts the answers of many on one page.
 
-The engine's own loader reads them. What readers should say for themselves first is folded, and a question with
-numbers is worked for one set of its parameters, by the question's own functions.
+The engine's own loader reads them. What readers should say for themselves first is folded, and each point has one of
+its probes with one draw, answered by the question's own functions.
 """
 
 from __future__ import annotations
 
 import html
-import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,11 +21,12 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from grader.errors import WarpladderError
-from grader.interview import bank, numbers, rounds
-from grader.interview.bank import Entry, KernelQuestion, NumberQuestion, Question
-from grader.interview.key_points import Point
+from grader.interview import bank, rounds
+from grader.interview.bank import Entry, KernelQuestion, Question
+from grader.interview.points import Point
+from grader.interview.probes.posing import LETTERS, Posed, pose
 from grader.interview.rounds import Interview, Round
-from grader.workbook import topics, units
+from grader.workbook import topics
 
 LOGGER = logging.getLogger(__name__)
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,7 +58,8 @@ def read(path: Path) -> Question | Interview:
 
 def page(entry: Question | Interview) -> str:
     """The Markdown of an entry's page."""
-    parts = [f"({entry.id})=\n# {entry.title}", _asked(entry), folded("The answer", entry.answer)]
+    labels = "\n".join(f"({label})=" for label in (f"question-{entry.name}", entry.id) if label)
+    parts = [f"{labels}\n# {entry.title}", _asked(entry), folded("The answer", entry.answer)]
     parts += [folded("The points that count", _points(entry.points)), *_further(entry)]
     parts += ["## What it is asked for", entry.looks_for, "## What is asked next"]
     for follow_up in entry.follow_ups:
@@ -74,12 +75,24 @@ def _asked(entry: Entry) -> str:
 
 
 def _points(points: Iterable[Point]) -> str:
-    return "\n".join(f"- {_indented(point.text)} ({point.weight} of 100)" for point in points)
+    return "\n\n".join(part for point in points for part in _point(point))
 
 
-def _indented(text: str) -> str:
-    """Text as the further lines of a list item."""
-    return text.strip().replace("\n", "\n  ")
+def _point(point: Point) -> Iterator[str]:
+    """A point, and how it is checked: one draw of its first probe, always the same one on this page."""
+    posed = pose(point.probes[0], point.text)
+    yield f"**{point.text}** ({point.weight} of 100)"
+    yield posed.text
+    if posed.code:
+        yield "```{code-block} cuda\n:linenos:\n" + "\n".join(posed.code) + "\n```"
+    if posed.options:
+        yield "\n".join(f"- *{letter}* {text}" for letter, text in zip(LETTERS, posed.options, strict=False))
+    yield f"{FENCE[1:]}{{folded}} {_answer(posed)}\n{posed.explain.strip()}\n{FENCE[1:]}"
+
+
+def _answer(posed: Posed) -> str:
+    """What is right, in a line without markup."""
+    return f"{'Line ' if posed.code else ''}{posed.answer} {posed.unit}".strip()
 
 
 def _further(entry: Question | Interview) -> Iterator[str]:
@@ -88,18 +101,9 @@ def _further(entry: Question | Interview) -> Iterator[str]:
         for item in entry.rounds:
             yield from _round(item)
         return
-    if entry.numbers or entry.kernels:
-        yield "## Work it out"
-    for number in entry.numbers:
-        yield from _number(entry, number)
+    if entry.kernels:
+        yield "## Write it"
     yield from map(_kernel, entry.kernels)
-
-
-def _number(question: Question, number: NumberQuestion) -> Iterator[str]:
-    """One draw of a number question: always the same one on this page, another at every `ladder quiz`."""
-    drawn = numbers.draw(question, number, random.Random(number.id))
-    yield drawn.text
-    yield folded(f"{units.compact(drawn.answer)} {number.unit}", drawn.explain, "The number")
 
 
 def _kernel(item: KernelQuestion) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import select
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -14,9 +14,10 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.cli.options import lines_of
-from grader.interview.bank import FollowUp
-from grader.interview.interviewer import Action, Asked
-from grader.interview.session import Code, Figure, Session, Talk
+from grader.interview import credit
+from grader.interview.interviewer import BACK, CLARIFY, SKIP
+from grader.interview.room import Action, Asked
+from grader.interview.session import Code, Figure, Session
 from grader.judge.runners.pool import Progress
 from grader.report import interviews, progress
 from grader.results import Grade
@@ -34,7 +35,7 @@ class Terminal:
     def __init__(self, console: Console, topics: Mapping[str, Topic]) -> None:
         self.console = interviews.prepare(console)
         self.topics = topics
-        self._shown = ""  # the last question for a number or for code
+        self._shown = ""  # the step of the last question
         with contextlib.suppress(ImportError):
             importlib.import_module("readline")  # arrow keys and corrections while typing
 
@@ -51,40 +52,25 @@ class Terminal:
         self.console.print(interviews.said(text, title))
 
     def talk(self, asked: Asked) -> str:
-        """Lines up to an empty one."""
-        self.console.print(interviews.question(asked))
-        self._print("Your answer, ended by an empty line:")
+        """Lines up to an empty one, or a single `?`, `skip` or `back`."""
+        self._ask(asked)
+        self._print(f"Your answer, ended by an empty line ({CLARIFY}, {SKIP} and {BACK} work as well):")
         lines: list[str] = []
         while (line := (input("> ") if lines else self._answer()).strip()) or (lines and _more_is_typed()):
             lines.append(line)
+            if len(lines) == 1 and line.lower() in (CLARIFY, SKIP, BACK):
+                break
         return "\n".join(lines)
 
-    def found(self, talk: Talk) -> Mapping[int, float]:
-        """The points; numbers that are typed correct them."""
-        self.console.print(interviews.key_points(talk))
-        if not talk.text.strip():
-            return {}
-        self._print("Said it in other words? Numbers correct this: 2 said, ~2 half, -2 not really.")
-        while True:
-            typed = input("Enter if you agree > ").replace(",", " ").split()
-            corrected = {}
-            for item in typed:
-                share = {"-": 0.0, "~": 0.5}.get(item[0], 1.0)
-                number = item.lstrip("-~")
-                if not number.isdecimal() or not 1 <= int(number) <= len(talk.points):
-                    self._print(f"There is no point {item}.", "red")
-                    break
-                corrected[int(number) - 1] = share
-            else:
-                return corrected
-
-    def number(self, asked: Asked) -> str:
+    def line(self, asked: Asked) -> str:
         """A line; the question is not repeated after one that could not be read."""
-        if asked.step != self._shown:
-            self.console.print(interviews.question(asked))
-            self._shown = asked.step
-        self._print(f"A number{f', in {asked.unit}' if asked.unit else ''} (128, 64/16, 2^-14, 1.5e3):")
+        self._ask(asked)
+        self._print(f"{asked.wanted}:")
         return self._answer()
+
+    def checked(self, title: str, points: Sequence[credit.Point]) -> None:
+        """See Frontend."""
+        self.console.print(interviews.checked(title, points))
 
     def unreadable(self, complaint: str) -> None:
         """See Frontend."""
@@ -96,9 +82,8 @@ class Terminal:
 
     def code(self, asked: Asked, file: Path, draft: Code) -> Action:
         """A key, once the candidate has left the editor."""
-        if not draft.attempts and not draft.hint and asked.step != self._shown:
-            self.console.print(interviews.question(asked))
-            self._shown = asked.step
+        if not draft.attempts and not draft.hint:
+            self._ask(asked)
         self.console.print(interviews.code_prompt(str(file), draft, asked.left_s))
         while (action := ACTIONS.get(input("> ").strip().lower())) is None:
             self._print("Enter, h or s.", "red")
@@ -113,10 +98,10 @@ class Terminal:
         source = lines_of(Path(result.file))
         self.console.print(interviews.graded(result, rung, self.topics[result.topic], source), crop=False)
 
-    def rate(self, follow_up: FollowUp) -> float:
+    def rate(self, answer: str) -> float:
         """The model answer, and a key."""
-        self.say(follow_up.answer, "A good answer")
-        self._print("Is that what you said? y: yes, p: partly, n: no")
+        self.say(answer, "A senior engineer would say")
+        self._print("Is that what you said? y: yes, p: partly, n: no (for yourself; not in the score)")
         while (rating := RATINGS.get(input("> ").strip().lower())) is None:
             self._print("y, p or n.", "red")
         return rating
@@ -124,6 +109,12 @@ class Terminal:
     def time_is_up(self) -> None:
         """See Frontend."""
         self.console.print(interviews.said("**Time is up.**", ""))
+
+    def _ask(self, asked: Asked) -> None:
+        """Show a question, once."""
+        if asked.step != self._shown:
+            self.console.print(interviews.question(asked))
+            self._shown = asked.step
 
     def _answer(self) -> str:
         """A line; an empty one only if it is meant, since an Enter too many would give a question away."""

@@ -61,8 +61,8 @@ def interview(
     """Be interviewed on a topic, from its naive version up.
 
     You write each version in a file, with your own editor, the judge grades it, and you say what limits it.
-    What you say is compared with key points, and ratios with the counters of your own kernels. Each answer is
-    saved; Ctrl-C breaks off.
+    Short questions check what you say, and ratios are compared with the counters of your own kernels. Each answer
+    is saved; Ctrl-C breaks off.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def interview(
 
     loaded = load(topic)
     entry = read_interview(loaded)
-    _check(card, sheet)
+    check_cards(card, sheet)
     if sheet is not None:
         from grader.interview.sheet import of_interview
         from grader.report import sheets
@@ -89,7 +89,7 @@ def interview(
         write_file(sheet, sheets.of_interview(of_interview(entry, loaded, arch)))
         return
     if resume is None:
-        path = _free(f"interview-{topic}")
+        path = free_file(f"interview-{topic}")
         kept = begin(entry, path.with_suffix(loaded.suffix), minutes)
     else:
         path, kept = resume, sessions.load(resume)
@@ -97,14 +97,16 @@ def interview(
             raise WarpladderError(f"this is not an interview on {topic}", file=resume)
     terminal = Terminal(console_for(), {topic: loaded})
     terminal.welcome(kept, path)
-    _run(Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
-    _show(terminal, cards.of_interview(entry, loaded, kept), card)
+    ask(Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
+    show_card(terminal, cards.of_interview(entry, loaded, kept), card)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
 @app.command()
 def quiz(
-    ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Questions, such as hpc-15.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="NAME", help="Questions, such as occupancy or hpc-15.")
+    ] = None,
     topic: Annotated[
         str | None, typer.Option("--topic", metavar="TOPIC", help="Only questions that belong to a topic.")
     ] = None,
@@ -125,12 +127,13 @@ def quiz(
 ) -> None:
     """Answer questions from the bank.
 
-    They ask for words and for numbers. Numbers are drawn anew each time; the seed that is shown draws them again.
+    You say what you know; short questions then check it. They are drawn anew each time; the seed that is shown
+    draws them again.
 
     \b
     Examples:
       ladder quiz
-      ladder quiz hpc-15 hpc-21
+      ladder quiz occupancy hpc-21
       ladder quiz --topic gemm --count 3 --card card.html
       ladder quiz --list
     """
@@ -143,7 +146,7 @@ def quiz(
     from grader.workbook.topics import discover
 
     found = bank.discover()
-    _check(card, sheet)
+    check_cards(card, sheet)
     if every:
         console_for().print(interviews.questions(found.values()))
         return
@@ -155,33 +158,33 @@ def quiz(
                 "this is an interview", file=resume, remedy="resume it with `ladder interview`"
             )
     else:
-        several = count if count or ids or topic or sheet else 5
-        chosen = quiz.choose(found, ids or (), topic, drawn, several)
+        several = count if count or names or topic or sheet else 5
+        chosen = quiz.choose(found, names or (), topic, drawn, several)
         if sheet is not None:
             from grader.report import sheets
 
             write_file(sheet, sheets.of_questions(chosen, drawn))
             return
-        path, kept = _free("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
+        path, kept = free_file("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
     topics = discover()
     terminal = Terminal(console_for(), topics)
     terminal.welcome(kept, path)
-    _run(quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
-    _show(terminal, cards.of_quiz(found, kept), card)
+    ask(quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
+    show_card(terminal, cards.of_quiz(found, kept), card)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
-def _run(ask: Callable[[], Session], terminal: Terminal) -> None:
+def ask(run: Callable[[], Session], terminal: Terminal) -> None:
     """Ask until the end, or until the candidate leaves."""
     from grader.interview.interviewer import BrokenOff
 
     try:
-        ask()
+        run()
     except BrokenOff as left:
         terminal.left(left.path)
 
 
-def _free(name: str) -> Path:
+def free_file(name: str) -> Path:
     """A file of the current folder for a new session: nothing is written over."""
     for number in from_number(1):
         path = Path(f"{name}-{number}.json")
@@ -190,7 +193,7 @@ def _free(name: str) -> Path:
     raise AssertionError
 
 
-def _check(cards: Sequence[Path] | None, sheet: Path | None) -> None:
+def check_cards(cards: Sequence[Path] | None, sheet: Path | None = None) -> None:
     """Refuse a card or a sheet of an unknown kind, or in no folder, before anything is asked."""
     files: list[tuple[Path, str, tuple[str, ...]]] = [(path, "card", CARD_SUFFIXES) for path in cards or ()]
     if sheet is not None:
@@ -203,7 +206,7 @@ def _check(cards: Sequence[Path] | None, sheet: Path | None) -> None:
             )
 
 
-def _show(terminal: Terminal, card: Card, files: Sequence[Path] | None) -> None:
+def show_card(terminal: Terminal, card: Card, files: Sequence[Path] | None) -> None:
     """The card, in the terminal and in files."""
     from grader.interview.card import to_json
     from grader.report import interviews, sheets

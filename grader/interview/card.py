@@ -1,4 +1,4 @@
-"""The scorecard: what was asked, what was earned, what was said by oneself, and what there was no time for."""
+"""The scorecard: what was asked, what was checked, what was only said, and what there was no time for."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from typing import Literal
 
 import msgspec
 
+from grader.interview import credit
 from grader.interview.bank import Entry, Question
 from grader.interview.conversation import Step, all_steps, known, overtaken
+from grader.interview.drills.drill import Drill
 from grader.interview.interviewer import HINT_COSTS
-from grader.interview.key_points import SHARES
 from grader.interview.rounds import Interview
-from grader.interview.session import Answer, Code, Figure, Rated, Said, Session, Talk
+from grader.interview.session import Answer, Code, Figure, Kind, Probed, Rated, Session, Talk
 from grader.workbook import units
 from grader.workbook.content import content_root, name_of
 from grader.workbook.topic import Topic
 
-SCHEMA = "warpladder/card/2"
+SCHEMA = "warpladder/card/3"
 
 WORTH: dict[str, float] = {
     "opening": 20, "code": 20, "limits": 10, "next": 10, "before": 5, "after": 5, "now": 10,
 }  # fmt: skip
 """Points of each part of an interview."""
 
-QUIZ_WORTH = {"talk": 10.0, "number": 5.0, "code": 20.0}
+QUIZ_WORTH = {"talk": 15.0, "code": 20.0}
 """Points of each part of a quiz."""
 
 NAMES: dict[str, str] = {
@@ -40,6 +41,11 @@ NAMES: dict[str, str] = {
     "now": "the ratio",
 }
 
+VERDICTS = (
+    (0.85, "strong hire"), (0.70, "hire"), (0.50, "lean no hire"), (0.0, "no hire"),
+)  # fmt: skip
+"""The rubric: the share of what was asked that has to be earned for each verdict."""
+
 State = Literal["answered", "late", "unasked"]
 
 
@@ -51,10 +57,11 @@ class Line:
     title: str  # what was asked, in a few words
     state: State  # unasked: there was no time, or the candidate left
     worth: float  # points to be had; 0 for what is not scored
-    earned: float
-    self_scored: float  # of these points, those that the candidate added, or took off
+    earned: float  # below 0 for wrong guesses
     detail: str  # in a line: what was found
-    points: list[Said] = field(default_factory=list)  # of free text
+    points: list[credit.Point] = field(default_factory=list)  # of free text
+    said: float | None = None  # of free text: the share of the points that was heard; no part of the score
+    rated: float | None = None  # of free text: what the candidate gives the own prose; no part of the score
     text: str = ""  # what the candidate said or typed; code is its source
     asked: str = ""
     explain: str = ""  # of a number
@@ -95,8 +102,8 @@ class Advice:
 class Card:
     """An interview or a quiz, scored."""
 
-    kind: Literal["interview", "quiz"]
-    id: str
+    kind: Kind
+    id: str  # names of what was asked
     title: str
     date: str  # UTC, ISO 8601
     minutes: float  # 0: no limit
@@ -107,7 +114,8 @@ class Card:
     earned: float
     worth: float  # of everything
     asked: float  # of what was asked
-    self_scored: float  # of what was earned
+    said: float | None  # the share of all points that was heard; null: nothing was asked in prose
+    verdict: str  # "" where nothing was asked, and of drills
     sections: list[Section]
     follow_ups: list[Rated]  # rated by oneself, and not counted
     advice: list[Advice]
@@ -145,7 +153,7 @@ def of_interview(interview: Interview, topic: Topic, kept: Session) -> Card:
     ]
     return _card(
         kept,
-        interview.id,
+        interview.topic,
         sections,
         rung_reached=max(reached, key=topic.ladder.place, default=None),
         rungs_asked=[item.rung for item in interview.rounds],
@@ -155,10 +163,34 @@ def of_interview(interview: Interview, topic: Topic, kept: Session) -> Card:
 
 def of_quiz(bank: Mapping[str, Question], kept: Session) -> Card:
     """The card of a quiz, finished or broken off."""
-    questions = [bank[question_id] for question_id in kept.questions]
-    sections = [Section(f"{item.id} {item.title}", _quiz_lines(item, kept)) for item in questions]
+    questions = [bank[name] for name in kept.questions]
+    sections = [Section(item.title, _quiz_lines(item, kept)) for item in questions]
     read = {section.title: _sources(item) for section, item in zip(sections, questions, strict=True)}
     return _card(kept, ", ".join(kept.questions), sections, None, [], _advice(sections, read))
+
+
+def verdict(share: float) -> str:
+    """What an interviewer would write down, by the share that was earned of what was asked."""
+    return next(name for least, name in VERDICTS if share >= least or least == 0.0)
+
+
+def of_drills(drills: Sequence[Drill], kept: Session) -> Card:
+    """The card of a session of drills, finished or broken off."""
+    sections = [Section(drill.title, _drill_lines(drill, kept)) for drill in drills]
+    return _card(kept, ", ".join(kept.questions), sections, None, [], [])
+
+
+def _drill_lines(drill: Drill, kept: Session) -> list[Line]:
+    lines = []
+    for item in drill.steps:
+        step, title = f"{drill.name}.{item.probe.name}", item.probe.name.replace("_", " ")
+        answer = kept.answer(step)
+        lines.append(
+            _unanswered(step, title, item.weight)
+            if answer is None
+            else _answered(answer, kept, title, item.weight)
+        )
+    return lines
 
 
 def _reading(interview: Interview, topic: Topic) -> dict[str, list[tuple[str, str]]]:
@@ -178,6 +210,9 @@ def _card(
     advice: list[Advice],
 ) -> Card:
     lines = [line for section in sections for line in section.lines]
+    talks = [line.said for line in lines if line.said is not None]
+    earned = max(0.0, sum(line.earned for line in lines))
+    asked = sum(section.asked for section in sections)
     return Card(
         kind=kept.kind,
         id=card_id,
@@ -188,10 +223,11 @@ def _card(
         over=kept.over,
         rung_reached=rung_reached,
         rungs_asked=rungs_asked,
-        earned=sum(line.earned for line in lines),
+        earned=earned,
         worth=sum(line.worth for line in lines),
-        asked=sum(section.asked for section in sections),
-        self_scored=sum(line.self_scored for line in lines),
+        asked=asked,
+        said=sum(talks) / len(talks) if talks else None,
+        verdict=verdict(earned / asked) if asked and kept.kind in ("interview", "quiz") else "",
         sections=sections,
         follow_ups=[item for item in kept.answers if isinstance(item, Rated)],
         advice=advice,
@@ -199,18 +235,19 @@ def _card(
 
 
 def _quiz_lines(question: Question, kept: Session) -> list[Line]:
-    asked: list[tuple[str, str, str]] = [(question.id, "in words", "talk")]
-    asked += [(f"{question.id}.{item.id}", item.id.replace("_", " "), "number") for item in question.numbers]
+    asked: list[tuple[str, str, str]] = [(question.name, "the points", "talk")]
     if kept.kernels:
         asked += [
-            (f"{question.id}.{item.topic}.{item.rung}", f"{item.topic}: {item.rung}", "code")
+            (f"{question.name}.{item.topic}.{item.rung}", f"{item.topic}: {item.rung}", "code")
             for item in question.kernels
         ]
     lines = []
     for step, title, kind in asked:
         answer = kept.answer(step)
         worth = QUIZ_WORTH[kind]
-        lines.append(_unanswered(step, title, worth) if answer is None else _answered(answer, title, worth))
+        lines.append(
+            _unanswered(step, title, worth) if answer is None else _answered(answer, kept, title, worth)
+        )
     return lines
 
 
@@ -230,32 +267,43 @@ def _lines(
             worth += WORTH["before"]
         answer = kept.answer(step.id)
         if answer is not None:
-            found.append(_answered(answer, title, worth))
+            found.append(_answered(answer, kept, title, worth))
         elif step.id not in skipped:
             found.append(_unanswered(step.id, title, worth))
         elif step.kind == "code":
             detail = f"an earlier version had reached {skipped[step.id]}"
-            found.append(Line(step.id, title, "answered", worth, worth, 0.0, detail))
+            found.append(Line(step.id, title, "answered", worth, worth, detail))
     return found
 
 
 def _unanswered(step: str, title: str, worth: float) -> Line:
-    return Line(step, title, "unasked", worth, 0.0, 0.0, "not asked")
+    return Line(step, title, "unasked", worth, 0.0, "not asked")
 
 
-def _answered(answer: Answer, title: str, worth: float) -> Line:
+def _answered(answer: Answer, kept: Session, title: str, worth: float) -> Line:
     state: State = "late" if answer.late else "answered"
-    line = Line(answer.step, title, state, worth, 0.0, 0.0, "", asked=answer.asked, seconds=answer.seconds)
+    line = Line(answer.step, title, state, worth, 0.0, "", asked=answer.asked, seconds=answer.seconds)
     match answer:
         case Talk():
+            points = credit.points(kept, answer.step)
             return replace(
                 line,
-                earned=worth * answer.share,
-                self_scored=0.0 if answer.late else worth * _self_scored(answer),
-                detail=_of_talk(answer),
-                points=answer.points,
+                earned=worth * credit.of_talk(kept, answer.step),
+                detail=_of_talk(answer, points),
+                points=points,
+                said=answer.said,
+                rated=answer.rated,
                 text=answer.text,
             )
+        case Probed():
+            earned = 0.0 if answer.late else worth * credit.of_probe(answer)
+            said = f"said {answer.given}" if answer.given else "no answer"
+            detail = (
+                f"{said}, which is right"
+                if answer.right
+                else f"{said}; it is {answer.answer} {answer.unit}".rstrip()
+            )
+            return replace(line, earned=earned, detail=detail, text=answer.given, explain=answer.explain)
         case Figure():
             earned = worth * answer.share
             return replace(
@@ -264,23 +312,14 @@ def _answered(answer: Answer, title: str, worth: float) -> Line:
         case Code():
             earned = 0.0 if answer.late else worth * answer.share * (1 - HINT_COSTS * answer.hint)
             return replace(line, earned=earned, detail=_of_code(answer), text=answer.source)
-        case Rated():
-            return replace(line, worth=0.0, text=answer.text)
+    return replace(line, worth=0.0)
 
 
-def _self_scored(talk: Talk) -> float:
-    """The share that corrections added, or took away."""
-    whole = sum(point.weight for point in talk.points)
-    return sum((point.share - SHARES[point.found]) * point.weight for point in talk.points) / whole
-
-
-def _of_talk(talk: Talk) -> str:
+def _of_talk(talk: Talk, points: Sequence[credit.Point]) -> str:
     if not talk.text.strip():
         return "no answer"
-    said = sum(point.share == 1 for point in talk.points)
-    half = sum(0 < point.share < 1 for point in talk.points)
-    named = f", {half} only named" if half else ""
-    return f"{said} of {len(talk.points)} points said{named}"
+    confirmed = sum(any(answer.right for answer in point.answers) for point in points)
+    return f"{confirmed} of {len(points)} points confirmed, {sum(point.heard for point in points)} said"
 
 
 def _of_figure(figure: Figure) -> str:
@@ -302,7 +341,7 @@ def _of_code(code: Code) -> str:
 
 
 def _advice(sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]]]) -> list[Advice]:
-    """For each section with points that were not said, what to read."""
+    """For each section with points that were not confirmed, what to read."""
     found = []
     for section in sections:
         missed = [point.text for line in section.lines for point in line.points if point.share < 1]

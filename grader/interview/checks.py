@@ -7,16 +7,29 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from grader.errors import WarpladderError
-from grader.interview import bank, key_points, numbers, rounds
-from grader.interview.bank import Entry, NumberQuestion, Question
-from grader.interview.key_points import Point
-from grader.workbook import units
+from grader.interview import bank, rounds
+from grader.interview.bank import Entry, Question
+from grader.interview.drills.drill import Drill, Format
+from grader.interview.points import Point, heard
+from grader.interview.probes import posing
+from grader.interview.probes.kinds import ChoiceProbe, NumberProbe, Probe
+from grader.interview.probes.posing import Posed
+from grader.interview.reading import Source
+from grader.workbook.expressions import nearest
 from grader.workbook.topic import Topic
+
+MOST_DRAWS = 20_000
+"""So many combinations of parameters are computed at the most."""
+
+LONGER = 1.25
+"""By so much the right statement of a choice may be longer than the longest wrong one."""
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
 _INCLUDE = re.compile(r"^```\{literalinclude\}\s+(\S+)", re.MULTILINE)
@@ -25,31 +38,34 @@ _INCLUDE = re.compile(r"^```\{literalinclude\}\s+(\S+)", re.MULTILINE)
 def check_bank(root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
     """Problems of the questions below `root`; `topics` are all that can be read."""
     folder = root / "lessons" / bank.FOLDER
+    questions = []
     for path in sorted(folder.glob("*.toml")):
         try:
-            question = bank.read_question(path)
+            questions.append(bank.read_question(path))
         except WarpladderError as error:
             yield error
-        else:
-            yield from check_question(question, topics)
+    names = {question.name for question in questions}
+    for question in questions:
+        yield from check_question(question, topics)
+        for name in question.builds_on:
+            if name not in names:
+                message = f"`builds_on` names {name}, which is no question{nearest(name, names)}"
+                yield WarpladderError(message, file=question.file)
     for path in sorted(folder.glob("*")):
         if path.is_file() and (
             path.suffix not in (".toml", ".py") or not path.with_suffix(".toml").is_file()
         ):
-            remedy = "a question is <id>.toml, and <id>.py where it has numbers"
+            remedy = "a question is <name>.toml, and <name>.py where its probes are computed"
             yield WarpladderError("this file belongs to no question", file=path, remedy=remedy)
 
 
 def check_question(question: Question, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
-    """Problems of one question: its answer, its links, its numbers over the whole draw, its rungs."""
+    """Problems of one question: its answer, its links, its probes over the whole draw, its rungs."""
     yield from _entry(question)
+    yield from _names(question, question.points)
     for name in question.topics:
         if name not in topics:
             yield WarpladderError(f"`topics` names {name}, which is none", file=question.file)
-    for number in question.numbers:
-        yield from _computable(question, number)
-    if not question.numbers and question.functions.is_file():
-        yield WarpladderError("the question has no number, so nothing reads this", file=question.functions)
     for kernel in question.kernels:
         try:
             if kernel.topic not in topics:
@@ -70,11 +86,35 @@ def check_interview(topic: Topic) -> Iterator[WarpladderError]:
         return
     yield from _entry(interview)
     for item in interview.rounds:
-        asked = (*item.limits, *item.next)
-        for point in _unsaid(item.answer, item.limits) + _unsaid(item.answer, item.next):
-            yield _not_said(interview.file, point, "the round's `answer`")
-        for point in asked:
-            yield from _own_text(interview.file, point)
+        yield from _points(interview, (*item.limits, *item.next), item.answer, "the round's `answer`")
+    yield from _names(
+        interview, [*interview.points, *itertools.chain(*((*r.limits, *r.next) for r in interview.rounds))]
+    )
+
+
+def check_drills(what: Format[Any], root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
+    """Problems of a format's drills: their probes, their links, and files of none."""
+    for path in sorted(what.folder(root).glob("*.toml")):
+        try:
+            drill = what.read(path)
+        except WarpladderError as error:
+            yield error
+        else:
+            yield from check_drill(drill, topics)
+    for path in sorted(what.folder(root).glob("*")):
+        whole = [end for end in what.files if path.name.endswith(end)]
+        if not whole or not path.with_name(path.name.removesuffix(whole[-1]) + ".toml").is_file():
+            yield WarpladderError("this file belongs to no drill", file=path)
+
+
+def check_drill(drill: Drill, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
+    """Problems of what every drill has."""
+    yield from _sources(drill.file, drill.sources)
+    for name in drill.topics:
+        if name not in topics:
+            yield WarpladderError(f"`topics` names {name}, which is none", file=drill.file)
+    for step in drill.steps:
+        yield from check_probe(step.probe)
 
 
 def check_links(file: Path, text: str) -> Iterator[WarpladderError]:
@@ -104,61 +144,90 @@ def resolves(file: Path, target: str) -> bool:
 
 
 def _entry(entry: Entry) -> Iterator[WarpladderError]:
-    for point in _unsaid(entry.answer, entry.points):
-        yield _not_said(entry.file, point, "`answer`")
-    for point in entry.points:
-        yield from _own_text(entry.file, point)
-    for source in entry.sources:
-        if not is_external(source.url) and not resolves(entry.file, source.url):
-            message = f"the source {source.url} leads nowhere"
-            yield WarpladderError(message, file=entry.file, line=source.line)
-    yield from check_links(entry.file, entry.file.read_text(encoding="utf-8"))
+    yield from _points(entry, entry.points, entry.answer, "`answer`")
+    yield from _sources(entry.file, entry.sources)
 
 
-def _unsaid(text: str, points: Sequence[Point]) -> list[Point]:
-    """The points that a text does not explain."""
-    return [
-        point for point, how in zip(points, key_points.find(text, points), strict=True) if how != "explained"
-    ]
+def _sources(file: Path, sources: Sequence[Source]) -> Iterator[WarpladderError]:
+    """Sources and links that lead nowhere on this disk."""
+    for source in sources:
+        if not is_external(source.url) and not resolves(file, source.url):
+            yield WarpladderError(f"the source {source.url} leads nowhere", file=file, line=source.line)
+    yield from check_links(file, file.read_text(encoding="utf-8"))
 
 
-def _not_said(file: Path, point: Point, where: str) -> WarpladderError:
-    remedy = "say it there in a sentence, or add the words that it uses to the point's terms"
-    return WarpladderError(f"{where} does not say: {point.text}", file=file, line=point.line, remedy=remedy)
+def _points(entry: Entry, points: Sequence[Point], answer: str, where: str) -> Iterator[WarpladderError]:
+    """Each point is heard in the model answer, and each of its probes can be answered."""
+    for point in points:
+        if not heard(answer, point):
+            remedy = "say it there, or add the words that it uses to `terms`"
+            message = f"{where} is not heard to say: {point.text}"
+            yield WarpladderError(message, file=entry.file, line=point.line, remedy=remedy)
+        if heard(point.nudge, point):
+            yield WarpladderError("the nudge gives the point away", file=entry.file, line=point.line)
+        for probe in point.probes:
+            yield from check_probe(probe)
 
 
-def _own_text(file: Path, point: Point) -> Iterator[WarpladderError]:
-    if key_points.find(point.text, [point]) == ["missing"]:
-        message = "the point is not found in its own text"
-        yield WarpladderError(message, file=file, line=point.line, remedy="add its words to the terms")
+def _names(entry: Entry, points: Sequence[Point]) -> Iterator[WarpladderError]:
+    """No two probes of a file have one name."""
+    seen: set[str] = set()
+    for probe in bank.probes_of(points):
+        if probe.name in seen:
+            message = f"there is a probe `{probe.name}` already"
+            yield WarpladderError(message, file=entry.file, line=probe.line)
+        seen.add(probe.name)
 
 
-def _computable(question: Question, number: NumberQuestion) -> Iterator[WarpladderError]:
-    """Every combination of the drawn parameters has an answer that can be shown, and not always the same."""
-    count = math.prod(len(choices) for choices in number.draw.values())
-    if count > numbers.MOST_DRAWS:
-        message = f"`{number.id}` can be drawn in {count:,} ways; at most {numbers.MOST_DRAWS:,} are computed"
-        yield WarpladderError(message, file=question.file, line=number.line)
+def check_probe(probe: Probe) -> Iterator[WarpladderError]:
+    """Every combination of the drawn parameters has an answer that can be typed, and not always the same."""
+    count = math.prod(len(choices) for choices in probe.draw.values())
+    if count > MOST_DRAWS:
+        message = f"`{probe.name}` can be drawn in {count:,} ways; at most {MOST_DRAWS:,} are computed"
+        yield WarpladderError(message, file=probe.file, line=probe.line)
         return
-    answers: set[float] = set()
-    for parameters in numbers.every_draw(number):
+    answers: set[str] = set()
+    for parameters in posing.every_draw(probe):
         try:
-            drawn = numbers.compute(question, number, parameters)
+            posed = posing.compute(probe, parameters, random.Random(0))
         except WarpladderError as error:
             yield error
             return
-        answers.add(drawn.answer)
-        if not _can_be_typed(drawn.answer, number.tolerance):
-            message = f"`{number.id}`: nobody types {drawn.answer!r} exactly, as for {dict(parameters)}"
+        answers.add(_shown(posed))
+        if not posed.right(posed.read(posed.answer)) and not _is_power_of_two(posed):
+            message = f"`{probe.name}`: nobody types {posed.value!r} exactly, as for {dict(parameters)}"
             remedy = "set `tolerance` to 0.01 or so, or ask for a whole number"
-            yield WarpladderError(message, file=question.file, line=number.line, remedy=remedy)
+            yield WarpladderError(message, file=probe.file, line=probe.line, remedy=remedy)
             return
     if count > 1 and len(answers) == 1:
-        message = f"`{number.id}` has the same answer however it is drawn"
-        yield WarpladderError(message, file=question.file, line=number.line)
+        message = f"`{probe.name}` has the same answer however it is drawn"
+        yield WarpladderError(message, file=probe.file, line=probe.line)
+    if isinstance(probe, ChoiceProbe) and not probe.computed:
+        yield from _equally_long(probe)
 
 
-def _can_be_typed(answer: float, tolerance: float) -> bool:
-    """Whether an answer that is rounded as people round is right, or is a power of two, typed as 2^-24."""
-    shown = numbers.read_number(units.compact(answer))
-    return numbers.right(shown, answer, tolerance) or math.frexp(abs(answer))[0] == 0.5
+def _shown(posed: Posed) -> str:
+    """The answer, however its options are shuffled."""
+    return (
+        ", ".join(posed.options[posing.LETTERS.index(letter)] for letter in posed.answer)
+        if posed.options
+        else posed.answer
+    )
+
+
+def _equally_long(probe: ChoiceProbe) -> Iterator[WarpladderError]:
+    """A right statement does not give itself away by its length."""
+    longest = max(map(len, probe.wrong))
+    if all(len(right) > LONGER * longest for right in probe.right):
+        remedy = "shorten it, or write the wrong ones out"
+        message = f"`{probe.name}`: the right statement is the longest by far"
+        yield WarpladderError(message, file=probe.file, line=probe.line, remedy=remedy)
+
+
+def _is_power_of_two(posed: Posed) -> bool:
+    """Whether the answer is one, which is typed as 2^-24."""
+    return (
+        isinstance(posed.probe, NumberProbe)
+        and posed.value is not None
+        and math.frexp(abs(posed.value))[0] == 0.5
+    )

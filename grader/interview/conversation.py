@@ -7,15 +7,19 @@ on where it stood.
 from __future__ import annotations
 
 import datetime
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from grader.errors import WarpladderError
-from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, write_starter
+from grader.interview.interviewer import BrokenOff, Interviewer, Judge, write_starter
+from grader.interview.points import Point
+from grader.interview.room import Back, Frontend
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
 from grader.interview.session import Clock, Code, Figure, Session
+from grader.interview.talks import Talks
 from grader.judge.values import named
 from grader.workbook import units
 from grader.workbook.expressions import ExpressionError, Number
@@ -42,10 +46,10 @@ def begin(interview: Interview, kernel_file: Path, minutes: float | None = None)
         kind="interview",
         title=interview.title,
         topic=interview.topic,
-        questions=[interview.id],
+        questions=[interview.topic],
         minutes=interview.minutes if minutes is None else minutes,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        seed=0,
+        seed=secrets.randbelow(10_000),
         kernel_file=str(kernel_file),
     )
 
@@ -145,6 +149,7 @@ class Conversation:
         self.topic = topic
         self.interview = read_interview(topic)
         self.interviewer = Interviewer(kept, path, frontend, judge, clock)
+        self.talks = Talks(self.interviewer)
         self.kept = kept
         self._counted: dict[str, Mapping[str, Number]] = {}
 
@@ -154,7 +159,10 @@ class Conversation:
             write_starter(self.topic, Path(self.kept.kernel_file))
             self.interviewer.save()
             while not self.kept.over and (step := self._following()) is not None:
-                self._ask(step)
+                try:
+                    self._ask(step)
+                except Back:
+                    self.interviewer.back()
             if not self.kept.over:
                 if self.interviewer.clock.up:
                     self.interviewer.frontend.time_is_up()
@@ -170,20 +178,31 @@ class Conversation:
             return None
         skipped = {*overtaken(self.interview, self.topic, self.kept), *known(self.interview, self.kept)}
         for step in all_steps(self.interview):
-            if step.id not in skipped and self.kept.answer(step.id) is None:
+            if step.id not in skipped and not self._answered(step):
                 return step
         return None
 
+    def _answered(self, step: Step) -> bool:
+        """Whether nothing is left to ask of a step."""
+        points = self._points(step)
+        if points and self.kept.answer(step.id) is not None:
+            return self.talks.conversed(step.id, points)
+        return self.kept.answer(step.id) is not None
+
+    def _points(self, step: Step) -> tuple[Point, ...]:
+        """What is to be said at a step; () where it asks for something else."""
+        if step.kind == "opening":
+            return self.interview.points
+        if step.kind in ("limits", "next"):
+            item = self.interview.rounds[step.number]
+            return item.limits if step.kind == "limits" else item.next
+        return ()
+
     def _close(self) -> None:
-        """Show what would have told too much before: which key points were found in the opening."""
+        """Show what would have told too much before: how the opening was answered."""
         if self.kept.answer("opening") is not None:
-            self.interviewer.frontend.say(
-                self.interview.question, "How you began: the key points found in it"
-            )
-            self.interviewer.review("opening")
-            self.interviewer.frontend.say(
-                self.interview.answer, "The whole ladder, as a senior engineer would tell it"
-            )
+            self.talks.checked("How you began", "opening")
+            self.talks.rate("opening", self.interview.answer)
         self._settle_rest()
         self.kept.over = True
         self.interviewer.save()
@@ -191,7 +210,7 @@ class Conversation:
     def _ask(self, step: Step) -> None:
         if step.kind == "opening":
             text = f"{self.interview.question}\n\nSay it in a few sentences; the code comes after."
-            self.interviewer.talk(step.id, "To begin with", text, self.interview.points, review=False)
+            self._converse(step, "To begin with", text)
         elif step.kind == "follow_up":
             heading = f"A further question, {step.number + 1} of {len(self.interview.follow_ups)}"
             self.interviewer.follow_up(step.id, heading, self.interview.follow_ups[step.number])
@@ -203,12 +222,16 @@ class Conversation:
         if step.kind == "code":
             self._code(step, heading, item)
         elif step.kind == "limits":
-            self.interviewer.talk(step.id, f"{heading}: what limits it", LIMITS, item.limits)
+            self._converse(step, f"{heading}: what limits it", LIMITS)
         elif step.kind == "next":
-            self.interviewer.talk(step.id, f"{heading}: what next", NEXT, item.next)
-            self.interviewer.frontend.say(item.answer, "A senior engineer would say")
+            self._converse(step, f"{heading}: what next", NEXT)
+            self.talks.checked(f"{heading}, looked back at", f"{item.rung}.limits", step.id)
+            self.talks.rate(step.id, item.answer)
         elif item.ratio is not None:
             self._ratio(step, heading, item, item.ratio)
+
+    def _converse(self, step: Step, heading: str, text: str) -> None:
+        self.talks.converse(step.id, heading, text, self._points(step), self.interview.name)
 
     def _code(self, step: Step, heading: str, item: Round) -> None:
         """A version; then what was predicted of it is compared with its counters."""

@@ -1,24 +1,24 @@
-"""The interviewer: asks one question at a time, compares the answer with what was to be said, and keeps it.
+"""The interviewer: asks one question at a time, checks what was said with probes, and keeps every answer.
 
 The candidate answers through a `Frontend`: a terminal, or a script in a test. Time runs while a question is open, and
-stops while the judge works and while the candidate reads which key points were found in an answer.
+stops while the judge works and while the candidate reads how it went.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
 from grader.errors import WarpladderError
-from grader.interview import key_points, numbers, session
+from grader.interview import session
 from grader.interview.bank import FollowUp
-from grader.interview.key_points import Point
-from grader.interview.session import Answer, Clock, Code, Figure, Rated, Said, Session, Talk
+from grader.interview.probes import numbers
+from grader.interview.room import Asked, Back, Frontend
+from grader.interview.session import Answer, Clock, Code, Figure, Rated, Session
 from grader.judge.grade import grade
 from grader.judge.runners.pool import Progress
 from grader.judge.values import of_file
@@ -29,55 +29,19 @@ from grader.workbook.topic import Topic
 HINT_COSTS = 0.25
 """The share of a version's points that a hint takes."""
 
-Action = Literal["grade", "hint", "skip"]
+CLARIFY, SKIP, BACK = "?", "skip", "back"
+"""What a candidate may type in the place of an answer."""
 
+CLARIFIED = (
+    "Say how it works, with the numbers that you know, and where it does not hold: two or three minutes of talk. "
+    "Where nothing else is said, the GPU is an H200 and the language CUDA C++."
+)
+CLARIFIED_PROBE = (
+    "Take it as it stands; it asks for one fact. Where nothing else is said, the GPU is an H200 (compute capability "
+    "9.0), a float has 4 bytes, and KiB, MiB, GiB are powers of 1024."
+)
 
-@dataclass(frozen=True)
-class Asked:
-    """One question, as the candidate sees it."""
-
-    step: str  # such as "02_shared_tile.limits" or "hpc-15.blocks_per_sm"
-    heading: str  # such as "Version 3 of 5: what limits it?"
-    text: str  # Markdown
-    left_s: float | None  # None: no limit
-    unit: str = ""  # of a number
-
-
-class Frontend(Protocol):
-    """What shows questions to the candidate and reads answers. KeyboardInterrupt and EOFError break the session off."""
-
-    def say(self, text: str, title: str = "") -> None:
-        """Something to read, in Markdown, that asks nothing."""
-
-    def talk(self, asked: Asked) -> str:
-        """Free text; "" for no answer."""
-
-    def found(self, talk: Talk) -> Mapping[int, float]:
-        """Show which key points were found; the shares that the candidate claims instead, by the point's index."""
-
-    def number(self, asked: Asked) -> str:
-        """A number as typed; "" for no answer."""
-
-    def unreadable(self, complaint: str) -> None:
-        """What was typed is no number: `number` is asked again."""
-
-    def figured(self, figure: Figure) -> None:
-        """Show whether a number is right."""
-
-    def code(self, asked: Asked, file: Path, draft: Code) -> Action:
-        """Wait until the candidate has written a version into `file`, wants a hint, or goes on without."""
-
-    def grading(self, file: Path) -> AbstractContextManager[Progress]:
-        """While the judge works: what it calls with what it does."""
-
-    def graded(self, result: Grade, rung: str) -> None:
-        """Show what the judge says; `rung` was asked for."""
-
-    def rate(self, follow_up: FollowUp) -> float:
-        """Show the model answer; how much of it the candidate claims to have said: 0, 0.5 or 1."""
-
-    def time_is_up(self) -> None:
-        """Say so."""
+T = TypeVar("T")
 
 
 class Judge(Protocol):
@@ -130,6 +94,7 @@ class Interviewer:
         self.frontend = frontend
         self.judge = judge or WorkbookJudge()
         self.clock = clock or Clock(kept.minutes, kept.elapsed_s)
+        self._no_second: set[str] = set()  # steps of second questions for which there is no other case
 
     def save(self) -> None:
         """Write the session down."""
@@ -141,37 +106,39 @@ class Interviewer:
         self.kept.answers.append(answer)
         self.save()
 
-    def talk(self, step: str, heading: str, text: str, points: Sequence[Point], review: bool = True) -> None:
-        """Ask for free text. Without `review` the key points found are shown later: they would tell too much now."""
-        began = self.clock.elapsed_s
-        said = self.frontend.talk(self._asked(step, heading, text))
-        found = key_points.find(said, points)
-        talk = Talk(
-            step=step,
-            asked=text,
-            text=said,
-            points=[Said(point.weight, point.text, how) for point, how in zip(points, found, strict=True)],
-            seconds=self.clock.elapsed_s - began,
-            late=self.clock.late,
-        )
-        self.keep(talk)
-        if review:
-            self.review(step)
+    def open(self, step: str) -> bool:
+        """Whether a step is still to be asked."""
+        return self.kept.answer(step) is None and not self.clock.up
 
-    def review(self, step: str) -> None:
-        """Show which key points were found in an answer, and let the candidate correct that."""
-        talk = self.kept.answer(step)
-        if not isinstance(talk, Talk):
-            return
-        with self.clock.paused():
-            corrected = self.frontend.found(talk)
-        if corrected:
-            points = [
-                msgspec.structs.replace(point, self_scored=corrected.get(i, point.self_scored))
-                for i, point in enumerate(talk.points)
-            ]
-            self.kept.replace(msgspec.structs.replace(talk, points=points))
+    def back(self) -> None:
+        """Forget the last answer, so that it is asked again, where nothing was told since."""
+        if self.kept.take_back():
+            self.save()
+        else:
+            self.frontend.say("There is no going back: something was told since.")
+
+    def told(self) -> None:
+        """Something was told: what was answered before is not asked again."""
+        self.kept.shown = len(self.kept.answers)
         self.save()
+
+    def typed(
+        self, asked: Asked, ask: Callable[[Asked], str], read: Callable[[str], T], clarified: str
+    ) -> T | None:
+        """What was typed, asked again until it can be read; None for no answer. Raises Back."""
+        while (typed := ask(asked).strip()) and typed.lower() != SKIP:
+            if typed.lower() == BACK:
+                raise Back
+            if typed == CLARIFY:
+                self.frontend.say(clarified)
+                continue
+            try:
+                return read(typed)
+            except ValueError as error:
+                self.frontend.unreadable(str(error))
+        return None
+
+    # ---- numbers of the candidate's own kernels ----------------------------------------------------------------
 
     def figure(
         self,
@@ -186,13 +153,20 @@ class Interviewer:
     ) -> None:
         """Ask for a number; `answer` None: it is settled later."""
         began = self.clock.elapsed_s
-        asked = self._asked(step, heading, text, unit)
-        given, value = self._number(asked)
+        wanted = f"A number{f', in {unit}' if unit else ''} (128, 64/16, 2^-14, 1.5e3)"
+        asked, typed = self.asked(step, heading, text, wanted), [""]
+
+        def read(text: str) -> float:
+            number = numbers.read_number(text, unit)
+            typed[:] = [text]
+            return number
+
+        value = self.typed(asked, self.frontend.line, read, CLARIFIED_PROBE)
         figure = Figure(
             step=step,
             asked=text,
             unit=unit,
-            given=given,
+            given=typed[0],
             value=value,
             answer=None,
             right=None,
@@ -218,32 +192,25 @@ class Interviewer:
         self.save()
         with self.clock.paused():
             self.frontend.figured(settled)
-
-    def _number(self, asked: Asked) -> tuple[str, float | None]:
-        """What was typed, asked again until it is a number or nothing."""
-        while given := self.frontend.number(asked).strip():
-            try:
-                return given, numbers.read_number(given, asked.unit)
-            except ValueError as error:
-                self.frontend.unreadable(str(error))
-        return "", None
+        self.told()
 
     def follow_up(self, step: str, heading: str, item: FollowUp) -> None:
         """Ask something whose answer the candidate rates."""
         began = self.clock.elapsed_s
-        text = self.frontend.talk(self._asked(step, heading, item.ask))
+        text = self.typed(self.asked(step, heading, item.ask), self.frontend.talk, str, CLARIFIED) or ""
         seconds, late = self.clock.elapsed_s - began, self.clock.late
         with self.clock.paused():
-            own = self.frontend.rate(item) if text.strip() else 0.0
-            if not text.strip():
+            own = self.frontend.rate(item.answer) if text else 0.0
+            if not text:
                 self.frontend.say(item.answer, "A good answer")
         self.keep(Rated(step, item.ask, text, item.answer, own, seconds, late))
+        self.told()
 
     def code(
         self, step: str, heading: str, text: str, topic: Topic, rung: str, hint: str, file: Path
     ) -> Code:
         """Ask for a version until it is what was asked for, the candidate goes on without, or time is up."""
-        asked, began = self._asked(step, heading, text), self.clock.elapsed_s
+        asked, began = self.asked(step, heading, text), self.clock.elapsed_s
         draft = self.kept.draft
         if draft is None or draft.step != step:
             draft = Code(step, text, topic.name, rung, "", None, None, None, 0.0, 0, False, None, None, 0.0)
@@ -262,11 +229,12 @@ class Interviewer:
                 draft = self._grade(draft, topic, file)
             self.kept.draft = draft
             self.save()
-            asked = self._asked(step, heading, text)
+            asked = self.asked(step, heading, text)
             if topic.ladder.reaches(draft.rung_reached, rung) or self.clock.up:
                 break
         self.kept.draft = None
         self.keep(draft)
+        self.told()
         return draft
 
     def _grade(self, draft: Code, topic: Topic, file: Path) -> Code:
@@ -305,8 +273,16 @@ class Interviewer:
             self.frontend.say(f"`{file}` cannot be read: it is no UTF-8 text")
             return None
 
-    def _asked(self, step: str, heading: str, text: str, unit: str = "") -> Asked:
-        return Asked(step, heading, text, self.clock.left_s, unit)
+    def asked(
+        self,
+        step: str,
+        heading: str,
+        text: str,
+        wanted: str = "",
+        options: tuple[str, ...] = (),
+        code: tuple[str, ...] = (),
+    ) -> Asked:
+        return Asked(step, heading, text, self.clock.left_s, wanted, options, code)
 
 
 def code_share(topic: Topic, result: Grade, rung: str) -> float:

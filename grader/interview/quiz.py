@@ -1,35 +1,32 @@
-"""A quiz: questions of the bank, with free text, numbers drawn at random, and kernels where they are wanted."""
+"""A quiz: questions of the bank, with free text, probes drawn at random, and kernels where they are wanted."""
 
 from __future__ import annotations
 
 import datetime
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.interview import numbers
-from grader.interview.bank import FollowUp, KernelQuestion, NumberQuestion, Question
-from grader.interview.interviewer import BrokenOff, Frontend, Interviewer, Judge, write_starter
-from grader.interview.numbers import Drawn
-from grader.interview.session import Clock, Session
+from grader.interview.bank import FollowUp, KernelQuestion, Question, find
+from grader.interview.interviewer import BrokenOff, Interviewer, Judge, write_starter
+from grader.interview.room import Back, Frontend
+from grader.interview.session import Clock, Session, Talk
+from grader.interview.talks import Talks
 from grader.workbook.topic import Topic
 
 HINT = "`ladder climb` shows what each version of the ladder buys, and the kernels say how."
 
 
 def choose(
-    bank: Mapping[str, Question], ids: Sequence[str], topic: str | None, seed: int, count: int | None
+    bank: Mapping[str, Question], names: Sequence[str], topic: str | None, seed: int, count: int | None
 ) -> list[Question]:
     """The questions of a quiz: those named, else those of a topic, else all; with `count`, so many of them drawn.
 
-    Raises WarpladderError for an unknown id, or where nothing is left to ask.
+    Raises WarpladderError for an unknown name, or where nothing is left to ask.
     """
-    for question_id in ids:
-        if question_id not in bank:
-            message = f"there is no question `{question_id}`"
-            raise WarpladderError(message, remedy="`ladder quiz --list` shows every question")
-    chosen = [bank[question_id] for question_id in dict.fromkeys(ids)] or list(bank.values())
+    named = {found.name: found for found in (find(bank, name) for name in names)}
+    chosen = list(named.values()) or list(bank.values())
     if topic is not None:
         chosen = [question for question in chosen if topic in question.topics]
     if not chosen:
@@ -41,31 +38,18 @@ def choose(
 
 def begin(questions: Sequence[Question], seed: int, minutes: float = 0, kernels: bool = False) -> Session:
     """A session in which nothing has been asked yet."""
-    ids = [question.id for question in questions]
+    names = [question.name for question in questions]
     return Session(
         kind="quiz",
-        title=f"{questions[0].id} {questions[0].title}"
-        if len(ids) == 1
-        else f"A quiz of {len(ids)} questions",
+        title=questions[0].title if len(names) == 1 else f"A quiz of {len(names)} questions",
         topic="",
-        questions=ids,
+        questions=names,
         minutes=minutes,
         started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         seed=seed,
         kernel_file="",
         kernels=kernels,
     )
-
-
-def draw(question: Question, number: NumberQuestion, seed: int) -> Drawn:
-    """A number question as a quiz of that seed asks it."""
-    return numbers.draw(question, number, random.Random(f"{seed} {question.id}.{number.id}"))
-
-
-def drawn_numbers(question: Question, seed: int) -> Iterator[Drawn]:
-    """All number questions of a question."""
-    for number in question.numbers:
-        yield draw(question, number, seed)
 
 
 class Quiz:
@@ -81,12 +65,13 @@ class Quiz:
         judge: Judge | None = None,
         clock: Clock | None = None,
     ) -> None:
-        missing = [question_id for question_id in kept.questions if question_id not in bank]
+        missing = [name for name in kept.questions if name not in bank]
         if missing:
             raise WarpladderError(f"the bank has no {', '.join(missing)} any more", file=path)
-        self.questions = [bank[question_id] for question_id in kept.questions]
+        self.questions = [bank[name] for name in kept.questions]
         self.topics = topics
         self.interviewer = Interviewer(kept, path, frontend, judge, clock)
+        self.talks = Talks(self.interviewer)
         self.kept = kept
 
     def run(self) -> Session:
@@ -94,7 +79,7 @@ class Quiz:
         try:
             self.interviewer.save()
             for number, question in enumerate(self.questions):
-                self._question(question, f"Question {number + 1} of {len(self.questions)}: {question.title}")
+                self._whole(question, f"Question {number + 1} of {len(self.questions)}: {question.title}")
             if self.interviewer.clock.up:
                 self.interviewer.frontend.time_is_up()
             self.kept.over = True
@@ -104,43 +89,44 @@ class Quiz:
             raise BrokenOff(self.interviewer.path) from None
         return self.kept
 
-    def _open(self, step: str) -> bool:
-        """Whether a step is still to be asked."""
-        return self.kept.answer(step) is None and not self.interviewer.clock.up
+    def _whole(self, question: Question, heading: str) -> None:
+        """A question, begun again where the candidate goes back."""
+        while True:
+            try:
+                return self._question(question, heading)
+            except Back:
+                self.interviewer.back()
 
     def _question(self, question: Question, heading: str) -> None:
-        if self._open(question.id):
-            self.interviewer.talk(question.id, heading, question.question, question.points)
-        for number in question.numbers:
-            if self._open(f"{question.id}.{number.id}"):
-                self._number(question, number, heading)
-        for kernel in question.kernels if self.kept.kernels else ():
-            if self._open(f"{question.id}.{kernel.topic}.{kernel.rung}"):
-                self._kernel(question, kernel, heading)
-        follow_up = f"{question.id}.follow_up"
-        if self._open(follow_up):
-            self.interviewer.frontend.say(model_answer(question), "A senior engineer would say")
-            self.interviewer.follow_up(
-                follow_up, f"{question.title}: a further question", self._drawn(question)
-            )
+        """What is left to ask of a question."""
+        follow_up = f"{question.name}.follow_up"
+        if not self.interviewer.clock.up and self.kept.answer(follow_up) is None:
+            self.talks.converse(question.name, heading, question.question, question.points, question.name)
+            for kernel in question.kernels if self.kept.kernels else ():
+                if self.interviewer.open(f"{question.name}.{kernel.topic}.{kernel.rung}"):
+                    self._kernel(question, kernel, heading)
+            self._look_back(question)
+        if self.interviewer.open(follow_up):
+            further = f"{question.title}: a further question"
+            self.interviewer.follow_up(follow_up, further, self._drawn(question))
 
-    def _number(self, question: Question, number: NumberQuestion, heading: str) -> None:
-        drawn = draw(question, number, self.kept.seed)
-        step = f"{question.id}.{number.id}"
-        self.interviewer.figure(
-            step, heading, drawn.text, number.unit, drawn.answer, number.tolerance, drawn.explain
-        )
+    def _look_back(self, question: Question) -> None:
+        """Show how it was answered, and the model answer; once."""
+        talk = self.kept.answer(question.name)
+        if isinstance(talk, Talk) and talk.rated is None:
+            self.talks.checked(question.title, question.name)
+            self.talks.rate(question.name, model_answer(question))
 
     def _kernel(self, question: Question, kernel: KernelQuestion, heading: str) -> None:
         topic = self.topics[kernel.topic]
-        file = self.interviewer.path.with_name(f"{question.id}-{kernel.topic}{topic.suffix}")
+        file = self.interviewer.path.with_name(f"{question.name}-{kernel.topic}{topic.suffix}")
         write_starter(topic, file)
-        step = f"{question.id}.{kernel.topic}.{kernel.rung}"
+        step = f"{question.name}.{kernel.topic}.{kernel.rung}"
         self.interviewer.code(step, heading, kernel.ask, topic, kernel.rung, HINT, file)
 
     def _drawn(self, question: Question) -> FollowUp:
         """One of the question's follow-ups."""
-        return random.Random(f"{self.kept.seed} {question.id}").choice(question.follow_ups)
+        return random.Random(f"{self.kept.seed} {question.name}").choice(question.follow_ups)
 
 
 def model_answer(question: Question) -> str:

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.interview.bank import HEAD, Entry, prose, read_head, read_points
-from grader.interview.key_points import Point
+from grader.interview.bank import HEAD, Entry, read_head
+from grader.interview.points import Point, read_points
+from grader.interview.reading import prose
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, nearest
 from grader.workbook.strict_toml import Table, read
 from grader.workbook.topic import Topic
 
-FILE = "interview.toml"
+FILE, FUNCTIONS = "interview.toml", "interview.py"
 LEAST_ROUNDS, LEAST_ROUND_POINTS = 2, 2
 
 
@@ -81,7 +82,7 @@ def read_interview(topic: Topic) -> Interview:
         message = f"there are {len(rounds)} rounds, and {LEAST_ROUNDS} are needed"
         raise table.error(message, remedy="write a [[round]] for each version that is asked for")
     _climbing(table, rounds, topic)
-    return Interview(**read_head(table), topic=topic.name, minutes=minutes, rounds=rounds)
+    return Interview(**read_head(table, topic.name), topic=topic.name, minutes=minutes, rounds=rounds)
 
 
 def _round(table: Table, topic: Topic) -> Round:

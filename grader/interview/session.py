@@ -12,29 +12,22 @@ from typing import Literal
 import msgspec
 
 from grader.errors import WarpladderError
-from grader.interview.key_points import SHARES, Found
 
-SCHEMA = "warpladder/session/2"
+SCHEMA = "warpladder/session/3"
 GRACE_S = 60.0
 """What is finished so soon after the time still counts: nobody is cut off in a sentence."""
 
 
 class Said(msgspec.Struct, frozen=True):
-    """A key point, and how an answer says it."""
+    """A key point, and whether an answer was heard to say it."""
 
     weight: int
     text: str
-    found: Found
-    self_scored: float | None = None  # the share that the candidate claims instead, where it was corrected
-
-    @property
-    def share(self) -> float:
-        """What of its weight is earned."""
-        return SHARES[self.found] if self.self_scored is None else self.self_scored
+    heard: bool
 
 
 class Talk(msgspec.Struct, frozen=True, tag="talk"):
-    """Free text, and the key points found in it."""
+    """Free text. It earns nothing by itself: probes confirm its points."""
 
     step: str
     asked: str
@@ -42,15 +35,42 @@ class Talk(msgspec.Struct, frozen=True, tag="talk"):
     points: list[Said]
     seconds: float
     late: bool = False
+    rated: float | None = None  # how much of the model answer the candidate claims to have said: 0, 0.5 or 1
 
     @property
-    def share(self) -> float:
-        """What was earned, from 0 to 1."""
-        if self.late:
-            return 0.0
-        return sum(point.share * point.weight for point in self.points) / sum(
+    def said(self) -> float:
+        """The share of the points' weight that was heard, from 0 to 1."""
+        return sum(point.weight for point in self.points if point.heard) / sum(
             point.weight for point in self.points
         )
+
+
+class Nudged(msgspec.Struct, frozen=True, tag="nudge"):
+    """What was said to a nudge, at a point that had not been heard."""
+
+    step: str
+    asked: str
+    text: str
+    seconds: float
+    late: bool = False
+
+
+class Probed(msgspec.Struct, frozen=True, tag="probe"):
+    """The answer to a probe."""
+
+    step: str
+    item: str  # what it checks, the same in every session: occupancy/limiters
+    asked: str
+    options: list[str]
+    code: list[str]
+    unit: str
+    given: str  # as typed; "" for no answer
+    answer: str  # as a candidate would type it
+    right: bool
+    chance: float  # how probable it is that a guess is right
+    explain: str
+    seconds: float
+    late: bool = False
 
 
 class Figure(msgspec.Struct, frozen=True, tag="number"):
@@ -106,16 +126,19 @@ class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
     late: bool = False
 
 
-Answer = Talk | Figure | Code | Rated
+Answer = Talk | Nudged | Probed | Figure | Code | Rated
+
+Kind = Literal["interview", "quiz", "review", "diagnose", "estimate", "read", "design"]
+"""Sessions: coding rounds, questions of the bank, and the formats of drills."""
 
 
 class Session(msgspec.Struct):
     """An interview or a quiz."""
 
-    kind: Literal["interview", "quiz"]
+    kind: Kind
     title: str
     topic: str  # "" for a quiz
-    questions: list[str]  # ids asked in a quiz; of an interview, its own
+    questions: list[str]  # names of what is asked in a quiz; of an interview, its topic
     minutes: float  # 0: no limit
     started: str  # UTC, ISO 8601
     seed: int  # of the drawn parameters
@@ -125,11 +148,21 @@ class Session(msgspec.Struct):
     answers: list[Answer] = msgspec.field(default_factory=list)
     over: bool = False
     kernels: bool = False  # a quiz asks for kernels as well
+    shown: int = (
+        0  # of the answers, those that the candidate cannot go back to, since something was told after them
+    )
     schema: str = SCHEMA
 
     def answer(self, step: str) -> Answer | None:
         """What was answered at a step; None: nothing yet."""
         return next((item for item in self.answers if item.step == step), None)
+
+    def take_back(self) -> bool:
+        """Forget the last answer, unless something was told since; whether there was one."""
+        if len(self.answers) <= self.shown:
+            return False
+        self.answers.pop()
+        return True
 
     def replace(self, answer: Answer) -> None:
         """Put an answer in the place of the one at the same step."""

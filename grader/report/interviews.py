@@ -1,4 +1,4 @@
-"""Interviews and quizzes in a terminal of 80 columns: questions, the key points found in answers, and the scorecard."""
+"""Interviews and quizzes in a terminal of 80 columns: questions, how they were answered, and the scorecard."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from rich.console import Console, Group, RenderableType
 from rich.markdown import Markdown
 from rich.padding import Padding
 from rich.rule import Rule
+from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
+from grader.interview import credit
 from grader.interview.bank import Question
 from grader.interview.card import Advice, Card, Line
-from grader.interview.interviewer import Asked
-from grader.interview.session import Code, Figure, Said, Session, Talk
+from grader.interview.drills.drill import Drill
+from grader.interview.probes.posing import LETTERS, Posed
+from grader.interview.room import Asked
+from grader.interview.session import Code, Figure, Probed, Session
 from grader.report import console as views
 from grader.results import Grade
 from grader.workbook import units
@@ -34,7 +38,25 @@ def question(asked: Asked) -> RenderableType:
     head.add_column(justify="right", no_wrap=True)
     style = "bold red" if asked.left_s is not None and asked.left_s < 300 else "dim"
     head.add_row(Text(asked.heading, "bold cyan"), Text(units.time_left(asked.left_s), style))
-    return Group("", Rule(style="dim"), head, "", Markdown(asked.text))
+    parts: list[RenderableType] = ["", Rule(style="dim"), head, "", Markdown(asked.text)]
+    if asked.code:
+        parts += ["", _listing(asked.code)]
+    if asked.options:
+        parts += ["", _options(asked.options)]
+    return Group(*parts)
+
+
+def _listing(code: Sequence[str]) -> RenderableType:
+    """Lines of code with their numbers."""
+    return Syntax("\n".join(code), "cuda", line_numbers=True, theme="ansi_dark", background_color="default")
+
+
+def _options(options: Sequence[str]) -> Table:
+    """Options behind their letters."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for letter, option in zip(LETTERS, options, strict=False):
+        table.add_row("", Text(letter, "bold"), inline(option))
+    return table
 
 
 def said(text: str, title: str) -> RenderableType:
@@ -51,30 +73,53 @@ def inline(text: str) -> Text:
     return found
 
 
-def key_points(talk: Talk) -> RenderableType:
-    """Which key points were found in an answer, each with its number, to be corrected by."""
-    late = "This came too late to count. Found:"
-    found = late if talk.late else f"Found: {100 * talk.share:.0f} of 100"
-    return Group("", Text(found, "bold"), points(talk.points, numbered=True))
+def checked(title: str, points: Sequence[credit.Point]) -> RenderableType:
+    """How each point was answered, and what is right."""
+    parts: list[RenderableType] = ["", Text(title, "bold green")]
+    for point in points:
+        parts += ["", _point(point)]
+        parts += [Padding(_probed(answer), (0, 0, 0, 4)) for answer in point.answers]
+    return Group(*parts)
 
 
-def points(items: Sequence[Said], numbered: bool = False) -> Padding:
-    """Points with ✓, ½ or ✗ and their weight."""
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
+def _point(point: credit.Point) -> Table:
+    """A point with what it earned, and how it was said."""
+    how = {True: "  (said", False: "  (not said", None: ""}[point.heard]
+    if how:
+        how += ")" if point.answers else ", not checked)"
+    table = Table.grid(padding=(0, 1, 0, 0), expand=True)
     table.add_column(width=1)
-    if numbered:
-        table.add_column(justify="right", no_wrap=True, style="dim")
     table.add_column(ratio=1)
     table.add_column(justify="right", no_wrap=True, style="dim")
-    for number, point in enumerate(items, 1):
-        text = inline(point.text)
-        if point.self_scored is not None:
-            text.append("  (self-scored)", "magenta")
-        elif point.found == "named":
-            text.append("  (named, not explained)", "yellow")
-        row: list[RenderableType] = [_share(point.share), text, str(point.weight)]
-        table.add_row(*([row[0], str(number), *row[1:]] if numbered else row))
-    return Padding(table, (0, 0, 0, 2))
+    earned = units.points(max(0.0, point.share * point.weight))
+    table.add_row(
+        _share(point.share),
+        Text.assemble(inline(point.text), (how, "dim")),
+        f"{earned}/{point.weight}",
+    )
+    return table
+
+
+def _probed(answer: Probed) -> RenderableType:
+    """A probe, what was typed, and what is right."""
+    line = Text.assemble(views.mark(answer.right), " ")
+    line.append(
+        f"{answer.given or 'no answer'}: right" if answer.right else f"{answer.given or 'no answer'}; it is ",
+        "bold",
+    )
+    if not answer.right:
+        line.append(right(answer), "bold")
+    line.append(" (too late to count)" if answer.late else "")
+    return Group(Markdown(answer.asked), line, Markdown(answer.explain))
+
+
+def right(answer: Probed | Posed) -> str:
+    """The answer in words: options by their text, a number with its unit, a line by its code."""
+    if answer.options:
+        return ", ".join(answer.options[LETTERS.index(letter)] for letter in answer.answer)
+    if answer.code:
+        return f"line {answer.answer}: {answer.code[int(answer.answer) - 1].strip()}"
+    return f"{answer.answer} {answer.unit}".strip()
 
 
 def _share(share: float) -> Text:
@@ -141,10 +186,12 @@ def welcome(kept: Session, path: Path) -> RenderableType:
     time = f"{kept.minutes:g} minutes" if kept.minutes else "No limit of time"
     again = f", {units.minutes(kept.elapsed_s)} used" if kept.elapsed_s else ""
     text = Text.assemble((kept.title, "bold"), f"\n{time}{again}. ")
-    if kept.kind == "quiz":
+    if kept.kind != "interview":
         text.append(f"Drawn with --seed {kept.seed}. ")
-    text.append("Answer in sentences: a keyword by itself earns half. ")
-    text.append("The clock stands still while your code is graded, and while you read what was found. ")
+    text.append(
+        "Say it in your own words; short questions then check each point, and only what is checked counts. "
+    )
+    text.append("The clock stands still while your code is graded, and while you read how it went. ")
     text.append(f"Each answer is kept in {path}; Ctrl-C breaks off.")
     return text
 
@@ -202,8 +249,6 @@ def _sections(result: Card) -> Table:
 def _line(line: Line) -> tuple[Text, Text, Text]:
     style = {"unasked": "dim", "late": "yellow"}.get(line.state, "")
     detail = f"too late to count: {line.detail}" if line.state == "late" else line.detail
-    if line.self_scored:
-        detail += f" ({line.self_scored:+.1f} self-scored)"
     return Text(f"  {line.title}", style), Text(_of(line.earned, line.worth), style), Text(detail, style)
 
 
@@ -216,13 +261,17 @@ def _score(result: Card) -> Text:
     if result.percent_of_asked is not None and result.asked < result.worth:
         text.append(f"; {result.percent_of_asked:.0f} % of the {units.digits(result.asked)} that were asked")
     text.append(".")
-    if result.self_scored:
-        text.append(f" Self-scored: {result.self_scored:+.1f}.", "magenta")
+    if result.verdict:
+        text.append(f" Verdict: {result.verdict}.", "bold")
+    if result.said is not None:
+        text.append(
+            f" Said without being asked: {100 * result.said:.0f} % of the points; not in the score.", "dim"
+        )
     return text
 
 
 def _advice(advice: Advice) -> RenderableType:
-    parts: list[RenderableType] = [Text.assemble(("Not said: ", "bold"), (advice.section, "bold"))]
+    parts: list[RenderableType] = [Text.assemble(("Not confirmed: ", "bold"), (advice.section, "bold"))]
     parts += [Padding(inline(f"· {text}"), (0, 0, 0, 2)) for text in advice.missed]
     parts += [Padding(Text(f"→ {title}: {where}", "green"), (0, 0, 0, 2)) for title, where in advice.read[:2]]
     return Group(*parts)
@@ -232,15 +281,27 @@ def _advice(advice: Advice) -> RenderableType:
 
 
 def questions(bank: Iterable[Question]) -> RenderableType:
-    """Every question of the bank, with what it asks for."""
+    """Every question of the bank, with its level and its ladders."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    table.add_column("id", no_wrap=True)
+    table.add_column("name", no_wrap=True)
     table.add_column("question", ratio=1)
-    table.add_column("asks for", no_wrap=True)
+    table.add_column("level", no_wrap=True)
     table.add_column("topics", max_width=20)
     for item in bank:
-        asks = ["words"] + ["numbers"] * bool(item.numbers) + ["kernel"] * bool(item.kernels)
-        table.add_row(item.id, item.title, ", ".join(asks), ", ".join(item.topics))
+        table.add_row(item.name, item.title, item.level, ", ".join(item.topics))
+    return table
+
+
+def drills(found: Iterable[Drill]) -> RenderableType:
+    """Every drill of a format, with its level, its time and its ladders."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("name", no_wrap=True)
+    table.add_column("what", ratio=1)
+    table.add_column("level", no_wrap=True)
+    table.add_column("min", justify="right", no_wrap=True)
+    table.add_column("topics", max_width=20)
+    for item in found:
+        table.add_row(item.name, item.title, item.level, f"{item.minutes:g}", ", ".join(item.topics))
     return table
 
 

@@ -15,8 +15,8 @@ from markupsafe import Markup
 
 from grader.interview.bank import Question
 from grader.interview.card import WORTH, Card
-from grader.interview.numbers import Drawn
-from grader.interview.quiz import drawn_numbers
+from grader.interview.points import Point
+from grader.interview.probes.posing import LETTERS, Posed, pose
 from grader.interview.sheet import Sheet
 from grader.report import interviews
 from grader.report.rendering import environment
@@ -33,13 +33,20 @@ def card(result: Card) -> str:
 
 def of_interview(sheet: Sheet) -> str:
     """The sheet of a coding interview."""
-    return _page("sheet_interview.html.j2", sheet=sheet, entry=sheet.interview, worth=WORTH)
+    entry = sheet.interview
+    points = [*entry.points, *(point for item in entry.rounds for point in (*item.limits, *item.next))]
+    return _page("sheet_interview.html.j2", sheet=sheet, entry=entry, worth=WORTH, posed=_posed(points, 0))
 
 
 def of_questions(questions: Sequence[Question], seed: int) -> str:
-    """The sheet of a quiz; numbers are drawn from `seed`."""
-    drawn: dict[str, list[Drawn]] = {item.id: list(drawn_numbers(item, seed)) for item in questions}
-    return _page("sheet_questions.html.j2", questions=questions, drawn=drawn, seed=seed)
+    """The sheet of a quiz; probes are drawn from `seed`."""
+    posed = {question.name: _posed(question.points, seed) for question in questions}
+    return _page("sheet_questions.html.j2", questions=questions, posed=posed, seed=seed)
+
+
+def _posed(points: Sequence[Point], seed: int) -> dict[str, Posed]:
+    """The first probe of each point, drawn, by the point's text."""
+    return {point.text: pose(point.probes[0], f"{seed} {point.text}") for point in points}
 
 
 def _page(template: str, **values: object) -> str:
@@ -56,6 +63,8 @@ def _environment() -> jinja2.Environment:
             "minutes": units.minutes,
             "compact": units.compact,
             "problem": units.problem,
+            "lettered": lambda options: zip(LETTERS, options, strict=False),
+            "right": interviews.right,
         },
     )
 

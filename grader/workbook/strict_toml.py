@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -14,7 +15,10 @@ from grader.workbook.expressions import Expression, ExpressionError, nearest, pa
 
 T = TypeVar("T")
 
-_WORDS = {str: "a string", int: "an integer", float: "a number", bool: "true or false", dict: "a table"}
+_WORDS = {
+    str: "a string", int: "an integer", float: "a number", bool: "true or false", dict: "a table",
+    datetime.date: "a date, such as 2026-11-01, without quotes",
+}  # fmt: skip
 
 
 class Table:

@@ -1,27 +1,12 @@
-"""Number questions: parameters drawn, answers computed by the question's own module, and what candidates type."""
+"""Numbers as candidates type them: read with their units, and compared with the answer."""
 
 from __future__ import annotations
 
-import importlib.util
-import itertools
 import math
-import random
 import re
-import string
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-from grader.errors import WarpladderError
-from grader.interview.bank import NumberQuestion, Parameter, Parameters, Question
-from grader.workbook import units
 from grader.workbook.expressions import ExpressionError, parse
-
-MOST_DRAWS = 20_000
-"""So many combinations of parameters `ladder check` computes at the most."""
 
 _POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*\(?\s*([-+]?\d+)\s*\)?")
 _RAISED = re.compile("[⁺⁻]?[⁰¹²³⁴-⁹]+")
@@ -51,55 +36,6 @@ _NOUNS = {word: names.split()[0] for names in _SAME for word in names.split()}
 
 _PER = re.compile(r"\s*/\s*|\s+(?:per|for each|for every|an?|each|every)\s+", re.IGNORECASE)
 _ASIDE = re.compile(r"\s+(?:of|on|in|at|to|for|from|and|with|by|that)\s", re.IGNORECASE)
-
-_PLURAL = re.compile(r"[a-z][a-z-]+s")
-_AN = ("A", "E", "I", "O", "N")  # of what boards are called: NVIDIA is spelt out
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A number question with its parameters."""
-
-    number: NumberQuestion
-    parameters: Parameters
-    text: str  # what the candidate is asked
-    answer: float
-    explain: str  # shown afterwards
-
-
-def draw(question: Question, number: NumberQuestion, rng: random.Random) -> Drawn:
-    """The question with parameters drawn at random; raises WarpladderError where it cannot be computed."""
-    return compute(question, number, {name: rng.choice(choices) for name, choices in number.draw.items()})
-
-
-def every_draw(number: NumberQuestion) -> Iterator[dict[str, Parameter]]:
-    """All combinations of parameters."""
-    for values in itertools.product(*number.draw.values()):
-        yield dict(zip(number.draw, values, strict=True))
-
-
-def compute(question: Question, number: NumberQuestion, parameters: Parameters) -> Drawn:
-    """The question with these parameters, its answer computed; raises WarpladderError naming them."""
-    shown = ", ".join(f"{name} = {value!r}" for name, value in parameters.items())
-    try:
-        given: object = _function(question.functions, number.id)(**parameters)
-        values = dict(given) if isinstance(given, Mapping) else {"answer": given}
-        answer = values["answer"]
-        if isinstance(answer, bool) or not isinstance(answer, int | float) or not math.isfinite(answer):
-            raise ValueError(f"its answer is {answer!r}, not a finite number")
-        explain = _FORMATTER.vformat(number.explain, (), {**parameters, **values})
-        text = _FORMATTER.vformat(number.text, (), parameters)
-    except WarpladderError as error:
-        raise WarpladderError(
-            f"`{number.id}` for {shown}: {error.message}", file=question.functions
-        ) from None
-    except KeyError as error:
-        message = f"`{number.id}` for {shown}: there is no value {error}"
-        raise WarpladderError(message, file=question.file, line=number.line) from None
-    except Exception as error:
-        message = f"`{number.id}` for {shown} fails with {type(error).__name__}: {error}"
-        raise WarpladderError(message, file=question.functions) from None
-    return Drawn(number, parameters, text, float(answer), explain)
 
 
 def right(given: float, answer: float, tolerance: float) -> bool:
@@ -195,43 +131,3 @@ def _measure(unit: str) -> str:
     if plain.endswith("op") and not plain.endswith("flop"):
         plain = plain.removesuffix("op") + "flop"
     return f"{plain}it" if bits else plain
-
-
-class _Formatter(string.Formatter):
-    """Formats numbers that have no format of their own as `units.compact` does.
-
-    `{n:loads}` is 1 load or 2 loads, and `{device:a}` is a Tesla T4 or an NVIDIA A100.
-    """
-
-    def format_field(self, value: Any, format_spec: str) -> Any:
-        if format_spec == "a" and isinstance(value, str):
-            return f"{'an' if value.startswith(_AN) else 'a'} {value}"
-        if _PLURAL.fullmatch(format_spec) and isinstance(value, int | float):
-            return units.quantity(value, format_spec)
-        if not format_spec and isinstance(value, int | float) and not isinstance(value, bool):
-            return units.compact(value)
-        return super().format_field(value, format_spec)
-
-
-_FORMATTER = _Formatter()
-
-
-def _function(file: Path, name: str) -> Callable[..., object]:
-    """The function of that name in a question's module; raises WarpladderError."""
-    function = getattr(_module(file), name, None)
-    if not callable(function):
-        raise WarpladderError(f"`{name}` is missing", file=file, remedy=f"define {name}(…)")
-    return function  # type: ignore[no-any-return]
-
-
-@cache
-def _module(file: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(f"numbers_of_{file.stem.replace('-', '_')}", file)
-    if not file.is_file() or spec is None or spec.loader is None:
-        raise WarpladderError("the question has numbers and no functions that compute them", file=file)
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise WarpladderError(f"it does not load: {type(error).__name__}: {error}", file=file) from error
-    return module

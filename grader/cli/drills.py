@@ -1,0 +1,107 @@
+"""Drills: short exercises that are checked, one command a format."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.cli.interview import (
+    CardOption,
+    MinutesOption,
+    ResumeOption,
+    ask,
+    check_cards,
+    free_file,
+    show_card,
+)
+from grader.cli.options import NOT_PASSED, PASSED, ArchOption, DeviceOption, app, console_for
+from grader.errors import WarpladderError
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Drills; drawn where none is named.")]
+LevelOption = Annotated[
+    str | None, typer.Option("--level", metavar="LEVEL", help="junior, mid, senior or staff.")
+]
+TopicOption = Annotated[
+    str | None, typer.Option("--topic", metavar="TOPIC", help="Only those that belong to a ladder.")
+]
+CountOption = Annotated[int, typer.Option("--count", min=1, help="How many to draw.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Draw the same ones again.")]
+ListOption = Annotated[bool, typer.Option("--list", help="List them, and ask none.")]
+
+
+@app.command()
+def estimate(
+    names: Names = None,
+    level: LevelOption = None,
+    topic: TopicOption = None,
+    count: CountOption = 5,
+    seed: SeedOption = None,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    every: ListOption = False,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+) -> None:
+    """Do sums on paper: bytes, operations, bounds, times.
+
+    Figures are drawn anew each time; the seed that is shown draws them again.
+
+    \b
+    Examples:
+      ladder estimate
+      ladder estimate --level senior --count 3
+      ladder estimate --list
+    """
+    _drill("estimate", names, level, topic, count, seed, minutes, resume, card, every, device, arch)
+
+
+def _drill(
+    format_name: str,
+    names: list[str] | None,
+    level: str | None,
+    topic: str | None,
+    count: int,
+    seed: int | None,
+    minutes: float | None,
+    resume: Path | None,
+    card: list[Path] | None,
+    every: bool,
+    device: str,
+    arch: str | None,
+) -> None:
+    """A session of drills of one format, from the first question to the card."""
+    from grader.cli.frontend import Terminal
+    from grader.interview import card as cards
+    from grader.interview import session as sessions
+    from grader.interview.drills.drilling import Drilling, begin, choose
+    from grader.interview.drills.formats import FORMATS
+    from grader.interview.interviewer import WorkbookJudge
+    from grader.interview.reading import known_level
+    from grader.report import interviews
+    from grader.workbook.topics import discover
+
+    what = FORMATS[format_name]
+    drills = what.discover()
+    check_cards(card)
+    if every:
+        console_for().print(interviews.drills(drills.values()))
+        return
+    drawn = secrets.randbelow(10_000) if seed is None else seed
+    if resume is None:
+        wanted = None if level is None else known_level(level)
+        chosen = choose(drills, names or (), what, wanted, topic, drawn, count)
+        path, kept = free_file(format_name), begin(what, chosen, drawn, minutes)
+    else:
+        path, kept = resume, sessions.load(resume)
+        if kept.kind != format_name:
+            raise WarpladderError(f"this is kept of `ladder {kept.kind}`", file=resume)
+    terminal = Terminal(console_for(), discover())
+    terminal.welcome(kept, path)
+    drilling = Drilling(what, drills, kept, path, terminal, WorkbookJudge(device, arch))
+    ask(drilling.run, terminal)
+    show_card(terminal, cards.of_drills(drilling.drills, kept), card)
+    raise typer.Exit(PASSED if kept.over else NOT_PASSED)

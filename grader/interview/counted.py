@@ -1,0 +1,43 @@
+"""What probes about ladders are computed from: counters of the workbook's own kernels, and times that were measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cache
+
+from grader.errors import WarpladderError
+from grader.judge.values import of_file
+from grader.workbook import topics
+from grader.workbook.content import content_root
+from grader.workbook.expressions import Number
+
+GPU = "h200"
+"""The folder below measurements/ that times are taken from."""
+
+
+@cache
+def counted(topic: str, rung: str) -> Mapping[str, Number]:
+    """What claims may name of a rung of the workbook: sizes, counters and facts, counted by the emulator.
+
+    Takes a second or so, once. Raises WarpladderError for a rung that there is not.
+    """
+    loaded = topics.load(topic)
+    return of_file(loaded, loaded.rung(rung).path)
+
+
+def recorded(topic: str, rung: str) -> float:
+    """Seconds that a rung took on an H200; raises WarpladderError where it was not measured."""
+    times = _times(topic)
+    if rung not in times:
+        raise WarpladderError(f"{rung} of {topic} was not measured", remedy=f"it was of {', '.join(times)}")
+    return times[rung]
+
+
+@cache
+def _times(topic: str) -> dict[str, float]:
+    file = content_root() / "measurements" / GPU / f"{topic}.json"
+    if not file.is_file():
+        raise WarpladderError(f"there is no record of {topic}", file=file)
+    rungs = json.loads(file.read_text(encoding="utf-8"))["rungs"]
+    return {rung["id"]: rung["time_s"] for rung in rungs if rung["time_s"] is not None}

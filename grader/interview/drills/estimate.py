@@ -1,0 +1,7 @@
+"""Sums on paper: bytes, operations, bounds and times, from figures that are drawn."""
+
+from __future__ import annotations
+
+from grader.interview.drills.drill import Format, nothing_after, nothing_to_prove, read_drill
+
+FORMAT = Format("estimate", "a sum on paper", read_drill, nothing_to_prove, nothing_after)

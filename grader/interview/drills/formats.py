@@ -1,0 +1,10 @@
+"""All formats of drills, by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.interview.drills import estimate
+from grader.interview.drills.drill import Format
+
+FORMATS: dict[str, Format[Any]] = {module.FORMAT.name: module.FORMAT for module in (estimate,)}

@@ -1,0 +1,73 @@
+"""What the interviewer and the candidate meet through: questions as they are shown, and what shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from grader.interview import credit
+from grader.interview.session import Code, Figure
+from grader.judge.runners.pool import Progress
+from grader.results import Grade
+
+Action = Literal["grade", "hint", "skip"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One question, as the candidate sees it."""
+
+    step: str  # such as "02_shared_tile.limits" or "occupancy.2.probe"
+    heading: str  # such as "Version 3 of 5: what limits it?"
+    text: str  # Markdown
+    left_s: float | None  # None: no limit
+    wanted: str = ""  # of an answer in a line: what is to be typed
+    options: tuple[str, ...] = ()  # Markdown; called a, b, c …
+    code: tuple[str, ...] = ()  # lines, counted from 1
+
+
+class Back(Exception):
+    """The candidate wants the question before this one again."""
+
+
+class Frontend(Protocol):
+    """What shows questions to the candidate and reads answers. KeyboardInterrupt and EOFError break the session off.
+
+    An answer may be `?`, `skip` or `back`.
+    """
+
+    def say(self, text: str, title: str = "") -> None:
+        """Something to read, in Markdown, that asks nothing."""
+
+    def talk(self, asked: Asked) -> str:
+        """Free text; "" for no answer."""
+
+    def line(self, asked: Asked) -> str:
+        """An answer in a line, as typed; "" for none."""
+
+    def unreadable(self, complaint: str) -> None:
+        """What was typed is no answer: `line` is asked again."""
+
+    def checked(self, title: str, points: Sequence[credit.Point]) -> None:
+        """Show which points were said and which were confirmed, and what is right."""
+
+    def figured(self, figure: Figure) -> None:
+        """Show whether a number is right."""
+
+    def code(self, asked: Asked, file: Path, draft: Code) -> Action:
+        """Wait until the candidate has written a version into `file`, wants a hint, or goes on without."""
+
+    def grading(self, file: Path) -> AbstractContextManager[Progress]:
+        """While the judge works: what it calls with what it does."""
+
+    def graded(self, result: Grade, rung: str) -> None:
+        """Show what the judge says; `rung` was asked for."""
+
+    def rate(self, answer: str) -> float:
+        """Show a model answer; how much of it the candidate claims to have said: 0, 0.5 or 1."""
+
+    def time_is_up(self) -> None:
+        """Say so."""
