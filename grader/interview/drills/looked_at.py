@@ -4,46 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from grader.analysis.model import ModelledTime
 from grader.errors import WarpladderError
-from grader.judge.claims.derived import with_sums
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.kinds import kind_of
 from grader.judge.profile import profile
 from grader.judge.runners.pool import DevicePool, silent
+from grader.judge.values import of_file
 from grader.results import Profile
-from grader.workbook.expressions import Number
+from grader.workbook import topics
+from grader.workbook.expressions import Number, parse
+from grader.workbook.strict_toml import read
 from grader.workbook.topic import Topic
+
+CURE = ".cure.cu"
+"""Ends the name of the file that cures NAME.cu."""
 
 
 @dataclass(frozen=True)
-class LookedAt:
-    """One kernel file, on the emulated device."""
+class Modelled:
+    """A kernel's time at the topic's main sizes on the emulated device, and what it is compared with."""
 
-    profile: Profile  # counters at the topic's `count` sizes, by launch and by line
-    values: Mapping[str, Number]  # what claims may name, at those sizes; and `threads_an_instruction`
-    modelled: ModelledTime  # at the topic's `main` sizes
+    time: ModelledTime
     bound_s: float  # under which no version can run there
-
-    @property
-    def share(self) -> float:
-        """The bound's time over the kernel's: 1 is as fast as can be."""
-        return self.bound_s / self.modelled.seconds
+    rung_s: float | None  # the time of a rung that was asked for; None: none was
 
 
-def look_at(topic: Topic, file: Path) -> LookedAt:
-    """Count and model a kernel file. Raises WarpladderError where it does not run, or computes something else."""
+@cache
+def counted_file(topic: str, file: Path) -> Mapping[str, Number]:
+    """What claims may name of a kernel file. Raises WarpladderError where it does not run, or is wrong."""
+    return of_file(topics.load(topic), file)
+
+
+@cache
+def profiled(topic: str, file: Path) -> Profile:
+    """A kernel file's counters by launch and line, at the topic's `count` sizes. Raises WarpladderError."""
+    found = profile(topics.load(topic), file, "emulator")
+    if found.verdict != "pass":
+        raise WarpladderError(found.reason or "it does not pass", file=file)
+    return found
+
+
+@cache
+def modelled(topic: str, file: Path, rung: str | None = None) -> Modelled:
+    """A kernel file's modelled time, and that of a rung of its topic. Raises WarpladderError."""
+    loaded: Topic = topics.load(topic)
+    beside = [] if rung is None else [loaded.rung(rung)]
     with DevicePool("emulator", None, jobs=1) as pool:
-        kind = kind_of(topic)
-        current = kind.once(pool, topic.parse(file), str(file))
-        assert isinstance(current, KernelSubmission), "a kernel"
+        kind = kind_of(loaded)
+        current = kind.once(pool, loaded.parse(file), str(file))
         if current.refusal is not None:
             raise WarpladderError(current.refusal.reason, file=file)
-        times = kind.times(pool, current, [], silent)
-    if current.modelled is None or times.bound_s is None or current.counters is None:
+        times = kind.times(pool, current, beside, silent)
+    if not isinstance(current, KernelSubmission) or current.modelled is None or times.bound_s is None:
         raise WarpladderError("its time cannot be modelled", file=file)
-    sizes = topic.signature.with_derived(topic.problem("count", None))
-    values = {**with_sums(current.counters), **sizes, **(current.facts or {})}
-    return LookedAt(profile(topic, file, "emulator"), values, current.modelled, times.bound_s)
+    return Modelled(current.modelled, times.bound_s, None if rung is None else times.rungs.get(rung))
+
+
+def prediction(module: str, value: str) -> dict[str, float]:
+    """What `value`, an expression over what claims may name, is of the drill's cure (`answer`), and what it was
+    of its kernel (`before`), counted on both. `module` is the __file__ of the drill's functions."""
+    file = Path(module).with_suffix(".toml")
+    topic = read(file.read_text(encoding="utf-8").splitlines(), file).table("kernel").get("topic", str)
+    before, after = (
+        float(parse(value).evaluate(counted_file(topic, file.with_suffix(suffix)))) for suffix in (".cu", CURE)
+    )
+    return {"answer": after, "before": before}

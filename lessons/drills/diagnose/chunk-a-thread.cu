@@ -1,4 +1,5 @@
-// Each thread sums 64 numbers that follow each other, as a loop over a slice would do it on a CPU; the
+// Each thread sums 64 numbers that follow each other, as a loop over a
+// slice would do it on a CPU; the
 // block adds its threads' sums, and the total with one atomicAdd.
 //
 // /// launch
@@ -13,7 +14,8 @@ constexpr int BLOCK = 256;  // threads of a block
 constexpr int CHUNK = 64;   // numbers a thread
 
 // out[0] += the sum of the N numbers of `in`.
-extern "C" __global__ void reduce(const float* __restrict__ in, float* __restrict__ out, int N)
+extern "C" __global__ void reduce(const float* __restrict__ in,
+                                  float* __restrict__ out, int N)
 {
     __shared__ float sums[BLOCK];
 

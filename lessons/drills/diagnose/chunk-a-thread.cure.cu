@@ -1,4 +1,5 @@
-// Each thread sums 64 numbers that lie a block apart, so that the threads of a warp read neighbours; the
+// Each thread sums 64 numbers that lie a block apart, so that the threads
+// of a warp read neighbours; the
 // block adds its threads' sums, and the total with one atomicAdd.
 //
 // /// launch
@@ -13,11 +14,13 @@ constexpr int BLOCK = 256;  // threads of a block
 constexpr int CHUNK = 64;   // numbers a thread
 
 // out[0] += the sum of the N numbers of `in`.
-extern "C" __global__ void reduce(const float* __restrict__ in, float* __restrict__ out, int N)
+extern "C" __global__ void reduce(const float* __restrict__ in,
+                                  float* __restrict__ out, int N)
 {
     __shared__ float sums[BLOCK];
 
-    const long long first = (long long)blockIdx.x * BLOCK * CHUNK + threadIdx.x;
+    const long long first =
+        (long long)blockIdx.x * BLOCK * CHUNK + threadIdx.x;
     float sum = 0.0f;
     for (int k = 0; k < CHUNK; ++k) {
         const long long i = first + k * BLOCK;

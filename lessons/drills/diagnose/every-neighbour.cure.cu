@@ -1,5 +1,6 @@
-// A block brings the elements of 1024 outputs into shared memory. A thread computes four neighbouring outputs from
-// a window of 20 elements in its registers, which it reads there as five float4s.
+// A block brings the elements of 1024 outputs into shared memory. A
+// thread computes four neighbouring outputs from a window of 20 elements
+// in its registers, which it reads there as five float4s.
 //
 // /// launch
 // [[launch]]
@@ -14,7 +15,8 @@ constexpr int OUTPUTS = 4 * BLOCK;
 constexpr int TILE = OUTPUTS + 2 * R;
 
 // out[i] = in[i - R] + … + in[i + R]; beyond either end stand zeros.
-extern "C" __global__ void stencil(const float* __restrict__ in, float* __restrict__ out, int N)
+extern "C" __global__ void stencil(const float* __restrict__ in,
+                                   float* __restrict__ out, int N)
 {
     __shared__ __align__(16) float tile[TILE];
 
@@ -29,7 +31,8 @@ extern "C" __global__ void stencil(const float* __restrict__ in, float* __restri
     float window[4 + 2 * R];
     #pragma unroll
     for (int k = 0; k < 4 + 2 * R; k += 4) {
-        *reinterpret_cast<float4*>(window + k) = *reinterpret_cast<float4*>(tile + 4 * threadIdx.x + k);
+        *reinterpret_cast<float4*>(window + k) =
+            *reinterpret_cast<float4*>(tile + 4 * threadIdx.x + k);
     }
     float sums[4];
     #pragma unroll
@@ -49,7 +52,8 @@ extern "C" __global__ void stencil(const float* __restrict__ in, float* __restri
     }
     const long long i = first + 4 * threadIdx.x;
     if (i + 4 <= N) {
-        *reinterpret_cast<float4*>(out + i) = make_float4(sums[0], sums[1], sums[2], sums[3]);
+        *reinterpret_cast<float4*>(out + i) =
+            make_float4(sums[0], sums[1], sums[2], sums[3]);
     } else {
         for (int j = 0; i + j < N; ++j) {
             out[i + j] = sums[j];

@@ -1,5 +1,5 @@
-// Each thread adds sixteen numbers, each warp adds its threads' sums by shuffles, and then adds its own to
-// the total.
+// Each thread adds sixteen numbers, each warp adds its threads' sums by
+// shuffles, and then adds its own to the total.
 //
 // /// launch
 // [[launch]]
@@ -13,9 +13,11 @@ constexpr int BLOCK = 256;
 constexpr int EACH = 16;  // numbers a thread
 
 // out[0] += the sum of the N numbers of `in`.
-extern "C" __global__ void block_sum(const float* __restrict__ in, float* __restrict__ out, int N)
+extern "C" __global__ void block_sum(const float* __restrict__ in,
+                                     float* __restrict__ out, int N)
 {
-    const long long first = (long long)blockIdx.x * BLOCK * EACH + threadIdx.x;
+    const long long first =
+        (long long)blockIdx.x * BLOCK * EACH + threadIdx.x;
     float sum = 0.0f;
     #pragma unroll
     for (int k = 0; k < EACH; ++k) {

@@ -1,5 +1,6 @@
-// As many blocks as the GPU holds: a block counts all of its bytes in shared memory, and then adds its 256 bins to
-// the output, once. A bin is a record of four words.
+// As many blocks as the GPU holds: a block counts all of its bytes in
+// shared memory, and then adds its 256 bins to the output, once. A bin is
+// a record of four words.
 //
 // /// launch
 // [[launch]]
@@ -13,20 +14,22 @@ constexpr int BLOCK = 256;  // threads of a block, and bins
 
 struct Bin {
     unsigned count;
-    unsigned value;   // the byte that is counted here
-    unsigned first;   // for later: the places where it came first and last
+    unsigned value;  // the byte that is counted here
+    unsigned first;  // for later: the places where it came first and last
     unsigned last;
 };
 
 // bins[b] += how many of the N bytes of `in` are b.
-extern "C" __global__ void histogram(const unsigned char* __restrict__ in, unsigned* __restrict__ bins, int N)
+extern "C" __global__ void histogram(const unsigned char* __restrict__ in,
+                                     unsigned* __restrict__ bins, int N)
 {
     __shared__ Bin table[BLOCK];
     table[threadIdx.x] = {0, threadIdx.x, 0, 0};
     __syncthreads();
 
     const int stride = gridDim.x * BLOCK;
-    for (int word = blockIdx.x * BLOCK + threadIdx.x; word < N / 4; word += stride) {
+    for (int word = blockIdx.x * BLOCK + threadIdx.x; word < N / 4;
+         word += stride) {
         const uchar4 four = reinterpret_cast<const uchar4*>(in)[word];
         atomicAdd(&table[four.x].count, 1);
         atomicAdd(&table[four.y].count, 1);
