@@ -136,13 +136,18 @@ def _sandbox() -> Check:
 
 
 def _nvcc() -> Check:
-    """What compiles whole programs."""
+    """What compiles whole programs: for the emulator that of the wheels, for a GPU any."""
     name, needed_for = "nvcc", "ladder run: whole CUDA C++ programs"
     try:
-        toolchain.toolkit()
-        compiler = toolchain.host_compiler()
+        nvcc, *_ = toolchain.native_nvcc()
     except toolchain.CompilerNotFound as error:
         return Check(name, "missing", str(error), needed_for, required=False, remedy=error.remedy)
+    compiler = toolchain.host_compiler()
+    try:
+        toolchain.toolkit()
+    except toolchain.CompilerNotFound as error:
+        found = f"for a GPU {nvcc}, with {compiler}; for the emulator, {error}"
+        return Check(name, "missing", found, needed_for, required=False, remedy=error.remedy)
     version = importlib.metadata.version("nvidia-cuda-nvcc")
     return Check(name, "ok", f"{version}, with {compiler}", needed_for, required=False)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -81,6 +81,16 @@ class Entry:
     points: tuple[Point, ...]  # of the answer; weights sum to 100
     file: Path
 
+    @property
+    def every_point(self) -> tuple[Point, ...]:
+        """All points that are to be said, in order."""
+        return self.points
+
+    @property
+    def probes(self) -> list[Probe]:
+        """All probes, in order."""
+        return [probe for point in self.every_point for probe in point.probes]
+
 
 class Head(TypedDict):
     """The fields of an Entry, to make one from."""
@@ -128,6 +138,11 @@ def find(bank: Mapping[str, Question], name: str) -> Question:
     return found
 
 
+def load(name: str, root: Path | None = None) -> Question:
+    """The question with that name or id; raises WarpladderError."""
+    return find(discover(root), name)
+
+
 def read_question(path: Path) -> Question:
     """A question from its file; raises WarpladderError."""
     table = read(path.read_text(encoding="utf-8").splitlines(), path)
@@ -145,10 +160,6 @@ def read_question(path: Path) -> Question:
 
 def read_head(table: Table, name: str) -> Head:
     """What every entry has; raises WarpladderError where it is not complete."""
-    if not reading.NAME.fullmatch(name):
-        raise table.error(
-            f"it is called {name!r}", remedy="small letters, digits and hyphens: memory-hierarchy"
-        )
     entry_id = table.get("id", str, "")
     if entry_id and not _ID.fullmatch(entry_id):
         raise table.error(f"`id` is {entry_id!r}", "id", "write it as hpc-01, ai-01, code-01 or misc-01")
@@ -169,11 +180,6 @@ def read_head(table: Table, name: str) -> Head:
         points=points,
         file=table.file,
     )
-
-
-def probes_of(points: Iterable[Point]) -> list[Probe]:
-    """All probes of points, in order."""
-    return [probe for point in points for probe in point.probes]
 
 
 def _follow_up(table: Table) -> FollowUp:

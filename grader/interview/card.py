@@ -319,7 +319,9 @@ def _of_talk(talk: Talk, points: Sequence[credit.Point]) -> str:
     if not talk.text.strip():
         return "no answer"
     confirmed = sum(any(answer.right for answer in point.answers) for point in points)
-    return f"{confirmed} of {len(points)} points confirmed, {sum(point.heard for point in points)} said"
+    return (
+        f"{confirmed} of {len(points)} points confirmed, {sum(point.heard is True for point in points)} said"
+    )
 
 
 def _of_figure(figure: Figure) -> str:

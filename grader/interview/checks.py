@@ -62,7 +62,7 @@ def check_bank(root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError
 def check_question(question: Question, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
     """Problems of one question: its answer, its links, its probes over the whole draw, its rungs."""
     yield from _entry(question)
-    yield from _names(question, question.points)
+    yield from _names(question)
     for name in question.topics:
         if name not in topics:
             yield WarpladderError(f"`topics` names {name}, which is none", file=question.file)
@@ -87,9 +87,7 @@ def check_interview(topic: Topic) -> Iterator[WarpladderError]:
     yield from _entry(interview)
     for item in interview.rounds:
         yield from _points(interview, (*item.limits, *item.next), item.answer, "the round's `answer`")
-    yield from _names(
-        interview, [*interview.points, *itertools.chain(*((*r.limits, *r.next) for r in interview.rounds))]
-    )
+    yield from _names(interview)
 
 
 def check_drills(what: Format[Any], root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
@@ -169,10 +167,10 @@ def _points(entry: Entry, points: Sequence[Point], answer: str, where: str) -> I
             yield from check_probe(probe)
 
 
-def _names(entry: Entry, points: Sequence[Point]) -> Iterator[WarpladderError]:
+def _names(entry: Entry) -> Iterator[WarpladderError]:
     """No two probes of a file have one name."""
     seen: set[str] = set()
-    for probe in bank.probes_of(points):
+    for probe in entry.probes:
         if probe.name in seen:
             message = f"there is a probe `{probe.name}` already"
             yield WarpladderError(message, file=entry.file, line=probe.line)

@@ -56,6 +56,11 @@ class Interview(Entry):
     minutes: int
     rounds: tuple[Round, ...]  # up the ladder
 
+    @property
+    def every_point(self) -> tuple[Point, ...]:
+        """Those of the opening, then of each round."""
+        return self.points + tuple(point for item in self.rounds for point in (*item.limits, *item.next))
+
 
 def discover(topics: dict[str, Topic], root: Path | None = None) -> dict[str, Interview]:
     """The interviews there are, by topic; raises WarpladderError for a broken one, naming file and line."""

@@ -34,8 +34,9 @@ def card(result: Card) -> str:
 def of_interview(sheet: Sheet) -> str:
     """The sheet of a coding interview."""
     entry = sheet.interview
-    points = [*entry.points, *(point for item in entry.rounds for point in (*item.limits, *item.next))]
-    return _page("sheet_interview.html.j2", sheet=sheet, entry=entry, worth=WORTH, posed=_posed(points, 0))
+    return _page(
+        "sheet_interview.html.j2", sheet=sheet, entry=entry, worth=WORTH, posed=_posed(entry.every_point, 0)
+    )
 
 
 def of_questions(questions: Sequence[Question], seed: int) -> str:

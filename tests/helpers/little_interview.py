@@ -30,21 +30,63 @@ POINTS = """\
 [[point]]
 weight = 60
 text = "A copy is bound by the bandwidth of memory."
-any = ["bandwidth", "memory-bound"]
+terms = ["bandwidth", "memory-bound", "带宽"]
+nudge = "What decides its time?"
+
+[[point.probe]]
+name = "bytes_moved"
+kind = "number"
+text = "How many bytes does a copy of {floats} floats move?"
+unit = "bytes"
+tolerance = 0
+explain = "2 · 4 · {floats} = {answer}"
+
+[point.probe.draw]
+floats = [1024, 2048]
 
 [[point]]
 weight = 30
 text = "Every byte is read once and written once."
-all = [["read"], ["writ"]]
+terms = ["read once"]
+nudge = "How often is each element touched?"
+
+[[point.probe]]
+name = "touched"
+kind = "choice"
+text = "What becomes of a byte?"
+right = ["It is read once and written once."]
+wrong = ["It is read twice.", "It is written twice.", "It stays in the cache for good."]
+explain = "A copy needs each byte once, and stores it once."
+
+[[point.probe]]
+name = "first_line"
+kind = "line"
+text = "Which line reads?"
+code = '''
+float x = in[i];  //!
+out[i] = x;
+'''
+explain = "Line {answer} loads."
 
 [[point]]
 weight = 10
 text = "It takes 8 N bytes in all."
-any = ["8 ?N", "eight bytes"]
+terms = ["8 N", "eight bytes"]
+nudge = "How much is moved in all?"
+
+[[point.probe]]
+name = "larger"
+kind = "order"
+text = "Put these in order, smallest first."
+items = ["a byte", "a float", "a sector"]
+explain = "1, 4 and 32 bytes: {answer}."
 """
 
 HEAD = """\
 title = "A copy"
+level = "mid"
+as_of = 2026-11-01
+builds_on = []
 question = "How fast can a copy be?"
 answer = '''
 It is memory-bound: every byte is read once and is written once, so it takes 8 N bytes, and no version is faster
@@ -68,22 +110,58 @@ answer = "It is limited by the requests, one for 32 floats. So I would take floa
 [[round.limit]]
 weight = 70
 text = "It makes many requests."
-any = ["requests?"]
+terms = ["request"]
+nudge = "What else?"
+
+[[round.limit.probe]]
+name = "many"
+kind = "choice"
+text = "Which holds?"
+right = ["It makes many requests."]
+wrong = ["One thing that does not.", "Another that does not.", "And a third one."]
+explain = "It is so."
 
 [[round.limit]]
 weight = 30
 text = "Each moves 32 floats."
-any = ["32 floats"]
+terms = ["32 floats"]
+nudge = "What else?"
+
+[[round.limit.probe]]
+name = "floats"
+kind = "choice"
+text = "Which holds?"
+right = ["Each moves 32 floats."]
+wrong = ["One thing that does not.", "Another that does not.", "And a third one."]
+explain = "It is so."
 
 [[round.next]]
 weight = 70
 text = "Take float4s."
-any = ["float4"]
+terms = ["float4"]
+nudge = "What else?"
+
+[[round.next.probe]]
+name = "wide"
+kind = "choice"
+text = "Which holds?"
+right = ["float4s move more."]
+wrong = ["One thing that does not.", "Another that does not.", "And a third one."]
+explain = "It is so."
 
 [[round.next]]
 weight = 30
 text = "Each moves 16 bytes."
-any = ["16 bytes"]
+terms = ["16 bytes"]
+nudge = "What else?"
+
+[[round.next.probe]]
+name = "sixteen"
+kind = "choice"
+text = "Which holds?"
+right = ["A float4 has 16 bytes."]
+wrong = ["One thing that does not.", "Another that does not.", "And a third one."]
+explain = "It is so."
 
 [round.ratio]
 text = "How many floats does a request bring?"
@@ -101,22 +179,58 @@ answer = "It is limited by the bandwidth alone, so I would stop, since nothing i
 [[round.limit]]
 weight = 50
 text = "The bandwidth limits it."
-any = ["bandwidth"]
+terms = ["bandwidth"]
+nudge = "What else?"
+
+[[round.limit.probe]]
+name = "band"
+kind = "choice"
+text = "Which holds?"
+right = ["The bandwidth limits it."]
+wrong = ["One thing that does not.", "Another that does not.", "And a third one."]
+explain = "It is so."
 
 [[round.limit]]
 weight = 50
 text = "Nothing else does: it is that alone."
-any = ["alone", "nothing else"]
+terms = ["alone", "nothing else"]
+nudge = "What else?"
+
+[[round.limit.probe]]
+name = "alone"
+kind = "choice"
+text = "Which holds?"
+right = ["Nothing else limits it."]
+wrong = ["One thing that does not.", "Another that does not.", "And a third one."]
+explain = "It is so."
 
 [[round.next]]
 weight = 50
 text = "Stop here."
-any = ["stop"]
+terms = ["stop"]
+nudge = "What else?"
+
+[[round.next.probe]]
+name = "stop"
+kind = "choice"
+text = "Which holds?"
+right = ["One stops here."]
+wrong = ["One thing that does not.", "Another that does not.", "And a third one."]
+explain = "It is so."
 
 [[round.next]]
 weight = 50
 text = "Nothing is left to gain."
-any = ["nothing is left"]
+terms = ["nothing is left"]
+nudge = "What else?"
+
+[[round.next.probe]]
+name = "left"
+kind = "choice"
+text = "Which holds?"
+right = ["Nothing is left to gain."]
+wrong = ["One thing that does not.", "Another that does not.", "And a third one."]
+explain = "It is so."
 
 [round.ratio]
 text = "How many floats does a request bring?"
@@ -132,15 +246,6 @@ topics = ["copy"]
 {HEAD}
 {POINTS}
 {TALK}
-[[number]]
-id = "bytes_moved"
-text = "How many bytes does a copy of {{floats}} floats move?"
-unit = "bytes"
-tolerance = 0
-explain = "2 · 4 · {{floats}} = {{answer}}"
-[number.draw]
-floats = [1024, 2048]
-
 [[kernel]]
 topic = "copy"
 rung = "01_wide"
@@ -155,8 +260,9 @@ def bytes_moved(floats):
 
 FILES = {
     "lessons/copy/interview.toml": INTERVIEW,
-    "lessons/questions/hpc-01.toml": QUESTION,
-    "lessons/questions/hpc-01.py": FUNCTIONS,
+    "lessons/questions/copies.toml": QUESTION,
+    "lessons/questions/copies.py": FUNCTIONS,
+    "lessons/copy/interview.py": FUNCTIONS,
 }
 
 

@@ -6,31 +6,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from grader.interview.bank import FollowUp
-from grader.interview.interviewer import Action, Asked
-from grader.interview.session import Code, Figure, Talk
+from grader.interview import credit
+from grader.interview.room import Action, Asked
+from grader.interview.session import Code, Figure
 from grader.judge.runners.pool import Progress
 from grader.results import Grade
 
 
 class Candidate:
-    """`says` are free texts and numbers by step; `writes`, by step, what is done where code is asked for: a source to
-    be graded, "hint" or "skip". What is not in the script is not answered. `leaves_at` is the step at which Ctrl-C
-    is pressed; `corrects` the shares that the candidate claims instead, by step."""
+    """`says` are free texts and answers to probes by step; of several at one step, each is given in turn. `writes`, by
+    step, is what is done where code is asked for: a source to be graded, "hint" or "skip". What is not in the script is
+    not answered. `leaves_at` is the step at which Ctrl-C is pressed."""
 
     def __init__(
         self,
-        says: Mapping[str, str] | Callable[[Asked], str],
+        says: Mapping[str, str | Sequence[str]] | Callable[[Asked], str],
         writes: Mapping[str, Sequence[str]] | None = None,
         leaves_at: str | None = None,
-        corrects: Mapping[str, Mapping[int, float]] | None = None,
         rates: float = 0.5,
         waits: Callable[[str], None] = lambda step: None,
     ) -> None:
         self._says = says
         self._writes = {step: list(versions) for step, versions in (writes or {}).items()}
         self._leaves_at = leaves_at
-        self._corrects = corrects or {}
         self._rates = rates
         self._waits = waits
         self.asked: list[str] = []  # steps, in order
@@ -38,6 +36,7 @@ class Candidate:
         self.read: list[str] = []  # what the candidate was told
         self.figures: list[Figure] = []
         self.complaints: list[str] = []
+        self.looked_back: list[tuple[str, list[credit.Point]]] = []
         self.grades: list[Grade] = []
         self.time_was_up = False
 
@@ -48,12 +47,12 @@ class Candidate:
         self._ask(asked)
         return self._answer(asked)
 
-    def found(self, talk: Talk) -> Mapping[int, float]:
-        return self._corrects.get(talk.step, {})
-
-    def number(self, asked: Asked) -> str:
+    def line(self, asked: Asked) -> str:
         self._ask(asked)
-        return "" if self.asked.count(asked.step) > 1 else self._answer(asked)
+        return self._answer(asked)
+
+    def checked(self, title: str, points: Sequence[credit.Point]) -> None:
+        self.looked_back.append((title, list(points)))
 
     def unreadable(self, complaint: str) -> None:
         self.complaints.append(complaint)
@@ -79,7 +78,7 @@ class Candidate:
     def graded(self, result: Grade, rung: str) -> None:
         self.grades.append(result)
 
-    def rate(self, follow_up: FollowUp) -> float:
+    def rate(self, answer: str) -> float:
         return self._rates
 
     def time_is_up(self) -> None:
@@ -93,4 +92,10 @@ class Candidate:
         self._waits(asked.step)
 
     def _answer(self, asked: Asked) -> str:
-        return self._says(asked) if callable(self._says) else self._says.get(asked.step, "")
+        if callable(self._says):
+            return self._says(asked)
+        said = self._says.get(asked.step, "")
+        if isinstance(said, str):
+            return said if self.asked.count(asked.step) == 1 else ""
+        number = self.asked.count(asked.step) - 1
+        return said[number] if number < len(said) else ""

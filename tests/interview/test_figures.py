@@ -45,15 +45,15 @@ def product_us(rung: str) -> float:
 
 
 QUOTED = [
-    ("hpc-16", r"([\d.]+) of 66.9 TFLOP/s", lambda: tflops("gemm", "02_shared_tile")),
-    ("hpc-16", r", (\d+) for 8 × 8 outputs,", lambda: tflops("gemm", "04_register_tile_2d")),
-    ("hpc-16", r"(\d+) with float4s", lambda: tflops("gemm", "05_float4")),
+    ("hpc-16", r"versions reach ([\d.]+), ", lambda: tflops("gemm", "02_shared_tile")),
+    ("hpc-16", r"versions reach [\d.]+, (\d+) and", lambda: tflops("gemm", "04_register_tile_2d")),
+    ("hpc-16", r"and (\d+) of 66.9 TFLOP/s", lambda: tflops("gemm", "05_float4")),
     ("hpc-17", r"went from ([\d.]+) to [\d.]+ ms with a double", lambda: ms("gemm", "06_warp_tile")),
     ("hpc-17", r"([\d.]+) ms with a double buffer", lambda: ms("gemm", "07_double_buffer")),
     ("hpc-17", r"from ([\d.]+) to [\d.]+ ms with three", lambda: ms("hgemm", "05_padded_tile")),
     ("hpc-17", r"([\d.]+) ms with three stages", lambda: ms("hgemm", "06_cp_async")),
     ("hpc-21", r"TB/s, (\d+) FLOP a byte; on an A100", lambda: H200.peak_flop / H200.peak_dram),
-    ("hpc-21", r"on an A100 ([\d.]+);", lambda: ridge("NVIDIA A100")),
+    ("hpc-21", r"on an A100 ([\d.]+) with 80 GB", lambda: ridge("NVIDIA A100")),
     ("hpc-21", r"on an RTX 4090 (\d+), as", lambda: ridge("NVIDIA GeForce RTX 4090")),
     ("hpc-21", r"it is (\d+) on an H200", lambda: H200.peak_tensor / H200.peak_dram),
     ("hpc-21", r"it would be (\d+), more", lambda: 4 * ridge("NVIDIA GeForce RTX 4090")),

@@ -1,14 +1,8 @@
-"""Number questions: what candidates type, what is drawn, and what cannot be computed."""
-
-import random
-import re
-from pathlib import Path
+"""Numbers as candidates type them."""
 
 import pytest
 
-from grader.errors import WarpladderError
-from grader.interview import numbers
-from grader.interview.bank import NumberQuestion, Question, discover, load
+from grader.interview.probes import numbers
 
 
 @pytest.mark.parametrize(
@@ -125,100 +119,3 @@ def test_another_unit_is_asked_again_and_not_marked_wrong(typed: str, unit: str,
 )
 def test_tolerance_is_relative(given: float, tolerance: float, right: bool) -> None:
     assert numbers.right(given, 4, tolerance) is right
-
-
-def question(tmp_path: Path, body: str, **changes: object) -> tuple[Question, NumberQuestion]:
-    """A question whose one number is computed by `body`."""
-    (tmp_path / "hpc-01.py").write_text(f"def it(a, b):\n    {body}\n")
-    fields = {
-        "id": "it",
-        "text": "Of {a} and {b}?",
-        "unit": "bytes",
-        "tolerance": 0.0,
-        "explain": "{a} · {b} = {answer}",
-        "draw": {"a": (1024, 2048), "b": (2, 3)},
-        "line": 7,
-    }
-    number = NumberQuestion(**{**fields, **changes})  # type: ignore[arg-type]
-    empty: tuple[()] = ()
-    head = {"id": "hpc-01", "title": "", "question": "", "answer": "", "looks_for": ""}
-    lists = dict.fromkeys(("follow_ups", "common_errors", "sources", "points", "topics", "kernels"), empty)
-    return Question(**head, **lists, numbers=(number,), file=tmp_path / "hpc-01.toml"), number  # type: ignore[arg-type]
-
-
-def test_texts_show_parameters_answer_and_further_values(tmp_path: Path) -> None:
-    given = question(tmp_path, 'return {"answer": a * b, "half": a / 3}', explain="{answer} and {half:.1f}")
-    drawn = numbers.compute(*given, {"a": 1024, "b": 2})
-    assert drawn.text == "Of 1,024 and 2?"
-    assert drawn.explain == "2,048 and 341.3"
-    assert drawn.answer == 2048
-
-
-def test_texts_decline_numbers_and_boards(tmp_path: Path) -> None:
-    draw = {"a": ("Tesla T4", "NVIDIA A100"), "b": (1, 3)}
-    texts = {"text": "{b:multiply-adds} on {a:a}?", "explain": "{answer:loads}"}
-    given = question(tmp_path, "return b", draw=draw, **texts)
-    first = numbers.compute(*given, {"a": "Tesla T4", "b": 1})
-    second = numbers.compute(*given, {"a": "NVIDIA A100", "b": 3})
-    assert (first.text, first.explain) == ("1 multiply-add on a Tesla T4?", "1 load")
-    assert (second.text, second.explain) == ("3 multiply-adds on an NVIDIA A100?", "3 loads")
-
-
-def test_the_same_seed_draws_the_same(tmp_path: Path) -> None:
-    given = question(tmp_path, "return a * b")
-    assert numbers.draw(*given, random.Random(3)) == numbers.draw(*given, random.Random(3))
-    assert len(list(numbers.every_draw(given[1]))) == 4
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [
-        ("return a / 0", "ZeroDivisionError"),
-        ("return float('nan')", "not a finite number"),
-        ("return 'four'", "not a finite number"),
-        ("return {'result': 4}", "no value 'answer'"),
-        ("return a, b", "not a finite number"),
-    ],
-)
-def test_what_cannot_be_computed_names_the_parameters(tmp_path: Path, body: str, said: str) -> None:
-    with pytest.raises(WarpladderError, match=said) as refused:
-        numbers.compute(*question(tmp_path, body), {"a": 1024, "b": 2})
-    assert "a = 1024, b = 2" in refused.value.message
-
-
-SLIPS = re.compile(
-    r"\ban (?:Tesla|[1-79])|\ba (?:NVIDIA|8[ ,])|\(s\)"
-    r"|(?<![\w.,×·/^−-] )(?<![\d.,])\b1 (?!lies\b)[a-z]+[a-z-]*(?<!s)s\b"
-)
-
-
-def test_questions_and_explanations_are_grammatical_however_they_are_drawn() -> None:
-    rng = random.Random(1)
-    for item in discover().values():
-        for number in item.numbers:
-            every = list(numbers.every_draw(number))
-            for drawn in (numbers.compute(item, number, p) for p in rng.sample(every, min(60, len(every)))):
-                found = [match[0] for text in (drawn.text, drawn.explain) for match in SLIPS.finditer(text)]
-                assert not found, f"{item.id}.{number.id}: {found} in {drawn.text} / {drawn.explain}"
-
-
-@pytest.mark.parametrize(
-    ("name", "parameters", "typed", "is_right"),
-    [
-        ("half_value", {"bits": "0x7BFF"}, "65504", True),
-        ("half_value", {"bits": "0x7BFF"}, "65536", False),
-        ("half_value", {"bits": "0x0001"}, "5.96e-8", True),
-        ("half_value", {"bits": "0xB555"}, "-1/3", True),
-        ("spacing", {"value": 0.00001}, "6.0 · 10⁻⁸", True),
-        ("largest", {"exponent": 5, "fraction": 10}, "65504", True),
-        ("largest", {"exponent": 5, "fraction": 10}, "65536", False),
-        ("largest", {"exponent": 8, "fraction": 7}, "3.390e38", True),
-    ],
-)
-def test_what_halves_hold_is_told_from_its_neighbour(
-    name: str, parameters: dict[str, int | float | str], typed: str, is_right: bool
-) -> None:
-    item = load("hpc-07")
-    number = next(number for number in item.numbers if number.id == name)
-    answer = numbers.compute(item, number, parameters).answer
-    assert numbers.right(numbers.read_number(typed), answer, number.tolerance) is is_right

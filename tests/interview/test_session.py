@@ -8,12 +8,14 @@ from typing import Any
 import little_interview
 import msgspec
 import pytest
+from knowing import Knowing
 from scripted_candidate import Candidate
 
 from grader.errors import WarpladderError
 from grader.interview import bank, card, quiz, session
 from grader.interview.conversation import Conversation, begin
 from grader.interview.interviewer import BrokenOff
+from grader.interview.room import Asked
 from grader.interview.rounds import read_interview
 from grader.interview.session import Clock, Session
 from grader.judge.runners.pool import Progress
@@ -26,18 +28,40 @@ REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
 NAIVE, WIDE, WRONG = "// reaches 00_naive", "// reaches 01_wide", "// wrong"
 FLOATS = {"00_naive": 32, "01_wide": 128}  # a request
 
-GOOD = {
+TALKS = {
     "opening": "A copy is memory-bound. Every byte is read once and it is written once. So it takes 8 N bytes.",
-    "00_naive.now": "32",
     "00_naive.limits": "It makes many requests. Each of them moves only 32 floats at a time.",
     "00_naive.next": "I would take float4s, because then each thread moves 16 bytes at a time.",
-    "01_wide.before": "32",
-    "01_wide.after": "4 * 32",
     "01_wide.limits": "It is the bandwidth alone that limits this now.",
     "01_wide.next": "I would stop there. Nothing is left that we could gain.",
 }
-STEPS = ["opening", "00_naive.code", "00_naive.now", "00_naive.limits", "00_naive.next", "01_wide.after",
-         "01_wide.code", "01_wide.limits", "01_wide.next", "follow_up.0", "follow_up.1"]  # fmt: skip
+FIGURES = {"00_naive.now": "32", "01_wide.before": "32", "01_wide.after": "4 * 32"}
+
+
+def steps(talk: str, points: int) -> list[str]:
+    """What is asked of a talk in which every point is said."""
+    return [talk, *(f"{talk}.{number}.probe" for number in range(points))]
+
+
+STEPS = [
+    *steps("opening", 3), "00_naive.code", "00_naive.now", *steps("00_naive.limits", 2), *steps("00_naive.next", 2),
+    "01_wide.after", "01_wide.code", *steps("01_wide.limits", 2), *steps("01_wide.next", 2),
+    "follow_up.0", "follow_up.1",
+]  # fmt: skip
+SEED = 7
+
+
+class Good:
+    """Says everything, and knows every answer; `says` in the place of that."""
+
+    def __init__(self, entry: bank.Entry, says: Mapping[str, str] | None = None, seed: int = SEED) -> None:
+        self.knows = Knowing(entry.probes, seed)
+        self.says = {**TALKS, **FIGURES, **(says or {})}
+
+    def __call__(self, asked: Asked) -> str:
+        if asked.step in self.says:
+            return self.says[asked.step]
+        return self.knows(asked) if asked.step.endswith((".probe", ".again")) else ""
 
 
 class Judge:
@@ -100,8 +124,14 @@ def play(
         if path.is_file()
         else begin(read_interview(topic), path.with_suffix(".cu"), minutes)
     )
+    kept.seed = SEED
     clock = Clock(kept.minutes, kept.elapsed_s, seconds or Seconds())
     return Conversation(topic, kept, path, candidate, Judge(), clock).run()
+
+
+def good(topic: Topic, **says: str) -> Good:
+    """Somebody who knows it all; `says` by step, with __ for points."""
+    return Good(read_interview(topic), {step.replace("__", "."): text for step, text in says.items()})
 
 
 def scored(topic: Topic, kept: Session) -> card.Card:
@@ -116,7 +146,7 @@ WRITES = {"00_naive.code": [NAIVE], "01_wide.code": [WIDE]}
 
 
 def test_a_strong_candidate_gets_everything(topic: Topic, tmp_path: Path) -> None:
-    candidate = Candidate(GOOD, WRITES)
+    candidate = Candidate(good(topic), WRITES)
     kept = play(topic, tmp_path / "s.json", candidate)
     result = scored(topic, kept)
     assert candidate.asked == STEPS
@@ -131,12 +161,16 @@ def test_a_strong_candidate_gets_everything(topic: Topic, tmp_path: Path) -> Non
 def test_a_weak_candidate_gets_a_fair_card(topic: Topic, tmp_path: Path) -> None:
     says = {
         "opening": "memory bandwidth",
-        "00_naive.now": "four",
+        "opening.0.probe": "12",
+        "opening.2.probe": "abc",
+        "00_naive.now": ["four", "4"],
         "01_wide.after": "128",
     }
     candidate = Candidate(says, {"00_naive.code": [WRONG, "hint", NAIVE], "01_wide.code": [WRONG, "skip"]})
     result = scored(topic, play(topic, tmp_path / "s.json", candidate))
-    assert line(result, "opening").earned == pytest.approx(20 * 0.6 / 2)  # one point, only named
+    assert line(result, "opening").detail == "0 of 3 points confirmed, 1 said"
+    assert "opening.0.again" in candidate.asked  # said, and wrong: put back as a question
+    assert "opening.1.again" not in candidate.asked  # not said: a nudge, and one probe
     assert line(result, "00_naive.code").earned == 15  # with a hint
     assert line(result, "00_naive.code").detail == "right, reaches 00_naive, 2 tries, with a hint"
     assert line(result, "00_naive.now").earned == 0
@@ -144,10 +178,65 @@ def test_a_weak_candidate_gets_a_fair_card(topic: Topic, tmp_path: Path) -> None
     assert line(result, "01_wide.code").detail == "fail, at the first try"
     assert line(result, "01_wide.after").earned == 10  # right, as the workbook's own version shows
     assert "the workbook's kernel" in line(result, "01_wide.after").detail
-    assert result.earned == pytest.approx(6 + 15 + 10)
+    assert result.earned == pytest.approx(15 + 10, abs=1)
     assert result.rung_reached == "00_naive"
     assert [advice.section for advice in result.advice] == ["To begin with", "00_naive", "01_wide"]
     assert "four" in candidate.complaints[0]
+
+
+def test_what_is_only_said_earns_nothing(topic: Topic, tmp_path: Path) -> None:
+    result = scored(topic, play(topic, tmp_path / "s.json", Candidate(TALKS, WRITES)))
+    assert line(result, "opening").said == 1
+    assert line(result, "opening").earned == 0
+    assert result.earned == 40  # the code
+
+
+def test_what_is_known_but_took_a_nudge_earns_half(topic: Topic, tmp_path: Path) -> None:
+    candidate = Candidate(good(topic, opening="It is fast."), WRITES)
+    result = scored(topic, play(topic, tmp_path / "s.json", candidate))
+    assert "opening.0.nudge" in candidate.asked
+    assert "What decides its time?" in candidate.texts["opening.0.nudge"]
+    assert line(result, "opening").earned == 10
+    assert line(result, "opening").said == 0
+
+
+def test_a_second_question_asks_another_case_for_half(topic: Topic, tmp_path: Path) -> None:
+    candidate = Candidate(good(topic, opening__0__probe="12"), WRITES)
+    result = scored(topic, play(topic, tmp_path / "s.json", candidate))
+    assert "your answer does not go with it" in candidate.texts["opening.0.again"]
+    assert candidate.texts["opening.0.again"] != candidate.texts["opening.0.probe"]
+    assert line(result, "opening").earned == pytest.approx(20 * (0.3 + 0.4))
+
+
+def test_a_candidate_may_ask_back_skip_and_go_back(topic: Topic, tmp_path: Path) -> None:
+    knows = good(topic)
+    typed = {
+        "opening": ["?", TALKS["opening"], "It is bound by bandwidth."],
+        "opening.0.probe": ["back", "1", "skip"],
+    }
+
+    def says(asked: Asked) -> str:
+        waiting = typed.get(asked.step)
+        return waiting.pop(0) if waiting else knows(asked)
+
+    candidate = Candidate(says, WRITES)
+    result = scored(topic, play(topic, tmp_path / "s.json", candidate))
+    assert candidate.asked[:4] == ["opening", "opening", "opening.0.probe", "opening"]
+    assert any("Say how it works" in text for text in candidate.read)
+    assert line(result, "opening").text == "It is bound by bandwidth."
+
+
+def test_there_is_no_going_back_behind_what_was_told(topic: Topic, tmp_path: Path) -> None:
+    knows, back = good(topic), ["back"]
+
+    def says(asked: Asked) -> str:
+        return back.pop() if asked.step == "00_naive.now" and back else knows(asked)
+
+    candidate = Candidate(says, WRITES)
+    kept = play(topic, tmp_path / "s.json", candidate)
+    assert any("There is no going back" in text for text in candidate.read)
+    assert kept.answer("00_naive.code") is not None
+    assert scored(topic, kept).percent == 100
 
 
 def test_no_answer_at_all_ends_in_a_card_of_nothing(topic: Topic, tmp_path: Path) -> None:
@@ -160,10 +249,10 @@ def test_no_answer_at_all_ends_in_a_card_of_nothing(topic: Topic, tmp_path: Path
 def test_an_interview_broken_off_goes_on(topic: Topic, tmp_path: Path, step: str) -> None:
     path, before, after = tmp_path / "s.json", Seconds(), Seconds()
     with pytest.raises(BrokenOff) as left:
-        play(topic, path, Candidate(GOOD, WRITES, leaves_at=step, waits=before.wait), seconds=before)
+        play(topic, path, Candidate(good(topic), WRITES, leaves_at=step, waits=before.wait), seconds=before)
     assert left.value.path == path
     after.now = 5000  # the pause is nobody's
-    again = Candidate(GOOD, WRITES, waits=after.wait)
+    again = Candidate(good(topic), WRITES, waits=after.wait)
     kept = play(topic, path, again, seconds=after)
     assert again.asked == STEPS[STEPS.index(step) :]
     assert scored(topic, kept).percent == 100
@@ -188,7 +277,7 @@ def test_a_hint_and_tries_are_remembered(topic: Topic, tmp_path: Path) -> None:
 def test_a_ratio_that_was_just_told_is_not_asked_again(topic: Topic, tmp_path: Path) -> None:
     """Not of one's own kernel, nor of the workbook's; its points go to the prediction."""
     for number, writes in enumerate((WRITES, {}, {"00_naive.code": [WRONG, "skip"], "01_wide.code": [WIDE]})):
-        candidate = Candidate(GOOD, writes)
+        candidate = Candidate(good(topic), writes)
         result = scored(topic, play(topic, tmp_path / f"{number}.json", candidate))
         assert "01_wide.before" not in candidate.asked
         assert "Now with float4s." in candidate.texts["01_wide.after"]
@@ -202,10 +291,11 @@ def test_another_ratio_or_another_version_is_asked_before(root: Path, tmp_path: 
     head, mark, tail = whole.rpartition("How many floats does a request bring?")
     file.write_text(f"{head}How many floats are there to a load request?{tail}")
     other = topics.load("copy", root)
-    candidate = Candidate(GOOD, WRITES)
+    candidate = Candidate(good(other), WRITES)
     result = scored(other, play(other, tmp_path / "s.json", candidate))
     assert mark
-    assert candidate.asked == [*STEPS[:5], "01_wide.before", *STEPS[5:]]
+    place = STEPS.index("01_wide.after")
+    assert candidate.asked == [*STEPS[:place], "01_wide.before", *STEPS[place:]]
     assert line(result, "01_wide.before").worth == line(result, "01_wide.after").worth == 5
     assert (result.worth, result.percent) == (120, 100)
 
@@ -213,7 +303,7 @@ def test_another_ratio_or_another_version_is_asked_before(root: Path, tmp_path: 
 def test_an_answer_from_before_it_was_left_out_still_counts(topic: Topic, tmp_path: Path) -> None:
     """A session that was kept by an earlier workbook has an answer there."""
     path = tmp_path / "s.json"
-    kept = play(topic, path, Candidate(GOOD, WRITES))
+    kept = play(topic, path, Candidate(good(topic), WRITES))
     now = kept.answer("00_naive.now")
     assert now is not None
     kept.answers.append(msgspec.structs.replace(now, step="01_wide.before"))
@@ -222,35 +312,33 @@ def test_an_answer_from_before_it_was_left_out_still_counts(topic: Topic, tmp_pa
 
 
 def test_who_runs_ahead_is_not_held_up(topic: Topic, tmp_path: Path) -> None:
-    candidate = Candidate(GOOD, {"00_naive.code": [WIDE]})
+    candidate = Candidate(good(topic), {"00_naive.code": [WIDE]})
     result = scored(topic, play(topic, tmp_path / "s.json", candidate))
-    assert candidate.asked == ["opening", "00_naive.code", "00_naive.now", "01_wide.limits", "01_wide.next",
-                               "follow_up.0", "follow_up.1"]  # fmt: skip
+    place = STEPS.index("00_naive.now") + 1
+    assert candidate.asked == [*STEPS[:place], *STEPS[STEPS.index("01_wide.limits") :]]
     assert line(result, "01_wide.code").earned == 20
     assert result.earned == result.asked - 10  # the ratio of that version is 128, and 32 was said
     assert result.worth == result.asked
 
 
 def test_time_runs_out(topic: Topic, tmp_path: Path) -> None:
-    seconds = Seconds(opening=600, **{"00_naive_code": 1150})
-    candidate = Candidate(GOOD, WRITES, waits=seconds.wait)
-    seconds_of = {"00_naive.now": 49.0}  # up to 29:59; the next answer is within the minute of grace
-    seconds._at |= {step.replace(".", "_"): value for step, value in seconds_of.items()}
-    seconds._at["00_naive_limits"] = 30
+    # Up to 29:59, with three seconds for the opening's probes; the next answer is within the minute of grace.
+    seconds = Seconds(opening=597, **{"00_naive_code": 1150, "00_naive_now": 49, "00_naive_limits": 30})
+    candidate = Candidate(good(topic), WRITES, waits=seconds.wait)
     result = scored(topic, play(topic, tmp_path / "s.json", candidate, seconds=seconds))
-    assert candidate.asked == STEPS[:4]
+    assert candidate.asked == STEPS[: STEPS.index("00_naive.limits") + 1]
     assert candidate.time_was_up
-    assert line(result, "00_naive.limits").earned == 10
+    assert line(result, "00_naive.limits").said == 1
+    assert line(result, "00_naive.limits").earned == 0  # there was no time to check it
     assert line(result, "00_naive.next").state == "unasked"
-    assert result.percent_of_asked == 100
-    assert result.percent == pytest.approx(100 * 60 / result.worth)
+    assert result.earned == 50
     assert result.used_s == 600 + 1150 + 49 + 30
 
 
 def test_what_comes_too_late_does_not_count(topic: Topic, tmp_path: Path) -> None:
     seconds = Seconds(opening=1800 + 61)
     result = scored(
-        topic, play(topic, tmp_path / "s.json", Candidate(GOOD, waits=seconds.wait), seconds=seconds)
+        topic, play(topic, tmp_path / "s.json", Candidate(good(topic), waits=seconds.wait), seconds=seconds)
     )
     assert line(result, "opening").state == "late"
     assert result.earned == 0
@@ -258,7 +346,7 @@ def test_what_comes_too_late_does_not_count(topic: Topic, tmp_path: Path) -> Non
 
 def test_without_a_limit_time_never_runs_out(topic: Topic, tmp_path: Path) -> None:
     seconds = Seconds(opening=1e6)
-    candidate = Candidate(GOOD, WRITES, waits=seconds.wait)
+    candidate = Candidate(good(topic), WRITES, waits=seconds.wait)
     assert scored(topic, play(topic, tmp_path / "s.json", candidate, 0, seconds)).percent == 100
 
 
@@ -272,29 +360,34 @@ def test_the_clock_stands_still_while_somebody_else_works() -> None:
     assert clock.left_s == 50
 
 
-def test_corrections_are_marked_as_self_scored(topic: Topic, tmp_path: Path) -> None:
-    says = GOOD | {"00_naive.limits": "Loads are narrow.", "opening": GOOD["opening"]}
-    corrects = {"00_naive.limits": {0: 1.0}, "opening": {0: 0.5}}
-    result = scored(topic, play(topic, tmp_path / "s.json", Candidate(says, WRITES, corrects=corrects)))
-    assert line(result, "00_naive.limits").earned == 7
-    assert line(result, "00_naive.limits").self_scored == 7
-    assert line(result, "opening").self_scored == pytest.approx(-6)
-    assert result.self_scored == pytest.approx(1)
-    assert line(result, "00_naive.limits").points[0].self_scored == 1
-
-
-def test_what_was_found_in_the_opening_is_told_at_the_end(topic: Topic, tmp_path: Path) -> None:
-    """Its points would tell what the versions are."""
-    reviewed: list[tuple[str, int]] = []
+def test_how_a_round_went_is_told_after_it(topic: Topic, tmp_path: Path) -> None:
+    """And of the opening at the end: its points would tell what the versions are."""
+    told: list[tuple[str, int]] = []
 
     class Listens(Candidate):
-        def found(self, talk: session.Talk) -> Mapping[int, float]:
-            reviewed.append((talk.step, len(self.asked)))
-            return {}
+        def checked(self, title: str, points: Any) -> None:
+            told.append((title, len(self.asked)))
 
-    play(topic, tmp_path / "s.json", Listens(GOOD, WRITES))
-    assert reviewed[-1] == ("opening", len(STEPS))
-    assert "opening" not in [step for step, _ in reviewed[:-1]]
+    play(topic, tmp_path / "s.json", Listens(good(topic), WRITES))
+    assert told == [
+        ("Version 1 of 2, looked back at", STEPS.index("01_wide.after")),
+        ("Version 2 of 2, looked back at", STEPS.index("follow_up.0")),
+        ("How you began", len(STEPS)),
+    ]
+
+
+def test_own_ratings_of_prose_are_kept_apart(topic: Topic, tmp_path: Path) -> None:
+    result = scored(topic, play(topic, tmp_path / "s.json", Candidate(TALKS, rates=1)))
+    assert line(result, "opening").rated == 1
+    assert line(result, "00_naive.next").rated == 1
+    assert result.earned == 0
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict"), [(1, "strong hire"), (0.7, "hire"), (0.69, "lean no hire"), (0, "no hire")]
+)
+def test_the_verdict_follows_the_rubric(share: float, verdict: str) -> None:
+    assert card.verdict(share) == verdict
 
 
 def test_an_unchanged_file_is_not_graded(topic: Topic, tmp_path: Path) -> None:
@@ -312,7 +405,7 @@ def test_the_candidate_begins_with_the_starter(topic: Topic, tmp_path: Path) -> 
 
 
 def test_a_session_survives_its_file(topic: Topic, tmp_path: Path) -> None:
-    kept = play(topic, tmp_path / "s.json", Candidate(GOOD, WRITES))
+    kept = play(topic, tmp_path / "s.json", Candidate(good(topic), WRITES))
     assert session.load(tmp_path / "s.json") == kept
     assert not list(tmp_path.glob("*.new"))
 
@@ -325,9 +418,9 @@ def test_what_is_no_session_is_refused(tmp_path: Path, data: str) -> None:
 
 
 def test_cards_go_to_json(topic: Topic, tmp_path: Path) -> None:
-    result = scored(topic, play(topic, tmp_path / "s.json", Candidate(GOOD, WRITES)))
+    result = scored(topic, play(topic, tmp_path / "s.json", Candidate(good(topic), WRITES)))
     found = msgspec.json.decode(card.to_json(result))
-    assert found["schema"] == "warpladder/card/2"
+    assert found["schema"] == "warpladder/card/3"
     assert found["earned"] == found["worth"] == result.worth
     assert len(found["sections"]) == 3
     assert {field.name for field in dataclasses.fields(card.Card)} == set(found)
@@ -344,53 +437,50 @@ def ask(root: Path, path: Path, candidate: Candidate, seed: int = 1, kernels: bo
     return quiz.Quiz(found, topics.discover(root), kept, path, candidate, Judge(), clock).run()
 
 
-def test_a_quiz_asks_in_words_in_numbers_and_for_kernels(root: Path, tmp_path: Path) -> None:
-    def answer(asked: Any) -> str:
-        floats = 1024 if "1,024" in asked.text else 2048
-        return f"8 * {floats}" if "moved" in asked.step else GOOD["opening"]
-
-    candidate = Candidate(answer, {"hpc-01.copy.01_wide": [NAIVE, WIDE]}, rates=1)
+def test_a_quiz_asks_in_words_checks_them_and_asks_for_kernels(root: Path, tmp_path: Path) -> None:
+    found = bank.discover(root)
+    knows = Good(found["copies"], {"copies": TALKS["opening"]}, seed=1)
+    candidate = Candidate(knows, {"copies.copy.01_wide": [NAIVE, WIDE]}, rates=1)
     kept = ask(root, tmp_path / "q.json", candidate, kernels=True)
-    result = card.of_quiz(bank.discover(root), kept)
-    assert candidate.asked[:4] == [
-        "hpc-01",
-        "hpc-01.bytes_moved",
-        "hpc-01.copy.01_wide",
-        "hpc-01.copy.01_wide",
+    result = card.of_quiz(found, kept)
+    assert candidate.asked == [
+        *steps("copies", 3),
+        "copies.copy.01_wide",
+        "copies.copy.01_wide",
+        "copies.follow_up",
     ]
     assert result.percent == 100
     assert result.worth == 35
-    assert [item.self_scored for item in result.follow_ups] == [1]
+    assert result.follow_ups[0].self_scored == 0  # nothing was said to it
+    assert [title for title, _ in candidate.looked_back] == ["A copy"]
 
 
 def test_a_quiz_broken_off_goes_on_with_the_same_numbers(root: Path, tmp_path: Path) -> None:
-    path = tmp_path / "q.json"
+    path, says = tmp_path / "q.json", {"copies": TALKS["opening"], "copies.0.probe": "1"}
     with pytest.raises(BrokenOff):
-        ask(root, path, Candidate(GOOD, leaves_at="hpc-01.bytes_moved"), seed=4)
-    again = Candidate({"hpc-01.bytes_moved": "1"})
+        ask(root, path, Candidate(says, leaves_at="copies.0.probe"), seed=4)
+    again, alone = Candidate(says), Candidate(says)
     ask(root, path, again)
-    alone = Candidate({})
     ask(root, tmp_path / "other.json", alone, seed=4)
-    assert again.asked[0] == "hpc-01.bytes_moved"
-    assert again.texts["hpc-01.bytes_moved"] == alone.texts["hpc-01.bytes_moved"]
+    assert again.asked[0] == "copies.0.probe"
+    assert again.texts["copies.0.probe"] == alone.texts["copies.0.probe"]
 
 
-def test_numbers_differ_from_seed_to_seed(root: Path) -> None:
-    question = bank.load("hpc-01", root)
-    texts = {quiz.draw(question, question.numbers[0], seed).text for seed in range(20)}
-    assert len(texts) == 2
+def test_a_quiz_that_is_skipped_checks_nothing(root: Path, tmp_path: Path) -> None:
+    candidate = Candidate({"copies": "skip"})
+    result = card.of_quiz(bank.discover(root), ask(root, tmp_path / "q.json", candidate))
+    assert candidate.asked == ["copies", "copies.follow_up"]
+    assert result.percent == 0
 
 
 def test_questions_are_chosen(root: Path) -> None:
     found = bank.discover()
-    assert [item.id for item in quiz.choose(found, ["hpc-15", "hpc-01", "hpc-15"], None, 0, None)] == [
-        "hpc-15",
-        "hpc-01",
-    ]
+    chosen = quiz.choose(found, ["hpc-15", "thread-hierarchy", "occupancy"], None, 0, None)
+    assert [item.name for item in chosen] == ["occupancy", "thread-hierarchy"]
     assert all("gemm" in item.topics for item in quiz.choose(found, [], "gemm", 0, 3))
-    draws = [[item.id for item in quiz.choose(found, [], None, seed, 5)] for seed in (1, 1, 2)]
+    draws = [[item.name for item in quiz.choose(found, [], None, seed, 5)] for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]
     assert len(set(draws[0])) == 5
-    for ids, topic in ((["hpc-99"], None), ([], "knitting")):
+    for names, topic in ((["hpc-99"], None), ([], "knitting")):
         with pytest.raises(WarpladderError, match=r"no question"):
-            quiz.choose(found, ids, topic, 0, None)
+            quiz.choose(found, names, topic, 0, None)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 import sys
 import time
@@ -10,11 +11,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from knowing import Knowing, guess
 from scripted_candidate import Candidate
 
 from grader.interview import card, sheet
 from grader.interview.conversation import Conversation, begin
-from grader.interview.interviewer import Asked, WorkbookJudge
+from grader.interview.interviewer import WorkbookJudge
+from grader.interview.room import Asked
 from grader.interview.rounds import Interview, read_interview
 from grader.interview.session import Code, Figure
 from grader.judge.values import of_file
@@ -28,6 +31,7 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 TOPICS = sorted(path.parent.name for path in (topics.content_root() / "lessons").glob("*/interview.toml"))
 
 
+SEED = 5
 DEVICE = os.environ.get("WARPLADDER_DEVICE", "emulator")  # set by hand where there is a GPU
 
 
@@ -39,12 +43,15 @@ def counted(topic: str, rung: str) -> Mapping[str, Number]:
 
 
 class Senior:
-    """Says the model answers, and knows the counters of every rung."""
+    """Says the model answers, knows what probes ask, and the counters of every rung."""
 
     def __init__(self, interview: Interview) -> None:
         self.interview = interview
+        self.knows = Knowing(interview.probes, SEED)
 
     def __call__(self, asked: Asked) -> str:
+        if asked.step.endswith((".probe", ".again")):
+            return self.knows(asked)
         if asked.step == "opening":
             return self.interview.answer
         if asked.step.startswith("follow_up"):
@@ -68,6 +75,7 @@ class Senior:
 def play(topic: Topic, folder: Path, candidate: Candidate) -> card.Card:
     interview = read_interview(topic)
     kept = begin(interview, folder / f"mine{topic.suffix}", 0)
+    kept.seed = SEED
     Conversation(topic, kept, folder / "session.json", candidate, WorkbookJudge(DEVICE)).run()
     return card.of_interview(interview, topic, kept)
 
@@ -91,7 +99,7 @@ def test_a_strong_candidate_climbs_from_naive_to_the_top(name: str, tmp_path: Pa
 
 @pytest.mark.parametrize("name", ["transpose", "streams"])
 def test_a_weak_candidate_gets_a_fair_card(name: str, tmp_path: Path) -> None:
-    """The naive version after a wrong one, keywords for sentences, round figures for ratios, and no more code."""
+    """The naive version after a wrong one, keywords, guesses for answers, and no more code."""
     topic = topics.load(name)
     rounds = read_interview(topic).rounds
     naive = topic.rungs[0].path.read_text()
@@ -100,10 +108,12 @@ def test_a_weak_candidate_gets_a_fair_card(name: str, tmp_path: Path) -> None:
     )
     first = wrong.read_text() if wrong is not None else naive.replace("column < N", "column <= N")
 
+    guessed = guess(random.Random(1), lambda asked, rng: rng.randrange(len(asked.options)))
+
     def says(asked: Asked) -> str:
         if asked.step.endswith((".limits", ".next")):
             return "memory bandwidth, shared memory, streams, cache"
-        return "1000" if asked.unit else "It depends."
+        return guessed(asked) if asked.wanted else "It depends."
 
     candidate = Candidate(says, {f"{rounds[0].rung}.code": [first, naive]})
     result = play(topic, tmp_path, candidate)
@@ -114,9 +124,9 @@ def test_a_weak_candidate_gets_a_fair_card(name: str, tmp_path: Path) -> None:
     }
     assert codes == {f"{item.rung}.code": 20.0 if item is rounds[0] else 0.0 for item in rounds}
     talk = [line for section in result.sections for line in section.lines if line.points]
-    assert all(line.earned <= line.worth / 2 for line in talk)
+    assert sum(line.earned for line in talk) <= 0.15 * sum(line.worth for line in talk)
     assert not any(figure.right for figure in candidate.figures)
-    assert 20 <= result.earned <= 0.5 * result.worth
+    assert result.earned <= 0.3 * result.worth
     assert result.advice
 
 

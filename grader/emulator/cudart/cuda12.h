@@ -3,6 +3,7 @@
 #ifdef __cplusplus
 #include <cuda_runtime.h>
 
+#if CUDART_VERSION >= 13000
 static inline cudaMemLocation ladder_location(int device) {
     cudaMemLocation where = {};
     where.type = device == cudaCpuDeviceId ? cudaMemLocationTypeHost : cudaMemLocationTypeDevice;
@@ -17,4 +18,5 @@ static inline cudaError_t cudaMemPrefetchAsync(const void *p, size_t n, int devi
 static inline cudaError_t cudaMemAdvise(const void *p, size_t n, cudaMemoryAdvise advice, int device) {
     return cudaMemAdvise(p, n, advice, ladder_location(device));
 }
+#endif
 #endif

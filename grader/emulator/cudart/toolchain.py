@@ -72,7 +72,20 @@ def toolkit() -> Path:
     for root in (Path(entry, "nvidia", "cu13").resolve() for entry in sys.path):
         if (root / "bin" / "nvcc").exists() and (root / "nvvm" / "bin" / "cicc").exists():
             return root
-    raise CompilerNotFound("nvcc is not installed", f"pip install {REQUIREMENTS}")
+    raise CompilerNotFound("the wheels of nvcc are not installed", f"pip install {REQUIREMENTS}")
+
+
+def native_nvcc() -> list[str]:
+    """nvcc as it is called to compile for this machine's GPU, which needs nothing of ours: that of the wheels, or else
+    one in the PATH. Raises CompilerNotFound."""
+    host = f"-ccbin={host_compiler()}"
+    try:
+        wheels = toolkit()
+    except CompilerNotFound:
+        if found := shutil.which("nvcc"):
+            return [found, host]
+        raise
+    return [str(wheels / "bin" / "nvcc"), host, f"-L{wheels / 'lib'}"]
 
 
 @functools.cache
@@ -132,10 +145,9 @@ def _missing(name: str, file: str, line: str, source: Path, folder: Path) -> tup
 
 def compile_native(source: Path, target: Path, options: Sequence[str] = ()) -> str:
     """Compile a program for the GPU of this machine; returns what the compiler said. Raises as `compile_program`."""
-    libraries = toolkit() / "lib"
     command = [
-        *_nvcc(), *options, "-arch=native", "-lineinfo", "-cudart=static", f"-L{libraries}", str(source.resolve()),
-        "-o", str(target),
+        *native_nvcc(), f"--pre-include={_OLDER}", *options, "-arch=native", "-lineinfo", "-cudart=static",
+        str(source.resolve()), "-o", str(target),
     ]  # fmt: skip
     done = _run(command)
     if done.returncode:

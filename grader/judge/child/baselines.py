@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 TITLES = {
-    "cub.histogram": "CUB (DeviceHistogram::HistogramEven)",
+    "cub.histogram": "CUB by way of CuPy (HistogramEven, 64-bit counts)",
     "cub.sum": "CUB (DeviceReduce::Sum)",
     "cublas.gemmEx": "cuBLAS (gemmEx, FP32 accumulation and output)",
     "cupy.matmul": "cuBLAS (cupy.matmul)",

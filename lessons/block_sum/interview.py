@@ -1,0 +1,71 @@
+"""Answers to the probes of this interview: queues of atomics, trees, bytes in flight."""
+
+from grader.analysis.access import LANES
+
+FLOAT = 4  # bytes
+BLOCK = 256
+SMS = 132  # multiprocessors of an H200
+
+
+def atomics_left(block: int, exponent: int) -> int:
+    """One atomicAdd for each block."""
+    return int(2**exponent // block)
+
+
+def shortest_time(millions: int, rate: float) -> float:
+    """Microseconds: millions of bytes over TB/s."""
+    return FLOAT * millions / rate
+
+
+def time_of_queue(clocks: int, clock: float, exponent: int) -> float:
+    """Milliseconds of 2^exponent additions to one word, `clocks` at `clock` GHz each."""
+    return 2**exponent * clocks / clock / 1e6
+
+
+def share_of_bandwidth(time: float, mib: int, rate: float) -> dict[str, float]:
+    """Per cent of `time` milliseconds that reading takes at `rate` TB/s."""
+    least = mib * 2**20 / rate / 1e6  # microseconds
+    return {"answer": 100 * least / (1000 * time), "least": least}
+
+
+def time_of_short_queue(block: int, clocks: int) -> dict[str, float]:
+    """Microseconds of one addition a block, for 2^22 numbers at 1.6 GHz."""
+    atomics = 2**22 // block
+    return {"answer": atomics * clocks / 1600, "atomics": atomics}
+
+
+def warps_without_work(block: int, half: int) -> dict[str, float]:
+    """Warps of a block beyond its first `half` threads."""
+    warps, working = block // LANES, -(-half // LANES)
+    return {"answer": warps - working, "warps": warps, "working": working}
+
+
+def kib_under_way(threads: int) -> float:
+    """KiB of a float a thread."""
+    return FLOAT * threads / 1024
+
+
+def number_of_turn(blocks: int, thread: int, number: int, turns: int) -> dict[str, float]:
+    """The element of a thread in a grid-stride loop."""
+    stride = blocks * BLOCK
+    return {"answer": number * BLOCK + thread + turns * stride, "stride": stride}
+
+
+def numbers_a_tree(blocks: int, exponent: int) -> float:
+    """Numbers for each block of a grid that fills the GPU."""
+    return float(2**exponent) / (SMS * blocks)
+
+
+def reached_rate(millions: int, time: float) -> float:
+    """TB/s of so many million floats in `time` microseconds."""
+    return FLOAT * millions / time
+
+
+def share_of_trees(numbers: int) -> float:
+    """Per cent: 256 additions of tree and atomic for a block's 256 · `numbers`."""
+    return 100 / numbers
+
+
+def requests_of_float4s(numbers: int) -> int:
+    """Requests of 32 float4s."""
+    return numbers // (4 * LANES)

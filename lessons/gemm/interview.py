@@ -1,0 +1,217 @@
+"""Probes of the matrix product's interview: sums on paper, and counts of the ladder."""
+
+from grader.analysis.access import LANES, global_access, shared_access
+from grader.analysis.devices import board
+from grader.analysis.occupancy import occupancy
+from grader.interview.counted import counted
+
+FLOAT = 4  # bytes
+FLOAT4 = 16
+OPERATIONS = 2  # of a multiply-add
+SCHEDULERS = 4  # of a multiprocessor
+BLOCK_M, BLOCK_N, BLOCK_K = 128, 256, 16  # the tiles of rung 09
+THREADS = 256
+H200 = board("NVIDIA H200", "sm_90a")
+SIGNIFICANT_BITS = {"TF32": 11, "FP16": 11, "BF16": 8}  # with the leading one
+
+
+def least_time(n: int, peak: int) -> dict[str, float]:
+    """Milliseconds: 2n³ operations over the peak; `memory` is what the bytes take at 4 TB/s."""
+    return {"answer": OPERATIONS * n**3 / (peak * 1e12) * 1e3, "memory": 3 * FLOAT * n**2 / 4e12 * 1e3}
+
+
+def intensity(n: int, k: int) -> float:
+    """Operations over the bytes of A, B and C (Williams, Waterman and Patterson, Roofline, 2009)."""
+    return OPERATIONS * n * n * k / (FLOAT * (2 * n * k + n * n))
+
+
+def uses(M: int, N: int, K: int, matrix: str) -> int:
+    """Outputs that one element contributes to."""
+    return N if matrix == "A" else M
+
+
+def block_reuse(rows: int, columns: int) -> float:
+    """Multiply-adds for each float of a block's rows of A and columns of B."""
+    return rows * columns / (rows + columns)
+
+
+def a_sectors(K: int) -> dict[str, float]:
+    """Sectors of 32 floats that lie a row of A apart."""
+    access = global_access([lane * K * FLOAT for lane in range(LANES)], FLOAT)
+    return {"answer": access.sectors, "bytes": K * FLOAT}
+
+
+def asked_for(n: int) -> dict[str, float]:
+    """Gigabytes of two floats for each multiply-add, and of the three matrices."""
+    return {"answer": 2 * FLOAT * n**3 / 1e9, "least": 3 * FLOAT * n**2 / 1e9}
+
+
+def both_loads(size: int) -> dict[str, float]:
+    """Sectors of one address, and of 32 neighbours."""
+    a = global_access([0] * LANES, size).sectors
+    b = global_access([lane * size for lane in range(LANES)], size).sectors
+    return {"answer": a + b, "b": b}
+
+
+def requests(n: int) -> float:
+    """Millions of load requests of rung 01, counted on the emulator and carried over to n³ products."""
+    values = counted("gemm", "01_coalesced")
+    a_product = values["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] / (
+        values["M"] * values["N"] * values["K"]
+    )
+    return a_product * n**3 / 1e6
+
+
+def warps_that_load(M: int, N: int, matrix: str) -> float:
+    """Warps of 32 columns of a row: those of a row of C want an element of A, those of a column one of B."""
+    return N / LANES if matrix == "A" else M
+
+
+def brought_in(threads: int, side: int, depth: int) -> dict[str, float]:
+    """Floats of a tile of A and one of B, for each thread."""
+    both = 2 * side * depth
+    return {"answer": both / threads, "both": both}
+
+
+def served(rows: int, columns: int, matrix: str) -> int:
+    """Outputs of the block that one element of a tile contributes to."""
+    return columns if matrix == "A" else rows
+
+
+def cap(wavefronts: int, products: int) -> dict[str, float]:
+    """Per cent of the FP32 peak where shared memory serves one wavefront a clock and the slower of the two decides.
+
+    128 bytes a clock: NVIDIA H100 whitepaper; FP32 lanes of a multiprocessor in devices.toml.
+    """
+    rate = H200.capability.fma_lanes / LANES
+    arithmetic = products / rate
+    return {
+        "answer": 100 * arithmetic / max(arithmetic, wavefronts),
+        "rate": rate,
+        "arithmetic": arithmetic,
+    }
+
+
+def registers_of_outputs(rows: int, columns: int) -> int:
+    """Sums, and a column of A and a row of B."""
+    return rows * columns + rows + columns
+
+
+def one_side(rows: int) -> float:
+    """Multiply-adds for each float where only B's is reused."""
+    return rows / (rows + 1)
+
+
+def share_of_slots(loads: int, others: int) -> float:
+    """Per cent of the issue slots that 64 multiply-adds have."""
+    return 100 * 64 / (64 + loads + others)
+
+
+def independent_sums(latency: int, warps: int) -> float:
+    """Little's law for a scheduler that starts one instruction a clock."""
+    return latency / warps
+
+
+def resident(registers: int) -> dict[str, float]:
+    """Occupancy of an H200, by CUDA's own rules (cuda_occupancy.h)."""
+    found = occupancy(H200, THREADS, registers, 0)
+    return {"answer": 100 * found.fraction, "blocks": found.blocks_per_sm}
+
+
+def unchanged() -> dict[str, float | str]:
+    """Counters of rungs 04 and 05, counted on the emulator."""
+    names = {
+        "sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        "requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "loads": "smsp__sass_inst_executed_op_shared_ld.sum",
+        "wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+    }
+    options = {
+        "sectors": "sectors loaded from global memory",
+        "requests": "requests to load from global memory",
+        "loads": "instructions that load from shared memory",
+        "wavefronts": "wavefronts of loads from shared memory",
+    }
+    before = {key: counted("gemm", "04_register_tile_2d")[name] for key, name in names.items()}
+    after = {key: counted("gemm", "05_float4")[name] for key, name in names.items()}
+    (same,) = (key for key in names if before[key] == after[key])
+    return {
+        "answer": options[same],
+        **{f"{key}_before": value for key, value in before.items()},
+        **{f"{key}_after": value for key, value in after.items()},
+    }
+
+
+def aligned_rows(K: int) -> dict[str, float]:
+    """Rows of 120 whose first float may begin a float4."""
+    aligned = [row for row in range(120) if row * K * FLOAT % FLOAT4 == 0]
+    return {"answer": len(aligned), "bytes": K * FLOAT}
+
+
+def nobody_multiplies(latency: int, work: int) -> float:
+    """Per cent of the time in which tiles are brought in."""
+    return 100 * latency / (latency + work)
+
+
+def wide_wavefronts(size: int, reads: int) -> dict[str, float]:
+    """Wavefronts of neighbouring elements, without conflicts."""
+    each = len(shared_access([lane * size for lane in range(LANES)], size).wavefronts)
+    return {"answer": reads * each, "each": each}
+
+
+def overlapped(latency: int, work: int) -> dict[str, float]:
+    """The sum of two times over the longer one."""
+    return {"answer": (latency + work) / max(latency, work), "longer": max(latency, work)}
+
+
+def warp_needs(rows: int) -> dict[str, float]:
+    """Floats of A and of B for 8 × 8 outputs of each lane, the lanes in so many rows."""
+    columns = LANES // rows
+    return {"answer": 8 * rows + 8 * columns, "columns": columns}
+
+
+def on_the_way(rows: int, columns: int, depth: int) -> float:
+    """Floats of a pair of tiles for each thread."""
+    return depth * (rows + columns) / THREADS
+
+
+def stores_a_tile(rows: int, columns: int) -> dict[str, float]:
+    """A float of A is a store of its own; four of B are one."""
+    a, b = rows * BLOCK_K / THREADS, columns * BLOCK_K / THREADS
+    return {"answer": a + b / 4, "a": a, "b": b}
+
+
+def stages_that_fit(rows: int, columns: int, kib: int) -> dict[str, float]:
+    """Whole stages of BLOCK_K steps of k."""
+    stage = FLOAT * BLOCK_K * (rows + columns) / 1024
+    return {"answer": int(kib // stage), "stage": stage}
+
+
+def asked_of_l2(rows: int, columns: int, rate: int) -> float:
+    """TB/s: a block's bytes over its operations, times their rate."""
+    return rate * FLOAT * (rows + columns) / (OPERATIONS * rows * columns)
+
+
+def peak_rate(sms: int, clock: float) -> float:
+    """TFLOP/s of multiply-adds of warps, one a scheduler and clock."""
+    return sms * SCHEDULERS * LANES * OPERATIONS * clock * 1e9 / 1e12
+
+
+def idle_in_waves(M: int, N: int, sms: int) -> dict[str, float]:
+    """Per cent of the places in all waves that have no block."""
+    blocks = -(-M // BLOCK_M) * -(-N // BLOCK_N)
+    waves = -(-blocks // sms)
+    idle = waves * sms - blocks
+    return {"answer": 100 * idle / (waves * sms), "blocks": blocks, "waves": waves, "idle": idle}
+
+
+def rounding_of(format: str) -> dict[str, float]:
+    """Half a unit in the last place (NVIDIA, PTX ISA, "Alternate Floating-Point Data Formats")."""
+    bits = SIGNIFICANT_BITS[format]
+    return {"answer": 2.0**-bits, "bits": bits}
+
+
+def parts_of_k(M: int, N: int, sms: int) -> dict[str, float]:
+    """Parts with which there are at least as many blocks as multiprocessors."""
+    tiles = -(-M // BLOCK_M) * -(-N // BLOCK_N)
+    return {"answer": -(-sms // tiles), "tiles": tiles}

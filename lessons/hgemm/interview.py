@@ -1,0 +1,206 @@
+"""Probes of the FP16 product's interview: by grader.analysis.access, by occupancy, and by NumPy's halves."""
+
+import numpy as np
+
+from grader.analysis.access import LANES, SECTOR, SharedAccess, global_access, shared_access
+from grader.analysis.devices import board
+from grader.analysis.occupancy import occupancy
+from grader.interview.counted import counted
+
+HALF, FLOAT = 2, 4  # bytes
+KIB = 1024
+TILE = 16  # side of a WMMA fragment, and a step of k
+MATRIX, PIECE = 8, 16  # rows of one matrix of ldmatrix, and bytes of each
+OPERATIONS = 2  # of a multiply-add
+SHARED_RATE = 128  # bytes a clock: NVIDIA H100 whitepaper
+TENSOR_RATE = 2048  # multiply-adds of halves a clock and multiprocessor of an H200, by the data sheet
+SHAPES = {"m16n8k8": 16 * 8 * 8, "m16n8k16": 16 * 8 * 16, "m8n8k32": 8 * 8 * 32, "m16n8k32": 16 * 8 * 32}
+
+
+def worth_in_ffma(shape: str) -> dict[str, float]:
+    """Multiply-adds of a shape (PTX ISA, mma) over the 32 of a warp's FFMA."""
+    return {"answer": SHAPES[shape] / LANES, "products": SHAPES[shape]}
+
+
+def least_time(n: int, fp32: int, tensor: int) -> float:
+    """Milliseconds on Tensor Cores; those of FP32 play no part."""
+    return OPERATIONS * n**3 / (tensor * 1e12) * 1e3
+
+
+def needed_reuse(rate: int, size: int) -> dict[str, float]:
+    """Multiply-adds a clock over the elements that shared memory delivers in a clock."""
+    elements = SHARED_RATE // size
+    return {"answer": rate / elements, "elements": elements}
+
+
+def half_sum(sum: int, addend: int) -> dict[str, float]:
+    """IEEE 754 binary16: 11 significant bits, to nearest."""
+    held = np.float16(sum)
+    return {
+        "answer": float(held + np.float16(addend)),
+        "spacing": float(np.spacing(held)),
+        "exact": sum + addend,
+    }
+
+
+def share_of_ffma(others: int) -> dict[str, float]:
+    """Per cent of the issue slots; `own` is counted on the emulator, of rung 00."""
+    values = counted("hgemm", "00_naive")
+    products = values["M"] * values["N"] * values["K"] / LANES
+    own = values["smsp__inst_executed.sum"] / products
+    return {"answer": 100 / (1 + others), "all": 1 + others, "own": own}
+
+
+def ffma_time(n: int, fp32: int, tensor: int) -> float:
+    """Milliseconds at the FP32 rate; that of Tensor Cores plays no part."""
+    return OPERATIONS * n**3 / (fp32 * 1e12) * 1e3
+
+
+def accumulator_registers(rows: int, columns: int) -> float:
+    """A float a register, spread over the lanes (CUDA C++ Programming Guide, "Warp Matrix Functions")."""
+    return rows * columns / LANES
+
+
+def zeros_added(rows: int, columns: int) -> dict[str, float]:
+    """Elements of the padded copy that the matrix does not have."""
+    padded_rows, padded_columns = -(-rows // TILE) * TILE, -(-columns // TILE) * TILE
+    return {
+        "answer": padded_rows * padded_columns - rows * columns,
+        "padded_rows": padded_rows,
+        "padded_columns": padded_columns,
+    }
+
+
+def ones_in_half(K: int) -> float:
+    """IEEE 754 binary16: each sum is rounded."""
+    total = np.float16(0)
+    for _ in range(K):
+        total = total + np.float16(1)
+    return float(total)
+
+
+def fetching_time(products: int, sectors: int, rate: int) -> dict[str, float]:
+    """Clocks of L1 over clocks of the Tensor Cores."""
+    fetching, multiplying = sectors / rate, products / TENSOR_RATE
+    return {"answer": fetching / multiplying, "fetching": fetching, "multiplying": multiplying}
+
+
+def used_of_sectors(size: int) -> float:
+    """Per cent of the bytes of the sectors that pieces in rows far apart touch, four bytes a lane."""
+    lanes = size // FLOAT  # of a piece
+    access = global_access(
+        [lane // lanes * 64 * SECTOR + lane % lanes * FLOAT for lane in range(LANES)], FLOAT
+    )
+    return 100 * access.efficiency
+
+
+def pair_of_tiles(rows: int, columns: int, depth: int) -> float:
+    """KiB of rows × depth and depth × columns halves."""
+    return HALF * depth * (rows + columns) / KIB
+
+
+def ldmatrix_count(matrices: int, rows: int, columns: int) -> dict[str, float]:
+    """PTX ISA, ldmatrix: .x1, .x2 or .x4 matrices of 8 × 8 elements of 16 bits."""
+    halves = matrices * MATRIX * PIECE // HALF
+    return {"answer": rows * columns / halves, "halves": halves}
+
+
+def _matrix(pitch: int) -> SharedAccess:
+    """What ldmatrix reads of one matrix whose rows lie `pitch` bytes apart."""
+    return shared_access([row * pitch for row in range(MATRIX)], PIECE)
+
+
+def _sets_of_banks(pitch: int) -> int:
+    """Sets of four banks that the rows of a matrix begin with."""
+    return len({row * pitch % SHARED_RATE for row in range(MATRIX)})
+
+
+def ldmatrix_wavefronts(pitch: int) -> dict[str, float]:
+    """Wavefronts of eight rows of 16 bytes."""
+    return {"answer": len(_matrix(pitch).wavefronts), "groups": _sets_of_banks(pitch)}
+
+
+def served_by_a_half(rows: int, columns: int) -> float:
+    """Multiply-adds of a step of k over the halves that it reads."""
+    return rows * columns / (rows + columns)
+
+
+def largest_warp_tile(budget: int) -> dict[str, float]:
+    """The side of the largest square of fragments whose sums fit so many registers a thread."""
+    side = TILE
+    while (side + TILE) ** 2 <= LANES * budget:
+        side += TILE
+    return {"answer": side, "floats": LANES * budget, "outputs": side**2}
+
+
+def padded_rows(row: int, pad: int) -> dict[str, float]:
+    """Wavefronts of eight rows of 16 bytes, and the sets of banks that they begin with."""
+    pitch = row + pad
+    return {
+        "answer": len(_matrix(pitch).wavefronts),
+        "pitch": pitch,
+        "groups": _sets_of_banks(pitch),
+    }
+
+
+def share_in_turns(blocks: int, latency: int, work: int) -> dict[str, float]:
+    """Per cent of the time in which one of the blocks multiplies."""
+    period = latency + work
+    return {"answer": min(100.0, 100 * blocks * work / period), "period": period}
+
+
+def resident_warps(threads: int, registers: int, shared: int) -> dict[str, float]:
+    """Occupancy of an H200, by CUDA's own rules (cuda_occupancy.h)."""
+    found = occupancy(board("NVIDIA H200", "sm_90a"), threads, registers, shared * KIB)
+    return {
+        "answer": found.warps_per_sm,
+        "by_registers": found.fits["registers"],
+        "by_shared": found.fits["shared memory"],
+    }
+
+
+def latency_covered(stages: int, work: int) -> dict[str, float]:
+    """Clocks between the start of a copy and the round that needs it."""
+    return {"answer": (stages - 1) * work, "ahead": stages - 1}
+
+
+def groups_in_flight(stages: int) -> dict[str, float]:
+    """PTX ISA, cp.async.wait_group n: at most the n latest groups are still open."""
+    return {"answer": stages - 2, "started": stages - 1}
+
+
+def idle_at_steps(latency: int, work: int) -> float:
+    """Per cent of a step in which fragments are waited for."""
+    return 100 * latency / (latency + work)
+
+
+def cost_of_padding(stages: int, rows: int) -> float:
+    """KiB: 16 bytes for each row of both tiles."""
+    return stages * (rows + 64) * PIECE / KIB
+
+
+def swizzled_piece(piece: int, row: int) -> dict[str, float]:
+    """The place of rung 07."""
+    return {"answer": piece ^ row % MATRIX, "rest": row % MATRIX}
+
+
+def registers_ahead(rows: int, columns: int, sets: int) -> dict[str, float]:
+    """A float or two halves a register, of a step of 16."""
+    sums, fragments = rows * columns / LANES, TILE * (rows + columns) / LANES / 2
+    return {"answer": sums + sets * fragments, "sums": sums, "fragments": fragments}
+
+
+def shared_busy(wavefronts: int, rate: float) -> dict[str, float]:
+    """Per cent of the clocks of 32 HMMA in which shared memory serves."""
+    clocks = 32 / rate
+    return {"answer": 100 * wavefronts / clocks, "clocks": clocks}
+
+
+def register_share(warps: int, registers: int) -> float:
+    """Per cent of a multiprocessor's register file."""
+    return 100 * warps * LANES * registers / 65536
+
+
+def reads_saved(columns: int) -> int:
+    """Halves of B that three of four warps need not read."""
+    return 3 * TILE * columns

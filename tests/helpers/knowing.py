@@ -1,0 +1,54 @@
+"""Answers to what an interviewer asks, from the probes themselves: by who knows, and by who guesses."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from grader.interview.probes.kinds import Probe
+from grader.interview.probes.posing import LETTERS, Posed, pose
+from grader.interview.room import Asked
+
+DRAWS = 20
+"""So often does an interviewer draw for another case."""
+
+
+class Knowing:
+    """Knows the answers to these probes, by what is asked and shown, in a session of that seed."""
+
+    def __init__(self, probes: Sequence[Probe], seed: int) -> None:
+        self.probes = probes
+        self.seed = seed
+
+    def __call__(self, asked: Asked) -> str:
+        """What somebody types who knows."""
+        return self.posed(asked).answer
+
+    def posed(self, asked: Asked) -> Posed:
+        """The probe behind what is asked: it draws by the session's seed and the step."""
+        stem, _, part = asked.step.rpartition(".")
+        seeds = [f"{self.seed} {stem}"] if part == "probe" else [f"{self.seed} {stem} again"]
+        seeds += [f"{self.seed} {stem} again {number}" for number in range(DRAWS)] if part == "again" else []
+        for probe in self.probes:
+            for seed in seeds:
+                found = pose(probe, seed)
+                if (
+                    asked.text.endswith(found.text)
+                    and asked.options == found.options
+                    and asked.code == found.code
+                ):
+                    return found
+        raise AssertionError(f"no probe asks {asked.text!r} at {asked.step}")
+
+
+def guess(rng: random.Random, choose: Callable[[Asked, random.Random], int]) -> Callable[[Asked], str]:
+    """Somebody who knows nothing, and takes the option that `choose` gives; of lines, any; numbers are left out."""
+
+    def answer(asked: Asked) -> str:
+        if asked.code:
+            return str(rng.choice([n for n, line in enumerate(asked.code, 1) if line.strip()]))
+        if "order" in asked.wanted:
+            return "".join(rng.sample(LETTERS[: len(asked.options)], len(asked.options)))
+        return LETTERS[choose(asked, rng)] if asked.options else "1"
+
+    return answer
