@@ -6,9 +6,13 @@ import json
 from collections.abc import Mapping
 from functools import cache
 
+import msgspec
+
+from grader.emulator.cache import cache_folder, keep, kept
 from grader.errors import WarpladderError
+from grader.judge.timing.kept import state
 from grader.judge.values import of_file
-from grader.workbook import topics
+from grader.workbook import compiler, topics
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Number
 
@@ -20,10 +24,16 @@ GPU = "h200"
 def counted(topic: str, rung: str) -> Mapping[str, Number]:
     """What claims may name of a rung of the workbook: sizes, counters and facts, counted by the emulator.
 
-    Takes a second or so, once. Raises WarpladderError for a rung that there is not.
+    Takes a second or so, once: it is kept beside compiled code. Raises WarpladderError for a rung that there is not.
     """
     loaded = topics.load(topic)
-    return of_file(loaded, loaded.rung(rung).path)
+    file = loaded.rung(rung)
+    path = cache_folder() / f"{state(loaded, file.source, compiler.DEFAULT_ARCH)}.counted"
+    found = kept(path)
+    if found is None:
+        found = msgspec.json.encode(of_file(loaded, file.path))
+        keep(path, found)
+    return msgspec.json.decode(found, type=dict[str, int | float])
 
 
 def recorded(topic: str, rung: str) -> float:

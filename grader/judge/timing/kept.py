@@ -14,7 +14,6 @@ from grader.emulator.cache import cache_folder, write_atomically
 from grader.emulator.fingerprint import fingerprint
 from grader.emulator.nvrtc.compilation import find_toolkit
 from grader.workbook.ladder import File, Rung
-from grader.workbook.source_file import SourceFile
 from grader.workbook.topic import Topic
 
 
@@ -32,7 +31,7 @@ def kept_times(
     """
     found = {}
     for rung in rungs:
-        path = cache_folder() / f"{_key(topic, rung, device, arch)}.time"
+        path = cache_folder() / f"{state(topic, rung.source, arch, repr(device))}.time"
         seconds = _read(path)
         if seconds is None:
             seconds = model(rung).seconds
@@ -42,9 +41,10 @@ def kept_times(
     return found
 
 
-def _key(topic: Topic, rung: Rung[SourceFile], device: DeviceSpec, arch: str) -> str:
+def state(topic: Topic, source: str, arch: str, *more: str) -> str:
+    """A name for all that decides what is counted or modelled of a source: it, its topic, compiler and workbook."""
     texts = [path.read_text(encoding="utf-8") for path in topic.deciding_files]
-    parts = [_code(), find_toolkit().fingerprint, arch, repr(device), rung.source, *texts]
+    parts = [_code(), find_toolkit().fingerprint, arch, *more, source, *texts]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
