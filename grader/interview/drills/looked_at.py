@@ -70,6 +70,7 @@ def prediction(module: str, value: str) -> dict[str, float]:
     file = Path(module).with_suffix(".toml")
     topic = read(file.read_text(encoding="utf-8").splitlines(), file).table("kernel").get("topic", str)
     before, after = (
-        float(parse(value).evaluate(counted_file(topic, file.with_suffix(suffix)))) for suffix in (".cu", CURE)
+        float(parse(value).evaluate(counted_file(topic, file.with_suffix(suffix))))
+        for suffix in (".cu", CURE)
     )
     return {"answer": after, "before": before}

@@ -24,7 +24,10 @@ _PARTS = {
     "atomics": "atomics on one word",
     "launch": "launches",
 }
-_ZEROS = (metrics.SHARED_CONFLICTS["ld"], metrics.SHARED_CONFLICTS["st"])  # of use where there is shared memory
+_ZEROS = (
+    metrics.SHARED_CONFLICTS["ld"],
+    metrics.SHARED_CONFLICTS["st"],
+)  # of use where there is shared memory
 
 
 def page(topic: str, file: Path) -> str:
