@@ -4,8 +4,8 @@
     python benchmarks/listings.py --check      only say which differ
     python benchmarks/listings.py NAME …       those of some drills
 
-A drill's listing is NAME.ptx or NAME.sass, whichever is there; for a new one, `touch` it first. nvdisasm is of the wheel
-nvidia-cuda-nvdisasm (extra `dev`).
+A drill's listing is NAME.ptx or NAME.sass, whichever is there; for a new one, `touch` it first. nvdisasm is of the
+wheel nvidia-cuda-nvdisasm (extra `dev`).
 """
 
 from __future__ import annotations

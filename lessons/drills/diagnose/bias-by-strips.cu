@@ -1,5 +1,5 @@
-// A block of 4 × 64 threads adds the bias to a piece of the matrix that
-// is 4 columns wide, 8 rows a thread.
+// A block of 4 × 64 threads adds the bias to a piece of the matrix
+// that is 4 columns wide, 8 rows a thread.
 //
 // /// launch
 // [[launch]]
@@ -12,11 +12,12 @@ constexpr int WIDE = 4;
 constexpr int TALL = 64;
 constexpr int EACH = 8;  // rows a thread
 
-// out[row][column] = in[row][column] + bias[column]; in and out are M ×
-// N, row-major.
+// out[row][column] = in[row][column] + bias[column]; in and out are
+// M × N, row-major.
 extern "C" __global__ void add_bias(const float* __restrict__ in,
                                     const float* __restrict__ bias,
-                                    float* __restrict__ out, int M, int N)
+                                    float* __restrict__ out, int M,
+                                    int N)
 {
     const int column = blockIdx.x * WIDE + threadIdx.x;
     const int first = blockIdx.y * (TALL * EACH) + threadIdx.y;

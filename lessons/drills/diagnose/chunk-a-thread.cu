@@ -1,6 +1,6 @@
-// Each thread sums 64 numbers that follow each other, as a loop over a
-// slice would do it on a CPU; the
-// block adds its threads' sums, and the total with one atomicAdd.
+// Each thread sums 64 numbers that follow each other, as a loop
+// over a slice would do it on a CPU; the block adds its threads'
+// sums, and the total with one atomicAdd.
 //
 // /// launch
 // [[launch]]
@@ -19,7 +19,8 @@ extern "C" __global__ void reduce(const float* __restrict__ in,
 {
     __shared__ float sums[BLOCK];
 
-    const long long thread = (long long)blockIdx.x * BLOCK + threadIdx.x;
+    const long long thread =
+        (long long)blockIdx.x * BLOCK + threadIdx.x;
     float sum = 0.0f;
     for (int k = 0; k < CHUNK; ++k) {
         const long long i = thread * CHUNK + k;

@@ -1,6 +1,6 @@
-// Each thread sums 64 numbers that lie a block apart, so that the threads
-// of a warp read neighbours; the
-// block adds its threads' sums, and the total with one atomicAdd.
+// Each thread sums 64 numbers that lie a block apart, so that the
+// threads of a warp read neighbours; the block adds its threads'
+// sums, and the total with one atomicAdd.
 //
 // /// launch
 // [[launch]]

@@ -1,5 +1,5 @@
-// The matrix is copied first, and the bias is added to the copy: each
-// kernel does one thing.
+// The matrix is copied first, and the bias is added to the copy:
+// each kernel does one thing.
 //
 // /// launch
 // [[launch]]
@@ -20,7 +20,8 @@ constexpr int EACH = 8;  // rows a thread
 
 // out = in; both are M × N, row-major.
 extern "C" __global__ void copy(const float* __restrict__ in,
-                                float* __restrict__ out, int M, int N)
+                                float* __restrict__ out, int M,
+                                int N)
 {
     const int column = blockIdx.x * BLOCK + threadIdx.x;
     const int first = blockIdx.y * EACH;

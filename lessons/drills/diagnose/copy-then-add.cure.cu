@@ -10,11 +10,12 @@
 constexpr int BLOCK = 256;
 constexpr int EACH = 8;  // rows a thread
 
-// out[row][column] = in[row][column] + bias[column]; in and out are M ×
-// N, row-major.
+// out[row][column] = in[row][column] + bias[column]; in and out are
+// M × N, row-major.
 extern "C" __global__ void add_bias(const float* __restrict__ in,
                                     const float* __restrict__ bias,
-                                    float* __restrict__ out, int M, int N)
+                                    float* __restrict__ out, int M,
+                                    int N)
 {
     const int column = blockIdx.x * BLOCK + threadIdx.x;
     const int first = blockIdx.y * EACH;

@@ -1,6 +1,6 @@
 // A block brings the elements of 1024 outputs into shared memory. A
-// thread computes four neighbouring outputs from a window of 20 elements
-// in its registers, which it reads there as five float4s.
+// thread computes four neighbouring outputs from a window of 20
+// elements in its registers, which it reads there as five float4s.
 //
 // /// launch
 // [[launch]]
@@ -14,7 +14,8 @@ constexpr int R = 8;
 constexpr int OUTPUTS = 4 * BLOCK;
 constexpr int TILE = OUTPUTS + 2 * R;
 
-// out[i] = in[i - R] + … + in[i + R]; beyond either end stand zeros.
+// out[i] = in[i - R] + … + in[i + R]; beyond either end stand
+// zeros.
 extern "C" __global__ void stencil(const float* __restrict__ in,
                                    float* __restrict__ out, int N)
 {

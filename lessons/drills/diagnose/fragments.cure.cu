@@ -1,5 +1,5 @@
-// A block of four warps computes 64 × 64 outputs on Tensor Cores from
-// tiles in shared memory; a warp has 32 × 32 of them.
+// A block of four warps computes 64 × 64 outputs on Tensor Cores
+// from tiles in shared memory; a warp has 32 × 32 of them.
 //
 // /// launch
 // [[launch]]
@@ -13,8 +13,8 @@
 
 using namespace nvcuda;
 
-constexpr int SIDE = 64;  // rows and columns of C a block, and steps of k
-                          // between two barriers
+constexpr int SIDE = 64;  // rows and columns of C a block, and steps
+                          // of k between two barriers
 constexpr int THREADS = 128;
 constexpr int ROW =
     SIDE + 8;          // halves from one row of a tile to the next
@@ -54,13 +54,17 @@ extern "C" __global__ void hgemm(const half* __restrict__ A,
         __syncthreads();
         #pragma unroll
         for (int k = 0; k < SIDE; k += T) {
-            wmma::fragment<wmma::matrix_a, T, T, T, half, wmma::row_major>
+            wmma::fragment<wmma::matrix_a, T, T, T, half,
+                           wmma::row_major>
                 above[2];
-            wmma::fragment<wmma::matrix_b, T, T, T, half, wmma::row_major>
+            wmma::fragment<wmma::matrix_b, T, T, T, half,
+                           wmma::row_major>
                 beside[2];
             for (int i = 0; i < 2; ++i) {
-                wmma::load_matrix_sync(above[i], &a[y + i * T][k], ROW);
-                wmma::load_matrix_sync(beside[i], &b[k][x + i * T], ROW);
+                wmma::load_matrix_sync(above[i], &a[y + i * T][k],
+                                       ROW);
+                wmma::load_matrix_sync(beside[i], &b[k][x + i * T],
+                                       ROW);
             }
             for (int i = 0; i < 4; ++i) {
                 wmma::mma_sync(sum[i / 2][i % 2], above[i / 2],

@@ -1,6 +1,6 @@
-// 144 blocks of 1024 threads, one for each multiprocessor of a GH100: a
-// block counts all of its bytes in shared memory, and then adds its 256
-// bins to the output, once.
+// 144 blocks of 1024 threads, one for each multiprocessor of a
+// GH100: a block counts all of its bytes in shared memory, and then
+// adds its 256 bins to the output, once.
 //
 // /// launch
 // [[launch]]
@@ -14,8 +14,9 @@ constexpr int BLOCK = 1024;  // threads of a block
 constexpr int BINS = 256;
 
 // bins[b] += how many of the N bytes of `in` are b.
-extern "C" __global__ void histogram(const unsigned char* __restrict__ in,
-                                     unsigned* __restrict__ bins, int N)
+extern "C" __global__ void histogram(
+    const unsigned char* __restrict__ in,
+    unsigned* __restrict__ bins, int N)
 {
     __shared__ unsigned counts[BINS];
     if (threadIdx.x < BINS) {
@@ -26,7 +27,8 @@ extern "C" __global__ void histogram(const unsigned char* __restrict__ in,
     const int stride = gridDim.x * BLOCK;
     for (int word = blockIdx.x * BLOCK + threadIdx.x; word < N / 4;
          word += stride) {
-        const uchar4 four = reinterpret_cast<const uchar4*>(in)[word];
+        const uchar4 four =
+            reinterpret_cast<const uchar4*>(in)[word];
         atomicAdd(&counts[four.x], 1);
         atomicAdd(&counts[four.y], 1);
         atomicAdd(&counts[four.z], 1);

@@ -8,8 +8,8 @@
 // block = ["SIDE", "SIDE"]
 // ///
 
-constexpr int SIDE = 32;  // rows and columns of C a block, and steps of k
-                          // between two barriers
+constexpr int SIDE = 32;  // rows and columns of C a block, and steps
+                          // of k between two barriers
 
 // C = A · B, all row-major: A is M × K, B is K × N, C is M × N.
 extern "C" __global__ void gemm(const float* __restrict__ A,

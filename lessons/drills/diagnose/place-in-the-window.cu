@@ -1,6 +1,6 @@
-// A block brings its elements into shared memory. A thread computes one
-// output from five float4s; which of their twenty elements it needs
-// depends on its place.
+// A block brings its elements into shared memory. A thread computes
+// one output from five float4s; which of their twenty elements it
+// needs depends on its place.
 //
 // /// launch
 // [[launch]]
@@ -24,7 +24,8 @@ __device__ float seventeen(const float (&window)[20])
     return sum;
 }
 
-// out[i] = in[i - R] + … + in[i + R]; beyond either end stand zeros.
+// out[i] = in[i - R] + … + in[i + R]; beyond either end stand
+// zeros.
 extern "C" __global__ void stencil(const float* __restrict__ in,
                                    float* __restrict__ out, int N)
 {
@@ -41,7 +42,8 @@ extern "C" __global__ void stencil(const float* __restrict__ in,
     #pragma unroll
     for (int k = 0; k < 20; k += 4) {
         *reinterpret_cast<float4*>(window + k) =
-            *reinterpret_cast<float4*>(tile + threadIdx.x / 4 * 4 + k);
+            *reinterpret_cast<float4*>(tile + threadIdx.x / 4 * 4 +
+                                       k);
     }
     float sum;
     switch (threadIdx.x % 4) {

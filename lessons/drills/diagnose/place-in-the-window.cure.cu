@@ -1,6 +1,6 @@
-// A block brings its elements into shared memory. A thread computes four
-// neighbouring outputs from the twenty elements of five float4s, every
-// thread in the same way.
+// A block brings its elements into shared memory. A thread computes
+// four neighbouring outputs from the twenty elements of five
+// float4s, every thread in the same way.
 //
 // /// launch
 // [[launch]]
@@ -25,7 +25,8 @@ __device__ float seventeen(const float (&window)[20])
     return sum;
 }
 
-// out[i] = in[i - R] + … + in[i + R]; beyond either end stand zeros.
+// out[i] = in[i - R] + … + in[i + R]; beyond either end stand
+// zeros.
 extern "C" __global__ void stencil(const float* __restrict__ in,
                                    float* __restrict__ out, int N)
 {
@@ -44,8 +45,9 @@ extern "C" __global__ void stencil(const float* __restrict__ in,
         *reinterpret_cast<float4*>(window + k) =
             *reinterpret_cast<float4*>(tile + 4 * threadIdx.x + k);
     }
-    const float sums[4] = {seventeen<0>(window), seventeen<1>(window),
-                           seventeen<2>(window), seventeen<3>(window)};
+    const float sums[4] = {
+        seventeen<0>(window), seventeen<1>(window),
+        seventeen<2>(window), seventeen<3>(window)};
     const long long i = first + 4 * threadIdx.x;
     if (i + 4 <= N) {
         *reinterpret_cast<float4*>(out + i) =

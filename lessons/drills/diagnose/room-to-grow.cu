@@ -1,5 +1,5 @@
-// A block brings the elements of 256 outputs into shared memory, with
-// room for outputs to come.
+// A block brings the elements of 256 outputs into shared memory,
+// with room for outputs to come.
 //
 // /// launch
 // [[launch]]
@@ -14,7 +14,8 @@ constexpr int R = 8;
 constexpr int ROOM =
     24 * 1024;  // floats: what a block was given for larger radii
 
-// out[i] = in[i - R] + … + in[i + R]; beyond either end stand zeros.
+// out[i] = in[i - R] + … + in[i + R]; beyond either end stand
+// zeros.
 extern "C" __global__ void stencil(const float* __restrict__ in,
                                    float* __restrict__ out, int N)
 {

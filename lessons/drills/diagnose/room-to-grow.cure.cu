@@ -12,7 +12,8 @@ constexpr int BLOCK = 256;
 constexpr int R = 8;
 constexpr int ROOM = BLOCK + 2 * R;  // floats
 
-// out[i] = in[i - R] + … + in[i + R]; beyond either end stand zeros.
+// out[i] = in[i - R] + … + in[i + R]; beyond either end stand
+// zeros.
 extern "C" __global__ void stencil(const float* __restrict__ in,
                                    float* __restrict__ out, int N)
 {

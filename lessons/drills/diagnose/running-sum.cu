@@ -1,6 +1,6 @@
-// As many blocks as the GPU holds walk through the array. On each step a
-// block brings in 512 numbers, adds them in a tree, and adds what comes
-// out to its sum.
+// As many blocks as the GPU holds walk through the array. On each
+// step a block brings in 512 numbers, adds them in a tree, and adds
+// what comes out to its sum.
 //
 // /// launch
 // [[launch]]

@@ -1,5 +1,5 @@
-// Each thread walks through the array with the stride of the grid and
-// adds in a register; the tree comes once.
+// Each thread walks through the array with the stride of the grid
+// and adds in a register; the tree comes once.
 //
 // /// launch
 // [[launch]]
@@ -19,8 +19,8 @@ extern "C" __global__ void reduce(const float* __restrict__ in,
 
     float sum = 0.0f;
     const long long stride = (long long)gridDim.x * BLOCK;
-    for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < N;
-         i += stride) {
+    for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
+         i < N; i += stride) {
         sum += in[i];
     }
     sums[threadIdx.x] = sum;

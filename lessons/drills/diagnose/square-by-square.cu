@@ -1,5 +1,5 @@
-// A block of 32 × 8 threads copies a square of 32 × 32 elements, each
-// from its row to its column.
+// A block of 32 × 8 threads copies a square of 32 × 32 elements,
+// each from its row to its column.
 //
 // /// launch
 // [[launch]]
@@ -8,8 +8,9 @@
 // block = ["SIDE", "ROWS"]
 // ///
 
-constexpr int SIDE = 32;  // of the square of elements that a block copies
-constexpr int ROWS = 8;   // of threads: each takes four elements
+constexpr int SIDE =
+    32;  // of the square of elements that a block copies
+constexpr int ROWS = 8;  // of threads: each takes four elements
 
 // in is M × N, out is N × M, both row-major: out[column][row] =
 // in[row][column].
@@ -24,7 +25,8 @@ extern "C" __global__ void transpose(const float* __restrict__ in,
     for (int y = threadIdx.y; y < SIDE; y += ROWS) {
         const int row = top + y;
         if (row < M && column < N) {
-            out[size_t(column) * M + row] = in[size_t(row) * N + column];
+            out[size_t(column) * M + row] =
+                in[size_t(row) * N + column];
         }
     }
 }

@@ -1,5 +1,5 @@
-// A block brings a square of 32 × 32 elements into shared memory and
-// writes it out turned.
+// A block brings a square of 32 × 32 elements into shared memory
+// and writes it out turned.
 //
 // /// launch
 // [[launch]]
@@ -8,8 +8,9 @@
 // block = ["SIDE", "ROWS"]
 // ///
 
-constexpr int SIDE = 32;  // of the square of elements that a block copies
-constexpr int ROWS = 8;   // of threads: each takes four elements
+constexpr int SIDE =
+    32;  // of the square of elements that a block copies
+constexpr int ROWS = 8;  // of threads: each takes four elements
 
 // in is M × N, out is N × M, both row-major: out[column][row] =
 // in[row][column].

@@ -1,5 +1,5 @@
-// Each thread adds sixteen numbers, each warp adds its threads' sums by
-// shuffles, and then adds its own to the total.
+// Each thread adds sixteen numbers, each warp adds its threads'
+// sums by shuffles, and then adds its own to the total.
 //
 // /// launch
 // [[launch]]

@@ -1,6 +1,6 @@
-// Each thread adds sixteen numbers, each warp adds its threads' sums by
-// shuffles, the block adds those of its warps, and then its own to the
-// total.
+// Each thread adds sixteen numbers, each warp adds its threads'
+// sums by shuffles, the block adds those of its warps, and then its
+// own to the total.
 //
 // /// launch
 // [[launch]]

@@ -1,5 +1,5 @@
-// A block counts 2048 bytes in shared memory, and then adds its 256 bins
-// to the output.
+// A block counts 2048 bytes in shared memory, and then adds its 256
+// bins to the output.
 //
 // /// launch
 // [[launch]]
@@ -13,8 +13,9 @@ constexpr int BLOCK = 256;  // threads of a block, and bins
 constexpr int EACH = 2;     // words of four bytes a thread
 
 // bins[b] += how many of the N bytes of `in` are b.
-extern "C" __global__ void histogram(const unsigned char* __restrict__ in,
-                                     unsigned* __restrict__ bins, int N)
+extern "C" __global__ void histogram(
+    const unsigned char* __restrict__ in,
+    unsigned* __restrict__ bins, int N)
 {
     __shared__ unsigned counts[BLOCK];
     counts[threadIdx.x] = 0;
@@ -24,7 +25,8 @@ extern "C" __global__ void histogram(const unsigned char* __restrict__ in,
         const long long word =
             ((long long)blockIdx.x * EACH + k) * BLOCK + threadIdx.x;
         if (4 * word + 4 <= N) {
-            const uchar4 four = reinterpret_cast<const uchar4*>(in)[word];
+            const uchar4 four =
+                reinterpret_cast<const uchar4*>(in)[word];
             atomicAdd(&counts[four.x], 1);
             atomicAdd(&counts[four.y], 1);
             atomicAdd(&counts[four.z], 1);

@@ -1,6 +1,6 @@
-// A block computes 64 × 64 outputs from tiles in shared memory. A thread
-// has 4 × 4 outputs, 16 apart in either direction; each product is
-// weighted, by 1 in this topic.
+// A block computes 64 × 64 outputs from tiles in shared memory. A
+// thread has 4 × 4 outputs, 16 apart in either direction; each
+// product is weighted, by 1 in this topic.
 //
 // /// launch
 // [[launch]]
@@ -21,8 +21,8 @@ extern "C" __global__ void gemm(const float* __restrict__ A,
                                 float* __restrict__ C, int M, int N,
                                 int K)
 {
-    __shared__ float a[BK]
-                      [SIDE + 1];  // turned: a column of A is a row of it
+    __shared__ float
+        a[BK][SIDE + 1];  // turned: a column of A is a row of it
     __shared__ float b[BK][SIDE];
 
     const int across = (N + SIDE - 1) / SIDE;

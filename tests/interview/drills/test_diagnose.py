@@ -1,0 +1,112 @@
+"""Slow kernels to diagnose: what is proved of each, and the page that is made of it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from grader.errors import WarpladderError
+from grader.interview.checks import check_drill
+from grader.interview.drills import diagnose, page
+from grader.interview.probes.posing import pose
+from grader.workbook import topics
+
+DRILLS = diagnose.FORMAT.discover()
+SAMPLE = "square-by-square"
+
+
+def copied(folder: Path, name: str = SAMPLE) -> Path:
+    """A copy of a drill's files; its TOML."""
+    for file in diagnose.FORMAT.folder().glob(f"{name}.*"):
+        shutil.copy(file, folder)
+    return folder / f"{name}.toml"
+
+
+def problems(file: Path) -> list[str]:
+    return [str(problem) for problem in diagnose.prove(diagnose.read_diagnosis(file))]
+
+
+def test_there_are_fifteen_of_different_limits():
+    assert len(DRILLS) >= 15
+    assert {drill.limited_by for drill in DRILLS.values()} == {
+        "dram",
+        "l2",
+        "l1",
+        "issue",
+        "latency",
+        "atomics",
+    }
+
+
+def test_the_page_shows_what_was_counted_within_80_columns():
+    drill = DRILLS[SAMPLE]
+    shown = drill.given({})
+    assert "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum                 1,048,576" in shown
+    assert "sectors a global store request                                        32" in shown
+    assert "out[size_t(column) * M + row]" in shown
+    fences = shown.split("```")[1::2]
+    assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH
+
+
+def test_no_kernel_says_why_it_is_slow():
+    telling = ("conflict", "coalesc", "diverg", "uncoalesced", "spill", "slow", "occupancy")
+    for drill in DRILLS.values():
+        source = drill.kernel.read_text(encoding="utf-8").lower()
+        assert not [word for word in telling if word in source], drill.name
+
+
+def test_a_prediction_is_counted_on_the_cure():
+    step = DRILLS[SAMPLE].steps[1]
+    posed = pose(step.probe, "1")
+    assert posed.value == 1024 * 1024 / 8
+    assert "where it was 1,048,576" in posed.explain
+
+
+def test_a_drill_is_proved():
+    assert problems(DRILLS[SAMPLE].file) == []
+
+
+def test_another_limiter_than_the_declared_one_is_found(tmp_path):
+    file = copied(tmp_path)
+    file.write_text(file.read_text().replace('limited_by = "l2"', 'limited_by = "dram"'))
+    assert any("limited by l2, not dram" in problem for problem in problems(file))
+
+
+def test_a_cure_that_cures_nothing_is_found(tmp_path):
+    file = copied(tmp_path)
+    shutil.copy(file.with_suffix(".cu"), file.with_suffix(".cure.cu"))
+    found = problems(file)
+    assert any("1.00 times as fast" in problem for problem in found)
+    assert any("`goal` is False of the kernel and False of its cure" in problem for problem in found)
+
+
+def test_a_cure_that_is_wrong_is_found(tmp_path):
+    file = copied(tmp_path)
+    cure = file.with_suffix(".cure.cu")
+    cure.write_text(cure.read_text().replace("    __syncthreads();\n", ""))
+    (found,) = problems(file)
+    assert "race" in found or "syncthreads" in found
+
+
+def test_a_kernel_without_its_cure_is_refused(tmp_path):
+    file = copied(tmp_path)
+    file.with_suffix(".cure.cu").unlink()
+    with pytest.raises(WarpladderError, match=r"square-by-square\.cure\.cu is missing"):
+        diagnose.read_diagnosis(file)
+
+
+def test_weights_include_mending(tmp_path):
+    file = copied(tmp_path)
+    file.write_text(file.read_text().replace("weight = 40", "weight = 30"))
+    with pytest.raises(WarpladderError, match="90"):
+        diagnose.read_diagnosis(file)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("name", DRILLS)
+def test_every_drill_is_proved(name):
+    drill = DRILLS[name]
+    assert [str(problem) for problem in check_drill(drill, topics.discover())] == []
+    assert [str(problem) for problem in diagnose.prove(drill)] == []
+    fences = drill.given({}).split("```")[1::2]
+    assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH + 2
