@@ -87,7 +87,7 @@ def _counters(launch: LaunchProfile) -> Iterator[str]:
     yield f"{launch.kernel}: counters"
     for name, value in sorted(counters.items()):
         if value or (shared and name in _ZEROS):
-            yield _row(name, f"{value:,}", len("smsp__sass_thread_inst_executed_op_"))
+            yield from _counter(name, f"{value:,}")
     for kind in metrics.LOAD_STORE:
         if requests := counters.get(metrics.GLOBAL_REQUESTS[kind], 0):
             sectors = counters.get(metrics.GLOBAL_SECTORS[kind], 0)
@@ -98,6 +98,14 @@ def _counters(launch: LaunchProfile) -> Iterator[str]:
         yield _row("threads an instruction", units.digits(threads / warps))
     if launch.dram_bytes is not None:
         yield _row("bytes to and from DRAM", f"{launch.dram_bytes:,}")
+
+
+def _counter(name: str, value: str) -> Iterator[str]:
+    """A metric's name is up to 73 characters long."""
+    if len(name) + len(value) + 3 > WIDTH:
+        yield f"  {name}"
+        name = ""
+    yield _row(name, value)
 
 
 def _source_lines(launch: LaunchProfile) -> Iterator[str]:
@@ -133,9 +141,9 @@ def _sectors(counters: Mapping[str, int], kinds: Sequence[str]) -> str:
     return units.digits(sectors / requests) if requests else ""
 
 
-def _row(title: str, value: str, least: int = 30) -> str:
+def _row(title: str, value: str) -> str:
     """A title and a value, which is set to the right of the page where it is a number."""
-    return f"  {title:<{least}} {value:>{max(0, WIDTH - 3 - max(least, len(title)))}}"
+    return f"  {title} {value:>{WIDTH - 3 - len(title)}}"
 
 
 def _extents(extents: Sequence[int]) -> str:
