@@ -35,6 +35,10 @@ _INDEX = (
     "Thread (0, 0, 0) of block (0, 0, 0) has elements of its own, so look at how its index is formed: {stride}. A "
     "thread that handles several elements has to guard each."
 )
+_ROWS = (
+    "The index of `{array}` in this line counts rows of `{size}` elements, but {stride}: multiply by the length of a "
+    "row."
+)
 _SYNCTHREADS = (
     "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and after it is read "
     "and before it is written again."
@@ -84,6 +88,8 @@ def remedy(finding: Finding) -> str:
         return _remedy_of_race(finding)
     if finding.kind == "out_of_bounds" and finding.space == "shared":
         return _SHARED_BYTES
+    if finding.rows_of is not None:
+        return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
     if finding.kind == "out_of_bounds" and _is_first_thread(finding) and _lies_behind_rows(finding):
         return _INDEX.format(stride=_stride(finding))
     if finding.returned is not None:

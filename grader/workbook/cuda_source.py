@@ -29,6 +29,8 @@ _ARRAY = re.compile(
     r"\s+([^;(){}=]{1,400})(?=[;={])"
 )
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
+_UPDATED = re.compile(r"\batomic\w+\s*\(\s*&?\s*([A-Za-z_]\w*)")
+_FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\[])")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 _LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
@@ -84,6 +86,18 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
     found = dict.fromkeys(_INDEXED.findall(_side(_line(text, line), stored)))
     spaces = {name: "shared" if name in shared else "local" if name in local else "global" for name in found}
     return tuple(name for name in found if spaces[name] == space)
+
+
+def updated_in(source: str, line: int) -> tuple[str, ...]:
+    """The arrays that atomic functions of a line update. Empty where the line tells nothing."""
+    return tuple(dict.fromkeys(_UPDATED.findall(_line(_COMMENT.sub(_blank, source), line))))
+
+
+def factors(source: str, line: int, array: str) -> set[str]:
+    """The names by which a line multiplies where it indexes an array: `K` in `B[(k + i) * K + column]`."""
+    text = _line(_COMMENT.sub(_blank, source), line)
+    indices = re.findall(rf"\b{re.escape(array)}\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", text)
+    return {name for index in indices for found in _FACTOR.findall(index) for name in found if name}
 
 
 def _line(text: str, line: int) -> str:

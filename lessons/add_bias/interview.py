@@ -6,6 +6,7 @@ from grader.interview.counted import counted
 TOPIC = "add_bias"
 FLOAT = 4  # bytes
 SECTOR = 32  # bytes
+SIZES = {"FP32": 4, "FP16": 2, "BF16": 2, "FP8": 1}  # bytes
 SMS, THREADS = 132, 2048  # multiprocessors of an H200, and the threads that each holds
 INSTRUCTIONS = ("smsp__sass_inst_executed_op_global_ld.sum", "smsp__sass_inst_executed_op_global_st.sum")
 
@@ -113,3 +114,14 @@ def saved_by_fusing(side: int) -> float:
 def bytes_of_epilogue(rows: int, columns: int) -> int:
     """A float for each column of the tile."""
     return FLOAT * columns
+
+
+def loads_at_once(rows: int, are: str) -> int:
+    """Loads that may come before the first store: only `__restrict__` lets later ones pass it."""
+    return rows if are == "are" else 1
+
+
+def time_with_types(time: float, input: str, output: str) -> dict[str, float]:
+    """A time that scales with the bytes of an element."""
+    moved = SIZES[input] + SIZES[output]
+    return {"answer": time * moved / (2 * FLOAT), "bytes": moved}

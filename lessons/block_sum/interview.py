@@ -1,5 +1,7 @@
 """Answers to the probes of this interview: queues of atomics, trees, bytes in flight."""
 
+import numpy as np
+
 from grader.analysis.access import LANES
 
 FLOAT = 4  # bytes
@@ -69,3 +71,22 @@ def share_of_trees(numbers: int) -> float:
 def requests_of_float4s(numbers: int) -> int:
     """Requests of 32 float4s."""
     return numbers // (4 * LANES)
+
+
+def what_is_left(threads: int, first: int) -> int:
+    """Additions that are not lost: those that came by themselves, and one of the rest."""
+    return first + 1
+
+
+def numbers_to_rely_on(block: int, sync: str) -> int:
+    """Numbers that a thread can be sure of, after each kind of synchronisation."""
+    return {"`__syncthreads()`": block, "`__syncwarp()`": LANES}.get(sync, 1)
+
+
+def order_of_sums(small: float, order: str) -> float:
+    """An FP32 sum of `small`, 10⁸ and −10⁸ in the order as written."""
+    values = {"s": small, "10⁸": 1e8, "−10⁸": -1e8}
+    total = np.float32(0)
+    for name in order.split(", "):
+        total = np.float32(total + np.float32(values[name]))
+    return float(total)

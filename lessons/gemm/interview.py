@@ -3,7 +3,7 @@
 from grader.analysis.access import LANES, global_access, shared_access
 from grader.analysis.devices import board
 from grader.analysis.occupancy import occupancy
-from grader.interview.counted import counted
+from grader.interview.counted import counted, recorded
 
 FLOAT = 4  # bytes
 FLOAT4 = 16
@@ -102,14 +102,23 @@ def one_side(rows: int) -> float:
     return rows / (rows + 1)
 
 
-def share_of_slots(loads: int, others: int) -> float:
-    """Per cent of the issue slots that 64 multiply-adds have."""
-    return 100 * 64 / (64 + loads + others)
+def clocks_of_slots(loads: int, others: int, warps: int) -> dict[str, float]:
+    """Clocks of four schedulers that start one instruction each."""
+    return {"answer": warps * (64 + loads + others) / SCHEDULERS, "least": warps * 64 / SCHEDULERS}
 
 
 def independent_sums(latency: int, warps: int) -> float:
     """Little's law for a scheduler that starts one instruction a clock."""
     return latency / warps
+
+
+def fewer_warps() -> dict[str, float | str]:
+    """Times of rungs 03 and 04 on an H200."""
+    first = recorded("gemm", "03_register_tile_1d")
+    second = recorded("gemm", "04_register_tile_2d")
+    shares = {"about half as long": 0.5, "about as long": 1.0, "about twice as long": 2.0}
+    answer = min(shares, key=lambda name: abs(shares[name] - second / first))
+    return {"answer": answer, "first": 1e3 * first, "second": 1e3 * second}
 
 
 def resident(registers: int) -> dict[str, float]:
@@ -148,9 +157,15 @@ def aligned_rows(K: int) -> dict[str, float]:
     return {"answer": len(aligned), "bytes": K * FLOAT}
 
 
-def nobody_multiplies(latency: int, work: int) -> float:
+def _work(steps: int) -> float:
+    """Clocks of so many steps of k of a block with 8 × 8 outputs a thread, one multiply-add a scheduler and clock."""
+    return steps * 64 * THREADS / LANES / SCHEDULERS
+
+
+def nobody_multiplies(latency: int, steps: int) -> dict[str, float]:
     """Per cent of the time in which tiles are brought in."""
-    return 100 * latency / (latency + work)
+    work = _work(steps)
+    return {"answer": 100 * latency / (latency + work), "work": work}
 
 
 def wide_wavefronts(size: int, reads: int) -> dict[str, float]:
@@ -159,9 +174,10 @@ def wide_wavefronts(size: int, reads: int) -> dict[str, float]:
     return {"answer": reads * each, "each": each}
 
 
-def overlapped(latency: int, work: int) -> dict[str, float]:
+def overlapped(latency: int, steps: int) -> dict[str, float]:
     """The sum of two times over the longer one."""
-    return {"answer": (latency + work) / max(latency, work), "longer": max(latency, work)}
+    work = _work(steps)
+    return {"answer": (latency + work) / max(latency, work), "longer": max(latency, work), "work": work}
 
 
 def warp_needs(rows: int) -> dict[str, float]:
@@ -179,12 +195,6 @@ def stores_a_tile(rows: int, columns: int) -> dict[str, float]:
     """A float of A is a store of its own; four of B are one."""
     a, b = rows * BLOCK_K / THREADS, columns * BLOCK_K / THREADS
     return {"answer": a + b / 4, "a": a, "b": b}
-
-
-def stages_that_fit(rows: int, columns: int, kib: int) -> dict[str, float]:
-    """Whole stages of BLOCK_K steps of k."""
-    stage = FLOAT * BLOCK_K * (rows + columns) / 1024
-    return {"answer": int(kib // stage), "stage": stage}
 
 
 def asked_of_l2(rows: int, columns: int, rate: int) -> float:

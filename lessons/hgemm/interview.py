@@ -4,11 +4,12 @@ import numpy as np
 
 from grader.analysis.access import LANES, SECTOR, SharedAccess, global_access, shared_access
 from grader.analysis.devices import board
-from grader.analysis.occupancy import occupancy
+from grader.analysis.occupancy import REGISTERS, occupancy
 from grader.interview.counted import counted
 
 HALF, FLOAT = 2, 4  # bytes
 KIB = 1024
+SCHEDULERS = 4  # of a multiprocessor, with a Tensor Core each
 TILE = 16  # side of a WMMA fragment, and a step of k
 MATRIX, PIECE = 8, 16  # rows of one matrix of ldmatrix, and bytes of each
 OPERATIONS = 2  # of a multiply-add
@@ -61,16 +62,6 @@ def accumulator_registers(rows: int, columns: int) -> float:
     return rows * columns / LANES
 
 
-def zeros_added(rows: int, columns: int) -> dict[str, float]:
-    """Elements of the padded copy that the matrix does not have."""
-    padded_rows, padded_columns = -(-rows // TILE) * TILE, -(-columns // TILE) * TILE
-    return {
-        "answer": padded_rows * padded_columns - rows * columns,
-        "padded_rows": padded_rows,
-        "padded_columns": padded_columns,
-    }
-
-
 def ones_in_half(K: int) -> float:
     """IEEE 754 binary16: each sum is rounded."""
     total = np.float16(0)
@@ -79,10 +70,9 @@ def ones_in_half(K: int) -> float:
     return float(total)
 
 
-def fetching_time(products: int, sectors: int, rate: int) -> dict[str, float]:
-    """Clocks of L1 over clocks of the Tensor Cores."""
-    fetching, multiplying = sectors / rate, products / TENSOR_RATE
-    return {"answer": fetching / multiplying, "fetching": fetching, "multiplying": multiplying}
+def products_a_byte(rows: int, columns: int, depth: int) -> float:
+    """Multiply-adds of a product of fragments over the bytes of both."""
+    return rows * columns * depth / (HALF * depth * (rows + columns))
 
 
 def used_of_sectors(size: int) -> float:
@@ -143,10 +133,10 @@ def padded_rows(row: int, pad: int) -> dict[str, float]:
     }
 
 
-def share_in_turns(blocks: int, latency: int, work: int) -> dict[str, float]:
-    """Per cent of the time in which one of the blocks multiplies."""
-    period = latency + work
-    return {"answer": min(100.0, 100 * blocks * work / period), "period": period}
+def share_in_turns(rows: int, depth: int, latency: int) -> dict[str, float]:
+    """Per cent of the time in which the Tensor Cores work."""
+    work = rows * 128 * depth / TENSOR_RATE
+    return {"answer": 100 * work / (latency + work), "work": work}
 
 
 def resident_warps(threads: int, registers: int, shared: int) -> dict[str, float]:
@@ -169,9 +159,10 @@ def groups_in_flight(stages: int) -> dict[str, float]:
     return {"answer": stages - 2, "started": stages - 1}
 
 
-def idle_at_steps(latency: int, work: int) -> float:
+def idle_at_steps(latency: int, rows: int, columns: int) -> dict[str, float]:
     """Per cent of a step in which fragments are waited for."""
-    return 100 * latency / (latency + work)
+    work = rows * columns * TILE / (TENSOR_RATE / SCHEDULERS)
+    return {"answer": 100 * latency / (latency + work), "work": work}
 
 
 def cost_of_padding(stages: int, rows: int) -> float:
@@ -179,9 +170,10 @@ def cost_of_padding(stages: int, rows: int) -> float:
     return stages * (rows + 64) * PIECE / KIB
 
 
-def swizzled_piece(piece: int, row: int) -> dict[str, float]:
-    """The place of rung 07."""
-    return {"answer": piece ^ row % MATRIX, "rest": row % MATRIX}
+def weak_swizzle(modulus: int) -> int:
+    """Wavefronts of piece 0 of eight rows, each of which lies at place r % modulus of its row."""
+    rows = [row * SHARED_RATE + row % modulus * PIECE for row in range(MATRIX)]
+    return len(shared_access(rows, PIECE).wavefronts)
 
 
 def registers_ahead(rows: int, columns: int, sets: int) -> dict[str, float]:
@@ -190,15 +182,15 @@ def registers_ahead(rows: int, columns: int, sets: int) -> dict[str, float]:
     return {"answer": sums + sets * fragments, "sums": sums, "fragments": fragments}
 
 
-def shared_busy(wavefronts: int, rate: float) -> dict[str, float]:
-    """Per cent of the clocks of 32 HMMA in which shared memory serves."""
-    clocks = 32 / rate
-    return {"answer": 100 * wavefronts / clocks, "clocks": clocks}
+def shared_busy(kilobytes: int, rate: float) -> dict[str, float]:
+    """Per cent of the clocks of 32 HMMA in which shared memory serves, a wavefront a clock."""
+    clocks, wavefronts = 32 / rate, kilobytes * KIB / SHARED_RATE
+    return {"answer": 100 * wavefronts / clocks, "clocks": clocks, "wavefronts": wavefronts}
 
 
 def register_share(warps: int, registers: int) -> float:
     """Per cent of a multiprocessor's register file."""
-    return 100 * warps * LANES * registers / 65536
+    return 100 * warps * LANES * registers / REGISTERS
 
 
 def reads_saved(columns: int) -> int:

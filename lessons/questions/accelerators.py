@@ -1,4 +1,6 @@
-"""Probes of hpc-06: what a systolic array makes of its cells, and of its memory."""
+"""Probes of accelerators: what a systolic array makes of its cells, and of its memory."""
+
+from grader.analysis.devices import board
 
 CHOICES = {
     "a fixed vision model, quantised to INT8, at 30 frames a second in a camera of 5 W": (
@@ -25,9 +27,9 @@ def array_peak(side: int, megahertz: int) -> float:
     return 2 * side**2 * megahertz / 1e6
 
 
-def uses_of_a_read(side: int) -> int:
+def uses_of_a_read(rows: int, columns: int) -> int:
     """Cells of a row that an activation passes in a weight-stationary array (Jouppi et al., 2017)."""
-    return side
+    return columns
 
 
 def best_chip(work: str) -> dict[str, str]:
@@ -50,3 +52,13 @@ def attained_tops(tops: int, bandwidth: int, batch: int) -> dict[str, float]:
     """The roofline (Williams et al., 2009): peak, or operations a byte of weights times bytes a second."""
     by_memory = 2 * batch * bandwidth / 1e3
     return {"answer": min(tops, by_memory), "by_memory": by_memory}
+
+
+def lanes_share(device: str) -> dict[str, float]:
+    """Per cent of the Tensor Cores' peak that FP32 lanes have, of the datasheets in devices.toml."""
+    gpu = board(device, "")
+    return {
+        "answer": 100 * gpu.peak_flop / gpu.peak_tensor,
+        "lanes": gpu.peak_flop / 1e12,
+        "tensor": gpu.peak_tensor / 1e12,
+    }

@@ -1,4 +1,4 @@
-"""Probes of hpc-11: what it costs to sum gradients. MB and GB are powers of ten, so MB / (GB/s) is ms."""
+"""Probes of all-reduce: what it costs to sum gradients. MB and GB are powers of ten, so MB / (GB/s) is ms."""
 
 from math import log2
 
@@ -47,9 +47,10 @@ def server_ms(n: int, megabytes: int, servers: int, gigabytes: float) -> dict[st
     }
 
 
-def servers_to_match(n: int) -> int:
-    """The p for which 2·n·S / (p·B) is 2·S/B (Li et al., 2014: parameters are sharded over servers)."""
-    return n
+def times_the_ring(n: int, servers: int) -> dict[str, float]:
+    """2·n/p over 2·(n − 1)/n: parameter servers (Li et al., 2014) against a ring, in units of S/B."""
+    for_servers, for_ring = 2 * n / servers, 2 * (n - 1) / n
+    return {"answer": for_servers / for_ring, "for_servers": for_servers, "for_ring": for_ring}
 
 
 def gradients_a_second(n: int, slow: int, fast: int, how: str) -> dict[str, float | str]:

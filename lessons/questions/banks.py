@@ -1,4 +1,4 @@
-"""Probes of hpc-14: wavefronts and banks of shared memory, by grader.analysis.access and counted on our kernels."""
+"""Probes of banks: wavefronts and banks of shared memory, by grader.analysis.access and counted on our kernels."""
 
 from collections.abc import Callable
 

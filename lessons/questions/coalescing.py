@@ -1,4 +1,4 @@
-"""Probes of hpc-13: sectors of global memory that a warp's request touches, by grader.analysis.access."""
+"""Probes of coalescing: sectors of global memory that a warp's request touches, by grader.analysis.access."""
 
 from collections.abc import Callable
 

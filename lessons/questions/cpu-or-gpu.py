@@ -1,4 +1,4 @@
-"""Probes of hpc-05: what a GPU can make of a program, and what it takes."""
+"""Probes of cpu-or-gpu: what a GPU can make of a program, and what it takes."""
 
 from grader.analysis.access import LANES, SECTOR
 from grader.analysis.devices import board

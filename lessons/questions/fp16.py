@@ -1,4 +1,4 @@
-"""Probes of hpc-07: what 16 bits can hold. Rounding is to nearest, ties to even (IEEE 754)."""
+"""Probes of fp16: what 16 bits can hold. Rounding is to nearest, ties to even (IEEE 754)."""
 
 from math import ceil, frexp, log2
 from struct import pack, unpack

@@ -1,4 +1,4 @@
-"""Probes of hpc-03: what a compute capability has, and which code runs on it."""
+"""Probes of generations: what a compute capability has, and which code runs on it."""
 
 from grader.analysis.devices import board
 

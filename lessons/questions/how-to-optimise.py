@@ -1,4 +1,4 @@
-"""Probes of hpc-12: what a profile says, and what a change can bring."""
+"""Probes of how-to-optimise: what a profile says, and what a change can bring."""
 
 from grader.interview.counted import recorded
 

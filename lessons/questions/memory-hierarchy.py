@@ -1,4 +1,4 @@
-"""Probes of hpc-02: sizes and costs of the memories of a GPU."""
+"""Probes of memory-hierarchy: sizes and costs of the memories of a GPU."""
 
 from grader.analysis.access import global_access
 from grader.analysis.devices import board
@@ -50,12 +50,10 @@ def spill_footprint(threads: int, blocks: int, spilled: int) -> dict[str, float]
     return {"answer": resident * spilled / 1024, "resident": resident}
 
 
-def tile_reuse(side: int) -> int:
-    """Floats loaded without tiles over those with (Programming Guide, "Shared Memory"): 2·K a thread and 2·K/side."""
-    k = 32 * side
-    without = side * side * 2 * k  # of a block
-    staged = k // side * 2 * side * side
-    return without // staged
+def tile_reuse(rows: int, columns: int) -> dict[str, float]:
+    """Floats that a block uses for a step of k over those that are loaded (Programming Guide, "Shared Memory")."""
+    used, loaded = 2 * rows * columns, rows + columns
+    return {"answer": used / loaded, "used": used, "loaded": loaded}
 
 
 def halo_loads(threads: int, radius: int) -> dict[str, float]:

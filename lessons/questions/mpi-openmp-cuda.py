@@ -1,4 +1,4 @@
-"""Probes of hpc-09: memory, threads and messages of a program on many nodes. MB / (GB/s) is ms."""
+"""Probes of mpi-openmp-cuda: memory, threads and messages of a program on many nodes. MB / (GB/s) is ms."""
 
 LINE = 64  # bytes
 DOUBLE = 8  # bytes

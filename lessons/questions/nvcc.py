@@ -1,7 +1,7 @@
 """What nvcc's flags put into a fat binary, and what the driver makes of it.
 
 Source: CUDA Compiler Driver NVCC, "Options for Steering GPU Code Generation" and "GPU Compilation"; capabilities of the
-boards in devices.toml.
+boards in devices.toml. `nvcc --dryrun` of CUDA 13.0 names the same images and values of `__CUDA_ARCH__`.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The numbers of hpc-15: what fits on an SM, and what keeps memory busy.
+"""Occupancy: what fits on an SM, and what keeps memory busy.
 
 Source of the limits and units: CUDA C++ Programming Guide, Technical Specifications per Compute Capability, and
 cuda_occupancy.h of the CUDA toolkit, by way of `grader.analysis.occupancy`.
@@ -83,6 +83,11 @@ def loads_a_thread(percent: float, width: int) -> dict[str, float]:
     """Loads in flight a thread that make up for fewer threads, by Little's law."""
     fewer, wider = 100 / percent, width / 4
     return {"answer": fewer / wider, "fewer": fewer, "wider": wider}
+
+
+def spilled_bytes(bytes: int, loads: int, threads: int) -> int:
+    """Megabytes that spills store and load, for millions of threads."""
+    return bytes * (1 + loads) * threads
 
 
 def _allowed(threads: int, registers: int, shared_kib: int) -> dict[str, float]:

@@ -30,6 +30,12 @@ def that_run(cubin: str, ptx: str) -> dict[str, float | str]:
     return _counted(names) | {"cubins": len(load), "compiled": len(compiled)}
 
 
+def compile_minutes(kernels: int, ms: int, machines: int, starts: int) -> float:
+    """Minutes of compilation, once on each machine."""
+    del starts
+    return machines * kernels * ms / 60e3
+
+
 def only(image: str) -> dict[str, float | str]:
     """How many boards load a binary that holds one cubin, or PTX for one architecture, and nothing else."""
     architecture = image.split()[-1]

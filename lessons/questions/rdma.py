@@ -1,4 +1,4 @@
-"""Probes of hpc-10: who moves bytes, over what, and how far."""
+"""Probes of rdma: who moves bytes, over what, and how far."""
 
 SIGNS = {
     "UDP packets to port 4791": ("RoCE version 2", "it is the transport of InfiniBand in UDP"),

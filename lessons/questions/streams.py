@@ -1,4 +1,4 @@
-"""Probes of hpc-04: when work in streams is done."""
+"""Probes of streams: when work in streams is done."""
 
 from math import ceil
 

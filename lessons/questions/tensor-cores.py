@@ -1,4 +1,4 @@
-"""Probes of hpc-08: what shapes and memory leave of a Tensor Core's peak."""
+"""Probes of tensor-cores: what shapes and memory leave of a Tensor Core's peak."""
 
 import re
 from math import ceil

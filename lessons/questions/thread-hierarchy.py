@@ -1,4 +1,4 @@
-"""Probes of hpc-01: how a launch is cut into blocks and warps, and what runs at a time."""
+"""Probes of thread-hierarchy: how a launch is cut into blocks and warps, and what runs at a time."""
 
 from collections.abc import Callable
 from math import ceil

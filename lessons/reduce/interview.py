@@ -3,7 +3,7 @@
 import numpy as np
 
 from grader.analysis.access import BANKS, LANES, WORD, shared_access
-from grader.interview.counted import counted
+from grader.interview.counted import counted, recorded
 
 TOPIC = "reduce"
 FLOAT = 4  # bytes
@@ -204,3 +204,25 @@ def fused_share(arrays: int) -> dict[str, float]:
     """Per cent of traffic that a separate kernel for the sum makes."""
     before, after = arrays + 2, arrays + 1
     return {"answer": 100 / before, "before": before, "after": after}
+
+
+def _nearest(ratio: float, options: tuple[str, ...]) -> dict[str, object]:
+    """The option that names a ratio best, and the ratio."""
+    return {"answer": min(options, key=lambda option: abs(float(option.split()[0]) - ratio)), "ratio": ratio}
+
+
+def packed_on_an_h200() -> dict[str, object]:
+    """The time with packed threads over that before, as measured."""
+    ratio = recorded(TOPIC, "01_packed_threads") / recorded(TOPIC, "00_naive")
+    return _nearest(ratio, ("0.3 times", "0.6 times", "0.9 times", "1.2 times"))
+
+
+def gain_on_an_h200() -> dict[str, object]:
+    """What the addition during the load gained, as measured."""
+    ratio = recorded(TOPIC, "02_sequential") / recorded(TOPIC, "03_first_add")
+    return _nearest(ratio, ("1.1 times", "1.4 times", "1.9 times", "3.8 times"))
+
+
+def over_dram(mb: float, time: float) -> dict[str, float]:
+    """A rate in TB/s, `mb` in `time` microseconds, over an H200's peak."""
+    return {"answer": mb / time / PEAK, "rate": mb / time}

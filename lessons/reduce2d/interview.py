@@ -1,7 +1,7 @@
 """Answers to the probes of this interview: both directions of a matrix, shuffles, partial sums and traffic."""
 
 from grader.analysis.access import LANES, global_access
-from grader.interview.counted import counted
+from grader.interview.counted import counted, recorded
 
 TOPIC = "reduce2d"
 FLOAT = 4  # bytes
@@ -150,3 +150,25 @@ def parts_of_column(M: int, bands: int) -> int:
 def fused_bytes(kernels: int) -> dict[str, float]:
     """`kernels` readings and a writing, over one of each."""
     return {"answer": (kernels + 1) / 2, "before": kernels + 1}
+
+
+def _nearest(ratio: float, options: tuple[str, ...]) -> dict[str, object]:
+    """The option that names a ratio best, and the ratio."""
+    return {"answer": min(options, key=lambda option: abs(float(option.split()[0]) - ratio)), "ratio": ratio}
+
+
+def long_rows_on_an_h200() -> dict[str, object]:
+    """The time with a warp a row over that with a block a row, as measured."""
+    ratio = recorded(TOPIC, "02_warp_a_row") / recorded(TOPIC, "01_block_a_row")
+    return _nearest(ratio, ("0.5 times", "0.8 times", "1.0 times", "1.5 times"))
+
+
+def one_pass_on_an_h200() -> dict[str, object]:
+    """What one reading gained, as measured."""
+    ratio = recorded(TOPIC, "02_warp_a_row") / recorded(TOPIC, "03_one_pass")
+    return _nearest(ratio, ("1.1 times", "1.7 times", "2.5 times", "4.0 times"))
+
+
+def bytes_of_local_memory(count: int, threads: int) -> int:
+    """An array of floats for each thread."""
+    return threads * count * FLOAT

@@ -101,3 +101,13 @@ def bytes_of_two_tiles(outputs: int) -> int:
 def halo_of_steps(radius: int, steps: int) -> int:
     """How far `steps` applications reach."""
     return radius * steps
+
+
+def blocks_that_load(wait: float, add: float, blocks: int) -> dict[str, float]:
+    """Blocks that are in the first part of their lives, on average."""
+    return {"answer": blocks * wait / (wait + add), "life": wait + add}
+
+
+def additions_for_free(rate: float, bandwidth: float) -> float:
+    """Additions while memory moves the 8 bytes of an output."""
+    return 2 * FLOAT * rate / bandwidth

@@ -181,3 +181,13 @@ def kept_on_the_device(kernels: int, each: float) -> dict[str, float]:
 def left_in_schedule(time: float, copies: float) -> float:
     """Per cent of a time by which it exceeds the copies'."""
     return 100 * (time - copies) / time
+
+
+def rate_of_two_copies(host: float, link: float) -> float:
+    """GB/s of two copies one after the other."""
+    return 1 / (1 / host + 1 / link)
+
+
+def last_in_buffer(streams: int, chunk: int) -> int:
+    """The chunk before in the same stream."""
+    return chunk - streams

@@ -12,15 +12,15 @@ FLOAT4 = 16
 BOTH_WAYS = 2  # every byte is read and written
 
 
-def _load(byte_of: Callable[[int], int], size: int = FLOAT) -> GlobalAccess:
-    """An access of a full warp to global memory, from the address of each lane."""
-    return global_access([byte_of(lane) for lane in range(LANES)], size)
-
-
 def least_time(side: int, rate: int) -> dict[str, float]:
     """Microseconds: bytes read once and written once over the rate of a copy."""
     nbytes = BOTH_WAYS * FLOAT * side**2
-    return {"answer": nbytes / (rate * 1e9) * 1e6, "bytes": nbytes}
+    return {"answer": nbytes / (rate * 1e9) * 1e6, "megabytes": nbytes / 1e6}
+
+
+def _load(byte_of: Callable[[int], int], size: int = FLOAT) -> GlobalAccess:
+    """An access of a full warp to global memory, from the address of each lane."""
+    return global_access([byte_of(lane) for lane in range(LANES)], size)
 
 
 def both_sides(size: int) -> dict[str, float]:
@@ -113,9 +113,11 @@ def column_of_rows(pitch: int) -> dict[str, float]:
     return {"answer": len(access.wavefronts), "banks": len(banks)}
 
 
-def swizzled_place(x: int, y: int) -> int:
-    """The bank of rung 04's element x of row y."""
-    return (y * TILE + (x ^ y)) % BANKS
+def weak_swizzle(modulus: int) -> int:
+    """Wavefronts of a column of which element x of row y lies at place x ^ (y % modulus)."""
+    column = 5  # any
+    places = [lane * TILE + (column ^ lane % modulus) for lane in range(LANES)]
+    return len(shared_access([place * WORD for place in places], WORD).wavefronts)
 
 
 def padded_bank(row: int, column: int) -> dict[str, float]:
@@ -159,9 +161,9 @@ def aligned_rows(rows: int, pitch: int) -> dict[str, float]:
 
 def share_of_copy(rate: int, time: int) -> dict[str, float]:
     """The time of a copy over the time it took, in per cent."""
-    nbytes = BOTH_WAYS * FLOAT * 8192**2
+    nbytes = BOTH_WAYS * FLOAT * 8000**2
     best = nbytes / (rate * 1e9) * 1e6
-    return {"answer": 100 * best / time, "bytes": nbytes, "best": best}
+    return {"answer": 100 * best / time, "megabytes": nbytes / 1e6, "best": best}
 
 
 def wide_wavefronts(size: int) -> dict[str, float]:

@@ -125,3 +125,8 @@ def smaller_types(inputs: str, output: str) -> dict[str, float]:
     """12 bytes an element over what smaller types take."""
     moved = 2 * SIZES[inputs] + SIZES[output]
     return {"answer": BYTES / moved, "wide": SIZES[inputs], "out": SIZES[output], "bytes": moved}
+
+
+def time_elsewhere(time: float, rate: float, more: int) -> float:
+    """The time scales with the memory's rate alone."""
+    return time * 4 / rate

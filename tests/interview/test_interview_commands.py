@@ -17,7 +17,7 @@ from markdown_it import MarkdownIt
 from grader import cli
 from grader.interview import bank, card, session, sheet
 from grader.interview.rounds import read_interview
-from grader.interview.session import Code, Figure, Rated, Said, Session, Talk
+from grader.interview.session import Code, Figure, Nudged, Probed, Rated, Said, Session, Talk
 from grader.report import sheets
 from grader.results import Climb, load
 from grader.workbook import topics
@@ -62,42 +62,43 @@ def test_the_commands_teach_by_an_example(ladder: Ladder, command: str) -> None:
     assert fits(done.out)
 
 
-TYPED = """\
+SAID = """\
 Occupancy is the number of resident warps over the most that an SM can hold.
 registers, shared memory
 
-~2 -1
-many
-2
-
-
-64
-17 KiB
-The grid is too small, or the last wave leaves SMs empty.
-
-maybe
-y
 """
+PROBED = """\
+many
+37.5
+?
+{skipped}maybe
+y
+Ampere.
+
+n
+""".format(skipped="skip\n" * 9)
+TYPED = SAID + PROBED
 
 
 def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Path) -> None:
-    command = ["quiz", "hpc-15", "--seed", "3", "--card", "card.json", "--card", "card.html"]
+    command = ["quiz", "occupancy", "--seed", "3", "--card", "card.json", "--card", "card.html"]
     done = ladder(*command, typed=TYPED)
     assert done.code == 0, done.err
     assert fits(done.out)
     assert "“many” is no number" in done.out
+    assert "Take it as it stands" in done.out
+    assert "One more thing, which I have not heard yet." in done.out
     assert "A senior engineer would say" in done.out
     assert "y, p or n." in done.out
-    assert done.out.count("Enter once more goes on without") == 1
     assert "Drawn with --seed 3." in " ".join(done.out.split())
     assert done.err.endswith("Wrote card.json\nWrote card.html\n")
     found = json.loads((tmp_path / "card.json").read_text())
-    (section,) = found["sections"]
-    talk = section["lines"][0]
-    assert [point["self_scored"] for point in talk["points"]][:3] == [0, 0.5, None]
-    assert found["self_scored"] < 0
-    assert [line["text"] for line in section["lines"][1:3]] == ["2", ""]
-    assert found["follow_ups"][0]["self_scored"] == 1
+    ((talk,),) = [section["lines"] for section in found["sections"]]
+    assert [point["heard"] for point in talk["points"]] == [True, False, True, False, False, False]
+    assert [answer["right"] for answer in talk["points"][0]["answers"]] == [True]
+    assert talk["earned"] == 15 * talk["points"][0]["weight"] / 100
+    assert talk["rated"] == 1
+    assert found["verdict"] == "no hire"
     page = (tmp_path / "card.html").read_text()
     assert "resident warps over the most" in page
     assert "http" not in page.replace('<a href="https://', "").partition("<main>")[0]  # nothing is loaded
@@ -107,7 +108,7 @@ def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
     """At a terminal, where what is pasted arrives at once."""
     master, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "grader", "quiz", "hpc-06"], stdin=terminal, stdout=terminal, stderr=terminal,
+        [sys.executable, "-m", "grader", "quiz", "accelerators"], stdin=terminal, stdout=terminal, stderr=terminal,
         cwd=tmp_path, start_new_session=True,
     )  # fmt: skip
     with os.fdopen(master, "r+b", buffering=0) as keyboard:
@@ -130,17 +131,17 @@ def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
 
 
 def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:
-    done = ladder("quiz", "hpc-15", "--seed", "3", typed="\n\n")
+    done = ladder("quiz", "occupancy", "--seed", "3", typed=SAID)
     assert done.code == 1
     assert "--resume quiz-1.json" in done.out
-    assert "of 25 points" not in done.out  # the card would tell what is still to be asked
-    again = ladder("quiz", "--resume", "quiz-1.json", typed=TYPED.partition("-1\n")[2])
+    assert "of 15 points" not in done.out  # the card would tell what is still to be asked
+    again = ladder("quiz", "--resume", "quiz-1.json", typed=PROBED)
     assert again.code == 0, again.out
     assert "What is occupancy" not in again.out
-    assert "of 25 points" in again.out
+    assert "of 15 points" in again.out
     shown = ladder("quiz", "--resume", "quiz-1.json")
     assert shown.code == 0
-    assert "of 25 points" in shown.out
+    assert "of 15 points" in shown.out
 
 
 def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
         (["interview", "transposed"], "did you mean `transpose`"),
         (["interview", "transpose", "--card", "card.pdf"], "no kind of card"),
         (["interview", "transpose", "--sheet", "sheet.txt"], "no kind of sheet"),
-        (["quiz", "hpc-15", "--sheet", "sheet.json"], "no kind of sheet"),
+        (["quiz", "occupancy", "--sheet", "sheet.json"], "no kind of sheet"),
         (["interview", "transpose", "--sheet", "nowhere/sheet.html"], "there is no such folder"),
         (["interview", "transpose", "--card", "nowhere/card.html"], "there is no such folder"),
         (["interview", "transpose", "--resume", "nothing.json"], "cannot be read"),
@@ -205,14 +206,14 @@ def test_the_list_names_every_question(ladder: Ladder) -> None:
     done = ladder("quiz", "--list")
     assert done.code == 0
     assert fits(done.out)
-    assert all(question_id in done.out for question_id in bank.discover())
+    assert all(name in done.out for name in bank.discover())
 
 
 def test_the_sheet_of_a_quiz_holds_what_the_interviewer_needs(ladder: Ladder, tmp_path: Path) -> None:
-    done = ladder("quiz", "hpc-15", "--seed", "3", "--sheet", "sheet.html")
+    done = ladder("quiz", "occupancy", "--seed", "3", "--sheet", "sheet.html")
     assert done.code == 0
     page = (tmp_path / "sheet.html").read_text()
-    question = bank.load("hpc-15")
+    question = bank.load("occupancy")
     for text in [point.text for point in question.points] + [item.ask for item in question.follow_ups]:
         assert _shown(text) in page
     assert "seed 3" in page
@@ -237,14 +238,36 @@ def test_the_sheet_of_an_interview_has_the_ratios_counted(monkeypatch: pytest.Mo
     assert "Before: <strong>32</strong>, after: <strong>1</strong>" in page  # wavefronts a request
 
 
-def test_a_card_shows_what_was_late_unasked_and_self_scored(tmp_path: Path) -> None:
+def test_a_card_shows_what_was_late_unasked_and_checked(tmp_path: Path) -> None:
     topic = topics.load("transpose")
     interview = read_interview(topic)
-    points = [Said(60, "It is <bound>.", "missing", 1.0), Said(40, "It copies.", "named")]
-    kept = Session("interview", "T", "transpose", ["code-02"], 45, "2026-01-02T03:04:05+00:00", 0, "mine.cu")
+    points = [Said(60, "It is <bound>.", True), Said(40, "It copies.", False)]
+    kept = Session(
+        "interview", "T", "transpose", ["transpose"], 45, "2026-01-02T03:04:05+00:00", 0, "mine.cu"
+    )
     kept.elapsed_s = 125
+    right = Probed(
+        "opening.0.probe",
+        "transpose/x",
+        "Which <b>?",
+        ["As <i>.", "No."],
+        [],
+        "",
+        "a",
+        "a",
+        True,
+        0.5,
+        "So.",
+        9,
+    )
+    wrong = Probed(
+        "opening.1.probe", "transpose/y", "Which?", [], ["<x>;", "y;"], "", "2", "1", False, 0.5, "So.", 9
+    )
     kept.answers = [
-        Talk("opening", "How fast?", "As a copy.\nI think.", points, 60),
+        Talk("opening", "How fast?", "As a copy.\nI think.", points, 60, rated=0.5),
+        right,
+        Nudged("opening.1.nudge", "And?", "Well.", 3),
+        wrong,
         Code("00_naive.code", "Write it.", "transpose", "00_naive", "// <code>\n", "pass", None, "00_naive",
              1.0, 2, True, {}, {}, 30),
         Figure("00_naive.now", "Which?", "bytes", "3", 3.0, 4.0, False, "Because.", "own", 5),
@@ -252,13 +275,13 @@ def test_a_card_shows_what_was_late_unasked_and_self_scored(tmp_path: Path) -> N
         Rated("follow_up.0", "And then?", "So.", "Thus.", 0.5, 5),
     ]  # fmt: skip
     result = card.of_interview(interview, topic, kept)
-    assert result.earned == pytest.approx(20 * 0.8 + 15)
+    assert result.earned == pytest.approx(20 * (0.6 - 0.4 / 2) + 15)
     page = sheets.card(result)
-    assert "&lt;bound&gt;" in page
-    assert "&lt;code&gt;" in page
+    for shown in ("&lt;bound&gt;", "&lt;code&gt;", "&lt;i&gt;", "line 1: &lt;x&gt;"):
+        assert shown in page
     assert "too late to count:" in page
-    assert "(self-scored)" in page
-    assert "(named, not explained)" in page
+    assert "(not said)" in page
+    assert "Own rating of the prose: 50 %." in page
     assert "broken off" in page
     assert "2:05 of 45 min" in page
     session.save(kept, tmp_path / "s.json")
@@ -266,7 +289,7 @@ def test_a_card_shows_what_was_late_unasked_and_self_scored(tmp_path: Path) -> N
 
 
 def test_what_is_at_fault_with_a_session_file_is_said(ladder: Ladder, tmp_path: Path) -> None:
-    (tmp_path / "card.json").write_text('{"schema": "warpladder/card/2"}')
+    (tmp_path / "card.json").write_text('{"schema": "warpladder/card/3"}')
     done = ladder("quiz", "--resume", "card.json")
     assert done.code == 2
     assert "this is no session" in " ".join(done.err.split())

@@ -1,14 +1,17 @@
-"""What prose says of the matrix product's PTX and SASS is what the compiler and ptxas made of it."""
+"""What prose says of PTX and SASS is what the compiler and ptxas made of the kernels."""
 
 import re
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from grader.analysis.access import LANES, shared_access
 from grader.analysis.intensity import instruction_ratio
+from grader.interview import rounds
 from grader.interview.bank import read_question
 from grader.interview.counted import counted
+from grader.judge import values
 from grader.lab.machine_code import machine_code
 from grader.workbook import compiler, topics
 from grader.workbook.content import content_root
@@ -16,14 +19,23 @@ from grader.workbook.content import content_root
 FLOAT, FLOAT4 = 4, 16  # bytes
 
 
+FFMA = "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"
+WAVEFRONTS = "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"
+
+
 @cache
-def sass(rung: str) -> tuple[int, int]:
-    """FFMA and loads from shared memory in a rung's machine code, of which the inner loop has all."""
-    topic = topics.load("gemm")
-    kernel = topic.parse(topic.rung(rung).path)
+def operations(rung: str, topic: str = "gemm", symbol: str = "") -> dict[str, int]:
+    """How often each operation stands in a rung's machine code: of the first kernel whose symbol has `symbol`."""
+    loaded = topics.load(topic)
+    kernel = loaded.parse(loaded.rung(rung).path)
     built = compiler.compile_source(kernel.source, file=kernel.path, kernels=kernel.kernels)
-    operations = next(iter(machine_code(built.cubin).kernels.values()))
-    return operations["FFMA"], operations["LDS"]
+    return next(found for name, found in machine_code(built.cubin).kernels.items() if symbol in name)
+
+
+def sass(rung: str) -> tuple[int, int]:
+    """FFMA and loads from shared memory of a matrix product, of which the inner loop has all."""
+    found = operations(rung)
+    return found["FFMA"], found["LDS"]
 
 
 def answer() -> str:
@@ -73,3 +85,131 @@ def ptx_loads(rung: str, ffma: int) -> float:
 def test_a_figure_of_ptx_or_sass_is_the_counted_one(pattern, computed):
     (quoted,) = re.findall(pattern, answer())
     assert float(quoted) == pytest.approx(computed())
+
+
+def of_64() -> float:
+    """Wavefronts of rung 04 for 64 FFMA: loads of B are words, of A four words of one row or of two."""
+    ffma, all_loads = sass("04_register_tile_2d")
+    wanted = 16 * ffma / 64  # words that the source reads
+    wide = (wanted - all_loads) / 3  # loads that fetch four of them
+    each = len(shared_access([lane // 16 * 32 for lane in range(LANES)], FLOAT4).wavefronts)
+    return 64 / ffma * (all_loads - wide + wide * each)
+
+
+def a_multiply_add(rung: str, metric: str, topic: str = "gemm") -> float:
+    """A counter of a rung for each multiply-add of a warp, in PTX."""
+    found = counted(topic, rung)
+    return found[metric] / (found[FFMA] / LANES)
+
+
+def others_a_step() -> float:
+    """Instructions of 05_implicit_gemm that are no multiply-adds, for 1024 that are: of further channels, in PTX."""
+    topic = topics.load("conv2d")
+    sizes = {**topic.sizes_count, "K": 128}
+    fewer, more = (
+        values.of_file(
+            replace(topic, sizes_count={**sizes, "C": channels}), topic.rung("05_implicit_gemm").path
+        )
+        for channels in (16, 32)
+    )
+    executed, multiplied = (more[name] - fewer[name] for name in ("smsp__inst_executed.sum", FFMA))
+    steps = multiplied / LANES / 1024
+    return executed / steps - 1024
+
+
+def of_3_by_3(rung: str, ffma: int) -> float:
+    """Loads from shared memory for so many FFMA, in the SASS of a convolution's instance for 3 × 3."""
+    found = operations(rung, "conv2d", "ILi3E")
+    return ffma * found["LDS"] / found["FFMA"]
+
+
+ROUNDS = [
+    ("gemm", "02_shared_tile", r"take (\d+) LDS and", lambda: sass("02_shared_tile")[0]),
+    ("gemm", "02_shared_tile", r"LDS and (\d+) LDS.128", lambda: loads("02_shared_tile", 32) - 32),
+    ("gemm", "02_shared_tile", r"which is ([\d.]+) loads and", lambda: loads("02_shared_tile", 1)),
+    ("gemm", "02_shared_tile", r"loads and ([\d.]+) wavefronts each", wavefronts),
+    ("gemm", "04_register_tile_2d", r"there are (\d+) loads", lambda: ptx_loads("04_register_tile_2d", 64)),
+    ("gemm", "04_register_tile_2d", r"In SASS they are (\d+)", lambda: loads("04_register_tile_2d", 64)),
+    (
+        "gemm",
+        "04_register_tile_2d",
+        r"a ratio of ([\d.]+), and each",
+        lambda: 1 / loads("04_register_tile_2d", 1),
+    ),
+    (
+        "gemm",
+        "04_register_tile_2d",
+        r"(\d+) in PTX and \d+ in SASS for 64",
+        lambda: 64 * a_multiply_add("04_register_tile_2d", WAVEFRONTS),
+    ),
+    ("gemm", "04_register_tile_2d", r"in PTX and (\d+) in SASS for 64", of_64),
+    ("gemm", "05_float4", r"from \d+ to (\d+) in PTX", lambda: 64 * a_multiply_add("05_float4", WAVEFRONTS)),
+    ("gemm", "05_float4", r"ratio of instructions is (\d+)", lambda: 1 / loads("05_float4", 1)),
+    (
+        "gemm",
+        "07_double_buffer",
+        r"takes (\d+) wavefronts",
+        lambda: 64 * a_multiply_add("07_double_buffer", WAVEFRONTS),
+    ),
+    ("gemm", "09_wide_tile", r"come with (\d+) loads", lambda: ptx_loads("09_wide_tile", 128)),
+    (
+        "hgemm",
+        "00_naive",
+        r"(eight) instructions in PTX",
+        lambda: a_multiply_add("00_naive", "smsp__inst_executed.sum", "hgemm"),
+    ),
+    (
+        "conv2d",
+        "00_naive",
+        r"in PTX some (\d+) for each",
+        lambda: a_multiply_add("00_naive", "smsp__inst_executed.sum", "conv2d"),
+    ),
+    (
+        "conv2d",
+        "02_shared_tile",
+        r"some (ten) instructions a multiply-add",
+        lambda: a_multiply_add("02_shared_tile", "smsp__inst_executed.sum", "conv2d"),
+    ),
+    ("conv2d", "02_shared_tile", r"(one and a half) in SASS", lambda: of_3_by_3("02_shared_tile", 1)),
+    (
+        "conv2d",
+        "03_register_block",
+        r"(\d+) loads for 8 multiply-adds",
+        lambda: of_3_by_3("03_register_block", 8),
+    ),
+    ("conv2d", "05_implicit_gemm", r"some (\d+) other instructions", others_a_step),
+]
+WORDS = {"eight": 8, "ten": 10, "one and a half": 1.5}
+
+
+@pytest.mark.parametrize(("topic", "rung", "pattern", "computed"), ROUNDS)
+def test_a_rounds_figure_of_ptx_or_sass_is_the_counted_one(topic, rung, pattern, computed):
+    (item,) = (item for item in rounds.read_interview(topics.load(topic)).rounds if item.rung == rung)
+    found = re.findall(pattern, re.sub(r"\s+", " ", item.answer))
+    assert found
+    rough = re.search(r"some|half|eight", pattern)  # a word that rounds
+    for quoted in found:
+        value = WORDS[quoted] if quoted in WORDS else float(quoted)
+        assert value == pytest.approx(computed(), rel=0.15 if rough else 0.02)
+
+
+def test_shared_memory_caps_the_first_tile_at_a_sixth():
+    assert 4 * wavefronts() == 6  # four multiply-adds could start in the clock of one wavefront
+
+
+def test_the_first_tile_keeps_units_busy_for_as_long_as_its_explanation_says():
+    (item,) = (r for r in rounds.read_interview(topics.load("gemm")).rounds if r.rung == "02_shared_tile")
+    (explain,) = (q.explain for point in item.limits for q in point.probes if q.name == "busy_units")
+    ffma, all_loads = sass("02_shared_tile")  # of a warp, for a pair of tiles
+    warps, schedulers = 32, 4
+    shared, slots = warps * ffma * wavefronts(), warps * (ffma + all_loads) / schedulers
+    for clocks in (shared, slots, warps * ffma / schedulers):
+        assert f"{clocks:,.0f}" in explain
+
+
+def test_ptxas_merges_no_access_of_a_transpose():
+    found, ptx = operations("03_padded_tile", "transpose"), counted("transpose", "03_padded_tile")
+    elements = ptx["M"] * ptx["N"] / LANES
+    assert [found[name] / 4 for name in ("LDG", "STS", "LDS", "STG")] == [1] * 4  # a thread moves four
+    for name in ("load_requests", "shared_load_instructions", "store_requests"):
+        assert ptx[name] == elements

@@ -1,4 +1,4 @@
-"""Figures that questions hpc-01 to hpc-14 quote are those of the records and of the table of boards."""
+"""Figures that questions hpc-01 to hpc-14 quote are those of the records, of our kernels and of the table of boards."""
 
 import json
 import re
@@ -6,18 +6,36 @@ from functools import cache
 
 import pytest
 
+from grader.analysis.access import LANES
 from grader.analysis.devices import board
-from grader.interview.bank import load
+from grader.interview import bank
+from grader.interview.counted import counted, recorded
 from grader.workbook.content import content_root
 
 H100 = board("NVIDIA H100", "sm_90")
 
 
 @cache
+def questions() -> dict[str, bank.Question]:
+    return bank.discover()
+
+
 def ms(topic: str, rung: str) -> float:
     """The time of a rung on the H200, of its record."""
-    record = json.loads((content_root() / "measurements" / "h200" / f"{topic}.json").read_text("utf-8"))
-    return 1e3 * next(item["time_s"] for item in record["rungs"] if item["id"] == rung)
+    return 1e3 * recorded(topic, rung)
+
+
+def sectors_a_step(rung: str) -> float:
+    """Sectors that a warp's loads take for a step of k of the FP32 product, of its PTX."""
+    counts = counted("gemm", rung)
+    multiply_adds = counts["smsp__sass_thread_inst_executed_op_ffma_pred_on.sum"] / LANES
+    return counts["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] / multiply_adds
+
+
+def shared_wavefronts(rung: str) -> float:
+    """Wavefronts of shared memory, loads and stores, of the FP32 product's PTX."""
+    counts = counted("gemm", rung)
+    return sum(counts[f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{kind}.sum"] for kind in ("ld", "st"))
 
 
 def bound_ms(topic: str) -> float:
@@ -44,6 +62,13 @@ QUOTED = [
     ),
     ("hpc-13", r"reads takes ([\d.]+) ms", lambda: ms("transpose", "01_coalesced_writes")),
     ("hpc-13", r"writes ([\d.]+) ms", lambda: ms("transpose", "00_naive")),
+    ("hpc-13", r"from (\d+) sectors to", lambda: sectors_a_step("00_naive")),
+    ("hpc-13", r"sectors to (\d+)\.", lambda: sectors_a_step("01_coalesced")),
+    (
+        "hpc-14",
+        r"and (\d+) % off the time",
+        lambda: 100 - 100 * ms("gemm", "06_warp_tile") / ms("gemm", "05_float4"),
+    ),
     ("hpc-14", r"goes from ([\d.]+) to", lambda: ms("transpose", "02_shared_tile")),
     ("hpc-14", r"to ([\d.]+) ms by one word", lambda: ms("transpose", "03_padded_tile")),
     ("hpc-14", r"take it from ([\d.]+) to", lambda: ms("hgemm", "04_warp_tile")),
@@ -67,6 +92,26 @@ def ratio(name: str) -> float:
 
 @pytest.mark.parametrize(("question", "pattern", "computed"), QUOTED)
 def test_a_quoted_figure_is_the_computed_one(question, pattern, computed):
-    answer = re.sub(r"[*\s]+", " ", load(question).answer)
+    answer = re.sub(r"[*\s]+", " ", bank.find(questions(), question).answer)
     (quoted,) = re.findall(pattern, answer)
     assert float(quoted.replace(",", "")) == pytest.approx(computed(), rel=0.05)
+
+
+def test_a_warp_tile_takes_a_third_off_the_wavefronts():
+    assert "takes a third off the wavefronts, as counted of its PTX" in re.sub(
+        r"\s+", " ", bank.find(questions(), "banks").answer
+    )
+    assert shared_wavefronts("06_warp_tile") / shared_wavefronts("05_float4") == pytest.approx(
+        2 / 3, rel=0.05
+    )
+
+
+def test_multi_head_latent_attention_does_so_many_operations_a_byte():
+    answer = re.sub(r"\s+", " ", bank.find(questions(), "tensor-cores").answer)
+    (heads, numbers, quoted) = re.findall(
+        r"where (\d+) heads read the same (\d+) numbers, does (\d+),", answer
+    )[0]
+    latent, rotary = 512, 64  # of DeepSeek-V2; scores take both, values the first alone
+    assert int(numbers) == latent + rotary
+    operations = 2 * int(heads) * (latent + rotary + latent)
+    assert round(operations / (2 * (latent + rotary))) == int(quoted)

@@ -40,14 +40,13 @@ def scopes() -> str:
 
 
 def latencies() -> str:
-    """Clocks until one load is answered, by the level that has the data; of the board on which they were measured."""
-    measured = named("H100")
-    levels = {"L1 cache": measured.l1_latency, "L2 cache": measured.l2_latency, "DRAM": measured.dram_latency}
+    """Clocks until one load is answered, by the level that has the data."""
+    levels = {"L1 cache": BOARD.l1_latency, "L2 cache": BOARD.l2_latency, "DRAM": BOARD.dram_latency}
     found = [
         pictures.Bar(name, clocks, f"{clocks:.0f}", colour)
         for (name, clocks), colour in zip(levels.items(), ("blue", "green", "orange"), strict=True)
     ]
-    return pictures.bars_for_pages(f"Clocks until a load is answered, {measured.name} otherwise idle", found)
+    return pictures.bars_for_pages(f"Clocks until a load is answered, {BOARD.name} otherwise idle", found)
 
 
 def sizes() -> str:

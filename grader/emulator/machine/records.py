@@ -119,6 +119,9 @@ class Finding:
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
     accumulates: bool = False
     """Of a race: by its line threads add to what lies there (`+=`, `++`), as far as somebody knows the source."""
+    rows_of: str | None = None
+    """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
+    source, and that rows have another."""
     scope: Scope | None = None
     """Of a race: the smallest group of threads that both accesses belong to."""
     blocks_wait: bool = False

@@ -14,7 +14,7 @@ from grader.analysis.cycles import total as _sum
 from grader.emulator import metrics
 from grader.results import LineCost
 from grader.workbook import units
-from grader.workbook.cuda_source import Space, arrays_in
+from grader.workbook.cuda_source import Space, arrays_in, updated_in
 
 WORTH_SAYING = 0.1
 """The share of all cycles from which on waste is worth a word."""
@@ -29,6 +29,17 @@ class _Waste:
     remedy: str  # {array}: these, or "the array"
     space: Space | None = None
     stored: Callable[[Counters], bool] = lambda counters: False  # whether stores waste more than loads
+    atomic: bool = False  # it is about what atomics update
+
+    def arrays(self, source: str, line: int, counters: Counters) -> tuple[str, ...]:
+        """The arrays of a line that it is about."""
+        if self.space is None:
+            return ()
+        return (
+            updated_in(source, line)
+            if self.atomic
+            else arrays_in(source, line, self.space, self.stored(counters))
+        )
 
 
 def costliest(lines: Mapping[int, Counters], source: str = "") -> LineCost | None:
@@ -42,8 +53,7 @@ def costliest(lines: Mapping[int, Counters], source: str = "") -> LineCost | Non
     if waste is None or wasted < WORTH_SAYING * all_cycles:
         return None
     counters = lines[line]
-    names = arrays_in(source, line, waste.space, waste.stored(counters)) if waste.space else ()
-    arrays = " and ".join(f"`{name}`" for name in names)
+    arrays = " and ".join(f"`{name}`" for name in waste.arrays(source, line, counters))
     remedy = waste.remedy.format(array=arrays or "the array")
     return LineCost(line, waste.says(counters, arrays), remedy, wasted / all_cycles)
 
@@ -75,8 +85,28 @@ def _says_conflicts(counters: Counters, arrays: str) -> str:
     return f"{conflicts} bank conflicts{where}: {wavefronts} wavefronts where 1 would do"
 
 
+def _plain(counters: Counters) -> int:
+    """Sectors of loads and stores."""
+    return sum(counters.get(metrics.GLOBAL_SECTORS[kind], 0) for kind in metrics.LOAD_STORE)
+
+
 def _scattered(counters: Counters) -> float:
-    return SECTOR_CYCLES * (_sum(counters, metrics.GLOBAL_SECTORS) - counters.get(metrics.IDEAL_SECTORS, 0))
+    return SECTOR_CYCLES * max(_plain(counters) - counters.get(metrics.IDEAL_SECTORS, 0), 0)
+
+
+def _scattered_atomics(counters: Counters) -> float:
+    """The ideal is counted of all accesses of a line together: what loads and stores leave of it is the atomics'."""
+    beyond = _sum(counters, metrics.GLOBAL_SECTORS) - counters.get(metrics.IDEAL_SECTORS, 0)
+    return SECTOR_CYCLES * beyond - _scattered(counters)
+
+
+def _says_scattered_atomics(counters: Counters, arrays: str) -> str:
+    requests, sectors = (
+        sum(counters.get(names[kind], 0) for kind in metrics.ATOMICS)
+        for names in (metrics.GLOBAL_REQUESTS, metrics.GLOBAL_SECTORS)
+    )
+    each = units.digits(sectors / max(requests, 1))
+    return f"{units.count(requests)} atomic requests to {arrays or 'global memory'} touch {each} sectors each"
 
 
 def _each(counters: Counters, kind: str) -> float:
@@ -91,10 +121,7 @@ def _stores_scatter(counters: Counters) -> bool:
 
 def _says_scattered(counters: Counters, arrays: str) -> str:
     requests = max(_sum(counters, metrics.GLOBAL_REQUESTS), 1)
-    each = _each(counters, "st" if _stores_scatter(counters) else "ld")
-    sectors = (
-        each or _sum(counters, metrics.GLOBAL_SECTORS) / requests
-    )  # of atomics, where there are no others
+    sectors = _each(counters, "st" if _stores_scatter(counters) else "ld")
     least = units.digits(counters.get(metrics.IDEAL_SECTORS, 0) / requests)
     of = arrays or "global memory"
     return f"{units.digits(sectors)} sectors a request of {of}, where neighbouring elements take {least}"
@@ -135,6 +162,14 @@ _WASTES = (
         "should run fastest in memory.",
         "global",
         _stores_scatter,
+    ),
+    _Waste(
+        _scattered_atomics,
+        _says_scattered_atomics,
+        "Let each block add in a copy of {array} that it has for itself, in shared memory, and add the copy to {array} "
+        "once, at its end.",
+        "global",
+        atomic=True,
     ),
     _Waste(
         _local,

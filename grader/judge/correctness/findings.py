@@ -15,7 +15,7 @@ from grader.emulator.machine.records import Finding
 from grader.findings import kernels
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
-from grader.workbook.cuda_source import SharedArray, accumulates, early_return, shared_arrays
+from grader.workbook.cuda_source import SharedArray, accumulates, early_return, factors, shared_arrays
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,14 @@ class ArrayType:
 
 
 def located(
-    records: Sequence[Record], arrays: Mapping[str, ArrayType], source: str = ""
+    records: Sequence[Record],
+    arrays: Mapping[str, ArrayType],
+    source: str = "",
+    sizes: Mapping[str, int] | None = None,
 ) -> tuple[Record, ...]:
     """Records whose findings name elements, where they are about one of these arrays, or about one that `source`
-    declares in shared memory; the `return` that threads have left by which are missing; and whether threads that race
-    add to an element."""
+    declares in shared memory; the `return` that threads have left by which are missing; whether threads that race
+    add to an element; and which of the problem's `sizes` was taken for the length of a row, where rows have another."""
     declared = shared_arrays(source)
 
     def located(record: Record, finding: Finding) -> Finding:
@@ -47,7 +50,7 @@ def located(
             finding = replace(finding, accumulates=accumulates(source, finding.line, finding.array))
         if finding.space == "shared":
             return _located_in_shared(finding, declared)
-        return _located(finding, arrays)
+        return _with_rows(_located(finding, arrays), source, sizes or {})
 
     return tuple(
         msgspec.structs.replace(record, findings=tuple(located(record, item) for item in record.findings))
@@ -93,6 +96,15 @@ def _located(finding: Finding, arrays: Mapping[str, ArrayType]) -> Finding:
         return finding
     element = (finding.address - allocation.base) // array.dtype.itemsize
     return replace(finding, element=element, shape=array.shape)
+
+
+def _with_rows(finding: Finding, source: str, sizes: Mapping[str, int]) -> Finding:
+    """An access to a matrix out of bounds, with the size by which its index multiplies in place of a row's length."""
+    if finding.kind != "out_of_bounds" or finding.shape is None or len(finding.shape) != 2:
+        return finding
+    named = factors(source, finding.line, finding.array or "") & sizes.keys()
+    others = [name for name in named if sizes[name] != finding.shape[-1]]
+    return replace(finding, rows_of=others[0]) if len(named) == len(others) == 1 else finding
 
 
 def results(records: Sequence[Record]) -> list[FindingResult]:

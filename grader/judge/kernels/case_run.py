@@ -103,7 +103,10 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     reply = runner.ask([*call, *fetch], timeout_s)
     outcome.printed = runner.printed()
     outcome.records = located(
-        named(records_of(reply), case_run.planned.kernels), case_run.arrays(), case_run.kernel.file.source
+        named(records_of(reply), case_run.planned.kernels),
+        case_run.arrays(),
+        case_run.kernel.file.source,
+        case_run.case.problem,
     )
     outcome.findings = tuple(results(outcome.records))
     stopped = of_records(outcome.records, budget)

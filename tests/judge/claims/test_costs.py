@@ -34,6 +34,15 @@ COALESCED = {
             "neighbouring threads",
         ),
         (
+            {
+                metrics.GLOBAL_REQUESTS["red"]: 100,
+                metrics.GLOBAL_SECTORS["red"]: 1500,
+                metrics.IDEAL_SECTORS: 400,
+            },
+            "100 atomic requests to global memory touch 15 sectors each",
+            "copy of the array that it has for itself",
+        ),
+        (
             {metrics.LOCAL_REQUESTS["ld"]: 400, metrics.LOCAL_SECTORS["ld"]: 1600},
             "400 requests to local memory",
             "registers",
@@ -71,7 +80,9 @@ float sum[8];
 out[x * M + y] = tile[y][x];
 tile[x][y] = in[x];
 sum[j] += tile[0][j];
+atomicAdd(&bins[in[x]], 1);
 """
+COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_REQUESTS["ld"]: 10}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +93,7 @@ sum[j] += tile[0][j];
         (3, scattered("st"), "request of `out`", "elements of `out`"),
         (4, scattered("ld"), "request of `in`", "elements of `in`"),
         (5, LOCAL, ", for `sum`", "Keep `sum` in registers"),
+        (6, COUNTED, "10 atomic requests to `bins` touch 32 sectors", "add the copy to `bins` once"),
     ],
 )
 def test_a_waste_names_its_array(line: int, counters: dict[str, int], says: str, mends: str) -> None:

@@ -1,13 +1,18 @@
-"""What findings are given from the source: the `return` by which threads have left that are missing."""
+"""What findings are given from the source: the `return` by which threads have left that are missing, and the size that
+was taken for the length of a row."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from records import record
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import Finding
-from grader.judge.correctness.findings import located
+from grader.emulator.machine.records import Allocation, Finding
+from grader.findings.remedies import GUARD, remedy
+from grader.judge.correctness.findings import ArrayType, located
 
 SOURCE = """__global__ void k(int n)
 {
@@ -34,3 +39,33 @@ def test_a_return_is_named_where_threads_are_missing(
     given = record(block=(threads, 1, 1), line_counters=counted, findings=(Finding("barrier", 4, 1),))
     ((found,),) = (item.findings for item in located([given], {}, SOURCE))
     assert found.returned == line
+
+
+@pytest.mark.parametrize(
+    ("index", "size"),
+    [
+        ("(k + y) * K + x", "K"),
+        ("x + K*(size_t(k) + y)", "K"),
+        ("(k + y) * N + x", None),  # a row has N elements: a guard is missing
+        ("(k * K + y) * N + x", None),  # which of the two is to be a row's length is not known
+        ("(k + y) * width + x", None),
+    ],
+)
+def test_a_size_that_is_taken_for_the_length_of_a_row_is_named(index: str, size: str | None) -> None:
+    sizes = {"M": 5, "N": 3, "K": 7}
+    finding = Finding(
+        "out_of_bounds",
+        2,
+        1,
+        (0, 0, 0),
+        (0, 3, 0),
+        space="global",
+        address=84,
+        size=4,
+        allocation=Allocation(0, 84),
+    )
+    given = record(findings=(replace(finding, array="B"),))
+    arrays = {"B": ArrayType(np.dtype(np.float32), (7, 3))}
+    ((found,),) = (item.findings for item in located([given], arrays, f"//\nsum += B[{index}];\n", sizes))
+    assert found.rows_of == size
+    assert (remedy(found) == GUARD) == (size is None)

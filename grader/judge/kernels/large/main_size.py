@@ -178,7 +178,10 @@ class Look:
         run = Run(self.kernel.module, tuple(launches), BLOCK_BUDGET)
         reply = runner.ask([*self._allocations(runner), run], SECONDS)
         records = located(
-            named(records_of(reply), self.planned.kernels), self.arrays, self.kernel.file.source
+            named(records_of(reply), self.planned.kernels),
+            self.arrays,
+            self.kernel.file.source,
+            self.problem,
         )
         if self._ended_early(runner, reply, records):
             return ()
