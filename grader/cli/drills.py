@@ -113,6 +113,32 @@ def read(
     _drill("read", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
 
 
+@app.command()
+def review(
+    names: Names = None,
+    level: LevelOption = None,
+    topic: TopicOption = None,
+    count: CountOption = 1,
+    seed: SeedOption = None,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    every: ListOption = False,
+) -> None:
+    """Hunt one bug in a kernel, a schedule or a program.
+
+    Name the line, say what goes wrong, then mend it: a file is written for you to edit, and the judge looks at it.
+
+    \b
+    Examples:
+      ladder review
+      ladder review two-buffers
+      ladder review --topic gemm --level senior
+      ladder review --list
+    """
+    _drill("review", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
+
+
 def _drill(
     format_name: str,
     names: list[str] | None,

@@ -182,13 +182,12 @@ def of_drills(drills: Sequence[Drill], kept: Session) -> Card:
 
 def _drill_lines(drill: Drill, kept: Session) -> list[Line]:
     lines = []
-    for item in drill.steps:
-        step, title = f"{drill.name}.{item.probe.name}", item.probe.name.replace("_", " ")
+    asked = [(item.probe.name, item.weight) for item in drill.steps]
+    for name, weight in (*asked, *drill.further):
+        step, title = f"{drill.name}.{name}", name.replace("_", " ")
         answer = kept.answer(step)
         lines.append(
-            _unanswered(step, title, item.weight)
-            if answer is None
-            else _answered(answer, kept, title, item.weight)
+            _unanswered(step, title, weight) if answer is None else _answered(answer, kept, title, weight)
         )
     return lines
 
@@ -339,7 +338,8 @@ def _of_code(code: Code) -> str:
     hint = ", with a hint" if code.hint else ""
     if code.verdict != "pass":
         return f"{code.verdict}, {tries}{hint}"
-    return f"right, reaches {code.rung_reached}, {tries}{hint}"
+    reaches = f"reaches {code.rung_reached}, " if code.rung_reached else ""
+    return f"right, {reaches}{tries}{hint}"
 
 
 def _advice(sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]]]) -> list[Advice]:

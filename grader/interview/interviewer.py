@@ -239,7 +239,7 @@ class Interviewer:
 
     def _grade(self, draft: Code, topic: Topic, file: Path) -> Code:
         """Have the judge look at what is in the file."""
-        source = self._source(file)
+        source = self.source_of(file)
         if source is None:
             return draft
         if source in (draft.source, topic.starter.read_text(encoding="utf-8")):
@@ -263,7 +263,8 @@ class Interviewer:
             facts=result.facts,
         )
 
-    def _source(self, file: Path) -> str | None:
+    def source_of(self, file: Path) -> str | None:
+        """What the candidate has written; None, said why, where it cannot be read."""
         try:
             return file.read_text(encoding="utf-8")
         except OSError as error:
@@ -298,9 +299,14 @@ def code_share(topic: Topic, result: Grade, rung: str) -> float:
 
 def write_starter(topic: Topic, file: Path) -> None:
     """Put the topic's starter where the candidate writes, unless something is there; raises WarpladderError."""
+    write_once(topic.starter.read_text(encoding="utf-8"), file)
+
+
+def write_once(text: str, file: Path) -> None:
+    """Put a text where the candidate writes, unless something is there; raises WarpladderError."""
     try:
         with file.open("x", encoding="utf-8") as target:
-            target.write(topic.starter.read_text(encoding="utf-8"))
+            target.write(text)
     except FileExistsError:
         return
     except OSError as error:

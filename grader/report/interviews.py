@@ -48,7 +48,10 @@ def question(asked: Asked) -> RenderableType:
 
 def _listing(code: Sequence[str]) -> RenderableType:
     """Lines of code with their numbers."""
-    return Syntax("\n".join(code), "cuda", line_numbers=True, theme="ansi_dark", background_color="default")
+    text = "\n".join(code)
+    return Syntax(
+        text, "cuda", line_numbers=True, word_wrap=True, theme="ansi_dark", background_color="default"
+    )
 
 
 def _options(options: Sequence[str]) -> Table:

@@ -46,6 +46,11 @@ def asked_for(n: int) -> dict[str, float]:
     return {"answer": 2 * FLOAT * n**3 / 1e9, "least": 3 * FLOAT * n**2 / 1e9}
 
 
+def computed_where(N: int, x: int, y: int) -> int:
+    """The index of C[y][x], of rung 01."""
+    return y * N + x
+
+
 def both_loads(size: int) -> dict[str, float]:
     """Sectors of one address, and of 32 neighbours."""
     a = global_access([0] * LANES, size).sectors

@@ -51,6 +51,11 @@ def naive_load(lanes: int) -> dict[str, float]:
     return {"answer": access.sectors, "bytes": access.bytes_used}
 
 
+def stored_where(M: int, x: int, y: int) -> int:
+    """The index of out[y][x], of rung 01."""
+    return y * M + x
+
+
 def found_in_l1(warps: int) -> dict[str, float]:
     """Sectors that a block asks for more than once, of those it asks for; the rows are far apart."""
     pitch = 4096 * FLOAT

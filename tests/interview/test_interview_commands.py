@@ -69,8 +69,8 @@ registers, shared memory
 """
 PROBED = """\
 many
-37.5
 ?
+37.5
 {skipped}maybe
 y
 Ampere.
@@ -116,7 +116,7 @@ def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
         for until, typed in (
             (b"> ", b"It is\n\npasted.\n"),
             (b"pasted.\r\n> ", b"\n"),
-            (b"agree > ", b"\x04"),
+            (b"heard yet", b"\x04"),
         ):
             while until not in shown:
                 shown += keyboard.read(1 << 16)
@@ -277,7 +277,7 @@ def test_a_card_shows_what_was_late_unasked_and_checked(tmp_path: Path) -> None:
     result = card.of_interview(interview, topic, kept)
     assert result.earned == pytest.approx(20 * (0.6 - 0.4 / 2) + 15)
     page = sheets.card(result)
-    for shown in ("&lt;bound&gt;", "&lt;code&gt;", "&lt;i&gt;", "line 1: &lt;x&gt;"):
+    for shown in ("&lt;bound&gt;", "&lt;code&gt;", "&lt;b&gt;", "line 1: &lt;x&gt;"):
         assert shown in page
     assert "too late to count:" in page
     assert "(not said)" in page

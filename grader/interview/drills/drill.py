@@ -59,6 +59,11 @@ class Drill:
     sources: tuple[Source, ...]
     file: Path
 
+    @property
+    def further(self) -> tuple[tuple[str, int], ...]:
+        """Names and weights of what the format asks after the steps, where it earns something."""
+        return ()
+
     def drawn(self, seed: int) -> Parameters:
         """The parameters that all steps see."""
         rng = random.Random(f"{seed} {self.name}")

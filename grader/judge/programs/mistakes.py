@@ -45,13 +45,18 @@ class Run:
 def of_run(exercise: Program, run: Run) -> list[FindingResult]:
     """What the emulator found in a run; where that is nothing, the first thing that is wrong with its end, its
     launches, its output or its times."""
-    found = [*_kernels(run.outcome), *_host(run.outcome)]
+    found = seen(run.outcome)
     if not found:
         for look in (_end, _launches, _output, _times, _handles):
             found = list(look(exercise, run))
             if found:
                 break
     return found
+
+
+def seen(outcome: Outcome) -> list[FindingResult]:
+    """What the emulator found in a run, of the kernels and of the host's code."""
+    return [*_kernels(outcome), *_host(outcome)]
 
 
 def _kernels(outcome: Outcome) -> Iterator[FindingResult]:
