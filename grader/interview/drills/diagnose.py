@@ -7,18 +7,23 @@ has to reach.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.interview.drills import page
-from grader.interview.drills.drill import HEAD, Drill, Format, nothing_after, read_head, read_table
+from grader.interview.drills.drill import HEAD, Drill, Format, read_head, read_table
 from grader.interview.drills.looked_at import CURE, counted_file, modelled
+from grader.interview.drills.mending import Task, Worth, difference, file_of, mend
 from grader.interview.points import check_weights, read_weight
 from grader.interview.probes.kinds import Parameters
 from grader.interview.reading import prose
-from grader.workbook.expressions import Expression
+from grader.interview.talks import Talks
+from grader.judge import values
+from grader.results import Grade
+from grader.workbook import topics, units
+from grader.workbook.expressions import Expression, Number
 from grader.workbook.strict_toml import Table
 
 SLOWEST, FASTEST = 0.14, 0.55
@@ -26,6 +31,9 @@ SLOWEST, FASTEST = 0.14, 0.55
 
 GAIN = 1.5
 """So many times as fast is the cure at the least, by the time model."""
+
+SLACK = 1.1
+"""A mended version may take so many times what the cure takes."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +53,11 @@ class Diagnosis(Drill):
     limited_by: str  # the time model's largest part
     against: str | None  # the rung that it is slow beside; None: the bound
     mend: Mend
+
+    @property
+    def further(self) -> tuple[tuple[str, int], ...]:
+        """Mending it."""
+        return (("mend", self.mend.weight),)
 
     @property
     def kernel(self) -> Path:
@@ -86,6 +99,65 @@ def _mend(table: Table) -> Mend:
     return Mend(read_weight(table), prose(table, "text"), table.expression("goal"))
 
 
+# ---- asked after the steps -----------------------------------------------------------------------------------
+
+
+def mended(drill: Diagnosis, talks: Talks, step: str) -> None:
+    """Have it mended; then show what would have done."""
+    interviewer = talks.interviewer
+    if not interviewer.open(f"{step}.mend"):
+        return
+    topic = topics.load(drill.topic)
+
+    slow = drill.kernel.read_text(encoding="utf-8")
+    task = Task(
+        step=f"{step}.mend",
+        heading=drill.title,
+        text=drill.mend.text,
+        hint=drill.steps[0].probe.explain,
+        topic=drill.topic,
+        source=slow,
+        judge=lambda file, progress: interviewer.judge.grade(topic, file, progress),
+        worth=lambda result, source: worth(drill, result),
+    )
+    mend(interviewer, task, file_of(interviewer, drill.name, drill.kernel.suffix))
+    before, after = (modelled(drill.topic, file).time.seconds for file in (drill.kernel, drill.cure))
+    times = f"{units.seconds(before, 'modelled')} become {units.seconds(after, 'modelled')}, modelled:"
+    with interviewer.clock.paused():
+        cure = drill.cure.read_text(encoding="utf-8")
+        interviewer.frontend.say(f"{times}\n\n{difference(slow, cure)}", "A cure")
+
+
+def worth(drill: Diagnosis, result: Grade) -> Worth:
+    """All for a version that is right and reaches the goal, or is as fast as the cure by the model."""
+    counted = values.of_grade(topics.load(drill.topic), result)
+    if counted is None:
+        return Worth(0.0)
+    if drill.mend.goal.evaluate(counted) or _as_fast(drill, result):
+        return Worth(1.0)
+    return Worth(0.0, f"Not reached is `{drill.mend.goal.text}`: {_found(drill, counted)}.")
+
+
+def _as_fast(drill: Diagnosis, result: Grade) -> bool:
+    """By the model at the main sizes; measured times are not compared with modelled ones."""
+    if result.time_s is None or result.time_source != "modelled":
+        return False
+    return result.time_s <= SLACK * modelled(drill.topic, drill.cure).time.seconds
+
+
+def _found(drill: Diagnosis, counted: Mapping[str, Number]) -> str:
+    """What was counted of what the goal names, sizes left out."""
+    sizes = topics.load(drill.topic).claim_sizes
+    return ", ".join(
+        f"`{name}` is {units.number(counted[name])}"
+        for name in sorted(drill.mend.goal.names)
+        if name not in sizes
+    )
+
+
+# ---- the proof -----------------------------------------------------------------------------------------------
+
+
 def prove(drill: Diagnosis) -> Iterator[WarpladderError]:
     """The kernel is right and slow for the reason that is declared, and the cure is right and takes it away."""
     try:
@@ -119,6 +191,6 @@ FORMAT = Format(
     "a slow kernel, its counters and its cure",
     read_diagnosis,
     prove,
-    nothing_after,
+    mended,
     (".toml", ".py", ".cu", CURE),
 )

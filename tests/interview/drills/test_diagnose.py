@@ -4,11 +4,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from scripted_candidate import Candidate
 
 from grader.errors import WarpladderError
+from grader.interview import card
 from grader.interview.checks import check_drill
-from grader.interview.drills import diagnose, page
+from grader.interview.drills import diagnose, drilling, page
+from grader.interview.interviewer import WorkbookJudge
 from grader.interview.probes.posing import pose
+from grader.interview.session import Code, Session
 from grader.workbook import topics
 
 DRILLS = diagnose.FORMAT.discover()
@@ -100,6 +104,37 @@ def test_weights_include_mending(tmp_path):
     file.write_text(file.read_text().replace("weight = 40", "weight = 30"))
     with pytest.raises(WarpladderError, match="90"):
         diagnose.read_diagnosis(file)
+
+
+def mended(tmp_path: Path, *versions: str) -> tuple[Session, Candidate]:
+    """A session of the sample in which nothing but the kernel is worked on."""
+    candidate = Candidate({}, {f"{SAMPLE}.mend": versions})
+    kept = drilling.begin(diagnose.FORMAT, [DRILLS[SAMPLE]], 1)
+    path = tmp_path / "diagnose-1.json"
+    return drilling.Drilling(
+        diagnose.FORMAT, DRILLS, kept, path, candidate, WorkbookJudge("emulator")
+    ).run(), candidate
+
+
+def test_a_kernel_that_reaches_the_goal_earns_the_points(tmp_path):
+    kept, candidate = mended(tmp_path, DRILLS[SAMPLE].cure.read_text(encoding="utf-8"))
+    code = kept.answer(f"{SAMPLE}.mend")
+    assert isinstance(code, Code)
+    assert (code.verdict, code.share, code.attempts) == ("pass", 1.0, 1)
+    assert any("A cure" in said and "become" in said for said in candidate.read)
+    assert card.of_drills([DRILLS[SAMPLE]], kept).earned == 40
+
+
+def test_a_kernel_that_is_right_and_as_slow_as_before_does_not(tmp_path):
+    slow = DRILLS[SAMPLE].kernel.read_text(encoding="utf-8").replace("ROWS = 8", "ROWS = 16")
+    kept, candidate = mended(tmp_path, slow)
+    code = kept.answer(f"{SAMPLE}.mend")
+    assert isinstance(code, Code)
+    assert (code.verdict, code.share) == ("pass", 0.0)
+    assert any(
+        "`store_sectors` is 1048576" in said or "`store_sectors` is 1,048,576" in said
+        for said in candidate.read
+    )
 
 
 @pytest.mark.verify
