@@ -11,6 +11,7 @@ from grader.interview import card
 from grader.interview.checks import check_drill
 from grader.interview.drills import diagnose, drilling, page
 from grader.interview.interviewer import WorkbookJudge
+from grader.interview.probes.kinds import ChoiceProbe
 from grader.interview.probes.posing import pose
 from grader.interview.session import Code, Session
 from grader.workbook import topics
@@ -57,6 +58,20 @@ def test_no_kernel_says_why_it_is_slow():
     for drill in DRILLS.values():
         source = drill.kernel.read_text(encoding="utf-8").lower()
         assert not [word for word in telling if word in source], drill.name
+
+
+def test_sources_fit_the_page():
+    for drill in DRILLS.values():
+        for file in (drill.kernel, drill.cure):
+            assert max(map(len, file.read_text(encoding="utf-8").splitlines())) <= page.WIDTH - 5, file.name
+
+
+def test_the_right_limit_is_mostly_not_the_longest():
+    """Who always takes the longest of four would be right in a quarter of the drills."""
+    probes = [step.probe for drill in DRILLS.values() for step in drill.steps]
+    choices = [probe for probe in probes if isinstance(probe, ChoiceProbe)]
+    longest = [probe for probe in choices if len(probe.right[0]) > max(map(len, probe.wrong))]
+    assert len(longest) <= len(choices) / 4
 
 
 def test_a_prediction_is_counted_on_the_cure():
