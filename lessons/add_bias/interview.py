@@ -101,9 +101,10 @@ def aligned_rows(N: int) -> int:
     return sum(FLOAT * N * row % 16 == 0 for row in range(100))
 
 
-def room_left(time: float, copy: float) -> float:
-    """Per cent of a time by which it exceeds a copy's."""
-    return 100 * (time - copy) / time
+def room_left(time: float, read: float) -> dict[str, float]:
+    """Per cent of a time by which it exceeds that of reading and writing."""
+    least = 2 * read
+    return {"answer": 100 * (time - least) / time, "least": least}
 
 
 def saved_by_fusing(side: int) -> float:

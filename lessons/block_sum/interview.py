@@ -19,15 +19,14 @@ def shortest_time(millions: int, rate: float) -> float:
     return FLOAT * millions / rate
 
 
-def time_of_queue(clocks: int, clock: float, exponent: int) -> float:
-    """Milliseconds of 2^exponent additions to one word, `clocks` at `clock` GHz each."""
-    return 2**exponent * clocks / clock / 1e6
+def time_of_queue(clocks: int, exponent: int, block: int) -> float:
+    """Milliseconds of 2^exponent additions to one word, `clocks` at 1.6 GHz each."""
+    return float(2**exponent) * clocks / 1.6e6
 
 
-def share_of_bandwidth(time: float, mib: int, rate: float) -> dict[str, float]:
-    """Per cent of `time` milliseconds that reading takes at `rate` TB/s."""
-    least = mib * 2**20 / rate / 1e6  # microseconds
-    return {"answer": 100 * least / (1000 * time), "least": least}
+def rate_of_reading(clocks: int, clock: float) -> float:
+    """GB/s of a float for each addition to one word."""
+    return FLOAT * clock / clocks
 
 
 def time_of_short_queue(block: int, clocks: int) -> dict[str, float]:
@@ -58,9 +57,9 @@ def numbers_a_tree(blocks: int, exponent: int) -> float:
     return float(2**exponent) / (SMS * blocks)
 
 
-def reached_rate(millions: int, time: float) -> float:
-    """TB/s of so many million floats in `time` microseconds."""
-    return FLOAT * millions / time
+def faster_tree(time: float) -> float:
+    """What is bound by memory does not gain from a faster tree."""
+    return time
 
 
 def share_of_trees(numbers: int) -> float:

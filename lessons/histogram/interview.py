@@ -62,14 +62,15 @@ def word_of_count(lane: int, value: int) -> int:
     return LANES * value + lane
 
 
-def rate_of_counting(clock: float) -> float:
-    """TB/s at 32 counts a clock and multiprocessor."""
-    return SMS * LANES * clock / 1000
+def rate_of_counting(clock: float, turns: float) -> float:
+    """TB/s at 32 counts in so many clocks, on each multiprocessor."""
+    return SMS * LANES * clock / turns / 1000
 
 
-def bytes_a_clock(rate: float, clock: float) -> float:
-    """Bytes of DRAM for one multiprocessor in a clock."""
-    return 1000 * rate / (SMS * clock)
+def wavefronts_allowed(rate: float, clock: float) -> dict[str, float]:
+    """Clocks in which DRAM brings 32 bytes to one multiprocessor."""
+    brought = 1000 * rate / (SMS * clock)
+    return {"answer": LANES / brought, "bytes": brought}
 
 
 def additions_of_packs(packs: int, percent: int) -> float:

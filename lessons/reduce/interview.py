@@ -170,14 +170,15 @@ def wide_in_flight(threads: int, fours: int) -> float:
     return threads * fours * 16 / 1024
 
 
-def reached_bandwidth(time: float) -> float:
-    """TB/s of 1 GiB in `time` microseconds."""
-    return 2**30 / time / 1e6
+def left_to_gain(copy: float, time: float) -> dict[str, float]:
+    """A time over half of a copy's."""
+    return {"answer": time / (copy / 2), "least": copy / 2}
 
 
-def even_array(launch: float, rate: float) -> float:
-    """Megabytes that memory reads in `launch` microseconds at `rate` TB/s."""
-    return launch * rate
+def saved_by_one_launch(launch: float, mb: float) -> dict[str, float]:
+    """Per cent that one of two launches takes beside the reading of `mb` megabytes at 4 TB/s."""
+    reading = mb / 4
+    return {"answer": 100 * launch / (reading + 2 * launch), "reading": reading}
 
 
 def number_of_last(blocks: int, start: int) -> int:
@@ -195,9 +196,9 @@ def order_of_atomics(exponent: int, when: str) -> float:
     return float(total)
 
 
-def reading_time(read: float, time: float) -> float:
-    """Per cent of a time by which it exceeds that of reading."""
-    return 100 * (time - read) / time
+def half_the_instructions(time: float) -> float:
+    """What is bound by memory does not gain from fewer instructions."""
+    return time
 
 
 def fused_share(arrays: int) -> dict[str, float]:
@@ -221,8 +222,3 @@ def gain_on_an_h200() -> dict[str, object]:
     """What the addition during the load gained, as measured."""
     ratio = recorded(TOPIC, "02_sequential") / recorded(TOPIC, "03_first_add")
     return _nearest(ratio, ("1.1 times", "1.4 times", "1.9 times", "3.8 times"))
-
-
-def over_dram(mb: float, time: float) -> dict[str, float]:
-    """A rate in TB/s, `mb` in `time` microseconds, over an H200's peak."""
-    return {"answer": mb / time / PEAK, "rate": mb / time}

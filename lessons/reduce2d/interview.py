@@ -94,9 +94,9 @@ def loads_and_shuffles(elements: int) -> float:
     return (counts["load_requests"] + counts["shuffles"]) / (counts["M"] * counts["N"]) * elements
 
 
-def kib_in_flight(threads: int, floats: int) -> float:
-    """KiB of so many floats a thread."""
-    return threads * floats * FLOAT / 1024
+def kib_in_flight(threads: int, rows: int) -> float:
+    """KiB of four floats a row and thread."""
+    return threads * rows * 4 * FLOAT / 1024
 
 
 def column_of_lane(first: int, lane: int) -> int:
@@ -132,9 +132,9 @@ def shuffles_shared(rows: int) -> dict[str, float]:
     return {"answer": trades + steps, "trades": trades, "steps": steps, "before": 5 * rows}
 
 
-def share_of_bound(read: float, time: float) -> float:
-    """Per cent of a time that reading takes."""
-    return 100 * read / time
+def share_of_bound(calls: float, time: float) -> dict[str, float]:
+    """Per cent of a time that one of two equal readings takes."""
+    return {"answer": 100 * calls / 2 / time, "least": calls / 2}
 
 
 def rows_side_by_side(N: int) -> int:

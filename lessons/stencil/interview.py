@@ -67,9 +67,10 @@ def elements_of_window(outputs: int, radius: int) -> dict[str, float]:
     return {"answer": outputs + 2 * radius, "apart": outputs * (2 * radius + 1)}
 
 
-def common_elements(radius: int, outputs: int) -> int:
+def common_elements(radius: int, outputs: int) -> dict[str, float]:
     """Elements that the first and the last of neighbouring sums share."""
-    return 2 * radius + 1 - (outputs - 1)
+    each, fewer = 2 * radius + 1, outputs - 1
+    return {"answer": each - fewer, "all": each, "fewer": fewer}
 
 
 def stores_of_tile(block: int) -> int:

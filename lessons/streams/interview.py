@@ -57,9 +57,9 @@ def gain_of_pinning(slow: float, gb: float) -> dict[str, float]:
     return {"answer": before - after, "before": before, "after": after}
 
 
-def rounds_to_pay(once: int, saved: int) -> int:
-    """Rounds after which what is saved is more than what was spent."""
-    return -(-once // saved)
+def gain_of_a_program(once: float, saved: float, rounds: int) -> float:
+    """Milliseconds saved in all rounds, less what was spent once."""
+    return rounds * saved - once
 
 
 def with_faster_link(a: float, b: float, c: float) -> float:
@@ -88,9 +88,9 @@ def start_of_chunk(a: float, b: float, c: float, chunk: int) -> dict[str, float]
     return {"answer": busy[0][chunk][0], "each": a + b + c}
 
 
-def cost_of_chunks(fixed: float, chunks: int) -> float:
-    """Milliseconds of three commands a chunk, `fixed` microseconds each."""
-    return 3 * chunks * fixed / 1000
+def time_with_calls(fixed: float, chunks: int) -> float:
+    """Milliseconds of three steps one after the other, with `fixed` microseconds for each command."""
+    return 3 * WHOLE + 3 * chunks * fixed / 1000
 
 
 def time_of_two_streams(chunks: int, t: float) -> dict[str, float]:
@@ -151,20 +151,20 @@ def share_of_link(both: float, time: float) -> dict[str, float]:
     return {"answer": 100 * least / time, "least": least}
 
 
-def shortest_step(calls: int, each: float) -> float:
-    """Microseconds that the host takes for a chunk."""
-    return calls * each
+def time_of_a_chunk(calls: int, each: float, step: float) -> dict[str, float]:
+    """The slower of an engine's step and the host's calls."""
+    return {"answer": max(step, calls * each), "host": calls * each}
 
 
-def host_time_saved(chunks: int, each: float) -> dict[str, float]:
-    """Microseconds of the calls that a graph replaces."""
-    before = 10 * chunks
-    return {"answer": (before - 2) * each, "before": before}
+def calls_with_a_graph(chunks: int, rounds: int) -> dict[str, float]:
+    """The calls of one captured round, and two for each round."""
+    capture = 10 * chunks
+    return {"answer": capture + 2 * rounds, "capture": capture, "before": (capture + 1) * rounds}
 
 
-def rounds_of_graph(once: float, saved: float) -> float:
-    """Milliseconds over microseconds a round."""
-    return 1000 * once / saved
+def shorter_by_a_graph(host: float, gpu: float) -> float:
+    """Microseconds that a round gains when the host's part falls to 5."""
+    return max(host, gpu) - max(5, gpu)
 
 
 def bound_with_faster_link(copies: float, kernel: float) -> dict[str, float]:
@@ -178,9 +178,10 @@ def kept_on_the_device(kernels: int, each: float) -> dict[str, float]:
     return {"answer": max(WHOLE, work), "work": work, "before": kernels * max(WHOLE, each)}
 
 
-def left_in_schedule(time: float, copies: float) -> float:
-    """Per cent of a time by which it exceeds the copies'."""
-    return 100 * (time - copies) / time
+def left_in_schedule(out: float, kernel: float, time: float) -> dict[str, float]:
+    """Per cent of a time by which it exceeds the slower of kernel and both copies at once."""
+    bound = max(kernel, 21.2)
+    return {"answer": 100 * (time - bound) / time, "bound": bound}
 
 
 def rate_of_two_copies(host: float, link: float) -> float:
@@ -191,3 +192,11 @@ def rate_of_two_copies(host: float, link: float) -> float:
 def last_in_buffer(streams: int, chunk: int) -> int:
     """The chunk before in the same stream."""
     return chunk - streams
+
+
+def order_of_starts() -> list[str]:
+    """Commands of four chunks in two streams that begin at different times, the first first."""
+    copies, kernels, _ = _timeline(4, 2, [1, 1, 1])
+    begin = {f"copy in of chunk {chunk}": start for chunk, (start, _) in enumerate(copies)}
+    begin["kernel of chunk 1"] = kernels[1][0]
+    return sorted(begin, key=begin.__getitem__)

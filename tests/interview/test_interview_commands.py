@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -114,11 +115,11 @@ def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
     with os.fdopen(master, "r+b", buffering=0) as keyboard:
         shown = b""
         for until, typed in (
-            (b"> ", b"It is\n\npasted.\n"),
-            (b"pasted.\r\n> ", b"\n"),
-            (b"heard yet", b"\x04"),
+            (rb"> ", b"It is\n\npasted.\n"),
+            (rb"pasted\.\r\n> ", b"\n"),
+            (rb"(?s)heard yet.*> $", b"\x04"),
         ):
-            while until not in shown:
+            while not re.search(until, shown):
                 shown += keyboard.read(1 << 16)
             keyboard.write(typed)
         os.close(terminal)

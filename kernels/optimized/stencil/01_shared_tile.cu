@@ -12,6 +12,7 @@
 // version reads its window from.
 //
 // /// launch
+// side_step = true
 // [[launch]]
 // kernel = "stencil"
 // grid = ["cdiv(N, BLOCK)"]
