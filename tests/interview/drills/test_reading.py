@@ -5,6 +5,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import listings
 import pytest
 
 from grader.errors import WarpladderError
@@ -130,3 +131,10 @@ def test_every_listing_is_of_its_source(name):
         shown = Counter(re.findall(r"\*/ (?:@!?U?P\w+ )?([A-Z0-9]+)", text))
         for operation in set(OPERATIONS.values()) - {"NOP", "BRA", "EXIT"}:
             assert counted[operation] == shown[operation], operation
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("name", SASS)
+def test_sass_is_what_nvdisasm_gives(name):
+    file = listing.of(DRILLS[name].file)
+    assert listings.made(file) == file.read_text(encoding="utf-8")
