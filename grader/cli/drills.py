@@ -34,6 +34,34 @@ ListOption = Annotated[bool, typer.Option("--list", help="List them, and ask non
 
 
 @app.command()
+def diagnose(
+    names: Names = None,
+    level: LevelOption = None,
+    topic: TopicOption = None,
+    count: CountOption = 1,
+    seed: SeedOption = None,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    every: ListOption = False,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+) -> None:
+    """Find out why a kernel is slow, from its counters.
+
+    You are given a page in the manner of Nsight Compute, made from the kernel. Name what limits it, predict what a
+    counter will be once that is mended, and mend it.
+
+    \b
+    Examples:
+      ladder diagnose
+      ladder diagnose --topic transpose
+      ladder diagnose --list
+    """
+    _drill("diagnose", names, level, topic, count, seed, minutes, resume, card, every, device, arch)
+
+
+@app.command()
 def estimate(
     names: Names = None,
     level: LevelOption = None,
@@ -58,6 +86,32 @@ def estimate(
       ladder estimate --list
     """
     _drill("estimate", names, level, topic, count, seed, minutes, resume, card, every, device, arch)
+
+
+@app.command()
+def read(
+    names: Names = None,
+    level: LevelOption = None,
+    topic: TopicOption = None,
+    count: CountOption = 3,
+    seed: SeedOption = None,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    every: ListOption = False,
+) -> None:
+    """Read machine code: PTX and SASS of short kernels.
+
+    Say what a kernel computes, which line is its guard or a spill, how far a loop has been unrolled.
+
+    \b
+    Examples:
+      ladder read
+      ladder read inner-product
+      ladder read --level senior --count 5
+      ladder read --list
+    """
+    _drill("read", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
 
 
 @app.command()
