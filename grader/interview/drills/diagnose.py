@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.interview.counted import counted_file
 from grader.interview.drills import page
 from grader.interview.drills.drill import HEAD, Drill, Format, read_head, read_table
-from grader.interview.drills.looked_at import CURE, counted_file, modelled
+from grader.interview.drills.looked_at import CURE, modelled
 from grader.interview.drills.mending import Task, Worth, difference, file_of, mend
 from grader.interview.points import check_weights, read_weight
 from grader.interview.probes.kinds import Parameters

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import msgspec
-
 from grader.analysis.model import ModelledTime
-from grader.emulator.cache import cache_folder, keep, kept
 from grader.errors import WarpladderError
+from grader.interview.counted import counted_file
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.kinds import kind_of
 from grader.judge.profile import profile
 from grader.judge.runners.pool import DevicePool, silent
-from grader.judge.timing.kept import state
-from grader.judge.values import of_file
 from grader.results import Profile
-from grader.workbook import compiler, topics
-from grader.workbook.expressions import Number, parse
+from grader.workbook import topics
+from grader.workbook.expressions import parse
 from grader.workbook.strict_toml import read
 from grader.workbook.topic import Topic
 
@@ -35,21 +30,6 @@ class Modelled:
     time: ModelledTime
     bound_s: float  # under which no version can run there
     rung_s: float | None  # the time of a rung that was asked for; None: none was
-
-
-@cache
-def counted_file(topic: str, file: Path) -> Mapping[str, Number]:
-    """What claims may name of a kernel file; kept beside compiled code. Raises WarpladderError where it does not run,
-    or is wrong."""
-    loaded = topics.load(topic)
-    path = (
-        cache_folder() / f"{state(loaded, file.read_text(encoding='utf-8'), compiler.DEFAULT_ARCH)}.counted"
-    )
-    found = kept(path)
-    if found is None:
-        found = msgspec.json.encode(of_file(loaded, file))
-        keep(path, found)
-    return msgspec.json.decode(found, type=dict[str, int | float])
 
 
 @cache
