@@ -1,4 +1,7 @@
-"""Probes of device and server: upload, round trip, where to cut, cascades, the radio. KB are 1000 bytes, kbit over Mbit/s ms."""
+"""Probes of device and server: upload, round trip, where to cut, cascades, the radio.
+
+KB are 1000 bytes, so kbit over Mbit/s are ms.
+"""
 
 BITS = 8
 BYTES = {"FP32": 4, "FP16": 2, "INT8": 1}

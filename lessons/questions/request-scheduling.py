@@ -1,7 +1,10 @@
-"""Probes of scheduling: batches, queues, slots, caches, orders. Queueing formulas: Kleinrock, Queueing Systems, 1975."""
+"""Probes of scheduling: batches, queues, slots, caches, orders.
+
+Source of the queueing formulas: Kleinrock, Queueing Systems, 1975.
+"""
 
 from heapq import heapify, heapreplace
-from itertools import accumulate, batched
+from itertools import accumulate
 
 CHUNK = 512  # tokens, as the question says
 
@@ -39,13 +42,14 @@ def growth(low: int, high: int) -> dict[str, float]:
 def steps_needed(lengths: str, slots: int, how: str) -> dict[str, float | str]:
     """Steps of both kinds of batching, first come, first served (Yu et al., 2022)."""
     tokens = _numbers(lengths)
-    static = sum(max(batch) for batch in batched(tokens, slots))
+    longest = [max(tokens[first : first + slots]) for first in range(0, len(tokens), slots)]
+    static = sum(longest)
     free = [0] * slots
     heapify(free)
     for length in tokens:
         heapreplace(free, free[0] + length)
     if how.startswith("static"):
-        why = f"{' + '.join(str(max(batch)) for batch in batched(tokens, slots))}, the longest of each batch"
+        why = f"{' + '.join(str(length) for length in longest)}, the longest of each batch"
         return {"answer": static, "why": why, "other": max(free), "other_how": "continuous batching"}
     why = "A sequence begins as soon as a slot is free"
     return {"answer": max(free), "why": why, "other": static, "other_how": "static batching"}
