@@ -19,9 +19,10 @@ def step_ms(forward: float, backward: float, buckets: int, network: float) -> di
     return {"answer": forward + end, "each": each, "ready": ready, "why": why}
 
 
-def efficiency(alone: float, n: int, together: float) -> dict[str, float]:
-    """Weak scaling: samples a second of n GPUs over those of one."""
-    return {"answer": n * alone / together, "percent": 100 * alone / together}
+def hidden_percent(compute: float, network: float, step: float) -> dict[str, float]:
+    """Per cent of the all-reduce that does not lengthen the step."""
+    out = step - compute
+    return {"answer": 100 * (network - out) / network, "out": out}
 
 
 def slow_steps(n: int, one_in: int) -> dict[str, float]:
