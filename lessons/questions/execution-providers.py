@@ -15,7 +15,7 @@ def unit_of_work(nodes: int, holes: int, sort: str) -> dict[str, int | str]:
     if sort.startswith("compiles"):
         return {
             "answer": holes + 1,
-            "why": f"{holes} holes cut the chain into so many subgraphs and one more",
+            "why": f"Holes: {holes}; a chain falls into one subgraph more than it has holes",
         }
     return {"answer": nodes - holes, "why": f"One kernel a node, {nodes} less {holes}"}
 
