@@ -62,11 +62,18 @@ def runs_on(instruction: str, virtual: str, device: str) -> dict[str, str]:
     """What a program with PTX of one virtual architecture does on a device (PTX ISA, `.target`)."""
     if instruction == "`wgmma`" and virtual == "90":
         return {
-            "answer": "nvcc refuses to compile it",
-            "why": "`wgmma` needs the target `sm_90a`; 90 does not have it",
+            "answer": "it does not get past ptxas",
+            "why": "`wgmma` needs the target `sm_90a`; `sm_90` does not have it",
         }
-    if virtual == "90a" and device == "a B200":
-        why = "PTX for 90a is for compute capability 9.0 alone, whatever it contains"
-        return {"answer": "there is no image for this device", "why": why}
-    why = "PTX for 90 is good for 9.0 and later" if virtual == "90" else "PTX for 90a runs on 9.0"
-    return {"answer": "the PTX is compiled at load and runs", "why": why}
+    if device == "an H200":
+        return {
+            "answer": "its SASS runs",
+            "why": f"An H200 has compute capability 9.0, so SASS for {virtual} fits",
+        }
+    if virtual == "90a":
+        why = "SASS and PTX for 90a are for compute capability 9.0 alone, whatever they contain"
+        return {"answer": "no image fits this device", "why": why}
+    return {
+        "answer": "its PTX is compiled at load and runs",
+        "why": "PTX for 90 is good for 9.0 and all later ones",
+    }
