@@ -182,13 +182,12 @@ def of_drills(drills: Sequence[Drill], kept: Session) -> Card:
 
 def _drill_lines(drill: Drill, kept: Session) -> list[Line]:
     lines = []
-    for item in drill.steps:
-        step, title = f"{drill.name}.{item.probe.name}", item.probe.name.replace("_", " ")
+    asked = [(item.probe.name, item.weight) for item in drill.steps]
+    for name, weight in (*asked, *drill.further):
+        step, title = f"{drill.name}.{name}", name.replace("_", " ")
         answer = kept.answer(step)
         lines.append(
-            _unanswered(step, title, item.weight)
-            if answer is None
-            else _answered(answer, kept, title, item.weight)
+            _unanswered(step, title, weight) if answer is None else _answered(answer, kept, title, weight)
         )
     return lines
 

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import WarpladderError
-from grader.interview import credit
-from grader.interview.drills.drill import Drill, Format, find
+from grader.interview.drills.drill import Drill, Format, checked_steps, find
 from grader.interview.interviewer import BrokenOff, Interviewer, Judge
 from grader.interview.reading import Level
 from grader.interview.room import Back, Frontend
-from grader.interview.session import Clock, Probed, Session
+from grader.interview.session import Clock, Session
 from grader.interview.talks import Talks
 
 
@@ -111,12 +110,7 @@ class Drilling:
 
     def _look_back(self, drill: Drill, heading: str) -> None:
         """Show how it went, once."""
-        points = []
-        for step in drill.steps:
-            answer = self.kept.answer(f"{drill.name}.{step.probe.name}")
-            if isinstance(answer, Probed):
-                name = step.probe.name.replace("_", " ")
-                points.append(credit.Point(step.weight, name, None, [answer]))
+        points = checked_steps(drill, self.kept)
         if points and len(self.kept.answers) > self.kept.shown:
             with self.interviewer.clock.paused():
                 self.interviewer.frontend.checked(heading, points)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from grader.interview.drills import estimate
+from grader.interview.drills import design, estimate
 from grader.interview.drills.drill import Format
 
-FORMATS: dict[str, Format[Any]] = {module.FORMAT.name: module.FORMAT for module in (estimate,)}
+FORMATS: dict[str, Format[Any]] = {module.FORMAT.name: module.FORMAT for module in (design, estimate)}
