@@ -6,12 +6,12 @@ def sent_mb(n: int, tokens: int, width: int, k: int, **_: object) -> float:
     return k * tokens * 2 * width * (n - 1) / n / 1e6
 
 
-def layer_us(n: int, tokens: int, width: int, k: int, gbs: int) -> dict[str, float]:
+def layer_ms(n: int, tokens: int, width: int, k: int, gbs: int) -> dict[str, float]:
     """Two all-to-alls (Lepikhin et al., 2020)."""
     mb = sent_mb(n, tokens, width, k)
-    return {"answer": 2e3 * mb / gbs, "mb": mb}
+    return {"answer": 2 * mb / gbs, "mb": mb}
 
 
-def fp8_us(n: int, tokens: int, width: int, k: int, gbs: int) -> float:
+def fp8_ms(n: int, tokens: int, width: int, k: int, gbs: int) -> float:
     """One and a half of what one takes in BF16."""
-    return float(1.5e3 * sent_mb(n, tokens, width, k) / gbs)
+    return float(1.5 * sent_mb(n, tokens, width, k) / gbs)

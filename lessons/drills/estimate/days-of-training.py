@@ -19,4 +19,4 @@ def days(billion: int, tokens: int, gpus: int, percent: int) -> dict[str, float]
 def gpu_hours(billion: int, tokens: int, gpus: int, percent: int) -> dict[str, float]:
     """Days times GPUs."""
     found = _days(billion, tokens, gpus, percent)
-    return {"answer": found * 24 * gpus, "days": found}
+    return {"answer": found * 24 * gpus / 1e3, "days": found}

@@ -8,7 +8,7 @@ def _each(fields):
 
 def records_mb(mega: int, fields: int, **_: object) -> dict[str, float]:
     """Whole sectors are fetched (Best Practices Guide, Strided Accesses)."""
-    return {"answer": mega * _each(fields), "per": max(1, 8 / fields), "each": _each(fields)}
+    return {"answer": mega * _each(fields), "record": 4 * fields, "each": _each(fields)}
 
 
 def arrays_us(mega: int, bandwidth: int, **_: object) -> float:
