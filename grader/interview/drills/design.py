@@ -65,7 +65,7 @@ def read_design(path: Path) -> Design:
 
 
 def ask_for_the_plan(drill: Design, talks: Talks, step: str) -> None:
-    """Tell the right figures, so that nobody plans with wrong ones; then ask for the plan, and show the model answer."""
+    """Tell the right figures, so that nobody plans with wrong ones; then ask for the plan."""
     asked, heading = f"{step}.{PLAN}", f"{drill.title}: the plan"
     figures = checked_steps(drill, talks.kept)
     if figures and talks.interviewer.open(asked) and len(talks.kept.answers) > talks.kept.shown:

@@ -93,7 +93,8 @@ class Drilling:
         """A drill; what was asked before the session was broken off is not asked again."""
         parameters = drill.drawn(self.kept.seed)
         steps = [f"{drill.name}.{step.probe.name}" for step in drill.steps]
-        if any(self.interviewer.open(step) for step in steps):
+        further = [f"{drill.name}.{name}" for name, _ in drill.further]
+        if any(self.interviewer.open(step) for step in (*steps, *further)):
             self.interviewer.frontend.say(drill.given(parameters), heading)
         while left := [
             (step, asked)

@@ -40,10 +40,21 @@ def prefill_share(arrivals: int, prompt: int, **_: object) -> float:
     return float(_prefill(arrivals, prompt))
 
 
+def _servers(kv, arrivals, prompt, output, tpot):
+    """By prefill and by cache, of servers of two GPUs and 180 GB of cache."""
+    return _prefill(arrivals, prompt) / 2, _cache(kv, arrivals, prompt, output, tpot) / 180
+
+
+def decides(kv: int, arrivals: int, prompt: int, output: int, tpot: int) -> dict[str, object]:
+    """The larger demand."""
+    by_prefill, by_cache = _servers(kv, arrivals, prompt, output, tpot)
+    answer = "prefill" if by_prefill > by_cache else "the KV cache"
+    return {"answer": answer, "by_prefill": by_prefill, "by_cache": by_cache}
+
+
 def servers(kv: int, arrivals: int, prompt: int, output: int, tpot: int) -> dict[str, float]:
-    """The larger demand, in whole servers of four GPUs and 440 GB of cache."""
-    by_prefill = _prefill(arrivals, prompt) / 4
-    by_cache = _cache(kv, arrivals, prompt, output, tpot) / 440
+    """The larger demand, in whole servers."""
+    by_prefill, by_cache = _servers(kv, arrivals, prompt, output, tpot)
     return {"answer": math.ceil(max(by_prefill, by_cache)), "by_prefill": by_prefill, "by_cache": by_cache}
 
 
