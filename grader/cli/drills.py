@@ -34,6 +34,32 @@ ListOption = Annotated[bool, typer.Option("--list", help="List them, and ask non
 
 
 @app.command()
+def design(
+    names: Names = None,
+    level: LevelOption = None,
+    topic: TopicOption = None,
+    count: CountOption = 1,
+    seed: SeedOption = None,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    every: ListOption = False,
+) -> None:
+    """Design a service or a training job: figures, a plan, what fails.
+
+    The figures are checked one by one and then told; the plan is free text, of which each point is confirmed by a
+    short question.
+
+    \b
+    Examples:
+      ladder design
+      ladder design chat-service
+      ladder design --list
+    """
+    _drill("design", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
+
+
+@app.command()
 def diagnose(
     names: Names = None,
     level: LevelOption = None,

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import WarpladderError
-from grader.interview import credit
-from grader.interview.drills.drill import Drill, Format, find
+from grader.interview.drills.drill import Drill, Format, checked_steps, find
 from grader.interview.interviewer import BrokenOff, Interviewer, Judge
 from grader.interview.reading import Level
 from grader.interview.room import Back, Frontend
-from grader.interview.session import Clock, Probed, Session
+from grader.interview.session import Clock, Session
 from grader.interview.talks import Talks
 
 
@@ -94,7 +93,8 @@ class Drilling:
         """A drill; what was asked before the session was broken off is not asked again."""
         parameters, before = drill.drawn(self.kept.seed), len(self.kept.answers)
         steps = {f"{drill.name}.{step.probe.name}": step for step in drill.steps}
-        if any(self.interviewer.open(name) for name in steps):
+        further = [f"{drill.name}.{name}" for name, _ in drill.further]
+        if any(self.interviewer.open(name) for name in (*steps, *further)):
             self.interviewer.frontend.say(drill.given(parameters), heading)
         for name, step in steps.items():
             while self.interviewer.open(name):
@@ -109,12 +109,7 @@ class Drilling:
 
     def _look_back(self, drill: Drill, heading: str) -> None:
         """Show how it went."""
-        points = []
-        for step in drill.steps:
-            answer = self.kept.answer(f"{drill.name}.{step.probe.name}")
-            if isinstance(answer, Probed):
-                name = step.probe.name.replace("_", " ")
-                points.append(credit.Point(step.weight, name, None, [answer]))
+        points = checked_steps(drill, self.kept)
         if points:
             with self.interviewer.clock.paused():
                 self.interviewer.frontend.checked(heading, points)
