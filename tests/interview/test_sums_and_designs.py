@@ -146,7 +146,9 @@ def test_a_point_that_the_model_answer_does_not_make_is_found(
 ) -> None:
     mute = tmp_path / f"{NAME}.toml"
     file = designs[NAME].file
-    text = re.sub(r"^terms = \[.*?\]$", 'terms = ["never said"]', file.read_text("utf-8"), count=1, flags=re.M | re.S)
+    text = re.sub(
+        r"^terms = \[.*?\]$", 'terms = ["never said"]', file.read_text("utf-8"), count=1, flags=re.M | re.S
+    )
     mute.write_text(text, encoding="utf-8")
     shutil.copy(file.with_suffix(".py"), tmp_path)
     problems = [problem.message for problem in check_drill(read_design(mute), {})]
