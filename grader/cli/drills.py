@@ -45,7 +45,7 @@ def design(
     card: CardOption = None,
     every: ListOption = False,
 ) -> None:
-    """Design a service or a training job: figures, a plan, what fails.
+    """Design a service or a training job, figures first.
 
     The figures are checked one by one and then told; the plan is free text, of which each point is confirmed by a
     short question.
