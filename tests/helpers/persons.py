@@ -7,12 +7,12 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from statistics import mean
+from unittest.mock import patch
 
 from knowing import Knowing
 from scripted_candidate import Candidate
 
-from grader.interview import bank, credit, quiz
+from grader.interview import bank, credit, quiz, session
 from grader.interview.bank import Entry, Question
 from grader.interview.conversation import LIMITS, NEXT, begin
 from grader.interview.interviewer import Interviewer
@@ -96,7 +96,7 @@ PERSONS: dict[str, tuple[str, Meets]] = {
     "first": ("strong", first),
     "longest": ("strong", longest),
 }
-"""By name, which prose is said, and how a probe is met. The guessers know the strong prose by heart, and nothing else."""
+"""By name, which prose is said, and how a probe is met. Guessers know the strong prose by heart, and nothing else."""
 
 
 def entries() -> dict[str, Entry]:
@@ -128,10 +128,11 @@ def corpus(name: str) -> Mapping[str, Mapping[str, str]]:
 class Person(Candidate):
     """Says the prose of an entry's corpus, and meets its probes."""
 
-    def __init__(self, entry: Entry, said: Mapping[str, str], meets: Meets, seed: int) -> None:
+    def __init__(
+        self, entry: Entry, said: Mapping[str, str], meets: Meets, seed: int, rng: random.Random
+    ) -> None:
         super().__init__(self._meet)
-        self._said, self._meets = said, meets
-        self._rng = random.Random(f"{entry.name} {seed}")
+        self._said, self._meets, self._rng = said, meets, rng
         self._knows = {
             f"{step}.{number}": Knowing(point.probes, seed)
             for step, (_, points) in steps(entry).items()
@@ -152,12 +153,17 @@ def steps(entry: Entry) -> dict[str, tuple[str, tuple[Point, ...]]]:
     return {entry.name if talk == "question" else talk: item for talk, item in talks(entry).items()}
 
 
-def play(name: str, entry: Entry, person: str, seed: int, path: Path) -> Session:
-    """The talks of an entry with one person, and no code."""
+def play(name: str, entry: Entry, person: str, seed: int) -> Session:
+    """The talks of an entry with one person, and no code. Nothing is written: that would take most of the time."""
+    with patch.object(session, "save"):
+        return _play(name, entry, person, seed, Path("session.json"))
+
+
+def _play(name: str, entry: Entry, person: str, seed: int, path: Path) -> Session:
     prose, meets = PERSONS[person]
     spoken = zip(steps(entry), talks(entry), strict=True)
     said = {step: corpus(name)[talk].get(prose, "") for step, talk in spoken}
-    candidate = Person(entry, said, meets, seed)
+    candidate = Person(entry, said, meets, seed, random.Random(f"{name} {person} {seed}"))
     if isinstance(entry, Question):
         kept = quiz.begin([entry], seed)
         return quiz.Quiz({entry.name: entry}, {}, kept, path, candidate, clock=Clock(0, 0.0)).run()
@@ -166,24 +172,18 @@ def play(name: str, entry: Entry, person: str, seed: int, path: Path) -> Session
     kept.seed = seed
     room = Talks(Interviewer(kept, path, candidate, clock=Clock(0, 0.0)))
     for step, (text, points) in steps(entry).items():
-        if person != "chinese" or said[step]:
-            room.converse(step, step, text, points, entry.name)
+        room.converse(step, step, text, points, entry.name)
     return kept
 
 
-def score(entry: Entry, kept: Session) -> float:
-    """The mean of the talks that were led, in percent."""
-    return 100 * mean(credit.of_talk(kept, step) for step in steps(entry) if kept.answer(step) is not None)
+def scores(entry: Entry, kept: Session) -> dict[str, float]:
+    """What each talk earned, in percent; below 0 for wrong guesses."""
+    return {step: 100 * credit.of_talk(kept, step) for step in steps(entry)}
 
 
-def unheard(entry: Entry, kept: Session) -> list[tuple[str, Point]]:
-    """The points that were not heard, with the step of their talk; of talks that were led."""
-    return [
-        (step, point)
-        for step, (_, points) in steps(entry).items()
-        for point, said in zip(points, credit.points(kept, step), strict=False)
-        if not said.heard
-    ]
+def heard(entry: Entry, kept: Session) -> list[tuple[str, credit.Point]]:
+    """The points of all talks as they stand, with the step."""
+    return [(step, point) for step in steps(entry) for point in credit.points(kept, step)]
 
 
 def _mistaken(posed: Posed, rng: random.Random, factors: Sequence[float]) -> str:
