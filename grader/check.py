@@ -20,6 +20,7 @@ from grader.errors import WarpladderError
 from grader.interview import bank, checks, rounds
 from grader.interview.drills import drill
 from grader.interview.drills.formats import FORMATS
+from grader.interview.loops import plan as loops
 from grader.judge import values
 from grader.judge.claims.derived import SUMS
 from grader.judge.grade import grade
@@ -82,6 +83,7 @@ def check_questions(root: Path) -> list[WarpladderError]:
     problems = list(checks.check_bank(root, topics))
     for what in FORMATS.values():
         problems += checks.check_drills(what, root, topics)
+    problems += loops.check(root, topics)
     for topic in topics.values():
         problems += checks.check_interview(topic)
         problems += interview_values(topic)
@@ -151,7 +153,7 @@ def orphans(root: Path) -> Iterator[WarpladderError]:
             continue  # check_questions() looks at these
         if root / "lessons" / programs.FOLDER in path.parents:
             continue  # _program_orphans() looks at these
-        if root / "lessons" / drill.FOLDER in path.parents:
+        if root / "lessons" / drill.FOLDER in path.parents or path.parent == root / "lessons" / loops.FOLDER:
             continue  # check_questions() looks at these
         if path.parent.name not in topics:
             yield WarpladderError(

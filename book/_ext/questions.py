@@ -58,7 +58,8 @@ def read(path: Path) -> Question | Interview:
 
 def page(entry: Question | Interview) -> str:
     """The Markdown of an entry's page."""
-    labels = "\n".join(f"({label})=" for label in (f"question-{entry.name}", entry.id) if label)
+    kind = "interview" if isinstance(entry, Interview) else "question"
+    labels = "\n".join(f"({label})=" for label in (f"{kind}-{entry.name}", entry.id) if label)
     parts = [f"{labels}\n# {entry.title}", _asked(entry), folded("The answer", entry.answer)]
     parts += [folded("The points that count", _points(entry.points)), *_further(entry)]
     parts += ["## What it is asked for", entry.looks_for, "## What is asked next"]
@@ -87,7 +88,7 @@ def _point(point: Point) -> Iterator[str]:
         yield "```{code-block} cuda\n:linenos:\n" + "\n".join(posed.code) + "\n```"
     if posed.options:
         yield "\n".join(f"- *{letter}* {text}" for letter, text in zip(LETTERS, posed.options, strict=False))
-    yield f"{FENCE[1:]}{{folded}} {_answer(posed)}\n{posed.explain.strip()}\n{FENCE[1:]}"
+    yield f"{FENCE[1:]}{{folded}} Its answer\n**{_answer(posed)}**\n\n{posed.explain.strip()}\n{FENCE[1:]}"
 
 
 def _answer(posed: Posed) -> str:
@@ -177,12 +178,13 @@ def _answered(entry: Question | Interview, page: str) -> Iterator[str]:
 
 
 def _files(pattern: str) -> list[Path]:
-    """The entries that match, interviews in the order of study."""
-    files = sorted((ROOT / "lessons").glob(f"{pattern}.toml"))
+    """The entries that match, interviews in the order of study, questions in the bank's."""
+    files = list((ROOT / "lessons").glob(f"{pattern}.toml"))
     if pattern.startswith("*"):
         order = list(topics.discover(ROOT))
-        files.sort(key=lambda file: order.index(file.parent.name))
-    return files
+        return sorted(files, key=lambda file: order.index(file.parent.name))
+    names = list(bank.discover(ROOT))
+    return sorted(files, key=lambda file: names.index(file.stem))
 
 
 def _page_of(file: Path) -> str:

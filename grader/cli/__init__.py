@@ -21,11 +21,25 @@ from grader.cli import editing
 from grader.cli import analysis
 from grader.cli import interview
 from grader.cli import drills
+from grader.cli import history
+from grader.cli import loop
 from grader.cli import course
 from grader.cli import machine
 # isort: on
 
-__all__ = ["analysis", "app", "course", "drills", "editing", "interview", "machine", "main", "workbook"]
+__all__ = [
+    "analysis",
+    "app",
+    "course",
+    "drills",
+    "editing",
+    "history",
+    "interview",
+    "loop",
+    "machine",
+    "main",
+    "workbook",
+]
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from grader.cli.interview import (
     show_card,
 )
 from grader.cli.options import NOT_PASSED, PASSED, ArchOption, DeviceOption, app, console_for
+from grader.cli.remembering import remember
 from grader.errors import WarpladderError
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Drills; drawn where none is named.")]
@@ -30,6 +31,60 @@ TopicOption = Annotated[
 CountOption = Annotated[int, typer.Option("--count", min=1, help="How many to draw.")]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Draw the same ones again.")]
 ListOption = Annotated[bool, typer.Option("--list", help="List them, and ask none.")]
+
+
+@app.command()
+def design(
+    names: Names = None,
+    level: LevelOption = None,
+    topic: TopicOption = None,
+    count: CountOption = 1,
+    seed: SeedOption = None,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    every: ListOption = False,
+) -> None:
+    """Design a service or a training job: figures, a plan, what fails.
+
+    The figures are checked one by one and then told; the plan is free text, of which each point is confirmed by a
+    short question.
+
+    \b
+    Examples:
+      ladder design
+      ladder design chat-service
+      ladder design --list
+    """
+    _drill("design", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
+
+
+@app.command()
+def diagnose(
+    names: Names = None,
+    level: LevelOption = None,
+    topic: TopicOption = None,
+    count: CountOption = 1,
+    seed: SeedOption = None,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    every: ListOption = False,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+) -> None:
+    """Find out why a kernel is slow, from its counters.
+
+    You are given a page in the manner of Nsight Compute, made from the kernel. Name what limits it, predict what a
+    counter will be once that is mended, and mend it.
+
+    \b
+    Examples:
+      ladder diagnose
+      ladder diagnose --topic transpose
+      ladder diagnose --list
+    """
+    _drill("diagnose", names, level, topic, count, seed, minutes, resume, card, every, device, arch)
 
 
 @app.command()
@@ -57,6 +112,32 @@ def estimate(
       ladder estimate --list
     """
     _drill("estimate", names, level, topic, count, seed, minutes, resume, card, every, device, arch)
+
+
+@app.command()
+def read(
+    names: Names = None,
+    level: LevelOption = None,
+    topic: TopicOption = None,
+    count: CountOption = 3,
+    seed: SeedOption = None,
+    minutes: MinutesOption = None,
+    resume: ResumeOption = None,
+    card: CardOption = None,
+    every: ListOption = False,
+) -> None:
+    """Read machine code: PTX and SASS of short kernels.
+
+    Say what a kernel computes, which line is its guard or a spill, how far a loop has been unrolled.
+
+    \b
+    Examples:
+      ladder read
+      ladder read inner-product
+      ladder read --level senior --count 5
+      ladder read --list
+    """
+    _drill("read", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
 
 
 @app.command()
@@ -106,6 +187,7 @@ def _drill(
     from grader.interview.drills.drilling import Drilling, begin, choose
     from grader.interview.drills.formats import FORMATS
     from grader.interview.interviewer import WorkbookJudge
+    from grader.interview.practice.catalogue import Catalogue
     from grader.interview.reading import known_level
     from grader.report import interviews
     from grader.workbook.topics import discover
@@ -129,5 +211,7 @@ def _drill(
     terminal.welcome(kept, path)
     drilling = Drilling(what, drills, kept, path, terminal, WorkbookJudge(device, arch))
     ask(drilling.run, terminal)
-    show_card(terminal, cards.of_drills(drilling.drills, kept), card)
+    scored = cards.of_drills(drilling.drills, kept)
+    show_card(terminal, scored, card)
+    remember(kept, scored, Catalogue(drills={format_name: drilling.drills}))
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)

@@ -21,6 +21,7 @@ from grader.cli.options import (
     write_file,
     write_json,
 )
+from grader.cli.remembering import remember
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def interview(
     from grader.interview import session as sessions
     from grader.interview.conversation import Conversation, begin
     from grader.interview.interviewer import WorkbookJudge
+    from grader.interview.practice.catalogue import Catalogue
     from grader.interview.rounds import read_interview
     from grader.workbook.topics import load
 
@@ -98,7 +100,9 @@ def interview(
     terminal = Terminal(console_for(), {topic: loaded})
     terminal.welcome(kept, path)
     ask(Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
-    show_card(terminal, cards.of_interview(entry, loaded, kept), card)
+    scored = cards.of_interview(entry, loaded, kept)
+    show_card(terminal, scored, card)
+    remember(kept, scored, Catalogue(interviews=[entry]))
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
@@ -142,6 +146,7 @@ def quiz(
     from grader.interview import card as cards
     from grader.interview import session as sessions
     from grader.interview.interviewer import WorkbookJudge
+    from grader.interview.practice.catalogue import Catalogue
     from grader.report import interviews
     from grader.workbook.topics import discover
 
@@ -170,7 +175,9 @@ def quiz(
     terminal = Terminal(console_for(), topics)
     terminal.welcome(kept, path)
     ask(quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
-    show_card(terminal, cards.of_quiz(found, kept), card)
+    scored = cards.of_quiz(found, kept)
+    show_card(terminal, scored, card)
+    remember(kept, scored, Catalogue(found.values()))
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 

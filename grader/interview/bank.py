@@ -33,7 +33,10 @@ HEAD = (
 
 LEAST_POINTS, LEAST_FOLLOW_UPS, LEAST_ERRORS = 3, 2, 2
 
-_ID = re.compile(r"(hpc|ai|code|misc)-\d\d")
+KINDS = ("hpc", "ai", "code", "misc")
+"""What the list of what interviewers ask is divided into: how its ids begin."""
+
+_ID = re.compile(rf"({'|'.join(KINDS)})-\d\d")
 
 
 @dataclass(frozen=True)
@@ -120,12 +123,19 @@ class Question(Entry):
 
 
 def discover(root: Path | None = None) -> dict[str, Question]:
-    """Every question under `root` (default: this installation's content), by name.
+    """Every question under `root` (default: this installation's content), by name: in the list's order, then others.
 
     Raises WarpladderError for a broken one, naming file and line.
     """
     folder = (root or content_root()) / "lessons" / FOLDER
-    return {path.stem: read_question(path) for path in sorted(folder.glob("*.toml"))}
+    found = [read_question(path) for path in sorted(folder.glob("*.toml"))]
+    return {question.name: question for question in sorted(found, key=_place)}
+
+
+def _place(question: Question) -> tuple[int, str, str]:
+    """Where a question stands among others."""
+    kind = question.id.partition("-")[0]
+    return (KINDS.index(kind) if kind else len(KINDS), question.id, question.name)
 
 
 def find(bank: Mapping[str, Question], name: str) -> Question:

@@ -16,6 +16,7 @@ from typing import Any
 from grader.errors import WarpladderError
 from grader.interview import bank, rounds
 from grader.interview.bank import Entry, Question
+from grader.interview.drills.design import Design
 from grader.interview.drills.drill import Drill, Format
 from grader.interview.points import Point, heard
 from grader.interview.probes import posing
@@ -86,7 +87,7 @@ def check_interview(topic: Topic) -> Iterator[WarpladderError]:
         return
     yield from _entry(interview)
     for item in interview.rounds:
-        yield from _points(interview, (*item.limits, *item.next), item.answer, "the round's `answer`")
+        yield from _points(interview.file, (*item.limits, *item.next), item.answer, "the round's `answer`")
     yield from _names(interview)
 
 
@@ -111,8 +112,14 @@ def check_drill(drill: Drill, topics: dict[str, Topic]) -> Iterator[WarpladderEr
     for name in drill.topics:
         if name not in topics:
             yield WarpladderError(f"`topics` names {name}, which is none", file=drill.file)
+    try:
+        drill.given(drill.drawn(0))
+    except ValueError as error:  # a parameter is formatted in a way that there is not
+        yield WarpladderError(f"`text`: {error}", file=drill.file)
     for step in drill.steps:
         yield from check_probe(step.probe)
+    if isinstance(drill, Design):
+        yield from _points(drill.file, drill.points, drill.answer, "`answer`")
 
 
 def check_links(file: Path, text: str) -> Iterator[WarpladderError]:
@@ -142,7 +149,7 @@ def resolves(file: Path, target: str) -> bool:
 
 
 def _entry(entry: Entry) -> Iterator[WarpladderError]:
-    yield from _points(entry, entry.points, entry.answer, "`answer`")
+    yield from _points(entry.file, entry.points, entry.answer, "`answer`")
     yield from _sources(entry.file, entry.sources)
 
 
@@ -154,15 +161,15 @@ def _sources(file: Path, sources: Sequence[Source]) -> Iterator[WarpladderError]
     yield from check_links(file, file.read_text(encoding="utf-8"))
 
 
-def _points(entry: Entry, points: Sequence[Point], answer: str, where: str) -> Iterator[WarpladderError]:
+def _points(file: Path, points: Sequence[Point], answer: str, where: str) -> Iterator[WarpladderError]:
     """Each point is heard in the model answer, and each of its probes can be answered."""
     for point in points:
         if not heard(answer, point):
             remedy = "say it there, or add the words that it uses to `terms`"
             message = f"{where} is not heard to say: {point.text}"
-            yield WarpladderError(message, file=entry.file, line=point.line, remedy=remedy)
+            yield WarpladderError(message, file=file, line=point.line, remedy=remedy)
         if heard(point.nudge, point):
-            yield WarpladderError("the nudge gives the point away", file=entry.file, line=point.line)
+            yield WarpladderError("the nudge gives the point away", file=file, line=point.line)
         for probe in point.probes:
             yield from check_probe(probe)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import cache
+from pathlib import Path
 
 import msgspec
 
@@ -20,18 +21,26 @@ GPU = "h200"
 """The folder below measurements/ that times are taken from."""
 
 
-@cache
 def counted(topic: str, rung: str) -> Mapping[str, Number]:
     """What claims may name of a rung of the workbook: sizes, counters and facts, counted by the emulator.
 
-    Takes a second or so, once: it is kept beside compiled code. Raises WarpladderError for a rung that there is not.
+    Raises WarpladderError for a rung that there is not.
+    """
+    return counted_file(topic, topics.load(topic).rung(rung).path)
+
+
+@cache
+def counted_file(topic: str, file: Path) -> Mapping[str, Number]:
+    """The same of any kernel file or schedule that is right.
+
+    Takes a second or so, once: it is kept beside compiled code. Raises WarpladderError for a file that is wrong.
     """
     loaded = topics.load(topic)
-    file = loaded.rung(rung)
-    path = cache_folder() / f"{state(loaded, file.source, compiler.DEFAULT_ARCH)}.counted"
+    source = file.read_text(encoding="utf-8")
+    path = cache_folder() / f"{state(loaded, source, compiler.DEFAULT_ARCH)}.counted"
     found = kept(path)
     if found is None:
-        found = msgspec.json.encode(of_file(loaded, file.path))
+        found = msgspec.json.encode(of_file(loaded, file))
         keep(path, found)
     return msgspec.json.decode(found, type=dict[str, int | float])
 

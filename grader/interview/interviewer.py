@@ -199,11 +199,13 @@ class Interviewer:
         began = self.clock.elapsed_s
         text = self.typed(self.asked(step, heading, item.ask), self.frontend.talk, str, CLARIFIED) or ""
         seconds, late = self.clock.elapsed_s - began, self.clock.late
+        rated = Rated(step, item.ask, text, item.answer, 0.0, seconds, late)
+        self.keep(rated)  # before anything is shown: what was typed is not lost
         with self.clock.paused():
             own = self.frontend.rate(item.answer) if text else 0.0
             if not text:
                 self.frontend.say(item.answer, "A good answer")
-        self.keep(Rated(step, item.ask, text, item.answer, own, seconds, late))
+        self.kept.replace(msgspec.structs.replace(rated, self_scored=own))
         self.told()
 
     def code(

@@ -5,15 +5,13 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
 from urllib.parse import urlsplit
 
 from grader.errors import WarpladderError
+from grader.history.outcomes import LEVELS as LEVELS
+from grader.history.outcomes import Level as Level
 from grader.workbook.expressions import nearest
 from grader.workbook.strict_toml import Table
-
-Level = Literal["junior", "mid", "senior", "staff"]
-LEVELS: tuple[Level, ...] = get_args(Level)
 
 NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 """What questions and drills are called: fast-math, all-reduce."""

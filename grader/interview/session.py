@@ -128,8 +128,8 @@ class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
 
 Answer = Talk | Nudged | Probed | Figure | Code | Rated
 
-Kind = Literal["interview", "quiz", "review", "diagnose", "estimate", "read", "design"]
-"""Sessions: coding rounds, questions of the bank, and the formats of drills."""
+Kind = Literal["interview", "quiz", "review", "diagnose", "estimate", "read", "design", "today"]
+"""Sessions: coding rounds, questions of the bank, the formats of drills, and what is due in a day."""
 
 
 class Session(msgspec.Struct):

@@ -59,7 +59,7 @@ def _environment() -> jinja2.Environment:
     return environment(
         {
             "markdown": _html,
-            "inline": _inline,
+            "inline": inline,
             "points": units.points,
             "minutes": units.minutes,
             "compact": units.compact,
@@ -75,6 +75,6 @@ def _html(text: str) -> Markup:
     return Markup(_MARKDOWN.render(_INTERNAL_LINK.sub(r"\1", text)))
 
 
-def _inline(text: str) -> Markup:
+def inline(text: str) -> Markup:
     """Markdown of one line, without a paragraph around it."""
     return Markup(_MARKDOWN.renderInline(_INTERNAL_LINK.sub(r"\1", text)))

@@ -59,7 +59,7 @@ QUOTED = [
     ("hpc-21", r"it would be (\d+), more", lambda: 4 * ridge("NVIDIA GeForce RTX 4090")),
     ("hpc-23", r"that is ([\d.]+) TFLOP/s at best", lambda: H200.peak_dram / 4e12),
     ("hpc-24", r"that is ([\d.]+) MB in flight", lambda: IN_FLIGHT / 1e6),
-    ("hpc-24", r"(\d+) KB for each of 132", lambda: IN_FLIGHT / H200.sms / 1e3),
+    ("hpc-24", r"([\d.]+) KB for each of 132", lambda: IN_FLIGHT / H200.sms / 1e3),
     ("hpc-25", r"some (\d+) GB/s of PCIe 5.0", lambda: H200.link.copy_in / 1e9),
     ("hpc-25", r"(\d+) µs with NumPy", lambda: 10 * 1e3 * record("transfer")["baselines"][2]["time_s"]),
     ("hpc-25", r"(\d+) µs on the GPU with copies", lambda: product_us("00_naive")),

@@ -150,7 +150,7 @@ def test_what_is_no_line_is_asked_again(tmp_path: Path, typed: str) -> None:
 
 SLIPS = re.compile(
     r"\ban (?:Tesla|[1-79])|\ba (?:NVIDIA|8[ ,])|\(s\)"
-    r"|(?<![\w.,×·/^−-] )(?<![\d.,])\b1 (?!lies\b)[a-z]+[a-z-]*(?<!s)s\b"
+    r"|(?<![\w.,×·/^−-] )(?<![\d.,])\b1 (?!(?:lies|ms|ns)\b)[a-z]+[a-z-]*(?<!s)s\b"
 )
 
 

@@ -5,9 +5,12 @@ from dataclasses import replace
 from html import unescape
 from html.parser import HTMLParser
 
+import made_up_history
 import pytest
 
+from grader.history.progress import progress
 from grader.report import pages
+from grader.report.history import page as progress_page
 from grader.results import (
     Accesses,
     ArrayAccess,
@@ -217,3 +220,20 @@ def test_a_schedule_s_profile_is_its_timeline() -> None:
         Provenance("0.1.0", "3.12", "2.4"), rung.timeline, "measured",
     )  # fmt: skip
     assert checked(pages.profile(result, [])).count("<svg") == 1
+
+
+def test_progress_as_a_page() -> None:
+    found = made_up_history.standing()
+    page = checked(progress_page.progress(found, made_up_history.CURES))
+    said = unescape(re.sub(r"<[^>]+>", "", page))
+    assert "A title that is <long> & says a lot" in said
+    assert said.count("kernels/optimized/transpose/03_padded_tile.cu") == min(len(found.weak), 8) > 0
+    for skill in (*found.topics, *found.levels, *found.formats):
+        assert skill.name in said
+    assert page.count('class="warpladder"') == 2 + len([*found.topics, *found.levels, *found.formats])
+
+
+def test_the_page_before_the_first_answer() -> None:
+    page = checked(progress_page.progress(progress([], made_up_history.ITEMS, made_up_history.NOW), {}))
+    assert "Nothing was checked yet" in page
+    assert "<svg" not in page

@@ -7,8 +7,10 @@ from dataclasses import replace
 from itertools import combinations, pairwise
 
 import pytest
+from made_up_history import NOW, standing
 
 from grader.analysis.devices import named
+from grader.history.progress import progress
 from grader.report import pictures
 from grader.report.pictures.svg import COLOURS, LogScale
 from grader.results import (
@@ -81,6 +83,10 @@ DRAWN: dict[str, Callable[[], str]] = {
             "measured",
         )
     ),
+    "trend": lambda: pictures.trend("Known", standing().levels, standing().whole),
+    "trend on a phone": lambda: pictures.trend("Known", standing().topics, standing().whole, 340),
+    "trend of nothing": lambda: pictures.trend("Known", [], progress([], [], NOW).whole),
+    "spark": lambda: pictures.spark(standing().whole),
     "no timeline": lambda: pictures.intervals([], None, "nothing"),
 }
 

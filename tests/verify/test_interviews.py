@@ -113,6 +113,8 @@ def test_a_weak_candidate_gets_a_fair_card(name: str, tmp_path: Path) -> None:
     def says(asked: Asked) -> str:
         if asked.step.endswith((".limits", ".next")):
             return "memory bandwidth, shared memory, streams, cache"
+        if asked.step.endswith((".before", ".after", ".now")):
+            return "1000"
         return guessed(asked) if asked.wanted else "It depends."
 
     candidate = Candidate(says, {f"{rounds[0].rung}.code": [first, naive]})
@@ -178,17 +180,22 @@ def test_a_session_that_was_killed_is_resumed(tmp_path: Path) -> None:
     (tmp_path / "interview-transpose-1.cu").write_text(
         topics.load("transpose").rungs[0].path.read_text(), encoding="utf-8"
     )
+    typed = "skip\n" * 5 + "\nskip\n"  # three probes and two nudges, the code, its ratio
     again = subprocess.run(
-        [*command, "--resume", path.name], input="\n\n\n", capture_output=True, text=True, cwd=tmp_path,
+        [*command, "--resume", path.name], input=typed, capture_output=True, text=True, cwd=tmp_path,
         env=environment, check=False,
     )  # fmt: skip
     assert again.returncode == 1, again.stderr
-    assert "To begin with" not in again.stdout
+    assert "how fast can a" not in again.stdout
     assert "RIGHT" in again.stdout
     assert "Broken off" in again.stdout
     assert all(len(line) <= 80 for line in again.stdout.splitlines())
     steps = [item["step"] for item in json.loads(path.read_text())["answers"]]
-    assert steps == ["opening", "00_naive.code", "00_naive.now"]
+    assert [step for step in steps if not step.startswith("opening.")] == [
+        "opening",
+        "00_naive.code",
+        "00_naive.now",
+    ]
 
 
 def test_answers_of_a_session_are_typed(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Generic, TypedDict, TypeVar
 
 from grader.errors import WarpladderError
-from grader.interview import reading
+from grader.interview import credit, reading
 from grader.interview.points import check_weights, read_weight
 from grader.interview.probes.kinds import Draw, Parameters, Probe, fields, known, read_draw, read_probe
 from grader.interview.probes.posing import formatted
 from grader.interview.reading import Level, Source, prose
-from grader.interview.session import Kind
+from grader.interview.session import Kind, Probed, Session
 from grader.interview.talks import Talks
 from grader.workbook.content import content_root
 from grader.workbook.expressions import nearest
@@ -169,6 +169,16 @@ def read_head(table: Table) -> Head:
 
 def _step(table: Table, draw: Draw) -> Step:
     return Step(read_weight(table), read_probe(table, draw, others=("weight",)))
+
+
+def checked_steps(drill: Drill, kept: Session) -> list[credit.Point]:
+    """How the steps that were asked were answered."""
+    found = []
+    for step in drill.steps:
+        answer = kept.answer(f"{drill.name}.{step.probe.name}")
+        if isinstance(answer, Probed):
+            found.append(credit.Point(step.weight, step.probe.name.replace("_", " "), None, [answer]))
+    return found
 
 
 def nothing_to_prove(drill: Drill) -> Iterator[WarpladderError]:

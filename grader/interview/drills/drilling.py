@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import WarpladderError
-from grader.interview import credit
-from grader.interview.drills.drill import Drill, Format, find
+from grader.interview.drills.drill import Drill, Format, checked_steps, find
 from grader.interview.interviewer import BrokenOff, Interviewer, Judge
 from grader.interview.reading import Level
 from grader.interview.room import Back, Frontend
-from grader.interview.session import Clock, Probed, Session
+from grader.interview.session import Clock, Session
 from grader.interview.talks import Talks
 
 
@@ -92,32 +91,25 @@ class Drilling:
 
     def _drill(self, drill: Drill, heading: str) -> None:
         """A drill; what was asked before the session was broken off is not asked again."""
-        parameters = drill.drawn(self.kept.seed)
-        steps = [f"{drill.name}.{step.probe.name}" for step in drill.steps]
-        if any(self.interviewer.open(step) for step in steps):
+        parameters, before = drill.drawn(self.kept.seed), len(self.kept.answers)
+        steps = {f"{drill.name}.{step.probe.name}": step for step in drill.steps}
+        further = [f"{drill.name}.{name}" for name, _ in drill.further]
+        if any(self.interviewer.open(name) for name in (*steps, *further)):
             self.interviewer.frontend.say(drill.given(parameters), heading)
-        while left := [
-            (step, asked)
-            for step, asked in zip(drill.steps, steps, strict=True)
-            if self.interviewer.open(asked)
-        ]:
-            step, asked = left[0]
-            try:
-                self.talks.probe(asked, heading, step.probe, f"{self.what.name}/{drill.name}", parameters)
-            except Back:
-                self.interviewer.back()
+        for name, step in steps.items():
+            while self.interviewer.open(name):
+                try:
+                    self.talks.probe(name, heading, step.probe, f"{self.what.name}/{drill.name}", parameters)
+                    self.interviewer.told()  # the next step's text may tell the answer
+                except Back:
+                    self.interviewer.back()
         self.what.after(drill, self.talks, drill.name)
-        self._look_back(drill, heading)
+        if len(self.kept.answers) > before:
+            self._look_back(drill, heading)
 
     def _look_back(self, drill: Drill, heading: str) -> None:
-        """Show how it went, once."""
-        points = []
-        for step in drill.steps:
-            answer = self.kept.answer(f"{drill.name}.{step.probe.name}")
-            if isinstance(answer, Probed):
-                name = step.probe.name.replace("_", " ")
-                points.append(credit.Point(step.weight, name, None, [answer]))
-        if points and len(self.kept.answers) > self.kept.shown:
+        """Show how it went."""
+        points = checked_steps(drill, self.kept)
+        if points:
             with self.interviewer.clock.paused():
                 self.interviewer.frontend.checked(heading, points)
-            self.interviewer.told()

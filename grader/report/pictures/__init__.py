@@ -1,5 +1,5 @@
-"""Pictures as SVG text: of results, of a device's limits, of threads, of what a block accesses of each array, and of
-one warp's access to memory.
+"""Pictures as SVG text: of results, of a device's limits, of threads, of what a block accesses of each array, of one
+warp's access to memory, and of skills over weeks.
 
 Each function returns a picture that is complete in itself (`str`), the same for the same arguments, with a title and
 a description for screen readers, and readable on a light and on a dark page. In a notebook:
@@ -14,6 +14,7 @@ from grader.report.pictures.occupancies import occupancy
 from grader.report.pictures.rooflines import roofline
 from grader.report.pictures.threads import register_tile, warps
 from grader.report.pictures.timelines import intervals, timeline
+from grader.report.pictures.trends import spark, trend, trend_for_pages
 
 __all__ = [
     "Bar",
@@ -29,6 +30,9 @@ __all__ = [
     "register_tile",
     "roofline",
     "sectors",
+    "spark",
     "timeline",
+    "trend",
+    "trend_for_pages",
     "warps",
 ]

@@ -1,0 +1,177 @@
+"""A learner's history: what is due today, and how skills stand."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    HtmlOption,
+    JsonOption,
+    app,
+    check_outputs,
+    console_for,
+    file_of,
+    write_file,
+    write_structs,
+)
+from grader.errors import WarpladderError
+
+if TYPE_CHECKING:
+    from grader.history.store import Store
+    from grader.interview.practice.catalogue import Askable, Catalogue
+    from grader.interview.session import Session
+    from grader.workbook.topic import Topic
+
+COUNT = 12
+"""Items in a day: about ten minutes."""
+
+
+@app.command()
+def today(
+    count: Annotated[int, typer.Option("--count", min=1, help="How many to ask at the most.")] = COUNT,
+    level: Annotated[
+        str, typer.Option("--level", metavar="LEVEL", help="New ones up to junior, mid, senior or staff.")
+    ] = "senior",
+    topic: Annotated[
+        str | None, typer.Option("--topic", metavar="TOPIC", help="Only what belongs to a ladder.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--list", help="List what is due, and ask nothing.")] = False,
+    json: JsonOption = None,
+) -> None:
+    """Answer what is due today, and a few new questions.
+
+    Short questions come back after a day where you did not know, and after weeks where you did. Each answer is
+    saved; Ctrl-C breaks off, and the same command goes on. --json lists what is due.
+
+    \b
+    Examples:
+      ladder today
+      ladder today --count 20 --topic gemm
+      ladder today --list
+    """
+    from grader.history.schedule import Schedule
+    from grader.history.store import Store, folder
+    from grader.interview.practice import catalogue, recall
+    from grader.interview.practice.recording import outcomes
+    from grader.interview.reading import known_level
+    from grader.report.history import console
+    from grader.workbook.topics import discover
+
+    topics, now = discover(), datetime.now().astimezone()
+    if topic is not None and topic not in topics:
+        raise WarpladderError(f"there is no topic `{topic}`", remedy="`ladder topics` shows all")
+    found, shown = catalogue.discover(topics), console_for()
+    with Store() as store:
+        schedule = Schedule(store.outcomes())
+        day = found.day(schedule, known_level(level), topic, now, count)
+        if json is not None:
+            write_structs(json, day)
+            return
+        path = folder() / "today.json"
+        kept = None if every else _unfinished(path, found.askable)
+        if kept is None:
+            shown.print(console.today(day, now, schedule.next_due(now)))
+        if every:
+            shown.print(console.items(day))
+        elif kept is not None or day.items:
+            kept = kept or recall.begin(day.items, secrets.randbelow(10_000))
+            _recall(kept, path, found, topics, store)
+        if kept is not None and kept.over:
+            shown.print(console.done(outcomes(kept, found.items), Schedule(store.outcomes()), now))
+        if day.elsewhere:
+            shown.print(console.elsewhere(day))
+    raise typer.Exit(PASSED if kept is None or kept.over else NOT_PASSED)
+
+
+@app.command()
+def progress(
+    level: Annotated[
+        str, typer.Option("--level", metavar="LEVEL", help="Count what was never asked up to this level.")
+    ] = "senior",
+    html: HtmlOption = None,
+    json: JsonOption = None,
+    export: Annotated[
+        Path | None, typer.Option("--export", metavar="FILE", help="Write your whole history as JSON.")
+    ] = None,
+    import_: Annotated[
+        Path | None, typer.Option("--import", metavar="FILE", help="Merge an exported history into yours.")
+    ] = None,
+) -> None:
+    """Show how your skills change, and what teaches weak points.
+
+    Each skill is what you knew at the end of a week, as it was checked; for a weak point, the rung and the notebook
+    that teach it. Your history is one file, progress.sqlite, in $WARPLADDER_HOME or ~/.local/share/warpladder.
+
+    \b
+    Examples:
+      ladder progress
+      ladder progress --html progress.html
+      ladder progress --export history.json
+      ladder progress --import history.json
+    """
+    from grader.history.exchange import exported, import_from
+    from grader.history.progress import progress as progress_of
+    from grader.history.remedies import Remedies
+    from grader.history.store import Store
+    from grader.interview.practice import catalogue
+    from grader.interview.reading import known_level
+    from grader.report.history import console, page
+    from grader.workbook import units
+    from grader.workbook.topics import discover
+
+    check_outputs(html, export, file_of(json))
+    topics = discover()
+    items = list(catalogue.discover(topics).items.values())
+    with Store() as store:
+        if import_ is not None:
+            added = units.number_of(import_from(import_, store), "new answer")
+            console_for(stderr=True).print(f"{import_}: {added}", soft_wrap=True)
+        if export is not None:
+            write_file(export, exported(store))
+        found = progress_of(store.outcomes(), items, datetime.now().astimezone(), known_level(level))
+    remedies = Remedies(topics)
+    cures = {point.item.key: remedies.of(point.item) for point in found.weak}
+    if html is not None:
+        write_file(html, page.progress(found, cures))
+    if json is not None:
+        write_structs(json, {"progress": found, "remedies": cures})
+    if json != "-":
+        console_for().print(console.progress(found, cures))
+
+
+def _recall(kept: Session, path: Path, found: Catalogue, topics: dict[str, Topic], store: Store) -> None:
+    """Ask what is left of a day, and write what was checked, whether it was finished or broken off."""
+    from grader.cli.frontend import Terminal
+    from grader.interview.interviewer import BrokenOff
+    from grader.interview.practice import recall, recording
+
+    terminal = Terminal(console_for(), topics)
+    if kept.answers:
+        terminal.say(f"Going on: {len(kept.answers)} of {len(kept.questions)} answered.")
+    try:
+        recall.Recall(found.askable, kept, path, terminal).run()
+    except BrokenOff:
+        terminal.say("Broken off. To go on: `ladder today`")
+    outcomes = recording.outcomes(kept, found.items)
+    store.record(recording.day(kept, outcomes), outcomes)
+    if kept.over:
+        path.unlink()
+
+
+def _unfinished(path: Path, askable: dict[str, Askable]) -> Session | None:
+    """A day that was broken off, with something left to ask. One that cannot be read is begun anew."""
+    from grader.interview import session as sessions
+
+    with suppress(WarpladderError):
+        kept = sessions.load(path)
+        if any(kept.answer(key) is None for key in kept.questions if key in askable):
+            return kept
+    return None

@@ -1,0 +1,121 @@
+"""A whole day of interviews."""
+
+from __future__ import annotations
+
+import secrets
+from itertools import count as from_number
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli.options import (
+    NOT_PASSED,
+    PASSED,
+    ArchOption,
+    DeviceOption,
+    JsonOption,
+    app,
+    console_for,
+    write_structs,
+)
+from grader.cli.remembering import remember
+
+if TYPE_CHECKING:
+    from grader.cli.frontend import Terminal
+    from grader.interview.card import Card
+    from grader.interview.interviewer import Judge
+    from grader.interview.loops.loop import Loop, Stage
+    from grader.interview.session import Session
+
+
+@app.command()
+def loop(
+    level: Annotated[
+        str, typer.Option("--level", metavar="LEVEL", help="junior, mid, senior or staff.")
+    ] = "senior",
+    style: Annotated[
+        str, typer.Option("--style", metavar="STYLE", help="The kind of job: see --list.")
+    ] = "kernels",
+    seed: Annotated[int | None, typer.Option("--seed", min=0, help="Draw the same day again.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", metavar="FOLDER", help="Go on with a day that was broken off.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--list", help="List the styles, and ask nothing.")] = False,
+    json: JsonOption = None,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+) -> None:
+    """Sit a whole day of interviews: screen, coding, design.
+
+    With sums on paper, and a bug hunt or a diagnosis, as the style and the level have them. What was drawn and each
+    answer are kept in a folder, loop-1; whatever ends the program, --resume goes on where it stood. There are breaks
+    between the parts, and the clock stands still.
+
+    \b
+    Examples:
+      ladder loop --level senior --style kernels
+      ladder loop --resume loop-1
+      ladder loop --list
+    """
+    from grader.cli.frontend import Terminal
+    from grader.interview.interviewer import WorkbookJudge
+    from grader.interview.loops import library, plan
+    from grader.interview.loops.loop import Loop, draw
+    from grader.interview.reading import known_level
+    from grader.report.history import loop as views
+    from grader.workbook.topics import discover
+
+    styles = plan.discover()
+    if every:
+        console_for().print(views.styles(styles.values()))
+        return
+    topics = discover()
+    has = library.discover(topics)
+    if resume is None:
+        drawn = secrets.randbelow(10_000) if seed is None else seed
+        chosen = draw(plan.find(styles, style), known_level(level), drawn, has)
+        day = Loop.begin(_free_folder(), chosen, has)
+    else:
+        day = Loop(resume, has)
+    terminal = Terminal(console_for(), topics)
+    terminal.console.print(views.plan(day.drawn, day.cards(), day.folder))
+    over = _run(day, terminal, WorkbookJudge(device, arch))
+    cards = day.cards()
+    if over:
+        terminal.console.print(views.result(cards))
+    if json is not None:
+        write_structs(json, {"drawn": day.drawn, "cards": [card for _, card in cards]})
+    raise typer.Exit(PASSED if over else NOT_PASSED)
+
+
+def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
+    """Ask what is left; whether that was everything."""
+    from grader.interview.interviewer import BrokenOff
+    from grader.report import interviews
+    from grader.report.history import loop as views
+
+    def ready(stage: Stage) -> None:
+        terminal.console.print(views.ready(stage))
+        input("> ")
+        if stage.kept is not None:
+            terminal.welcome(stage.kept, stage.file)
+
+    def done(stage: Stage, kept: Session, card: Card) -> None:
+        terminal.console.print(interviews.card(card))
+        remember(kept, card, day.library.catalogue)
+
+    try:
+        day.run(terminal, judge, ready, done)
+    except (BrokenOff, KeyboardInterrupt, EOFError):
+        terminal.say(f"Broken off. To go on: `ladder loop --resume {day.folder}`")
+        for stage, card in day.cards():
+            if stage.kept is not None and card is not None and not stage.over:
+                remember(stage.kept, card, day.library.catalogue)
+        return False
+    return True
+
+
+def _free_folder() -> Path:
+    """A folder of the current one for a new day."""
+    return next(path for number in from_number(1) if not (path := Path(f"loop-{number}")).exists())

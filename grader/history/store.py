@@ -1,0 +1,216 @@
+"""A learner's file: every outcome there was, in one SQLite database that two processes may write at a time.
+
+It is one file, without SQLite's write-ahead log, which does not work in home folders that lie on another machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from grader.errors import WarpladderError
+from grader.history import schema
+from grader.history.outcomes import Outcome, Sitting
+
+FILE = "progress.sqlite"
+PATIENCE_S = 10.0
+"""How long a process waits for another one that is writing."""
+
+
+def folder() -> Path:
+    """$WARPLADDER_HOME, or `warpladder` in the user's data folder (XDG)."""
+    if chosen := os.environ.get("WARPLADDER_HOME"):
+        return Path(chosen)
+    base = os.environ.get("XDG_DATA_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "share") / "warpladder"
+
+
+class Store:
+    """The file, opened, made if it was not there, and brought to this version. A context manager.
+
+    Every method raises WarpladderError where the file cannot be used.
+    """
+
+    def __init__(self, path: Path | None = None, patience_s: float = PATIENCE_S) -> None:
+        """`path` is progress.sqlite in `folder()` unless told otherwise."""
+        self.path = path or folder() / FILE
+        with self._told():
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(self.path, timeout=patience_s, isolation_level=None)
+        try:
+            with self._told():
+                schema.migrate(self._connection)
+        except WarpladderError:
+            self.close()
+            raise
+
+    def record(self, sitting: Sitting, outcomes: Iterable[Outcome]) -> None:
+        """Write a session, all or nothing. What was written of the same session before is replaced."""
+        self.merge([sitting], outcomes)
+
+    def merge(self, sittings: Iterable[Sitting], outcomes: Iterable[Outcome]) -> int:
+        """Write what is not there yet, all or nothing; returns how many outcomes were added.
+
+        Of two outcomes of one item in one session the later one stays, and of a sitting the longer one, so that
+        merging twice, or in another order, comes to the same.
+        """
+        with self._told(), self._transaction() as connection:
+            before = _count(connection)
+            connection.executemany(_ADD_OUTCOME, map(_row_of_outcome, outcomes))
+            connection.executemany(_ADD_SITTING, map(_row_of_sitting, sittings))
+            return _count(connection) - before
+
+    def outcomes(self) -> list[Outcome]:
+        """All of them, in the order of time."""
+        with self._told():
+            rows = self._connection.execute(
+                f"SELECT {_OUTCOME} FROM outcome ORDER BY moment, rowid"
+            ).fetchall()
+            return [_outcome(row) for row in rows]
+
+    def sittings(self) -> list[Sitting]:
+        """All of them, in the order of time."""
+        with self._told():
+            rows = self._connection.execute(f"SELECT {_SITTING} FROM sitting ORDER BY started, id").fetchall()
+            return [_sitting(row) for row in rows]
+
+    def before(self, sitting: Sitting) -> Sitting | None:
+        """The last sitting of the same format and subject that began earlier; None: there is none."""
+        alike = [
+            found
+            for found in self.sittings()
+            if (found.format, found.subject) == (sitting.format, sitting.subject)
+            and found.id != sitting.id
+            and found.started <= sitting.started
+        ]
+        return alike[-1] if alike else None
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """A transaction that writes: it waits for others at its start, where waiting cannot deadlock."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._connection
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Turn what can go wrong with the file into an error that says what to do."""
+        try:
+            yield
+        except schema.Foreign:
+            remedy = "set WARPLADDER_HOME to another folder"
+            raise WarpladderError(
+                "this is another program's database", file=self.path, remedy=remedy
+            ) from None
+        except schema.Newer:
+            message = f"a newer Warpladder wrote this file; this one reads versions up to {schema.VERSION}"
+            remedy = "upgrade Warpladder, or set WARPLADDER_HOME to another folder"
+            raise WarpladderError(message, file=self.path, remedy=remedy) from None
+        except sqlite3.Error as error:
+            raise self._explained(error) from None
+        except (ValueError, TypeError, msgspec.ValidationError) as error:
+            raise WarpladderError(
+                f"it holds what is no outcome: {error}", file=self.path, remedy=_ASIDE
+            ) from None
+        except OSError as error:
+            message = f"it cannot be made: {error.strerror}"
+            remedy = "set WARPLADDER_HOME to a folder you may write to"
+            raise WarpladderError(message, file=self.path, remedy=remedy) from None
+
+    def _explained(self, error: sqlite3.Error) -> WarpladderError:
+        name = getattr(error, "sqlite_errorname", "")
+        if name.startswith("SQLITE_NOTADB"):
+            return WarpladderError("this is no database", file=self.path, remedy=_ASIDE)
+        if name.startswith("SQLITE_CORRUPT"):
+            return WarpladderError(f"it is damaged: {error}", file=self.path, remedy=_ASIDE)
+        if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            remedy = "end the other `ladder` that is writing to it, and try again"
+            return WarpladderError("another process keeps it locked", file=self.path, remedy=remedy)
+        remedy = "make room, or set WARPLADDER_HOME to a folder you may write to"
+        return WarpladderError(f"it cannot be used: {error}", file=self.path, remedy=remedy)
+
+
+_ASIDE = "move it elsewhere; `ladder progress --import FILE` brings an exported history back"
+
+_OUTCOME = "item, moment, share, said, level, topics, format, seconds, session"
+_SITTING = "id, format, subject, started, seconds, share, said"
+
+_ADD_OUTCOME = f"""
+    INSERT INTO outcome ({_OUTCOME}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (session, item) DO UPDATE SET moment = excluded.moment, share = excluded.share, said = excluded.said,
+        level = excluded.level, topics = excluded.topics, format = excluded.format, seconds = excluded.seconds
+    WHERE excluded.moment >= moment"""
+
+_ADD_SITTING = f"""
+    INSERT INTO sitting ({_SITTING}) VALUES (?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (id) DO UPDATE SET format = excluded.format, subject = excluded.subject, started = excluded.started,
+        seconds = excluded.seconds, share = excluded.share, said = excluded.said
+    WHERE excluded.seconds >= seconds"""
+
+_Row = tuple[object, ...]
+
+
+def _count(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("SELECT count(*) FROM outcome").fetchone()[0])
+
+
+def _row_of_outcome(found: Outcome) -> _Row:
+    return (
+        found.item, _written(found.when), found.share, found.said, found.level,
+        json.dumps(found.topics), found.format, found.seconds, found.session,
+    )  # fmt: skip
+
+
+def _row_of_sitting(found: Sitting) -> _Row:
+    return (
+        found.id, found.format, found.subject, _written(found.started), found.seconds, found.share, found.said,
+    )  # fmt: skip
+
+
+def _outcome(row: tuple) -> Outcome:  # type: ignore[type-arg]
+    item, moment, share, said, level, topics, format_, seconds, session = row
+    values = {
+        "item": item, "when": _read(moment), "share": share, "said": said, "level": level,
+        "topics": json.loads(topics), "format": format_, "seconds": seconds, "session": session,
+    }  # fmt: skip
+    return msgspec.convert(values, Outcome)
+
+
+def _sitting(row: tuple) -> Sitting:  # type: ignore[type-arg]
+    session, format_, subject, started, seconds, share, said = row
+    return Sitting(session, format_, subject, _read(started), seconds, share, said)
+
+
+def _written(moment: datetime) -> str:
+    """UTC, so that the order of texts is that of time."""
+    if moment.tzinfo is None:
+        raise AssertionError(f"{moment} has no time zone")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _read(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)

@@ -1,0 +1,1 @@
+"""A whole day of interviews: screen, sums, coding, a bug hunt or a diagnosis, design."""

@@ -1,0 +1,77 @@
+"""What is asked again: items one by one, each by its probe alone, with what is right after each."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from grader.history.items import Item
+from grader.interview import credit
+from grader.interview.interviewer import BrokenOff, Interviewer
+from grader.interview.practice.catalogue import Askable
+from grader.interview.room import Back, Frontend
+from grader.interview.session import Clock, Probed, Session
+from grader.interview.talks import Talks
+
+
+def begin(items: Sequence[Item], seed: int) -> Session:
+    """A session in which nothing has been asked yet."""
+    return Session(
+        kind="today",
+        title="Today",
+        topic="",
+        questions=[item.key for item in items],
+        minutes=0,
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        seed=seed,
+        kernel_file="",
+    )
+
+
+class Recall:
+    """Items between the workbook and a candidate."""
+
+    def __init__(
+        self,
+        askable: Mapping[str, Askable],
+        kept: Session,
+        path: Path,
+        frontend: Frontend,
+        clock: Clock | None = None,
+    ) -> None:
+        """What the workbook no longer asks is left out."""
+        self.askable = [askable[key] for key in kept.questions if key in askable]
+        self.interviewer = Interviewer(kept, path, frontend, clock=clock)
+        self.talks = Talks(self.interviewer)
+        self.kept = kept
+
+    def run(self) -> Session:
+        """Ask until everything is asked. Raises BrokenOff where the candidate leaves."""
+        try:
+            self.interviewer.save()
+            for number, found in enumerate(self.askable):
+                self._ask(found, f"{number + 1} of {len(self.askable)}: {found.item.title}")
+            self.kept.over = True
+            self.interviewer.save()
+        except (KeyboardInterrupt, EOFError):
+            self.interviewer.save()
+            raise BrokenOff(self.interviewer.path) from None
+        return self.kept
+
+    def _ask(self, found: Askable, heading: str) -> None:
+        step = found.item.key
+        while self.interviewer.open(step):
+            try:
+                self.talks.probe(step, heading, found.probe, step.rpartition("/")[0])
+            except Back:
+                self.interviewer.back()
+        answer = self.kept.answer(step)
+        if isinstance(answer, Probed) and len(self.kept.answers) > self.kept.shown:
+            self.interviewer.told()
+            with self.interviewer.clock.paused():
+                shown = msgspec.structs.replace(answer, asked="")  # it was just read
+                point = credit.Point(1, found.point.text, None, [shown])
+                self.interviewer.frontend.checked("", [point])

@@ -1,0 +1,95 @@
+"""What a session adds to a learner's history: an outcome for each item that was checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from statistics import fmean
+
+from grader.history.items import Item
+from grader.history.outcomes import Outcome, Sitting
+from grader.interview import credit
+from grader.interview.card import Card
+from grader.interview.interviewer import HINT_COSTS
+from grader.interview.session import Code, Figure, Probed, Session, Talk
+
+
+def id_of(kept: Session) -> str:
+    """What tells a session from all others, also after it was resumed."""
+    return f"{kept.kind} {kept.started} {kept.seed}"
+
+
+def sitting(kept: Session, card: Card) -> Sitting:
+    """A session as a whole."""
+    return Sitting(
+        id=id_of(kept),
+        format=kept.kind,
+        subject=card.id,
+        started=_started(kept),
+        seconds=kept.elapsed_s,
+        share=card.earned / card.asked if card.asked else 0.0,
+        said=card.said,
+    )
+
+
+def day(kept: Session, found: Sequence[Outcome]) -> Sitting:
+    """A day's items as a whole, from their outcomes; each counts the same."""
+    share = fmean(each.share for each in found) if found else 0.0
+    return Sitting(id_of(kept), kept.kind, "", _started(kept), kept.elapsed_s, share, None)
+
+
+def outcomes(kept: Session, items: Mapping[str, Item]) -> list[Outcome]:
+    """An outcome for each of `items` that was checked in time, by key.
+
+    It is dated by the time that the candidate has spent, so that the same session gives the same outcomes whenever it
+    is looked at.
+    """
+    found: dict[str, Outcome] = {}
+    for key, share, said, seconds, spent in _checked(kept):
+        if (item := items.get(key)) is not None:
+            when = _started(kept) + timedelta(seconds=spent)
+            found[key] = Outcome(
+                key, when, share, said, item.level, item.topics, item.format, seconds, id_of(kept)
+            )
+    return list(found.values())
+
+
+def _checked(kept: Session) -> Iterator[tuple[str, float, float | None, float, float]]:
+    """Of each checked answer its item, what it earned, what was said of it, its seconds, and the time until then."""
+    spent = 0.0
+    for answer in kept.answers:
+        spent += answer.seconds
+        if answer.late:
+            continue
+        match answer:
+            case Probed():
+                yield answer.item, *_of_probe(kept, answer), answer.seconds, spent
+            case Code():
+                share = answer.share * (1 - HINT_COSTS * answer.hint)
+                yield _judged(kept, answer.step), share, None, answer.seconds, spent
+            case Figure() if answer.right is not None:
+                yield _judged(kept, answer.step), answer.share, None, answer.seconds, spent
+
+
+def _judged(kept: Session, step: str) -> str:
+    """The item of a step that is no probe: of a coding round, or of what a drill asks after its own."""
+    if kept.kind == "interview":
+        return f"{kept.topic}/{step}"
+    return f"{kept.kind}/{step.replace('.', '/')}"
+
+
+def _of_probe(kept: Session, answer: Probed) -> tuple[float, float | None]:
+    """What an answer to a probe earned, as part of a point where it is one, and whether the point was said."""
+    step, _, part = answer.step.rpartition(".")
+    talk, _, number = step.rpartition(".")
+    asked = kept.answer(talk)
+    if not isinstance(asked, Talk):
+        return credit.of_probe(answer), None
+    heard = asked.points[int(number)].heard
+    if part == "again":
+        return credit.PROMPTED * credit.of_probe(answer), float(heard)
+    return credit.of_point([answer], heard), float(heard)
+
+
+def _started(kept: Session) -> datetime:
+    return datetime.fromisoformat(kept.started).astimezone(UTC)

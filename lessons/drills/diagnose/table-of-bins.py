@@ -1,0 +1,11 @@
+"""Counted on the kernel and on its cure."""
+
+from grader.interview.drills.looked_at import prediction
+
+
+def wavefronts() -> dict[str, float]:
+    """Wavefronts of a warp's atomicAdd on shared memory."""
+    return prediction(
+        __file__,
+        "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_atom.sum / smsp__inst_executed_op_shared_atom_dot_alu.sum",
+    )

@@ -1,0 +1,29 @@
+"""What a result is worth to a product. Source of the sums: Amdahl, 1967."""
+
+
+def real_gain(claimed: int, library: int) -> float:
+    """Over what is in use."""
+    return claimed / library
+
+
+def request_gain(speedup: float, percent: int) -> dict[str, float]:
+    """Per cent by which the whole shrinks."""
+    rest = percent / speedup
+    return {"answer": percent - rest, "rest": rest}
+
+
+def gpus_saved(gpus: int, percent: int) -> float:
+    """GPUs for the same load."""
+    return gpus * (100 - percent) / 100
+
+
+def gain_at_batch(kv: float, batch: int, compute: int) -> dict[str, float]:
+    """A step of decoding takes the longer of reading and arithmetic; GB over TB/s are ms."""
+    before, after = (14 + kv * batch) / 4, (3.5 + kv * batch) / 4
+    return {"answer": max(before, compute) / max(after, compute), "before": before, "after": after}
+
+
+def payback_weeks(weeks: int, engineers: int, gpus: int, price: int) -> dict[str, float]:
+    """Cost over what a week saves."""
+    cost, saved = weeks * engineers * 4000, gpus * price * 168
+    return {"answer": cost / saved, "cost": cost, "saved": saved}

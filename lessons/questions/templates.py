@@ -1,0 +1,63 @@
+"""Templates: what is deduced, chosen and built. Source: the C++ standard, [temp.deduct.call], [over.match.best]."""
+
+
+def kernels_built(types: int, tiles: int, layouts: int, targets: int) -> int:
+    """Instances times architectures."""
+    return types * tiles * layouts**2 * targets
+
+
+def statics(calls: str) -> dict[str, str]:
+    """A counter for each type that is deduced."""
+    counts: dict[str, int] = {}
+    printed, types = "", []
+    for call in calls.split("next(")[1:]:
+        argument = call.split(")")[0]
+        kind = "char" if "'" in argument else "double" if "." in argument else "int"
+        counts[kind] = counts.get(kind, 0) + 1
+        printed += str(counts[kind])
+        types.append(kind)
+    return {"answer": printed, "types": ", ".join(types)}
+
+
+def deduced(parameter: str, argument: str) -> dict[str, str]:
+    """T for lvalues i of type int and c of type const int."""
+    if parameter == "T":
+        return {"answer": "int", "why": "By value, const of the argument is dropped"}
+    plain = "const int" if argument == "c" else "int"
+    if parameter == "T&":
+        return {"answer": plain, "why": "The reference is in the parameter, and const has to be kept"}
+    return {"answer": f"{plain}&", "why": "For an lvalue, a forwarding reference makes T an lvalue reference"}
+
+
+def chosen(argument: str) -> dict[str, str]:
+    """By exactness first, then non-template, then more specialised."""
+    if argument.startswith("&"):
+        return {"answer": "2", "why": "Both templates fit exactly, and T* is more specialised"}
+    if argument == "d":
+        return {"answer": "3", "why": "Template 1 fits exactly too, but a non-template wins"}
+    return {"answer": "1", "why": "With T deduced it fits exactly, where 3 would need a conversion"}
+
+
+def local_bytes(m: int, n: int, bounds: str) -> dict[str, float | str]:
+    """Arrays with indices unknown at compile time lie in local memory."""
+    if bounds == "template parameters":
+        return {"answer": 0, "why": "Unrolled, every index is a constant, and each element is a register"}
+    return {
+        "answer": 4 * m * n,
+        "why": "Registers cannot be indexed by a variable, so the array is put into memory",
+    }
+
+
+def modulo(w: str) -> dict[str, str]:
+    """By what is known of the divisor."""
+    if "64" in w:
+        return {"answer": "by one AND", "why": "A power of two keeps the lower bits"}
+    if "100" in w:
+        return {
+            "answer": "by a multiplication, a shift and a subtraction",
+            "why": "The reciprocal is known, as a fixed-point constant",
+        }
+    return {
+        "answer": "by a division routine of a dozen instructions or more",
+        "why": "Nothing is known of it",
+    }

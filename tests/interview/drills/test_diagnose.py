@@ -1,0 +1,162 @@
+"""Slow kernels to diagnose: what is proved of each, and the page that is made of it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from scripted_candidate import Candidate
+
+from grader.errors import WarpladderError
+from grader.interview import card
+from grader.interview.checks import check_drill
+from grader.interview.drills import diagnose, drilling, page
+from grader.interview.interviewer import WorkbookJudge
+from grader.interview.probes.kinds import ChoiceProbe
+from grader.interview.probes.posing import pose
+from grader.interview.session import Code, Session
+from grader.workbook import topics
+
+DRILLS = diagnose.FORMAT.discover()
+SAMPLE = "square-by-square"
+
+
+def copied(folder: Path, name: str = SAMPLE) -> Path:
+    """A copy of a drill's files; its TOML."""
+    for file in diagnose.FORMAT.folder().glob(f"{name}.*"):
+        shutil.copy(file, folder)
+    return folder / f"{name}.toml"
+
+
+def problems(file: Path) -> list[str]:
+    return [str(problem) for problem in diagnose.prove(diagnose.read_diagnosis(file))]
+
+
+def test_there_are_fifteen_of_different_limits():
+    assert len(DRILLS) >= 15
+    assert {drill.limited_by for drill in DRILLS.values()} == {
+        "dram",
+        "l2",
+        "l1",
+        "issue",
+        "latency",
+        "atomics",
+    }
+
+
+def test_the_page_shows_what_was_counted_within_80_columns():
+    drill = DRILLS[SAMPLE]
+    shown = drill.given({})
+    assert "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum                 1,048,576" in shown
+    assert "sectors a global store request                                        32" in shown
+    assert "out[size_t(column) * M + row]" in shown
+    fences = shown.split("```")[1::2]
+    assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH
+
+
+def test_no_kernel_says_why_it_is_slow():
+    telling = ("conflict", "coalesc", "diverg", "uncoalesced", "spill", "slow", "occupancy")
+    for drill in DRILLS.values():
+        source = drill.kernel.read_text(encoding="utf-8").lower()
+        assert not [word for word in telling if word in source], drill.name
+
+
+def test_sources_fit_the_page():
+    for drill in DRILLS.values():
+        for file in (drill.kernel, drill.cure):
+            assert max(map(len, file.read_text(encoding="utf-8").splitlines())) <= page.WIDTH - 5, file.name
+
+
+def test_the_right_limit_is_mostly_not_the_longest():
+    """Who always takes the longest of four would be right in a quarter of the drills."""
+    probes = [step.probe for drill in DRILLS.values() for step in drill.steps]
+    choices = [probe for probe in probes if isinstance(probe, ChoiceProbe)]
+    longest = [probe for probe in choices if len(probe.right[0]) > max(map(len, probe.wrong))]
+    assert len(longest) <= len(choices) / 4
+
+
+def test_a_prediction_is_counted_on_the_cure():
+    step = DRILLS[SAMPLE].steps[1]
+    posed = pose(step.probe, "1")
+    assert posed.value == 1024 * 1024 / 8
+    assert "where it was 1,048,576" in posed.explain
+
+
+def test_a_drill_is_proved():
+    assert problems(DRILLS[SAMPLE].file) == []
+
+
+def test_another_limiter_than_the_declared_one_is_found(tmp_path):
+    file = copied(tmp_path)
+    file.write_text(file.read_text().replace('limited_by = "l2"', 'limited_by = "dram"'))
+    assert any("limited by l2, not dram" in problem for problem in problems(file))
+
+
+def test_a_cure_that_cures_nothing_is_found(tmp_path):
+    file = copied(tmp_path)
+    shutil.copy(file.with_suffix(".cu"), file.with_suffix(".cure.cu"))
+    found = problems(file)
+    assert any("1.00 times as fast" in problem for problem in found)
+    assert any("`goal` is False of the kernel and False of its cure" in problem for problem in found)
+
+
+def test_a_cure_that_is_wrong_is_found(tmp_path):
+    file = copied(tmp_path)
+    cure = file.with_suffix(".cure.cu")
+    cure.write_text(cure.read_text().replace("    __syncthreads();\n", ""))
+    (found,) = problems(file)
+    assert "race" in found or "syncthreads" in found
+
+
+def test_a_kernel_without_its_cure_is_refused(tmp_path):
+    file = copied(tmp_path)
+    file.with_suffix(".cure.cu").unlink()
+    with pytest.raises(WarpladderError, match=r"square-by-square\.cure\.cu is missing"):
+        diagnose.read_diagnosis(file)
+
+
+def test_weights_include_mending(tmp_path):
+    file = copied(tmp_path)
+    file.write_text(file.read_text().replace("weight = 40", "weight = 30"))
+    with pytest.raises(WarpladderError, match="90"):
+        diagnose.read_diagnosis(file)
+
+
+def mended(tmp_path: Path, *versions: str) -> tuple[Session, Candidate]:
+    """A session of the sample in which nothing but the kernel is worked on."""
+    candidate = Candidate({}, {f"{SAMPLE}.mend": versions})
+    kept = drilling.begin(diagnose.FORMAT, [DRILLS[SAMPLE]], 1)
+    path = tmp_path / "diagnose-1.json"
+    return drilling.Drilling(
+        diagnose.FORMAT, DRILLS, kept, path, candidate, WorkbookJudge("emulator")
+    ).run(), candidate
+
+
+def test_a_kernel_that_reaches_the_goal_earns_the_points(tmp_path):
+    kept, candidate = mended(tmp_path, DRILLS[SAMPLE].cure.read_text(encoding="utf-8"))
+    code = kept.answer(f"{SAMPLE}.mend")
+    assert isinstance(code, Code)
+    assert (code.verdict, code.share, code.attempts) == ("pass", 1.0, 1)
+    assert any("A cure" in said and "become" in said for said in candidate.read)
+    assert card.of_drills([DRILLS[SAMPLE]], kept).earned == 40
+
+
+def test_a_kernel_that_is_right_and_as_slow_as_before_does_not(tmp_path):
+    slow = DRILLS[SAMPLE].kernel.read_text(encoding="utf-8").replace("ROWS = 8", "ROWS = 16")
+    kept, candidate = mended(tmp_path, slow)
+    code = kept.answer(f"{SAMPLE}.mend")
+    assert isinstance(code, Code)
+    assert (code.verdict, code.share) == ("pass", 0.0)
+    assert any(
+        "`store_sectors` is 1048576" in said or "`store_sectors` is 1,048,576" in said
+        for said in candidate.read
+    )
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("name", DRILLS)
+def test_every_drill_is_proved(name):
+    drill = DRILLS[name]
+    assert [str(problem) for problem in check_drill(drill, topics.discover())] == []
+    assert [str(problem) for problem in diagnose.prove(drill)] == []
+    fences = drill.given({}).split("```")[1::2]
+    assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH + 2
