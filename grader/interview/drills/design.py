@@ -14,7 +14,7 @@ from grader.interview.drills.drill import (
     HEAD,
     Drill,
     Format,
-    checked_steps,
+    look_back,
     nothing_to_prove,
     read_head,
     read_table,
@@ -67,11 +67,8 @@ def read_design(path: Path) -> Design:
 def ask_for_the_plan(drill: Design, talks: Talks, step: str) -> None:
     """Tell the right figures, so that nobody plans with wrong ones; then ask for the plan."""
     asked, heading = f"{step}.{PLAN}", f"{drill.title}: the plan"
-    figures = checked_steps(drill, talks.kept)
-    if figures and talks.interviewer.open(asked) and len(talks.kept.answers) > talks.kept.shown:
-        talks.interviewer.told()
-        with talks.clock.paused():
-            talks.frontend.checked(f"{drill.title}: the figures", figures)
+    if talks.kept.answer(asked) is None:
+        look_back(drill, talks, step)
     question = formatted(drill.question, drill.drawn(talks.kept.seed))
     while not talks.interviewer.clock.up:
         try:

@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.errors import WarpladderError
 from grader.interview.counted import counted_file
 from grader.interview.drills import page
-from grader.interview.drills.drill import HEAD, Drill, Format, read_head, read_table
+from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
 from grader.interview.drills.looked_at import CURE, modelled
 from grader.interview.drills.mending import Task, Worth, difference, file_of, mend
 from grader.interview.points import check_weights, read_weight
@@ -104,10 +104,10 @@ def _mend(table: Table) -> Mend:
 
 
 def mended(drill: Diagnosis, talks: Talks, step: str) -> None:
-    """Have it mended; then show what would have done."""
+    """Have it mended; then show what would have done, and how the steps went."""
     interviewer = talks.interviewer
     if not interviewer.open(f"{step}.mend"):
-        return
+        return look_back(drill, talks, step)
     topic = topics.load(drill.topic)
 
     slow = drill.kernel.read_text(encoding="utf-8")
@@ -127,6 +127,7 @@ def mended(drill: Diagnosis, talks: Talks, step: str) -> None:
     with interviewer.clock.paused():
         cure = drill.cure.read_text(encoding="utf-8")
         interviewer.frontend.say(f"{times}\n\n{difference(slow, cure)}", "A cure")
+    return look_back(drill, talks, step)
 
 
 def worth(drill: Diagnosis, result: Grade) -> Worth:

@@ -186,5 +186,9 @@ def nothing_to_prove(drill: Drill) -> Iterator[WarpladderError]:
     yield from ()
 
 
-def nothing_after(drill: Drill, talks: Talks, step: str) -> None:
-    """What a format asks after the steps, where it asks nothing."""
+def look_back(drill: Drill, talks: Talks, step: str) -> None:
+    """Show how the steps went: all that comes after them in a format that asks nothing more."""
+    points = checked_steps(drill, talks.kept)
+    if points:
+        with talks.clock.paused():
+            talks.frontend.checked(drill.title, points)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import WarpladderError
-from grader.interview.drills.drill import Drill, Format, checked_steps, find
+from grader.interview.drills.drill import Drill, Format, find
 from grader.interview.interviewer import BrokenOff, Interviewer, Judge
 from grader.interview.reading import Level
 from grader.interview.room import Back, Frontend
@@ -91,11 +91,12 @@ class Drilling:
 
     def _drill(self, drill: Drill, heading: str) -> None:
         """A drill; what was asked before the session was broken off is not asked again."""
-        parameters, before = drill.drawn(self.kept.seed), len(self.kept.answers)
+        parameters = drill.drawn(self.kept.seed)
         steps = {f"{drill.name}.{step.probe.name}": step for step in drill.steps}
         further = [f"{drill.name}.{name}" for name, _ in drill.further]
-        if any(self.interviewer.open(name) for name in (*steps, *further)):
-            self.interviewer.frontend.say(drill.given(parameters), heading)
+        if not any(self.interviewer.open(name) for name in (*steps, *further)):
+            return
+        self.interviewer.frontend.say(drill.given(parameters), heading)
         for name, step in steps.items():
             while self.interviewer.open(name):
                 try:
@@ -104,12 +105,3 @@ class Drilling:
                 except Back:
                     self.interviewer.back()
         self.what.after(drill, self.talks, drill.name)
-        if len(self.kept.answers) > before:
-            self._look_back(drill, heading)
-
-    def _look_back(self, drill: Drill, heading: str) -> None:
-        """Show how it went."""
-        points = checked_steps(drill, self.kept)
-        if points:
-            with self.interviewer.clock.paused():
-                self.interviewer.frontend.checked(heading, points)

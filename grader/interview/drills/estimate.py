@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from grader.interview.drills.drill import Format, nothing_after, nothing_to_prove, read_drill
+from grader.interview.drills.drill import Format, look_back, nothing_to_prove, read_drill
 
-FORMAT = Format("estimate", "a sum on paper", read_drill, nothing_to_prove, nothing_after)
+FORMAT = Format("estimate", "a sum on paper", read_drill, nothing_to_prove, look_back)

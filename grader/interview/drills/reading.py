@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.interview.drills import listing
-from grader.interview.drills.drill import HEAD, Drill, Format, nothing_after, read_head, read_table
+from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
 from grader.interview.points import check_weights
 from grader.interview.probes.kinds import MARK, Parameters
 from grader.workbook.strict_toml import Table
@@ -78,6 +78,6 @@ FORMAT = Format(
     "a listing of PTX or SASS",
     read_reading,
     prove,
-    nothing_after,
+    look_back,
     (".toml", ".py", ".cu", listing.PTX, listing.SASS),
 )

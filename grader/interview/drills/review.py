@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from grader.errors import WarpladderError
-from grader.interview.drills.drill import HEAD, Drill, Format, read_head, read_table
+from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
 from grader.interview.drills.mending import Task, Worth, changed, difference, file_of, mend
 from grader.interview.points import WHOLE
 from grader.interview.probes.kinds import MARK, LineProbe
@@ -196,10 +196,10 @@ def _run(table: Table) -> Expected:
 
 
 def mended(drill: Review, talks: Talks, step: str) -> None:
-    """Have it mended; then show what would have done."""
+    """Have it mended; then show what would have done, and how the steps went."""
     interviewer = talks.interviewer
     if not interviewer.open(f"{step}.mend"):
-        return
+        return look_back(drill, talks, step)
     task = Task(
         step=f"{step}.mend",
         heading=drill.title,
@@ -213,6 +213,7 @@ def mended(drill: Review, talks: Talks, step: str) -> None:
     mend(interviewer, task, file_of(interviewer, drill.name, drill.source.suffix))
     with interviewer.clock.paused():
         interviewer.frontend.say(difference(drill.shown, drill.cured), "A cure")
+    return look_back(drill, talks, step)
 
 
 def worth(drill: Review, result: Grade, source: str) -> Worth:
