@@ -22,7 +22,10 @@ def settles(moves: str) -> dict[str, str]:
     reach = _walks(edges, states, 20)
     several = "It has several stationary distributions"
     if any(not reach[a, b] for a in states for b in states):
-        return {"answer": several, "why": "There are two closed classes, which are never left, so the start decides"}
+        return {
+            "answer": several,
+            "why": "There are two closed classes, which are never left, so the start decides",
+        }
     period = reduce(gcd, reach["A", "A"])
     if period > 1:
         return {

@@ -28,7 +28,10 @@ def what_happens(code: str) -> dict[str, str]:
             "why": "Since C++17 a prvalue is built in its target",
         }
     if "S&& b" in code:
-        return {"answer": "neither: elided or only a reference", "why": "A cast and a reference, no new object"}
+        return {
+            "answer": "neither: elided or only a reference",
+            "why": "A cast and a reference, no new object",
+        }
     return {"answer": "a move of S", "why": "An rvalue that is not const"}
 
 

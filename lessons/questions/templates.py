@@ -42,7 +42,10 @@ def local_bytes(m: int, n: int, bounds: str) -> dict[str, float | str]:
     """Arrays with indices unknown at compile time lie in local memory."""
     if bounds == "template parameters":
         return {"answer": 0, "why": "Unrolled, every index is a constant, and each element is a register"}
-    return {"answer": 4 * m * n, "why": "Registers cannot be indexed by a variable, so the array is put into memory"}
+    return {
+        "answer": 4 * m * n,
+        "why": "Registers cannot be indexed by a variable, so the array is put into memory",
+    }
 
 
 def modulo(w: str) -> dict[str, str]:

@@ -31,8 +31,14 @@ def prints(code: str) -> dict[str, str]:
     if code.startswith("{ B b;"):
         return {"answer": "bbb", "why": "It is a B all the time"}
     if "B b = d" in code:
-        return {"answer": "bdbb", "why": "B's constructor, d.f(), and the destructors of two objects' B parts"}
-    return {"answer": "bdb", "why": "B's constructor and destructor call B::f, between them the object is a D"}
+        return {
+            "answer": "bdbb",
+            "why": "B's constructor, d.f(), and the destructors of two objects' B parts",
+        }
+    return {
+        "answer": "bdb",
+        "why": "B's constructor and destructor call B::f, between them the object is a D",
+    }
 
 
 def divergent(types: int, rule: str, clocks: int) -> dict[str, float]:

@@ -15,7 +15,10 @@ def cheapest_cure(case: str) -> dict[str, str]:
         return {"answer": "More loader workers", "why": "No kernel is slow, data are late"}
     if "Eleven" in case:
         return {"answer": "torch.compile to fuse them", "why": "A compiler fuses plain element-wise chains"}
-    return {"answer": "A kernel in Triton or CUDA", "why": "A large share, that neither compiler nor library takes"}
+    return {
+        "answer": "A kernel in Triton or CUDA",
+        "why": "A large share, that neither compiler nor library takes",
+    }
 
 
 def fused_ms(k: int, mb: int) -> dict[str, float]:
