@@ -92,6 +92,6 @@ def _outcomes(first: list[str], second: list[str]) -> set[tuple[int, int]]:
         values = {"x": 0, "y": 0, "r": 0, "q": 0}
         for place in range(4):
             target, _, source = next(one if place in places else two).partition(" = ")
-            values[target] = values[source] if source in values else 1
+            values[target] = values.get(source, 1)
         found.add((values["r"], values["q"]))
     return found

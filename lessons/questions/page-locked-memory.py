@@ -1,4 +1,4 @@
-"""Copies from pageable and pinned memory. Source: CUDA C++ Best Practices Guide, Data Transfer Between Host and Device."""
+"""Copies from pageable and pinned memory. Source: CUDA C++ Best Practices Guide, Data Transfer."""
 
 from math import floor
 
