@@ -9,10 +9,15 @@ NAMES = {"M": "Modified", "E": "Exclusive", "S": "Shared", "I": "Invalid"}
 LINE = 64
 
 
+def _accesses(trace: str) -> list[str]:
+    """What is done in turn: "0 reads"."""
+    return [access.removeprefix("core ") for access in trace.split(", ")]
+
+
 def state_after(trace: str, core: int) -> dict[str, str]:
     """The states of a line in three caches, access by access."""
     states, shown = "III", []
-    for access in trace.split(", "):
+    for access in _accesses(trace):
         states, _ = _step(states, access)
         shown.append(states)
     return {"answer": NAMES[states[core]], "states": ", ".join(shown)}
@@ -21,7 +26,7 @@ def state_after(trace: str, core: int) -> dict[str, str]:
 def bus_messages(trace: str) -> dict[str, float | str]:
     """Accesses that others have to hear of."""
     states, which = "III", []
-    for number, access in enumerate(trace.split(", "), 1):
+    for number, access in enumerate(_accesses(trace), 1):
         states, heard = _step(states, access)
         if heard:
             which.append(str(number))
