@@ -1,4 +1,4 @@
-"""Reading profiles. Sources: Nsight Compute, Profiling Guide (stall reasons, sectors); Williams et al., 2009 (peaks)."""
+"""Reading profiles. Sources: Nsight Compute, Profiling Guide (stalls, sectors); Williams et al., 2009 (peaks)."""
 
 from math import ceil
 
