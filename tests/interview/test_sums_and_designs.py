@@ -10,6 +10,7 @@ import pytest
 from knowing import Knowing
 from scripted_candidate import Candidate
 
+from grader.analysis.devices import named
 from grader.errors import WarpladderError
 from grader.interview import card
 from grader.interview.checks import check_drill
@@ -49,6 +50,22 @@ def test_there_are_designs_enough(designs: dict[str, Design]) -> None:
 def test_a_sum_is_short(drill: Drill) -> None:
     assert 1 <= len(drill.steps) <= 3
     assert drill.minutes <= 3
+
+
+BOARD = re.compile(
+    r"(?P<name>\S+) \((?P<tflops>[\d.]+) TFLOP/s of (?P<what>FP32|BF16), (?P<gbs>[\d,]+) GB/s\)"
+)
+
+
+def test_boards_are_given_with_the_figures_of_their_datasheets() -> None:
+    boards = {board for drill in ESTIMATE.discover().values() for board in drill.draw.get("board", ())}
+    given = [found for board in boards if (found := BOARD.fullmatch(str(board)))]
+    assert len(given) >= 6
+    for board in given:
+        spec = named(board["name"])
+        peak = spec.peak_flop if board["what"] == "FP32" else spec.peak_tensor
+        assert float(board["tflops"]) == pytest.approx(peak / 1e12, rel=1e-3)
+        assert float(board["gbs"].replace(",", "")) == spec.peak_dram / 1e9
 
 
 def test_every_answer_of_a_probe_says_where_its_formula_comes_from() -> None:
