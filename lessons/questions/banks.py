@@ -18,9 +18,9 @@ WORDS: dict[str, Callable[[int], int]] = {
     "96 · i": lambda i: 96 * i,
     "8 · i + 5": lambda i: 8 * i + 5,
     "i + 32 · (i mod 2)": lambda i: i + 32 * (i % 2),
-    "32 · (i mod 4) + i / 4, rounded down": lambda i: 32 * (i % 4) + i // 4,
+    "32 · (i mod 4) + ⌊i / 4⌋": lambda i: 32 * (i % 4) + i // 4,
     "64 · (i mod 8) + i": lambda i: 64 * (i % 8) + i,
-    "2 · i + i / 16, rounded down": lambda i: 2 * i + i // 16,
+    "2 · i + ⌊i / 16⌋": lambda i: 2 * i + i // 16,
 }
 
 TILES = {
