@@ -13,11 +13,11 @@ from grader.cli.interview import (
     MinutesOption,
     ResumeOption,
     ask,
-    check_cards,
+    check_pages,
     free_file,
     show_card,
 )
-from grader.cli.options import NOT_PASSED, PASSED, ArchOption, DeviceOption, app, console_for
+from grader.cli.options import NOT_PASSED, PASSED, ArchOption, DeviceOption, JsonOption, app, console_for
 from grader.cli.remembering import remember
 from grader.errors import WarpladderError
 
@@ -43,6 +43,7 @@ def design(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    json: JsonOption = None,
     every: ListOption = False,
 ) -> None:
     """Design a service or a training job, figures first.
@@ -56,7 +57,7 @@ def design(
       ladder design chat-service
       ladder design --list
     """
-    _drill("design", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
+    _drill("design", names, level, topic, count, seed, minutes, resume, card, json, every, "emulator", None)
 
 
 @app.command()
@@ -69,6 +70,7 @@ def diagnose(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    json: JsonOption = None,
     every: ListOption = False,
     device: DeviceOption = "auto",
     arch: ArchOption = None,
@@ -84,7 +86,7 @@ def diagnose(
       ladder diagnose --topic transpose
       ladder diagnose --list
     """
-    _drill("diagnose", names, level, topic, count, seed, minutes, resume, card, every, device, arch)
+    _drill("diagnose", names, level, topic, count, seed, minutes, resume, card, json, every, device, arch)
 
 
 @app.command()
@@ -97,6 +99,7 @@ def estimate(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    json: JsonOption = None,
     every: ListOption = False,
     device: DeviceOption = "auto",
     arch: ArchOption = None,
@@ -111,7 +114,7 @@ def estimate(
       ladder estimate --level senior --count 3
       ladder estimate --list
     """
-    _drill("estimate", names, level, topic, count, seed, minutes, resume, card, every, device, arch)
+    _drill("estimate", names, level, topic, count, seed, minutes, resume, card, json, every, device, arch)
 
 
 @app.command()
@@ -124,6 +127,7 @@ def read(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    json: JsonOption = None,
     every: ListOption = False,
 ) -> None:
     """Read machine code: PTX and SASS of short kernels.
@@ -137,7 +141,7 @@ def read(
       ladder read --level senior --count 5
       ladder read --list
     """
-    _drill("read", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
+    _drill("read", names, level, topic, count, seed, minutes, resume, card, json, every, "emulator", None)
 
 
 @app.command()
@@ -150,6 +154,7 @@ def review(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    json: JsonOption = None,
     every: ListOption = False,
 ) -> None:
     """Hunt one bug in a kernel, a schedule or a program.
@@ -163,7 +168,7 @@ def review(
       ladder review --topic gemm --level senior
       ladder review --list
     """
-    _drill("review", names, level, topic, count, seed, minutes, resume, card, every, "emulator", None)
+    _drill("review", names, level, topic, count, seed, minutes, resume, card, json, every, "emulator", None)
 
 
 def _drill(
@@ -175,7 +180,8 @@ def _drill(
     seed: int | None,
     minutes: float | None,
     resume: Path | None,
-    card: list[Path] | None,
+    card: Path | None,
+    json: str | None,
     every: bool,
     device: str,
     arch: str | None,
@@ -194,7 +200,7 @@ def _drill(
 
     what = FORMATS[format_name]
     drills = what.discover()
-    check_cards(card)
+    check_pages(card)
     if every:
         console_for().print(interviews.drills(drills.values()))
         return
@@ -207,11 +213,11 @@ def _drill(
         path, kept = resume, sessions.load(resume)
         if kept.kind != format_name:
             raise WarpladderError(f"this is kept of `ladder {kept.kind}`", file=resume)
-    terminal = Terminal(console_for(), discover())
+    terminal = Terminal(console_for(stderr=json == "-"), discover())
     terminal.welcome(kept, path)
     drilling = Drilling(what, drills, kept, path, terminal, WorkbookJudge(device, arch))
     ask(drilling.run, terminal)
     scored = cards.of_drills(drilling.drills, kept)
-    show_card(terminal, scored, card)
+    show_card(terminal, scored, card, json)
     remember(kept, scored, Catalogue(drills={format_name: drilling.drills}))
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)

@@ -56,7 +56,7 @@ class Terminal:
         self._ask(asked)
         self._print(f"Your answer, ended by an empty line ({CLARIFY}, {SKIP} and {BACK} work as well):")
         lines: list[str] = []
-        while (line := (input("> ") if lines else self._answer()).strip()) or (lines and _more_is_typed()):
+        while (line := (self.input() if lines else self._answer()).strip()) or (lines and _more_is_typed()):
             lines.append(line)
             if len(lines) == 1 and line.lower() in (CLARIFY, SKIP, BACK):
                 break
@@ -85,7 +85,7 @@ class Terminal:
         if not draft.attempts and not draft.hint:
             self._ask(asked)
         self.console.print(interviews.code_prompt(str(file), draft, asked.left_s))
-        while (action := ACTIONS.get(input("> ").strip().lower())) is None:
+        while (action := ACTIONS.get(self.input().strip().lower())) is None:
             self._print("Enter, h or s.", "red")
         return action
 
@@ -102,7 +102,7 @@ class Terminal:
         """The model answer, and a key."""
         self.say(answer, "A senior engineer would say")
         self._print("Is that what you said? y: yes, p: partly, n: no (for yourself; not in the score)")
-        while (rating := RATINGS.get(input("> ").strip().lower())) is None:
+        while (rating := RATINGS.get(self.input().strip().lower())) is None:
             self._print("y, p or n.", "red")
         return rating
 
@@ -116,12 +116,19 @@ class Terminal:
             self.console.print(interviews.question(asked))
             self._shown = asked.step
 
+    def input(self) -> str:
+        """A line; where standard output is for JSON alone, its prompt is on standard error."""
+        if not self.console.stderr:
+            return input("> ")
+        self.console.print("> ", end="")
+        return input()
+
     def _answer(self) -> str:
         """A line; an empty one only if it is meant, since an Enter too many would give a question away."""
-        if line := input("> ").strip():
+        if line := self.input().strip():
             return line
         self._print("No answer? Enter once more goes on without.")
-        return input("> ")
+        return self.input()
 
     def _print(self, text: str, style: str = "dim") -> None:
         self.console.print(Text(text, style))

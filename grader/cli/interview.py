@@ -14,6 +14,7 @@ from grader.cli.options import (
     PASSED,
     ArchOption,
     DeviceOption,
+    JsonOption,
     TopicName,
     app,
     check_outputs,
@@ -25,14 +26,13 @@ from grader.cli.remembering import remember
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from grader.cli.frontend import Terminal
     from grader.interview.card import Card
     from grader.interview.session import Session
 
-CARD_SUFFIXES = (".html", ".json")
-SHEET_SUFFIXES = (".html",)
+PAGE = ".html"
 
 MinutesOption = Annotated[
     float | None, typer.Option("--minutes", min=0, help="Time, instead of the usual; 0: no limit.")
@@ -41,7 +41,7 @@ ResumeOption = Annotated[
     Path | None, typer.Option("--resume", metavar="FILE", help="Go on with a session that was broken off.")
 ]
 CardOption = Annotated[
-    list[Path] | None, typer.Option("--card", metavar="FILE", help="Write the scorecard: .html or .json.")
+    Path | None, typer.Option("--card", metavar="FILE.html", help="Write the scorecard as a page.")
 ]
 SheetOption = Annotated[
     Path | None,
@@ -55,6 +55,7 @@ def interview(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    json: JsonOption = None,
     sheet: SheetOption = None,
     device: DeviceOption = "auto",
     arch: ArchOption = None,
@@ -83,7 +84,7 @@ def interview(
 
     loaded = load(topic)
     entry = read_interview(loaded)
-    check_cards(card, sheet)
+    check_pages(card, sheet)
     if sheet is not None:
         from grader.interview.sheet import of_interview
         from grader.report import sheets
@@ -97,11 +98,11 @@ def interview(
         path, kept = resume, sessions.load(resume)
         if kept.kind != "interview" or kept.topic != topic:
             raise WarpladderError(f"this is not an interview on {topic}", file=resume)
-    terminal = Terminal(console_for(), {topic: loaded})
+    terminal = Terminal(console_for(stderr=json == "-"), {topic: loaded})
     terminal.welcome(kept, path)
     ask(Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
     scored = cards.of_interview(entry, loaded, kept)
-    show_card(terminal, scored, card)
+    show_card(terminal, scored, card, json)
     remember(kept, scored, Catalogue(interviews=[entry]))
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
@@ -124,6 +125,7 @@ def quiz(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    json: JsonOption = None,
     sheet: SheetOption = None,
     every: Annotated[bool, typer.Option("--list", help="List the questions, and ask none.")] = False,
     device: DeviceOption = "auto",
@@ -151,7 +153,7 @@ def quiz(
     from grader.workbook.topics import discover
 
     found = bank.discover()
-    check_cards(card, sheet)
+    check_pages(card, sheet)
     if every:
         console_for().print(interviews.questions(found.values()))
         return
@@ -172,11 +174,11 @@ def quiz(
             return
         path, kept = free_file("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
     topics = discover()
-    terminal = Terminal(console_for(), topics)
+    terminal = Terminal(console_for(stderr=json == "-"), topics)
     terminal.welcome(kept, path)
     ask(quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
     scored = cards.of_quiz(found, kept)
-    show_card(terminal, scored, card)
+    show_card(terminal, scored, card, json)
     remember(kept, scored, Catalogue(found.values()))
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
@@ -200,28 +202,23 @@ def free_file(name: str) -> Path:
     raise AssertionError
 
 
-def check_cards(cards: Sequence[Path] | None, sheet: Path | None = None) -> None:
+def check_pages(card: Path | None, sheet: Path | None = None) -> None:
     """Refuse a card or a sheet of an unknown kind, or in no folder, before anything is asked."""
-    files: list[tuple[Path, str, tuple[str, ...]]] = [(path, "card", CARD_SUFFIXES) for path in cards or ()]
-    if sheet is not None:
-        files.append((sheet, "sheet", SHEET_SUFFIXES))
-    check_outputs(*(path for path, _, _ in files))
-    for path, kind, suffixes in files:
-        if path.suffix.lower() not in suffixes:
-            raise WarpladderError(
-                f"it is no kind of {kind}", file=path, remedy=f"end it in {' or '.join(suffixes)}"
-            )
+    pages = [(path, kind) for path, kind in ((card, "card"), (sheet, "sheet")) if path is not None]
+    check_outputs(*(path for path, _ in pages))
+    for path, kind in pages:
+        if path.suffix.lower() != PAGE:
+            raise WarpladderError(f"it is no kind of {kind}", file=path, remedy=f"end it in {PAGE}")
 
 
-def show_card(terminal: Terminal, card: Card, files: Sequence[Path] | None) -> None:
+def show_card(terminal: Terminal, card: Card, page: Path | None, json: str | None) -> None:
     """The card, in the terminal and in files."""
     from grader.interview.card import to_json
     from grader.report import interviews, sheets
 
     if card.over:  # else it would tell what is still to be asked
         terminal.console.print(interviews.card(card))
-    for path in files or ():
-        if path.suffix.lower() == ".json":
-            write_json(str(path), to_json(card))
-        else:
-            write_file(path, sheets.card(card))
+    if json is not None:
+        write_json(json, to_json(card))
+    if page is not None:
+        write_file(page, sheets.card(card))

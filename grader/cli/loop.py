@@ -78,7 +78,7 @@ def loop(
         day = Loop.begin(_free_folder(), chosen, has)
     else:
         day = Loop(resume, has)
-    terminal = Terminal(console_for(), topics)
+    terminal = Terminal(console_for(stderr=json == "-"), topics)
     terminal.console.print(views.plan(day.drawn, day.cards(), day.folder))
     over = _run(day, terminal, WorkbookJudge(device, arch))
     cards = day.cards()
@@ -97,7 +97,7 @@ def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
 
     def ready(stage: Stage) -> None:
         terminal.console.print(views.ready(stage))
-        input("> ")
+        terminal.input()
         if stage.kept is not None:
             terminal.welcome(stage.kept, stage.file)
 

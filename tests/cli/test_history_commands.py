@@ -145,7 +145,7 @@ def test_a_history_travels(ladder: Ladder, monkeypatch: pytest.MonkeyPatch, tmp_
 def test_a_history_that_cannot_be_used_costs_no_card(ladder: Ladder, home: Path) -> None:
     home.mkdir()
     (home / "progress.sqlite").write_text("notes, " * 1000)
-    done = ladder("quiz", "copies", "--card", "card.json", typed=QUIZ)
+    done = ladder("quiz", "copies", "--json", "card.json", typed=QUIZ)
     assert done.code == 0
     assert "this is no database" in done.err
     assert Path("card.json").is_file()

@@ -82,7 +82,7 @@ TYPED = SAID + PROBED
 
 
 def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Path) -> None:
-    command = ["quiz", "occupancy", "--seed", "3", "--card", "card.json", "--card", "card.html"]
+    command = ["quiz", "occupancy", "--seed", "3", "--json", "card.json", "--card", "card.html"]
     done = ladder(*command, typed=TYPED)
     assert done.code == 0, done.err
     assert fits(done.out)
@@ -103,6 +103,13 @@ def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Pa
     page = (tmp_path / "card.html").read_text()
     assert "resident warps over the most" in page
     assert "http" not in page.replace('<a href="https://', "").partition("<main>")[0]  # nothing is loaded
+
+
+def test_where_json_goes_to_standard_output_nothing_else_does(ladder: Ladder) -> None:
+    done = ladder("quiz", "occupancy", "--seed", "3", "--json", "-", typed=TYPED)
+    assert json.loads(done.out)["kind"] == "quiz"
+    assert "What is occupancy" in done.err
+    assert "\n> " in done.err
 
 
 def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
