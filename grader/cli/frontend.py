@@ -118,7 +118,7 @@ class Terminal:
 
     def input(self) -> str:
         """A line; where standard output is for JSON alone, its prompt is on standard error."""
-        if self.console.file is not sys.stderr:
+        if self.console.file is getattr(sys.stdout, "beneath", sys.stdout):
             return input("> ")
         self.console.print("> ", end="")
         return input()
