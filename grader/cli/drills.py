@@ -219,5 +219,5 @@ def _drill(
     ask(drilling.run, terminal)
     scored = cards.of_drills(drilling.drills, kept)
     show_card(terminal, scored, card, json)
-    remember(kept, scored, Catalogue(drills={format_name: drilling.drills}))
+    remember(kept, scored, Catalogue(drills={format_name: drilling.drills}), terminal.console)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)

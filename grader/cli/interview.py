@@ -103,7 +103,7 @@ def interview(
     ask(Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
     scored = cards.of_interview(entry, loaded, kept)
     show_card(terminal, scored, card, json)
-    remember(kept, scored, Catalogue(interviews=[entry]))
+    remember(kept, scored, Catalogue(interviews=[entry]), terminal.console)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 
@@ -179,7 +179,7 @@ def quiz(
     ask(quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
     scored = cards.of_quiz(found, kept)
     show_card(terminal, scored, card, json)
-    remember(kept, scored, Catalogue(found.values()))
+    remember(kept, scored, Catalogue(found.values()), terminal.console)
     raise typer.Exit(PASSED if kept.over else NOT_PASSED)
 
 

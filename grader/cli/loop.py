@@ -103,7 +103,7 @@ def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
 
     def done(stage: Stage, kept: Session, card: Card) -> None:
         terminal.console.print(interviews.card(card))
-        remember(kept, card, day.library.catalogue)
+        remember(kept, card, day.library.catalogue, terminal.console)
 
     try:
         day.run(terminal, judge, ready, done)
@@ -111,7 +111,7 @@ def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
         terminal.say(f"Broken off. To go on: `ladder loop --resume {day.folder}`")
         for stage, card in day.cards():
             if stage.kept is not None and card is not None and not stage.over:
-                remember(stage.kept, card, day.library.catalogue)
+                remember(stage.kept, card, day.library.catalogue, terminal.console)
         return False
     return True
 

@@ -8,13 +8,15 @@ from grader.cli.options import console_for
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from grader.interview.card import Card
     from grader.interview.practice.catalogue import Catalogue
     from grader.interview.session import Session
 
 
-def remember(kept: Session, card: Card, catalogue: Catalogue) -> None:
-    """Write a session's outcomes; a history that cannot be written is said, and costs no card."""
+def remember(kept: Session, card: Card, catalogue: Catalogue, shown: Console) -> None:
+    """Write a session's outcomes, and show what changed; a history that cannot be written costs no card."""
     from grader.history.store import Store
     from grader.interview.practice import recording
     from grader.report import notices
@@ -32,4 +34,4 @@ def remember(kept: Session, card: Card, catalogue: Catalogue) -> None:
         notices.error(console_for(stderr=True), error)
         return
     if kept.over and before is not None:
-        console_for().print(console.last_time(sitting, before))
+        shown.print(console.last_time(sitting, before))
