@@ -32,13 +32,19 @@ from grader.interview.probes import numbers
         ("≈ 886", 886),
         ("about 2.5x", 2.5),
         ("0x10", 16),
+        ("two", 2),
+        ("Three wavefronts", 3),
+        ("about one", 1),
+        ("两", 2),
     ],
 )
 def test_numbers_as_people_type_them(typed: str, value: float) -> None:
     assert numbers.read_number(typed) == pytest.approx(value, rel=1e-12)
 
 
-@pytest.mark.parametrize("typed", ["three", "", "1/0", "__import__('os')", "9^999", "4; 5", "registers"])
+@pytest.mark.parametrize(
+    "typed", ["threefold", "a few", "二十", "", "1/0", "__import__('os')", "9^999", "4; 5", "registers"]
+)
 def test_what_is_no_number_is_asked_again(typed: str) -> None:
     with pytest.raises(ValueError, match="no number"):
         numbers.read_number(typed)

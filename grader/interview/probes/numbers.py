@@ -24,6 +24,14 @@ _MEASURE = re.compile(
 )
 """What scales a number: 70 ms are not 70 s, and 12k is not 12."""
 
+_WORDS = {
+    **{name: n for n, name in enumerate(
+        ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+    )},
+    **{name: n for n, name in enumerate("零一二三四五六七八九十")}, "〇": 0, "两": 2,
+}  # fmt: skip
+"""Numbers that people write as words."""
+
 _SAME = (
     "block", "warp", "thread", "lane", "register", "sector", "bank", "conflict", "wave", "column",
     "row", "barrier", "launch", "stream", "engine", "kernel", "accumulator", "image", "shuffle",
@@ -50,7 +58,7 @@ def read_number(text: str, unit: str | None = None) -> float:
     answer is asked, for a number in another: 0.07 s instead of 70 ms.
     """
     typed = text.strip()
-    bare = _THOUSANDS.sub("", _ABOUT.sub("", typed))
+    bare = _THOUSANDS.sub("", _in_digits(_ABOUT.sub("", typed)))
     if re.fullmatch(r"0[xX][\dA-Fa-f]+", bare):
         return float(int(bare, 16))
     bare = _TIMES.sub("*", bare)
@@ -72,6 +80,15 @@ def read_number(text: str, unit: str | None = None) -> float:
     if not math.isfinite(value):
         raise ValueError(f"“{typed}” is not finite")
     return value
+
+
+def _in_digits(text: str) -> str:
+    """A number with its first word in digits, where that is one: two wavefronts, 两个."""
+    word = re.match(
+        r"[a-z]+|[〇零一二两三四五六七八九十](?![〇零一二两三四五六七八九十百千万])", text, re.IGNORECASE
+    )
+    found = _WORDS.get(word[0].lower()) if word else None
+    return text if word is None or found is None else f"{found}{text[word.end() :]}"
 
 
 @dataclass(frozen=True)
