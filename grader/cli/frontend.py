@@ -23,7 +23,15 @@ from grader.report import interviews, progress
 from grader.results import Grade
 from grader.workbook.topic import Topic
 
-ACTIONS: dict[str, Action] = {"": "grade", "g": "grade", "h": "hint", "s": "skip"}
+ACTIONS: dict[str, Action] = {
+    "": "grade",
+    "g": "grade",
+    "h": "hint",
+    "s": "skip",
+    **dict.fromkeys(SKIP, "skip"),
+}
+WORDS = (CLARIFY, "？", *SKIP, *BACK)
+"""What is an answer by itself."""
 PASTED_S = 0.05
 """What is pasted arrives faster than this, and nobody types so fast."""
 RATINGS = {"y": 1.0, "p": 0.5, "n": 0.0}
@@ -36,6 +44,7 @@ class Terminal:
         self.console = interviews.prepare(console)
         self.topics = topics
         self._shown = ""  # the step of the last question
+        self._lines: list[str] = []  # of the answer that is being typed
         with contextlib.suppress(ImportError):
             importlib.import_module("readline")  # arrow keys and corrections while typing
 
@@ -54,13 +63,20 @@ class Terminal:
     def talk(self, asked: Asked) -> str:
         """Lines up to an empty one, or a single `?`, `skip` or `back`."""
         self._ask(asked)
-        self._print(f"Your answer, ended by an empty line ({CLARIFY}, {SKIP} and {BACK} work as well):")
-        lines: list[str] = []
+        self._print(f"Your answer, ended by an empty line ({CLARIFY}, {SKIP[0]} and {BACK[0]} work as well):")
+        self._lines = lines = asked.begun.splitlines()
+        for line in lines:
+            self._print(f"> {line}")
         while (line := (self.input() if lines else self._answer()).strip()) or (lines and _more_is_typed()):
             lines.append(line)
-            if len(lines) == 1 and line.lower() in (CLARIFY, SKIP, BACK):
+            if len(lines) == 1 and line.lower() in WORDS:
                 break
+        self._lines = []
         return "\n".join(lines)
+
+    def begun(self) -> str:
+        """See Frontend."""
+        return "\n".join(self._lines)
 
     def line(self, asked: Asked) -> str:
         """A line; the question is not repeated after one that could not be read."""

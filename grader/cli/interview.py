@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from itertools import count as from_number
 from pathlib import Path
@@ -34,8 +35,17 @@ if TYPE_CHECKING:
 
 PAGE = ".html"
 
+
+def _finite(minutes: float | None) -> float | None:
+    """A time that there is: neither nan nor inf."""
+    if minutes is not None and not math.isfinite(minutes):
+        raise typer.BadParameter(f"{minutes} is no number of minutes; 0 is no limit")
+    return minutes
+
+
 MinutesOption = Annotated[
-    float | None, typer.Option("--minutes", min=0, help="Time, instead of the usual; 0: no limit.")
+    float | None,
+    typer.Option("--minutes", min=0, callback=_finite, help="Time, instead of the usual; 0: no limit."),
 ]
 ResumeOption = Annotated[
     Path | None, typer.Option("--resume", metavar="FILE", help="Go on with a session that was broken off.")

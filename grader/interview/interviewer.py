@@ -6,6 +6,8 @@ stops while the judge works and while the candidate reads how it went.
 
 from __future__ import annotations
 
+import dataclasses
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,7 @@ from grader.interview import session
 from grader.interview.bank import FollowUp
 from grader.interview.probes import numbers
 from grader.interview.room import Asked, Back, Frontend
-from grader.interview.session import Answer, Clock, Code, Figure, Rated, Session
+from grader.interview.session import Answer, Begun, Clock, Code, Figure, Rated, Session
 from grader.judge.grade import grade
 from grader.judge.runners.pool import Progress
 from grader.judge.values import of_file
@@ -29,7 +31,7 @@ from grader.workbook.topic import Topic
 HINT_COSTS = 0.25
 """The share of a version's points that a hint takes."""
 
-CLARIFY, SKIP, BACK = "?", "skip", "back"
+CLARIFY, SKIP, BACK = "?", ("skip", "跳过"), ("back", "返回")
 """What a candidate may type in the place of an answer."""
 
 CLARIFIED = (
@@ -40,6 +42,9 @@ CLARIFIED_PROBE = (
     "Take it as it stands; it asks for one fact. Where nothing else is said, the GPU is an H200 (compute capability "
     "9.0), a float has 4 bytes, and KiB, MiB, GiB are powers of 1024."
 )
+
+LONGEST_LINE = 40
+"""What is longer is prose, and kept as it is typed."""
 
 T = TypeVar("T")
 
@@ -94,12 +99,19 @@ class Interviewer:
         self.frontend = frontend
         self.judge = judge or WorkbookJudge()
         self.clock = clock or Clock(kept.minutes, kept.elapsed_s)
-        self._no_second: set[str] = set()  # steps of second questions for which there is no other case
+        self._seen = session.stamp(path)
 
     def save(self) -> None:
-        """Write the session down."""
+        """Write the session down. Raises WarpladderError where another program has written it since."""
+        if session.stamp(self.path) != self._seen:
+            raise WarpladderError(
+                "another program has written this session since",
+                file=self.path,
+                remedy="go on in one of the two",
+            )
         self.kept.elapsed_s = self.clock.elapsed_s
         session.save(self.kept, self.path)
+        self._seen = session.stamp(self.path)
 
     def keep(self, answer: Answer) -> None:
         """Add an answer, and write the session down."""
@@ -126,8 +138,8 @@ class Interviewer:
         self, asked: Asked, ask: Callable[[Asked], str], read: Callable[[str], T], clarified: str
     ) -> T | None:
         """What was typed, asked again until it can be read; None for no answer. Raises Back."""
-        while (typed := ask(asked).strip()) and typed.lower() != SKIP:
-            if typed.lower() == BACK:
+        while (typed := _plain(self._asked_once(asked, ask))) and typed.lower() not in SKIP:
+            if typed.lower() in BACK:
                 raise Back
             if typed == CLARIFY:
                 self.frontend.say(clarified)
@@ -137,6 +149,18 @@ class Interviewer:
             except ValueError as error:
                 self.frontend.unreadable(str(error))
         return None
+
+    def _asked_once(self, asked: Asked, ask: Callable[[Asked], str]) -> str:
+        """An answer; lines of one that is broken off are kept, and shown where it is taken up again."""
+        begun, self.kept.begun = self.kept.begun, None
+        if begun is not None and begun.step == asked.step:
+            asked = dataclasses.replace(asked, begun=begun.text)
+        try:
+            return ask(asked)
+        except (KeyboardInterrupt, EOFError):
+            if text := self.frontend.begun():
+                self.kept.begun = Begun(asked.step, text)
+            raise
 
     # ---- numbers of the candidate's own kernels ----------------------------------------------------------------
 
@@ -286,6 +310,11 @@ class Interviewer:
         code: tuple[str, ...] = (),
     ) -> Asked:
         return Asked(step, heading, text, self.clock.left_s, wanted, options, code)
+
+
+def _plain(typed: str) -> str:
+    """What was typed, in the signs of a Latin keyboard: ？ is ?, and １６ is 16."""
+    return unicodedata.normalize("NFKC", typed).strip() if len(typed) <= LONGEST_LINE else typed.strip()
 
 
 def code_share(topic: Topic, result: Grade, rung: str) -> float:

@@ -27,6 +27,7 @@ class Asked:
     wanted: str = ""  # of an answer in a line: what is to be typed
     options: tuple[str, ...] = ()  # Markdown; called a, b, c …
     code: tuple[str, ...] = ()  # lines, counted from 1
+    begun: str = ""  # lines of an answer that was broken off, and is gone on with
 
 
 class Back(Exception):
@@ -44,6 +45,9 @@ class Frontend(Protocol):
 
     def talk(self, asked: Asked) -> str:
         """Free text; "" for no answer."""
+
+    def begun(self) -> str:
+        """The lines of an answer in prose that has just been broken off; "" for none."""
 
     def line(self, asked: Asked) -> str:
         """An answer in a line, as typed; "" for none."""

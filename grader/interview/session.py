@@ -132,6 +132,13 @@ Kind = Literal["interview", "quiz", "review", "diagnose", "estimate", "read", "d
 """Sessions: coding rounds, questions of the bank, the formats of drills, and what is due in a day."""
 
 
+class Begun(msgspec.Struct, frozen=True):
+    """Free text that was broken off."""
+
+    step: str
+    text: str
+
+
 class Session(msgspec.Struct):
     """An interview or a quiz."""
 
@@ -144,6 +151,7 @@ class Session(msgspec.Struct):
     seed: int  # of the drawn parameters
     kernel_file: str  # what the candidate writes; "" for a quiz without kernels
     elapsed_s: float = 0.0
+    begun: Begun | None = None  # the answer that was being typed
     draft: Code | None = None  # what is known of the version that is being written
     answers: list[Answer] = msgspec.field(default_factory=list)
     over: bool = False
@@ -178,6 +186,15 @@ def save(session: Session, path: Path) -> None:
         os.replace(beside, path)
     except OSError as error:
         raise WarpladderError(f"it cannot be written: {error.strerror}", file=path) from None
+
+
+def stamp(path: Path) -> tuple[int, int] | None:
+    """What changes whenever a session's file is written; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns
 
 
 def load(path: Path) -> Session:

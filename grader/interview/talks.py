@@ -129,12 +129,27 @@ class Talks:
         return None
 
     def probe(
-        self, step: str, heading: str, probe: Probe, name: str, parameters: Parameters | None = None
+        self,
+        step: str,
+        heading: str,
+        probe: Probe,
+        name: str,
+        parameters: Parameters | None = None,
+        clarified: str = CLARIFIED_PROBE,
     ) -> None:
-        """Ask a probe by itself, with parameters that were drawn elsewhere."""
-        self._probe(step, heading, pose(probe, f"{self.kept.seed} {step}", parameters), name)
+        """Ask a probe by itself, with parameters that were drawn elsewhere; `clarified` answers a `?`."""
+        posed = pose(probe, f"{self.kept.seed} {step}", parameters)
+        self._probe(step, heading, posed, name, clarified=clarified)
 
-    def _probe(self, step: str, heading: str, posed: Posed, name: str, before: str = "") -> None:
+    def _probe(
+        self,
+        step: str,
+        heading: str,
+        posed: Posed,
+        name: str,
+        before: str = "",
+        clarified: str = CLARIFIED_PROBE,
+    ) -> None:
         if not self.interviewer.open(step):
             return
         began = self.clock.elapsed_s
@@ -146,7 +161,7 @@ class Talks:
             typed[:] = [text]
             return posed.read(text)
 
-        given = self.interviewer.typed(asked, self.frontend.line, read, CLARIFIED_PROBE)
+        given = self.interviewer.typed(asked, self.frontend.line, read, clarified)
         answer = Probed(
             step=step,
             item=f"{name}/{posed.probe.name}",

@@ -94,7 +94,7 @@ def _point(point: credit.Point) -> Table:
     table.add_column(width=1)
     table.add_column(ratio=1)
     table.add_column(justify="right", no_wrap=True, style="dim")
-    earned = units.points(max(0.0, point.share * point.weight))
+    earned = units.points(point.share * point.weight)
     table.add_row(
         _share(point.share),
         Text.assemble(inline(point.text), (how, "dim")),
@@ -122,7 +122,7 @@ def right(answer: Probed | Posed) -> str:
         return ", ".join(answer.options[LETTERS.index(letter)] for letter in answer.answer)
     if answer.code:
         return f"line {answer.answer}: {answer.code[int(answer.answer) - 1].strip()}"
-    return f"{answer.answer} {answer.unit}".strip()
+    return f"{answer.answer} {units.unit_of(1 if answer.answer == '1' else 0, answer.unit)}".strip()
 
 
 def _share(share: float) -> Text:
@@ -194,6 +194,7 @@ def welcome(kept: Session, path: Path) -> RenderableType:
     text.append(
         "Say it in your own words; short questions then check each point, and only what is checked counts. "
     )
+    text.append("A wrong choice costs what a guess would earn; `skip` costs nothing. ")
     text.append("The clock stands still while your code is graded, and while you read how it went. ")
     text.append(f"Each answer is kept in {path}; Ctrl-C breaks off.")
     return text

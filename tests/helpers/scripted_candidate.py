@@ -47,6 +47,9 @@ class Candidate:
         self._ask(asked)
         return self._answer(asked)
 
+    def begun(self) -> str:
+        return ""
+
     def line(self, asked: Asked) -> str:
         self._ask(asked)
         return self._answer(asked)

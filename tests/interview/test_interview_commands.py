@@ -172,6 +172,7 @@ def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
         (["interview", "transpose", "--card", "nowhere/card.html"], "there is no such folder"),
         (["interview", "transpose", "--resume", "nothing.json"], "cannot be read"),
         (["quiz", "hpc-99"], "no question `hpc-99`"),
+        (["estimate", "--minutes", "nan"], "nan is no number of minutes"),
         (["quiz", "--topic", "knitting"], "no question belongs to knitting"),
         (["quiz", "--resume", "nothing.json"], "cannot be read"),
     ],

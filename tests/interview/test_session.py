@@ -484,3 +484,56 @@ def test_questions_are_chosen(root: Path) -> None:
     for names, topic in ((["hpc-99"], None), ([], "knitting")):
         with pytest.raises(WarpladderError, match=r"no question"):
             quiz.choose(found, names, topic, 0, None)
+
+
+def test_lines_that_were_typed_before_ctrl_c_are_there_again(topic: Topic, tmp_path: Path) -> None:
+    path, seen = tmp_path / "s.json", []
+
+    class Leaves(Candidate):
+        def talk(self, asked: Asked) -> str:
+            seen.append(asked.begun)
+            if len(seen) == 1:
+                raise KeyboardInterrupt
+            return super().talk(asked)
+
+        def begun(self) -> str:
+            return "It is bound by"
+
+    with pytest.raises(BrokenOff):
+        play(topic, path, Leaves({}))
+    play(topic, path, Leaves({}))
+    assert seen[:2] == ["", "It is bound by"]
+    assert seen[2] == ""
+
+
+def test_a_session_that_another_program_goes_on_with_is_not_written_over(
+    topic: Topic, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.json"
+
+    class Twice(Candidate):
+        def talk(self, asked: Asked) -> str:
+            if asked.step == "opening":
+                other = session.load(path)
+                other.title = "the other's"
+                session.save(other, path)
+            return super().talk(asked)
+
+    with pytest.raises(WarpladderError, match="another program has written this session"):
+        play(topic, path, Twice(TALKS))
+    assert session.load(path).title == "the other's"
+
+
+def test_the_signs_of_a_chinese_keyboard_are_understood(topic: Topic, tmp_path: Path) -> None:
+    knows = good(topic)
+    typed = {"opening": ["？", TALKS["opening"]], "00_naive.now": ["３２"], "01_wide.after": ["跳过"]}
+
+    def says(asked: Asked) -> str:
+        waiting = typed.get(asked.step)
+        return waiting.pop(0) if waiting else knows(asked)
+
+    candidate = Candidate(says, WRITES)
+    result = scored(topic, play(topic, tmp_path / "s.json", candidate))
+    assert candidate.asked[:2] == ["opening", "opening"]
+    assert line(result, "00_naive.now").earned == 10
+    assert line(result, "01_wide.after").earned == 0

@@ -96,11 +96,14 @@ class Drilling:
         further = [f"{drill.name}.{name}" for name, _ in drill.further]
         if not any(self.interviewer.open(name) for name in (*steps, *further)):
             return
-        self.interviewer.frontend.say(drill.given(parameters), heading)
+        given = drill.given(parameters)
+        self.interviewer.frontend.say(given, heading)
         for name, step in steps.items():
             while self.interviewer.open(name):
                 try:
-                    self.talks.probe(name, heading, step.probe, f"{self.what.name}/{drill.name}", parameters)
+                    self.talks.probe(
+                        name, heading, step.probe, f"{self.what.name}/{drill.name}", parameters, given
+                    )
                     self.interviewer.told()  # the next step's text may tell the answer
                 except Back:
                     self.interviewer.back()
