@@ -85,7 +85,7 @@ def _point(point: Point) -> Iterator[str]:
     yield f"**{point.text}** ({point.weight} of 100)"
     yield posed.text
     if posed.code:
-        yield "```{code-block} cuda\n:linenos:\n" + "\n".join(posed.code) + "\n```"
+        yield "```{code-block} cuda\n:linenos:\n:force:\n\n" + "\n".join(posed.code) + "\n```"
     if posed.options:
         yield "\n".join(f"- *{letter}* {text}" for letter, text in zip(LETTERS, posed.options, strict=False))
     yield f"{FENCE[1:]}{{folded}} Its answer\n**{_answer(posed)}**\n\n{posed.explain.strip()}\n{FENCE[1:]}"
