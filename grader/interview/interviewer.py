@@ -101,6 +101,20 @@ class Interviewer:
         self.clock = clock or Clock(kept.minutes, kept.elapsed_s)
         self._seen = session.stamp(path)
 
+    def sit(self, ask: Callable[[], None]) -> Session:
+        """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
+        try:
+            self.save()
+            ask()
+            if self.clock.up:
+                self.frontend.time_is_up()
+            self.kept.over = True
+            self.save()
+        except (KeyboardInterrupt, EOFError):
+            self.save()
+            raise BrokenOff(self.path) from None
+        return self.kept
+
     def save(self) -> None:
         """Write the session down. Raises WarpladderError where another program has written it since."""
         if session.stamp(self.path) != self._seen:

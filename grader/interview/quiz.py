@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.interview.bank import FollowUp, KernelQuestion, Question, find
-from grader.interview.interviewer import BrokenOff, Interviewer, Judge, write_starter
+from grader.interview.interviewer import Interviewer, Judge, write_starter
 from grader.interview.room import Back, Frontend
 from grader.interview.session import Clock, Session, Talk
 from grader.interview.talks import Talks
@@ -76,18 +76,11 @@ class Quiz:
 
     def run(self) -> Session:
         """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
-        try:
-            self.interviewer.save()
-            for number, question in enumerate(self.questions):
-                self._whole(question, f"Question {number + 1} of {len(self.questions)}: {question.title}")
-            if self.interviewer.clock.up:
-                self.interviewer.frontend.time_is_up()
-            self.kept.over = True
-            self.interviewer.save()
-        except (KeyboardInterrupt, EOFError):
-            self.interviewer.save()
-            raise BrokenOff(self.interviewer.path) from None
-        return self.kept
+        return self.interviewer.sit(self._every)
+
+    def _every(self) -> None:
+        for number, question in enumerate(self.questions):
+            self._whole(question, f"Question {number + 1} of {len(self.questions)}: {question.title}")
 
     def _whole(self, question: Question, heading: str) -> None:
         """A question, begun again where the candidate goes back."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from grader.errors import WarpladderError
 from grader.interview.drills.drill import Drill, Format, find
-from grader.interview.interviewer import BrokenOff, Interviewer, Judge
+from grader.interview.interviewer import Interviewer, Judge
 from grader.interview.reading import Level
 from grader.interview.room import Back, Frontend
 from grader.interview.session import Clock, Session
@@ -76,18 +76,11 @@ class Drilling:
 
     def run(self) -> Session:
         """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
-        try:
-            self.interviewer.save()
-            for number, drill in enumerate(self.drills):
-                self._drill(drill, f"{number + 1} of {len(self.drills)}: {drill.title}")
-            if self.interviewer.clock.up:
-                self.interviewer.frontend.time_is_up()
-            self.kept.over = True
-            self.interviewer.save()
-        except (KeyboardInterrupt, EOFError):
-            self.interviewer.save()
-            raise BrokenOff(self.interviewer.path) from None
-        return self.kept
+        return self.interviewer.sit(self._every)
+
+    def _every(self) -> None:
+        for number, drill in enumerate(self.drills):
+            self._drill(drill, f"{number + 1} of {len(self.drills)}: {drill.title}")
 
     def _drill(self, drill: Drill, heading: str) -> None:
         """A drill; what was asked before the session was broken off is not asked again."""

@@ -10,7 +10,7 @@ import msgspec
 
 from grader.history.items import Item
 from grader.interview import credit
-from grader.interview.interviewer import BrokenOff, Interviewer
+from grader.interview.interviewer import Interviewer
 from grader.interview.practice.catalogue import Askable
 from grader.interview.room import Back, Frontend
 from grader.interview.session import Clock, Probed, Session
@@ -50,16 +50,11 @@ class Recall:
 
     def run(self) -> Session:
         """Ask until everything is asked. Raises BrokenOff where the candidate leaves."""
-        try:
-            self.interviewer.save()
-            for number, found in enumerate(self.askable):
-                self._ask(found, f"{number + 1} of {len(self.askable)}: {found.item.title}")
-            self.kept.over = True
-            self.interviewer.save()
-        except (KeyboardInterrupt, EOFError):
-            self.interviewer.save()
-            raise BrokenOff(self.interviewer.path) from None
-        return self.kept
+        return self.interviewer.sit(self._every)
+
+    def _every(self) -> None:
+        for number, found in enumerate(self.askable):
+            self._ask(found, f"{number + 1} of {len(self.askable)}: {found.item.title}")
 
     def _ask(self, found: Askable, heading: str) -> None:
         step = found.item.key
