@@ -5,6 +5,7 @@ Nothing of it is kept: the state of an item follows from its outcomes, whichever
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +20,9 @@ GOOD, HARD = 0.9, 0.4
 
 LONGEST_DAYS = 120
 """However well an item is known, it comes back within a season: facts of this field grow old."""
+
+NEW_A_QUESTION = 2
+"""So many new items of one question a day: the explanation of one helps with the next."""
 
 NEW_SHARE = 4
 """One in so many items of a day is new even where more is due than the day has room for."""
@@ -90,14 +94,15 @@ class Schedule:
         """At most `count` items for a day: those of `items` that are due, and of `fresh` some that were never asked.
 
         New ones take what room is left, or one place in `NEW_SHARE`; a second question about a point comes after all
-        other points. What was asked once and is no longer among `items` does not come back.
+        other points, and two of one question are enough for a day. What was asked once and is no longer among
+        `items` does not come back.
         """
         known = {item.key: item for item in items}
         found = [known[key] for key in self.due(now) if key in known]
         due = [item for item in found if item.alone]
         never = _one_a_point(in_order(fresh), {item.subject for item in items if item.key in self})
         never = [item for item in never if item.key not in self and item.alone]
-        new = never[: max(count - len(due), count // NEW_SHARE)]
+        new = _spread(never)[: max(count - len(due), count // NEW_SHARE)]
         again = due[: count - len(new)]
         return Day(again, new, len(due) - len(again), [item for item in found if not item.alone])
 
@@ -111,6 +116,18 @@ def _one_a_point(items: Iterable[Item], asked: Set[tuple[str, str]]) -> list[Ite
         (again if item.subject in seen else first).append(item)
         seen.add(item.subject)
     return first + again
+
+
+def _spread(items: Iterable[Item]) -> list[Item]:
+    """The items in their order, but of each question only so many as a day takes before those of others."""
+    counts: Counter[str] = Counter()
+    first: list[Item] = []
+    later: list[Item] = []
+    for item in items:
+        question = item.key.rpartition("/")[0]
+        (first if counts[question] < NEW_A_QUESTION else later).append(item)
+        counts[question] += 1
+    return first + later
 
 
 def _is_due(card: Card, now: datetime) -> bool:
