@@ -22,7 +22,7 @@ from grader.findings import kernels
 from grader.lab.cells import Cell, cell
 from grader.lab.counts import About, Counts
 from grader.results import LineProfile
-from grader.workbook import compiler
+from grader.workbook import compiler, units
 from grader.workbook.content import name_of
 
 _TEMPLATES = re.compile(r"\btemplate\s*<[^;{}]*>\s*__global__\b[^;{]*?\b(?!__launch_bounds__)(\w+)\s*\(")
@@ -119,7 +119,7 @@ def _counts(name: str, found: Any, used: Resources) -> Counts:
     resident = occupancy(sm, prod(found.block), found.registers, found.shared_bytes)
     about = About(
         name=name,
-        where=f"grid {_by(found.grid)}, block {_by(found.block)}",
+        where=f"grid {units.axes(found.grid)}, block {units.axes(found.block)}",
         registers=found.registers,
         spill_bytes=used.spill_store_bytes + used.spill_load_bytes,
         shared_bytes=found.shared_bytes,
@@ -162,10 +162,3 @@ def _three(extents: int | Sequence[int]) -> tuple[int, int, int]:
     given = [extents] if isinstance(extents, int) else list(extents)
     x, y, z = (*given, *[1] * (3 - len(given)))
     return x, y, z
-
-
-def _by(extents: Sequence[int]) -> str:
-    shown = list(extents)
-    while len(shown) > 1 and shown[-1] == 1:
-        shown.pop()
-    return " × ".join(str(extent) for extent in shown)

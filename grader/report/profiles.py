@@ -58,17 +58,10 @@ def _resources(launch: LaunchProfile) -> Text:
     spills = f", {launch.spill_bytes} bytes spilled" if launch.spill_bytes else ""
     return Text.assemble(
         (launch.kernel, "bold"),
-        f"   grid {_by(launch.grid)}, block {_by(launch.block)}\n",
+        f"   grid {units.axes(launch.grid)}, block {units.axes(launch.block)}\n",
         f"{launch.registers} registers{spills}, {launch.shared_bytes:,} bytes of shared memory, ",
         f"occupancy {units.percent(launch.occupancy)} %{limit}",
     )
-
-
-def _by(extents: Sequence[int]) -> str:
-    shown = list(extents)
-    while len(shown) > 1 and shown[-1] == 1:
-        shown.pop()
-    return units.extents(shown)
 
 
 def _counters(launch: LaunchProfile) -> RenderableType:

@@ -127,6 +127,14 @@ def extents(sizes: Sequence[int]) -> str:
     return " × ".join(map(str, sizes))
 
 
+def axes(sizes: Sequence[int]) -> str:
+    """The same without the axes behind the last that is larger than 1: 256 × 4."""
+    shown = list(sizes)
+    while len(shown) > 1 and shown[-1] == 1:
+        shown.pop()
+    return extents(shown)
+
+
 def sizes(problem: Mapping[str, int]) -> str:
     """Sizes as they are said in passing: 512³ where two or three are alike, else M = 1024, N = 33."""
     values = set(problem.values())

@@ -71,7 +71,7 @@ def _light(time: Modelled, main: str) -> Iterator[str]:
 def _launch(launch: LaunchProfile) -> Iterator[str]:
     limit = f", limited by {launch.occupancy_limited_by}" if launch.occupancy_limited_by else ""
     yield f"{launch.kernel}: Launch Statistics and Occupancy"
-    yield _row("Grid, block", f"{_extents(launch.grid)}, {_extents(launch.block)}")
+    yield _row("Grid, block", f"{units.axes(launch.grid)}, {units.axes(launch.block)}")
     yield _row("Registers a thread", f"{launch.registers}")
     if launch.spill_bytes or launch.local_bytes:
         local = f"{launch.local_bytes}, spilled {launch.spill_bytes}"
@@ -144,10 +144,3 @@ def _sectors(counters: Mapping[str, int], kinds: Sequence[str]) -> str:
 def _row(title: str, value: str) -> str:
     """A title and a value, which is set to the right of the page where it is a number."""
     return f"  {title} {value:>{WIDTH - 3 - len(title)}}"
-
-
-def _extents(extents: Sequence[int]) -> str:
-    shown = list(extents)
-    while len(shown) > 1 and shown[-1] == 1:
-        shown.pop()
-    return units.extents(shown)

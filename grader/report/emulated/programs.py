@@ -58,18 +58,10 @@ def _launches(outcome: Outcome, source: Path) -> Table:
 def _row(record: LaunchRecord, place: Place | None, source: Path) -> tuple[str, ...]:
     line = str(place.line if place and place.file == source.name else place or "?")
     return (
-        line, record.kernel, _extents(record.grid), _extents(record.block),
+        line, record.kernel, units.axes(record.grid), units.axes(record.block),
         units.kib(record.shared_bytes) if record.shared_bytes else "0", str(record.registers),
         str(len(record.findings)),
     )  # fmt: skip
-
-
-def _extents(sizes: tuple[int, int, int]) -> str:
-    """Without the axes behind the last that is larger than 1."""
-    shown = list(sizes)
-    while len(shown) > 1 and shown[-1] == 1:
-        shown.pop()
-    return units.extents(shown)
 
 
 def _host(outcome: Outcome) -> Iterator[Text]:
