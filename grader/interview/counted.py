@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -13,12 +12,10 @@ from grader.emulator.cache import cache_folder, keep, kept
 from grader.errors import WarpladderError
 from grader.judge.timing.kept import state
 from grader.judge.values import of_file
+from grader.results import Climb, load
 from grader.workbook import compiler, topics
-from grader.workbook.content import content_root
+from grader.workbook.content import record_file
 from grader.workbook.expressions import Number
-
-GPU = "h200"
-"""The folder below measurements/ that times are taken from."""
 
 
 def counted(topic: str, rung: str) -> Mapping[str, Number]:
@@ -55,8 +52,7 @@ def recorded(topic: str, rung: str) -> float:
 
 @cache
 def _times(topic: str) -> dict[str, float]:
-    file = content_root() / "measurements" / GPU / f"{topic}.json"
+    file = record_file(topic)
     if not file.is_file():
         raise WarpladderError(f"there is no record of {topic}", file=file)
-    rungs = json.loads(file.read_text(encoding="utf-8"))["rungs"]
-    return {rung["id"]: rung["time_s"] for rung in rungs if rung["time_s"] is not None}
+    return {rung.id: rung.time_s for rung in load(file, Climb).rungs if rung.time_s is not None}

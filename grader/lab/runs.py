@@ -23,7 +23,7 @@ from grader.report import console as views
 from grader.report import pictures, profiles
 from grader.results import CaseResult, Climb, Grade, LineProfile, Profile, load
 from grader.workbook import topics, units
-from grader.workbook.content import content_root, name_of
+from grader.workbook.content import name_of, record_file
 
 Result = TypeVar("Result", Grade, Profile)
 
@@ -133,7 +133,7 @@ def source(name: str, start: str = "", end: str = "") -> Shown:
 
 def record(topic: str) -> Climb:
     """The record of a topic's ladder on an H200, measured and committed; raises WarpladderError without one."""
-    path = content_root() / "measurements" / "h200" / f"{topic}.json"
+    path = record_file(topic)
     if not path.is_file():
         raise WarpladderError(
             f"there is no record of {topic}", file=path, remedy="work in a clone of the repository"

@@ -10,7 +10,7 @@ import msgspec
 
 from grader.errors import WarpladderError
 from grader.results import Baseline, Climb, Device, load, to_json
-from grader.workbook.content import content_root
+from grader.workbook.content import content_root, record_file
 
 
 def save(result: Climb, folder: Path) -> Path:
@@ -45,7 +45,7 @@ def find(record: str | None, topics: Sequence[str] | None) -> list[Path]:
 def measured(result: Climb) -> Climb | None:
     """The workbook's record of the same problem on the GPU that a climb emulated; None where there is none."""
     gpu = Device("gpu", result.device.name, result.device.arch)
-    path = content_root() / "measurements" / gpu_folder(gpu) / f"{result.topic}.json"
+    path = record_file(result.topic, gpu_folder(gpu))
     if result.device.kind == "gpu" or not path.is_file():
         return None
     found = read(path)
@@ -58,7 +58,7 @@ def library(topic: str, device: Device | None) -> tuple[Baseline, Device] | None
     if device is None:
         return None
     gpu = Device("gpu", device.name, device.arch)
-    path = content_root() / "measurements" / gpu_folder(gpu) / f"{topic}.json"
+    path = record_file(topic, gpu_folder(gpu))
     found = read(path) if path.is_file() else None
     return (found.baselines[0], found.device) if found is not None and found.baselines else None
 

@@ -16,3 +16,8 @@ def name_of(path: Path) -> str:
     """A path below the content root, which is the same on every machine; others by their name alone."""
     root = content_root()
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def record_file(topic: str, gpu: str = "h200") -> Path:
+    """Where the committed record of a topic on a GPU lies, if there is one."""
+    return content_root() / "measurements" / gpu / f"{topic}.json"
