@@ -34,6 +34,14 @@ class TooManyRegisters(LaunchRefused):
     """A block whose threads need more registers together than a multiprocessor has."""
 
 
+class TooManyBlocks(LaunchRefused):
+    """A cooperative launch of more blocks than the device holds at a time."""
+
+
+class ClusterRefused(LaunchRefused):
+    """A launch in clusters that the device does not take, or that the grid is no whole number of."""
+
+
 class MemoryFault(EmulatorError):
     """The host asked for device memory that is not there: bad address, double free, out of memory."""
 

@@ -59,8 +59,23 @@ CONSTANT_REQUESTS = "idc__requests.sum"
 # Warp instructions that load matrices from shared memory: PTX's ldmatrix.
 MATRIX_LOADS = "smsp__sass_inst_executed_op_ldsm.sum"
 
+# Those that store them: stmatrix.
+MATRIX_STORES = "smsp__sass_inst_executed_op_shared_stsm.sum"
+
+# Those that read an operand of a warpgroup's product from shared memory.
+SHARED_PRODUCTS = "smsp__sass_inst_executed_op_shared_gmma.sum"
+
 # Warp instructions that copy from global to shared memory: PTX's cp.async.
 ASYNC_COPIES = "smsp__sass_inst_executed_op_ldgsts.sum"
+
+# Bulk and tensor copies, and reductions, by TMA: instructions, of which SASS has one for each lane that issues a copy;
+# and bytes and sectors that pass between L1 and L2, those too that a load fills outside the tensor.
+BULK_COPIES = {op: f"smsp__sass_inst_executed_op_tma_{op}.sum" for op in ("ld", "st", "red")}
+_TMA_WAYS = {"ld": "xbar2l1tex_read", "st": "l1tex2xbar_write", "red": "l1tex2xbar_write"}
+TMA_BYTES, TMA_SECTORS = (
+    {op: f"l1tex__m_{way}_{what}_mem_global_op_tma_{op}.sum" for op, way in _TMA_WAYS.items()}
+    for what in ("bytes", "sectors")
+)
 
 # Thread instructions that were not predicated off, by precision (f: FP32, d: FP64, h: FP16, two of which packed in a
 # register count as one) and operation: ffma, dadd, hmul …
@@ -70,13 +85,41 @@ ARITHMETIC = {
     for operation in ("fma", "add", "mul")
 }
 
-# Warp instructions on Tensor Cores, of a 16 × 8 result each.
+# Warp instructions on Tensor Cores with FP16, BF16, TF32 and FP8, which mma.sync widens to FP16: mostly of a 16 × 8
+# result each, or those of whole warpgroups, once for each warp.
 TENSOR_INSTRUCTIONS = "sm__inst_executed_pipe_tensor_op_hmma.sum"
+
+# The same of other kinds: integers and bits, doubles; and (gmma) those of whole warpgroups, which count among the
+# others as well.
+TENSOR_PIPES = {
+    "hmma": TENSOR_INSTRUCTIONS,
+    "imma": "sm__inst_executed_pipe_tensor_op_imma.sum",
+    "dmma": "sm__inst_executed_pipe_tensor_op_dmma.sum",
+    "gmma": "sm__inst_executed_pipe_tensor_op_gmma.sum",
+}
 
 # Multiplications and additions on Tensor Cores, by the types of factors and sums.
 TENSOR_OPS = {
     (factors, sums): f"sm__ops_path_tensor_op_hmma_src_{factors}_dst_{sums}.sum"
     for factors, sums in (("fp16", "fp32"), ("fp16", "fp16"), ("bf16", "fp32"), ("tf32", "fp32"))
+} | {("fp64", "fp64"): "sm__ops_path_tensor_src_fp64.sum"}
+
+# Those of warpgroups.
+WARPGROUP_OPS = {
+    "fp16": "sm__ops_path_tensor_op_hgmma_src_fp16_sparsity_off.sum",
+    "bf16": "sm__ops_path_tensor_op_hgmma_src_bf16_dst_fp32_sparsity_off.sum",
+    "tf32": "sm__ops_path_tensor_op_hgmma_src_tf32_dst_fp32_sparsity_off.sum",
+    "fp8": "sm__ops_path_tensor_src_fp8_sparsity_off.sum",
+}
+
+# All of them with floating-point numbers.
+TENSOR_FLOP = (*TENSOR_OPS.values(), *WARPGROUP_OPS.values())
+
+# Those with integers, and with bits.
+INTEGER_OPS = {
+    "imma": "sm__ops_path_tensor_op_imma_src_int8_sparsity_off.sum",
+    "igmma": "sm__ops_path_tensor_op_igmma_src_int8_sparsity_off.sum",
+    "bmma": "sm__ops_path_tensor_op_bmma_src_int1.sum",
 }
 
 # Warp instructions of any kind.
@@ -104,10 +147,16 @@ NAMES = frozenset(
         CONSTANT_INSTRUCTIONS,
         CONSTANT_REQUESTS,
         MATRIX_LOADS,
+        MATRIX_STORES,
+        SHARED_PRODUCTS,
         ASYNC_COPIES,
+        *BULK_COPIES.values(),
+        *TMA_BYTES.values(),
+        *TMA_SECTORS.values(),
         *ARITHMETIC.values(),
-        TENSOR_INSTRUCTIONS,
-        *TENSOR_OPS.values(),
+        *TENSOR_PIPES.values(),
+        *TENSOR_FLOP,
+        *INTEGER_OPS.values(),
         WARP_INSTRUCTIONS,
         INTER_THREAD,
         THREAD_INSTRUCTIONS,

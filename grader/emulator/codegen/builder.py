@@ -5,6 +5,7 @@ Nothing here knows of PTX instructions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -15,6 +16,9 @@ from grader.emulator.runtime.layout import LANES
 from grader.emulator.target import PREFIX
 
 KERNEL_SYMBOL = "warp_kernel"
+
+_ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
+"""PTX's rounding modes → the numbers that C's FLT_ROUNDS and LLVM give them."""
 
 
 class FunctionBuilder:
@@ -36,14 +40,12 @@ class FunctionBuilder:
         """The function's variables on the stack."""
         self.mask_slot = self.b.alloca(I64, name="mask")
         """The lanes that run the current block."""
-        self.pending = [self.b.alloca(I64, name=f"pending{i}") for i in range((self.block_count + 63) // 64)]
-        """A bit a block: whether lanes are pending there."""
         self.address_buffer = self._buffer(LANES * 8)
         self.value_buffer = self._buffer(LANES * 64)
         self.second_buffer = self._buffer(LANES * 8)
         self.scratch = self._buffer(32 + LANES * 8)
-        self.fragment_buffer = self._buffer(4 * 8 * LANES * 4)
-        self.tensor_scratch = self._buffer((256 + 128 + 8) * 8)
+        self.fragment_buffer = self._buffer(4 * 16 * LANES * 4)
+        self.tensor_scratch = self._buffer(((16 + 8) * 64 + 8) * 8)
         self.result_slot = self.b.alloca(I64, name="result")
 
     def _buffer(self, nbytes: int) -> Any:
@@ -148,6 +150,53 @@ class FunctionBuilder:
         return self.b.call(
             self._declared(full, ir.FunctionType(types[0], [a.type for a in arguments])), arguments
         )
+
+    def rounded(self, name: str, mode: str, *arguments: Any, result: Any = None) -> Any:
+        """A floating-point operation of LLVM's, such as "fadd", in a rounding mode of PTX's: "rz", "rm" or "rp".
+
+        The processor rounds so in a function of its own, where no other computation can get in between.
+        """
+        given = arguments[0].type
+        kind = result or given
+        full = f"{name}.{mode}.{suffix(kind)}.{suffix(given)}"
+        known = self.module.globals.get(full)
+        if known is None:
+            known = ir.Function(self.module, ir.FunctionType(kind, [a.type for a in arguments]), full)
+            known.linkage = "internal"
+            self._define_rounded(known, name, mode)
+        return self.b.call(known, arguments)
+
+    def _define_rounded(self, function: Any, name: str, mode: str) -> None:
+        kind, given = function.function_type.return_type, function.args[0].type
+        types = [kind] if kind == given else [kind, given]
+        words = [ir.MetaDataString(self.module, word) for word in ("round.dynamic", "fpexcept.strict")]
+        b = ir.IRBuilder(function.append_basic_block())
+        change = self._declared("llvm.set.rounding", ir.FunctionType(ir.VoidType(), [I32]))
+        operation = self._declared(
+            "llvm.experimental.constrained." + ".".join([name, *map(suffix, types)]),
+            ir.FunctionType(kind, [*function.function_type.args, *(word.type for word in words)]),
+        )
+        b.call(change, [I32(_ROUNDING[mode])])
+        value = b.call(operation, [*function.args, *words])
+        b.call(change, [I32(_ROUNDING["rn"])])
+        b.ret(value)
+
+    def outlined(self, name: str, compute: Callable[..., Any], *arguments: Any) -> Any:
+        """What `compute` makes of values, of the first one's type: in a function of its own, which all calls with this
+        name and these types share. Long expansions that a kernel has a thousand times would take long to compile.
+
+        It may use nothing but its arguments, and no function of the runtime.
+        """
+        types = [argument.type for argument in arguments]
+        full = ".".join([name, *map(suffix, types)])
+        known = self.module.globals.get(full)
+        if known is None:
+            known = ir.Function(self.module, ir.FunctionType(types[0], types), full)
+            known.linkage = "internal"
+            outer, self.b = self.b, ir.IRBuilder(known.append_basic_block())
+            self.b.ret(compute(*known.args))
+            self.b = outer
+        return self.b.call(known, arguments)
 
     def reduce(self, name: str, value: Any) -> Any:
         """An LLVM reduction of a vector to a scalar."""

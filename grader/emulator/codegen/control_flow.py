@@ -18,9 +18,12 @@ from typing import Any
 
 from grader.emulator.codegen.barriers import BarrierBuilder
 from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.ops.clusters import wait_for_cluster
+from grader.emulator.codegen.ops.tensor.wgmma import warpgroup_is_ready
+from grader.emulator.codegen.ops.transactions import wait_for_phase
 from grader.emulator.codegen.pending import PendingMasks
 from grader.emulator.codegen.reconvergence import ReconvergencePoints
-from grader.emulator.codegen.values import I1, I32, I64, is_vector
+from grader.emulator.codegen.values import I32, I64, is_vector
 from grader.emulator.ptx.basic_blocks import EXIT, Block
 from grader.emulator.runtime import layout
 
@@ -58,6 +61,8 @@ class ControlFlowBuilder:
             self._let_others_run(block)
         self.reconvergence.enter(block, self.dispatch)
         self.barriers.begin(block)
+        if block.index in self.e.flow.wait_points:
+            self._wait(block)
         self._count(block)
 
     def _give_way(self, block: Block) -> None:
@@ -79,6 +84,23 @@ class ControlFlowBuilder:
         with b.if_then(b.icmp_signed("<", left, I64(0)), likely=False):
             self._suspend(block)
         b.store(left, patience)
+
+    def _wait(self, block: Block) -> None:
+        """In front of an mbarrier.try_wait: its lanes go on when the phase is complete, or the wait times out. The same
+        for a barrier.cluster.wait, which has no end of its own.
+
+        In front of a wgmma.wait_group: the warp goes on when the others of its warpgroup have come as far.
+        """
+        e, b = self.e, self.b
+        e.begin(block.instructions[0])
+        if block.instructions[0].parts[0] == "wgmma":
+            with b.if_then(b.icmp_unsigned("==", warpgroup_is_ready(e), I64(0)), likely=False):
+                self._suspend(block)
+            return
+        wait = wait_for_cluster if block.instructions[0].parts[0] == "barrier" else wait_for_phase
+        go = e.new_block()
+        b.cbranch(b.icmp_unsigned("!=", wait(e, block.index), I64(0)), go, self.dispatch)
+        b.position_at_end(go)
 
     def _suspend(self, block: Block) -> None:
         """Leaves the warp's code; the lanes come back to the beginning of this block."""
@@ -169,10 +191,7 @@ class ControlFlowBuilder:
         if target == EXIT:
             b.branch(self._queue(EXIT))
             return
-        pending: Any = b.load(self.pending.words[0])
-        for word in self.pending.words[1:]:
-            pending = b.or_(pending, b.load(word))
-        together = self.reconvergence.unhindered(target, b.icmp_unsigned("==", pending, I64(0)))
+        together = self.reconvergence.unhindered(target, self.pending.none())
         b.cbranch(together, self.bodies[target], self._queue(target))
 
     def _queue(self, target: int) -> Any:
@@ -195,12 +214,14 @@ class ControlFlowBuilder:
         run = e.new_block("run")
         if e.plan.may_spin:
             self._take_turns(chosen, run)
-        for number, word in enumerate(self.pending.words):
-            bits = b.load(word)
-            following = e.new_block()
-            b.store(b.add(b.cttz(bits, I1(0)), I64(number * 64)), chosen)
-            b.cbranch(b.icmp_unsigned("!=", bits, I64(0)), run, following)
-            b.position_at_end(following)
+        some, idle = e.new_block(), e.new_block()
+        b.cbranch(self.pending.none(), idle, some)
+        b.position_at_end(some)
+        b.store(self.pending.lowest(), chosen)
+        b.branch(run)
+        b.position_at_end(idle)
+        if e.flow.wait_points:
+            self._leave_waiting()
         self.reconvergence.when_idle()
         done = b.icmp_unsigned("==", e.live(), I64(0))
         b.ret(b.select(done, I64(layout.DONE), I64(layout.WAITING)))
@@ -208,18 +229,26 @@ class ControlFlowBuilder:
         self._run(b.load(chosen))
         self.reconvergence.finish(self.dispatch)
 
+    def _leave_waiting(self) -> None:
+        """Where no lane can run and some wait for a phase: those that wait for them do so until they come."""
+        b = self.b
+        leave, go = self.e.new_block(), self.e.new_block()
+        held = b.load(self.e.warp_pointer(layout.W_HELD))
+        b.cbranch(b.icmp_unsigned("!=", held, I64(0)), leave, go)
+        b.position_at_end(leave)
+        self.reconvergence.suspend()
+        b.ret(I64(layout.WAITING))
+        b.position_at_end(go)
+
     def _take_turns(self, chosen: Any, run: Any) -> None:
         """Every 64th time another block than the lowest, so that all get on."""
         e, b = self.e, self.b
         spin = e.warp_pointer(layout.W_SPIN)
         count = b.add(b.load(spin), I64(1))
         b.store(count, spin)
-        some: Any = I64(0)
-        for word in self.pending.words:
-            some = b.or_(some, b.load(word))
         due = b.icmp_unsigned("==", b.and_(count, I64(63)), I64(0))
         turn, lowest = e.new_block(), e.new_block()
-        b.cbranch(b.and_(due, b.icmp_unsigned("!=", some, I64(0))), turn, lowest)
+        b.cbranch(b.and_(due, b.not_(self.pending.none())), turn, lowest)
         b.position_at_end(turn)
         b.store(e.call("next_turn", e.warp, I64(e.block_count)), chosen)
         b.branch(run)

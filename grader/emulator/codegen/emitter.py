@@ -52,6 +52,9 @@ class Emitter(FunctionBuilder):
         """Of the last shuffle: whether each lane's source took part, and which lane that is."""
         self.site_of = {id(site.inst): site for site in plan.sites if not site.companion}
         self.slots, _ = register_slots(plan)
+        if "wgmma" in plan.uses:
+            self.product_buffer = self._buffer(128 * LANES * 4)
+            """Room for the accumulators of a wgmma."""
 
     # -- blocks and instructions ------------------------------------------------------------------------------
     def begin_block(self, body: Any) -> None:
@@ -323,7 +326,35 @@ def register_slots(plan: KernelPlan) -> tuple[dict[str, int], int]:
         for name in sorted(names & plan.flow.crossing()):
             slots[undefined_slot(origin, name)] = position
             position += 8
+    if "wgmma" in plan.uses:
+        position = _warpgroup_slots(plan, slots, position)
     return slots, position
+
+
+PRODUCT_QUEUE_SLOT = "wgmma"
+"""What the queue of products is called among the slots."""
+
+
+def _warpgroup_slots(plan: KernelPlan, slots: dict[str, int], position: int) -> int:
+    """The queue of a warp's products, and what is noted of the registers that outlive a block."""
+    slots[PRODUCT_QUEUE_SLOT] = position
+    position += layout.PRODUCT_QUEUE * layout.G_SLOTS * 8
+    crossing, known = plan.flow.crossing(), plan.warpgroup
+    noted = {
+        "sums": known.accumulators & crossing,
+        "factors": known.factors,
+        "written": known.reaching & crossing,
+    }
+    for kind, names in noted.items():
+        for name in sorted(names):
+            slots[unfinished_slot(kind, name)] = position
+            position += 8
+    return position
+
+
+def unfinished_slot(kind: str, name: str) -> str:
+    """What a note on a register of wgmma is called among the slots."""
+    return f"{name} {kind}"
 
 
 def undefined_slot(origin: str, name: str) -> str:

@@ -6,9 +6,12 @@ from grader.emulator.codegen.control_flow import ControlFlowBuilder
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops import handle
 from grader.emulator.codegen.undefined import UndefinedLanes
+from grader.emulator.codegen.unfinished import UnfinishedProducts
 from grader.emulator.codegen.values import I64
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.ptx.tree import Instruction
+
+Watch = UndefinedLanes | UnfinishedProducts
 
 
 def generate(plan: KernelPlan) -> str:
@@ -18,28 +21,32 @@ def generate(plan: KernelPlan) -> str:
     """
     e = Emitter(plan)
     control_flow = ControlFlowBuilder(e)
-    undefined = UndefinedLanes(e)
+    watched: list[Watch] = [UndefinedLanes(e), UnfinishedProducts(e)]
     for block in plan.flow.blocks:
         control_flow.begin(block)
-        undefined.begin_block()
+        for one in watched:
+            one.begin_block()
         for inst in block.instructions:
-            _instruction(e, undefined, inst)
+            _instruction(e, watched, inst)
         if block.terminator:
             e.begin(block.terminator)
-            undefined.begin(block.terminator)
+            watched[0].begin(block.terminator)
         e.store_registers(block)
-        undefined.store(block)
+        for one in watched:
+            one.store(block)
         control_flow.end(block)
     control_flow.finish()
     return str(e.module)
 
 
-def _instruction(e: Emitter, undefined: UndefinedLanes, inst: Instruction) -> None:
+def _instruction(e: Emitter, watched: list[Watch], inst: Instruction) -> None:
     """One instruction; under a guard, the lanes that execute it are counted."""
     e.begin(inst)
     if e.guard is not None:
         counter = e.at(e.b.add(e.lane_counts_base, I64(e.plan.guarded[id(inst)] * 8)), I64)
         e.add_to(counter, e.b.ctpop(e.active_mask()))
-    undefined.begin(inst)
+    for one in watched:
+        one.begin(inst)
     handle(e, inst)
-    undefined.end(inst)
+    for one in watched:
+        one.end(inst)

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from grader.emulator.codegen.builder import FunctionBuilder
 from grader.emulator.codegen.values import I32, I64
-from grader.emulator.ptx.plan import KernelPlan
+from grader.emulator.ptx.plan import RESERVED, KernelPlan
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import LANES
 
@@ -17,7 +17,23 @@ _FROM_CONTEXT = {
     "nctaid.x": layout.GRID_X, "nctaid.y": layout.GRID_Y, "nctaid.z": layout.GRID_Z,
     "ntid.x": layout.BLOCK_DIM_X, "ntid.y": layout.BLOCK_DIM_Y, "ntid.z": layout.BLOCK_DIM_Z,
     "warpid": layout.WARP, "nwarpid": layout.WARPS, "nsmid": layout.SM_COUNT,
+    "cluster_nctaid.x": layout.CLUSTER_X, "cluster_nctaid.y": layout.CLUSTER_Y, "cluster_nctaid.z": layout.CLUSTER_Z,
+    "cluster_ctarank": layout.RANK, "cluster_nctarank": layout.CLUSTER_SIZE,
 }  # fmt: skip
+_OF_CLUSTER = {
+    f"{name}.{axis}": (of, cluster, divides)
+    for axis, block, grid, cluster in (
+        ("x", layout.BLOCK_X, layout.GRID_X, layout.CLUSTER_X),
+        ("y", layout.BLOCK_Y, layout.GRID_Y, layout.CLUSTER_Y),
+        ("z", layout.BLOCK_Z, layout.GRID_Z, layout.CLUSTER_Z),
+    )
+    for name, of, divides in (
+        ("clusterid", block, True),
+        ("nclusterid", grid, True),
+        ("cluster_ctaid", block, False),
+    )
+}
+"""Context slots of which the register holds the quotient, or the rest."""
 _LANE_MASKS = {
     "lanemask_eq": lambda lane: 1 << lane,
     "lanemask_lt": lambda lane: (1 << lane) - 1,
@@ -25,6 +41,11 @@ _LANE_MASKS = {
     "lanemask_gt": lambda lane: ~((2 << lane) - 1) & 0xFFFFFFFF,
     "lanemask_ge": lambda lane: ~((1 << lane) - 1) & 0xFFFFFFFF,
 }
+_RESERVED = {
+    "reserved_smem_offset_begin": 0, "reserved_smem_offset_0": 0, "reserved_smem_offset_1": RESERVED.nbytes // 2,
+    "reserved_smem_offset_end": RESERVED.nbytes, "reserved_smem_offset_cap": RESERVED.nbytes,
+}  # fmt: skip
+"""Offsets in the reserved shared memory: its begin and end, the largest end, and where its two parts begin."""
 _CLOCKS = ("clock", "clock64", "globaltimer", "clock_hi", "globaltimer_lo", "globaltimer_hi")
 
 
@@ -34,6 +55,8 @@ def read_special(e: FunctionBuilder, plan: KernelPlan, register: str) -> Any:
     name = register[1:]
     if name in _FROM_CONTEXT:
         return e.b.trunc(e.context_slot(_FROM_CONTEXT[name]), I32)
+    if name in _OF_CLUSTER or name == "is_explicit_cluster":
+        return _of_cluster(e, name)
     if name in ("tid.x", "tid.y", "tid.z"):
         return _thread_index(e, "xyz".index(name[-1]), plan.rows_uniform)
     if name == "laneid":
@@ -47,9 +70,22 @@ def read_special(e: FunctionBuilder, plan: KernelPlan, register: str) -> Any:
     if name == "dynamic_smem_size":
         dynamic = e.b.sub(e.context_slot(layout.SHARED_BYTES), I64(plan.static_shared_bytes))
         return e.b.trunc(dynamic, I32)
+    if name in ("envreg1", "envreg2"):  # the halves of an address, as the driver has them
+        workspace = e.context_slot(layout.GRID_WORKSPACE)
+        return e.b.trunc(workspace if name == "envreg2" else e.b.lshr(workspace, I64(32)), I32)
+    if name in _RESERVED:
+        return I32(plan.shared[RESERVED.name][0] + _RESERVED[name])
     if name == "total_smem_size":
         return e.b.trunc(e.context_slot(layout.SHARED_BYTES), I32)
     return None
+
+
+def _of_cluster(e: FunctionBuilder, name: str) -> Any:
+    if name == "is_explicit_cluster":
+        return e.b.icmp_unsigned(">", e.context_slot(layout.CLUSTER_SIZE), I64(1))
+    number, cluster, divides = _OF_CLUSTER[name]
+    a, b = e.context_slot(number), e.context_slot(cluster)
+    return e.b.trunc(e.b.udiv(a, b) if divides else e.b.urem(a, b), I32)
 
 
 def _vector(values: Any) -> Any:

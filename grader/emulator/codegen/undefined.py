@@ -1,8 +1,9 @@
 """Lanes whose value nobody has defined: those of registers never written, and of shuffles from absent lanes.
 
-For each register that may hold such a value (ptx/undefined.py), a mask says in which lanes it does. It follows the
-value through arithmetic, and it is a finding where the value shows: in a store, an address, a branch, an argument of
-printf. A value that is thrown away is none, as that of the lanes beyond the end in most reductions by shuffles.
+For each register that may hold such a value (ptx/registers/undefined.py), a mask says in which lanes it does. It
+follows the value through arithmetic, and it is a finding where the value shows: in a store, an address, a branch, an
+argument of printf. A value that is thrown away is none, as that of the lanes beyond the end in most reductions by
+shuffles.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from typing import Any
 from grader.emulator.codegen.emitter import Emitter, undefined_slot
 from grader.emulator.codegen.values import I64, constant
 from grader.emulator.ptx.basic_blocks import EXIT, Block
-from grader.emulator.ptx.instructions import destinations, registers_of, sources
-from grader.emulator.ptx.tree import Instruction, Operand, Pair
-from grader.emulator.ptx.undefined import ABSENT, UNWRITTEN, observed
+from grader.emulator.ptx.instructions import destinations, is_warpgroup_product, registers_of, sources
+from grader.emulator.ptx.registers.undefined import ABSENT, UNWRITTEN, observed
+from grader.emulator.ptx.tree import Imm, Instruction, Operand, Pair
 from grader.emulator.runtime import layout
 
 _KINDS = {UNWRITTEN: layout.UNWRITTEN_USED, ABSENT: layout.ABSENT_USED}
-_TOGETHER = frozenset(("vote", "match", "redux", "mma", "wmma"))
+_TOGETHER = frozenset(("vote", "match", "redux", "mma", "wmma", "movmatrix"))
 """Their results depend on the operands of all lanes."""
 
 NONE = I64(0)
@@ -118,6 +119,8 @@ class UndefinedLanes:
             return b.or_(chosen, self._of(origin, operands[2]))
         if name in ("and", "or") and inst.parts[-1] == "pred":
             return self._connected(origin, operands[0], operands[1], decides=name == "or")
+        if is_warpgroup_product(inst):
+            return self._of_product(origin, inst)
         guard = [inst.predicate[0], *destinations(inst)] if inst.predicate else []
         read = [register for register in sources(inst) if register not in guard]
         found = self._any(origin, read)
@@ -125,6 +128,17 @@ class UndefinedLanes:
             some = b.icmp_unsigned("!=", b.and_(found, e.active_mask()), NONE)
             return b.select(some, I64(layout.FULL), NONE)
         return found
+
+    def _of_product(self, origin: str, inst: Instruction) -> Any:
+        """Of a wgmma: accumulators are not read where scale-d is 0; operand A matters to all lanes."""
+        e, b = self.e, self.e.b
+        sums, factors, scale = (self._of(origin, inst.operands[index]) for index in (0, 1, 3))
+        if isinstance(inst.operands[3], Imm):
+            sums = sums if inst.operands[3].value else NONE
+        else:
+            sums = b.and_(sums, self._bits(inst.operands[3]))
+        some = b.icmp_unsigned("!=", b.and_(b.or_(factors, scale), e.active_mask()), NONE)
+        return b.or_(sums, b.select(some, I64(layout.FULL), NONE))
 
     def _connected(self, origin: str, one: Operand, other: Operand, *, decides: bool) -> Any:
         """Of a conjunction or a disjunction: an operand that is defined and decides it makes the other no matter."""

@@ -28,14 +28,18 @@ if __name__ == "__main__":  # before the imports below, which take a while
 
 import msgspec
 
-from grader.emulator.cudart.device_calls import DeviceCalls
+from grader.emulator.cudart.calls.device import DeviceCalls
+from grader.emulator.cudart.calls.driver import DriverCalls
+from grader.emulator.cudart.calls.kernel import KernelCalls
+from grader.emulator.cudart.calls.memory import MemoryCalls
+from grader.emulator.cudart.calls.pool import PoolCalls
+from grader.emulator.cudart.calls.stream import StreamCalls
 from grader.emulator.cudart.events import Called, Ended, Loaded, Refused, Trial
-from grader.emulator.cudart.kernel_calls import KernelCalls
-from grader.emulator.cudart.memory_calls import MemoryCalls
 from grader.emulator.cudart.native import Native, until_zero
-from grader.emulator.cudart.state import Call, State
+from grader.emulator.cudart.state import OWNED, Call, State
 from grader.emulator.cudart.status import ELSEWHERE, CudaError, NotEmulated, Status
-from grader.emulator.cudart.stream_calls import StreamCalls
+from grader.emulator.cudart.textures.array_calls import ArrayCalls
+from grader.emulator.cudart.textures.object_calls import TextureCalls
 from grader.emulator.cudart.waiting import Waiting
 from grader.emulator.errors import EmulatorError
 from grader.emulator.machine.machine import Machine
@@ -81,13 +85,18 @@ class Runtime:
             symbols,
         )  # fmt: skip
         devices = DeviceCalls(self.state, self.waiting)
-        for group in (streams, self.memory_calls, self.kernels, devices):
+        arrays = ArrayCalls(self.state, self.memory_calls)
+        textures = TextureCalls(self.state, arrays)
+        driver = DriverCalls(self.state, devices)
+        pool = PoolCalls(self.memory_calls)
+        for group in (streams, self.memory_calls, pool, arrays, textures, self.kernels, devices, driver):
             for name, method in inspect.getmembers(group, inspect.ismethod):
-                if name.startswith("cuda"):
+                if name.startswith("cu"):
                     self._add(name, method)
         self._add("attribute", devices.attribute)
         self._add("__cudaRegisterFunction", self.kernels.register_function)
         self._add("__cudaRegisterVar", self.kernels.register_variable)
+        self._add("__cudaRegisterManagedVar", self.kernels.register_managed)
         self._add("__cudaRegisterFatBinary", self._loaded)
 
     def _loaded(self) -> None:
@@ -161,7 +170,7 @@ class Runtime:
             )
         for allocation in self.state.live():
             self.memory_calls.tell_of_part(allocation)
-            if allocation.kind in ("device", "managed", "pinned"):
+            if allocation.kind in OWNED:
                 block = allocation.block
                 self.state.note(
                     "leak", call=block.call, frames=block.frames, nbytes=block.nbytes, block=block

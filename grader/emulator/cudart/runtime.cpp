@@ -2,6 +2,7 @@
 // words, and the way it was called, to one function in Python, and returns what that returns. Only what cannot be done
 // there is done here: structures, launches' stack of configurations, a table of malloc's blocks, and faults.
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <csignal>
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <malloc.h>
 #include <map>
 #include <mutex>
@@ -289,6 +291,18 @@ cudaError_t cudaHostRegister(void *p, size_t n, unsigned int flags) { CALL(word(
 cudaError_t cudaHostUnregister(void *p) { CALL(word(p)); }
 cudaError_t cudaFree(void *p) { CALL(word(p)); }
 cudaError_t cudaFreeAsync(void *p, cudaStream_t s) { CALL(word(p), word(s)); }
+cudaError_t cudaMallocFromPoolAsync(void **p, size_t n, cudaMemPool_t pool, cudaStream_t s) {
+    CALL(word(p), n, word(pool), word(s));
+}
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) { CALL(word(pool), word(device)); }
+cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *pool, int device) { CALL(word(pool), word(device)); }
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    CALL(word(pool), word(attribute), word(value));
+}
+cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void *value) {
+    CALL(word(pool), word(attribute), word(value));
+}
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t n) { CALL(word(pool), n); }
 cudaError_t cudaFreeHost(void *p) { CALL(word(p)); }
 cudaError_t cudaMemGetInfo(size_t *free, size_t *total) { CALL(word(free), word(total)); }
 cudaError_t cudaMemset(void *p, int value, size_t n) { CALL(word(p), word(value), n); }
@@ -346,6 +360,113 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *out, const void *p) 
     return status;
 }
 
+// Arrays and textures
+static Word bits(float value) {
+    std::uint32_t word;
+    std::memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind kind) {
+    return {x, y, z, w, kind};
+}
+cudaError_t cudaMalloc3D(cudaPitchedPtr *p, cudaExtent n) {
+    p->xsize = n.width;
+    p->ysize = n.height;
+    CALL(word(&p->ptr), word(&p->pitch), n.width, n.height, n.depth);
+}
+cudaError_t cudaMemset3D(cudaPitchedPtr p, int value, cudaExtent n) {
+    CALL(word(p.ptr), p.pitch, p.ysize, word(value), n.width, n.height, n.depth);
+}
+cudaError_t cudaMemset3DAsync(cudaPitchedPtr p, int value, cudaExtent n, cudaStream_t s) {
+    CALL(word(p.ptr), p.pitch, p.ysize, word(value), n.width, n.height, n.depth, word(s));
+}
+cudaError_t cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *texel, size_t width, size_t height,
+                            unsigned int flags) {
+    CALL(word(array), word(texel), width, height, flags);
+}
+cudaError_t cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *texel, cudaExtent n,
+                              unsigned int flags) {
+    CALL(word(array), word(texel), n.width, n.height, n.depth, flags);
+}
+cudaError_t cudaFreeArray(cudaArray_t array) { CALL(word(array)); }
+cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc *texel, cudaArray_const_t array) {
+    CALL(word(texel), word(array));
+}
+cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc *texel, cudaExtent *extent, unsigned int *flags,
+                             cudaArray_t array) {
+    CALL(word(texel), word(extent), word(flags), word(array));
+}
+cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                size_t height, cudaMemcpyKind kind) {
+    CALL(word(to), x, y, word(from), pitch, width, height, word(kind));
+}
+cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,
+                                     size_t height, cudaMemcpyKind kind, cudaStream_t s) {
+    CALL(word(to), x, y, word(from), pitch, width, height, word(kind), word(s));
+}
+cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y, size_t width,
+                                  size_t height, cudaMemcpyKind kind) {
+    CALL(word(to), pitch, word(from), x, y, width, height, word(kind));
+}
+cudaError_t cudaMemcpy2DFromArrayAsync(void *to, size_t pitch, cudaArray_const_t from, size_t x, size_t y,
+                                       size_t width, size_t height, cudaMemcpyKind kind, cudaStream_t s) {
+    CALL(word(to), pitch, word(from), x, y, width, height, word(kind), word(s));
+}
+cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cudaArray_const_t from, size_t x,
+                                     size_t y, size_t width, size_t height, cudaMemcpyKind kind) {
+    CALL(word(to), to_x, to_y, word(from), x, y, width, height, word(kind));
+}
+cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t n, cudaMemcpyKind kind) {
+    CALL(word(to), x, y, word(from), n, word(kind));
+}
+cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size_t y, size_t n, cudaMemcpyKind kind) {
+    CALL(word(to), word(from), x, y, n, word(kind));
+}
+
+struct Copy3D {  // what Python reads of a cudaMemcpy3DParms
+    Word words[17];
+    explicit Copy3D(const cudaMemcpy3DParms &p)
+        : words{word(p.dstArray), p.dstPos.x, p.dstPos.y, p.dstPos.z, word(p.dstPtr.ptr), p.dstPtr.pitch,
+                p.dstPtr.ysize, word(p.srcArray), p.srcPos.x, p.srcPos.y, p.srcPos.z, word(p.srcPtr.ptr),
+                p.srcPtr.pitch, p.srcPtr.ysize, p.extent.width, p.extent.height, p.extent.depth} {}
+};
+cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms *p) {
+    const Copy3D copy(*p);
+    CALL(word(&copy), word(p->kind));
+}
+cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms *p, cudaStream_t s) {
+    const Copy3D copy(*p);
+    CALL(word(&copy), word(p->kind), word(s));
+}
+
+cudaError_t cudaCreateTextureObject(cudaTextureObject_t *out, const cudaResourceDesc *has, const cudaTextureDesc *how,
+                                    const cudaResourceViewDesc *view) {
+    Word resource[5] = {word(has->resType)};  // its memory, its format, two extents or bytes, a pitch
+    cudaChannelFormatDesc texel = {};
+    if (has->resType == cudaResourceTypeLinear) {
+        resource[1] = word(has->res.linear.devPtr);
+        resource[2] = has->res.linear.sizeInBytes;
+        texel = has->res.linear.desc;
+    } else if (has->resType == cudaResourceTypePitch2D) {
+        resource[1] = word(has->res.pitch2D.devPtr);
+        resource[2] = has->res.pitch2D.width;
+        resource[3] = has->res.pitch2D.height;
+        resource[4] = has->res.pitch2D.pitchInBytes;
+        texel = has->res.pitch2D.desc;
+    } else {
+        resource[1] = word(has->res.array.array);
+    }
+    const Word reading[] = {
+        word(how->addressMode[0]),   word(how->addressMode[1]),   word(how->addressMode[2]),
+        word(how->filterMode),       word(how->readMode),         word(how->normalizedCoords),
+        bits(how->borderColor[0]),   bits(how->borderColor[1]),   bits(how->borderColor[2]),
+        bits(how->borderColor[3]),   word(how->sRGB),
+    };
+    CALL(word(out), word(&resource), word(&texel), word(&reading), word(view));
+}
+cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) { CALL(object); }
+
 // Devices
 cudaError_t cudaGetDeviceCount(int *count) { CALL(word(count)); }
 cudaError_t cudaGetDevice(int *device) { CALL(word(device)); }
@@ -364,6 +485,10 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) { CALL(word(limit)
 cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit) { CALL(word(value), word(limit)); }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { CALL(word(least), word(greatest)); }
 cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) { CALL(word(can), word(device), word(peer)); }
+cudaError_t cudaDeviceGetP2PAttribute(int *value, cudaDeviceP2PAttr which, int from, int to) {
+    CALL(word(value), word(which), word(from), word(to));
+}
+cudaError_t cudaCtxResetPersistingL2Cache() { CALL(0); }
 cudaError_t cudaDriverGetVersion(int *version) { CALL(word(version)); }
 cudaError_t cudaRuntimeGetVersion(int *version) { CALL(word(version)); }
 cudaError_t cudaProfilerStart() { CALL(0); }
@@ -415,6 +540,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
     p->concurrentManagedAccess = attribute(cudaDevAttrConcurrentManagedAccess);
     p->computePreemptionSupported = attribute(cudaDevAttrComputePreemptionSupported);
     p->cooperativeLaunch = attribute(cudaDevAttrCooperativeLaunch);
+    p->clusterLaunch = attribute(cudaDevAttrClusterLaunch);
     p->sharedMemPerBlockOptin = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
     p->maxBlocksPerMultiProcessor = attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
     p->reservedSharedMemPerBlock = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
@@ -439,6 +565,9 @@ cudaError_t cudaStreamQuery(cudaStream_t s) { CALL(word(s)); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned int) { CALL(word(s), word(e)); }
 cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority) { CALL(word(s), word(priority)); }
 cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned int *flags) { CALL(word(s), word(flags)); }
+cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaLaunchAttributeID which, const cudaLaunchAttributeValue *) {
+    CALL(word(s), word(which));
+}
 cudaError_t cudaStreamAttachMemAsync(cudaStream_t s, void *p, size_t n, unsigned int flags) {
     CALL(word(s), word(p), n, flags);
 }
@@ -510,6 +639,50 @@ cudaError_t cudaLaunchCooperativeKernel(const void *f, dim3 grid, dim3 block, vo
     return launch("cudaLaunchCooperativeKernel", frames, f, grid, block, arguments, shared, s);
 }
 
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *f, void **arguments) {
+    Word frames[most_frames + 1];
+    walk(static_cast<const Word *>(__builtin_frame_address(0)), frames);
+    const dim3 grid = config->gridDim, block = config->blockDim;
+    Word words[] = {word(f),
+                    grid.x,
+                    grid.y,
+                    grid.z,
+                    block.x,
+                    block.y,
+                    block.z,
+                    word(arguments),
+                    config->dynamicSmemBytes,
+                    word(config->stream),
+                    0,
+                    0,
+                    0,
+                    0,
+                    0};
+    Word *cluster = words + 10, *cooperative = words + 13, *unknown = words + 14;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const cudaLaunchAttribute &attribute = config->attrs[i];
+        switch (attribute.id) {
+        case cudaLaunchAttributeClusterDimension:
+            cluster[0] = attribute.val.clusterDim.x;
+            cluster[1] = attribute.val.clusterDim.y;
+            cluster[2] = attribute.val.clusterDim.z;
+            break;
+        case cudaLaunchAttributeCooperative:
+            *cooperative = attribute.val.cooperative;
+            break;
+        case cudaLaunchAttributeIgnore:
+        case cudaLaunchAttributeAccessPolicyWindow:
+        case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+        case cudaLaunchAttributePriority:
+            break; // changes no result
+        default:
+            *unknown = attribute.id;
+        }
+    }
+    return static_cast<cudaError_t>(serve("cudaLaunchKernelExC", words, frames));
+}
+
 cudaError_t __cudaGetKernel(cudaKernel_t *kernel, const void *f) {
     *kernel = static_cast<cudaKernel_t>(const_cast<void *>(f));
     return cudaSuccess;
@@ -549,6 +722,34 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared, const void
     CALL(word(shared), word(f), word(blocks), word(threads));
 }
 
+// The driver's functions that programs call beside the runtime's: tensor maps for TMA.
+CUresult cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address,
+                                const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box,
+                                const cuuint32_t *steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+    return static_cast<CUresult>(ASK(word(map), word(type), rank, word(address), word(dims), word(strides), word(box),
+                                     word(steps), word(interleave), word(swizzle), word(promotion), word(fill)));
+}
+CUresult cuGetErrorName(CUresult error, const char **text) {
+    return static_cast<CUresult>(ASK(word(error), word(text)));
+}
+CUresult cuGetErrorString(CUresult error, const char **text) {
+    return static_cast<CUresult>(ASK(word(error), word(text)));
+}
+cudaError_t cudaGetDriverEntryPoint(const char *symbol, void **f, unsigned long long,
+                                    cudaDriverEntryPointQueryResult *found) {
+    *f = dlsym(RTLD_DEFAULT, symbol);
+    if (found)
+        *found = cudaDriverEntryPointSuccess;
+    if (*f)
+        return cudaSuccess;
+    CALL(word(symbol));
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **f, unsigned int, unsigned long long flags,
+                                             cudaDriverEntryPointQueryResult *found) {
+    return cudaGetDriverEntryPoint(symbol, f, flags, found);
+}
+
 void **__cudaRegisterFatBinary(void *) {
     static void *handle = nullptr;
     const Word none = 0;
@@ -565,6 +766,10 @@ void __cudaRegisterFunction(void **, const char *host, char *, const char *name,
 void __cudaRegisterVar(void **, char *host, char *, const char *name, int, size_t size, int, int) {
     const Word none = 0, arguments[] = {word(host), word(name), size};
     forward("__cudaRegisterVar", arguments, &none);
+}
+void __cudaRegisterManagedVar(void **, void **pointer, char *, const char *name, int, size_t, int, int) {
+    const Word none = 0, arguments[] = {word(pointer), word(name)};
+    forward("__cudaRegisterManagedVar", arguments, &none);
 }
 char __cudaInitModule(void **) { return 1; }
 

@@ -18,7 +18,9 @@ from grader.emulator.machine.machine import Machine
 from grader.emulator.machine.memory import GAP
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
-_HOST_SEES = ("managed", "pinned")
+_HOST_SEES = ("managed", "pinned", "managed variable")
+OWNED = ("device", "array", "managed", "pinned")
+"""Kinds of memory that the program has to give back."""
 
 
 @dataclass
@@ -27,7 +29,7 @@ class Allocation:
 
     block: Block
     kind: str
-    """"device", "managed", "pinned", "registered", or "variable" of the program's code."""
+    """"device", "array", "managed", "pinned", "registered"; "variable" or "managed variable" of the code."""
     copied: dict[str, list[tuple[int, int, Copied]]] = field(default_factory=dict)
 
     @property
@@ -121,7 +123,7 @@ class State:
     # -- allocations ------------------------------------------------------------------------------------------
     def allocate(self, nbytes: int, kind: str) -> Allocation:
         """New memory, in no place where there was other memory before, as long as there is such a place."""
-        start = max(self._highest, GLOBAL_BASE + self.memory.extent() + GAP)
+        start = self.fresh()
         if kind in _HOST_SEES:
             start = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
         try:
@@ -132,6 +134,10 @@ class State:
         if kind in _HOST_SEES:
             self.memory.share(address)
         return self.add(Block(address, nbytes, self.call.name, self.call.frames), kind)
+
+    def fresh(self) -> int:
+        """An address from which on there was never any memory."""
+        return max(self._highest, GLOBAL_BASE + self.memory.extent() + GAP)
 
     def _placed(self, nbytes: int, start: int) -> int:
         try:

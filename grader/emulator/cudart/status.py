@@ -14,6 +14,7 @@ class Status(IntEnum):
     InvalidConfiguration = 9
     InvalidPitchValue = 12
     InvalidSymbol = 13
+    InvalidChannelDescriptor = 20
     InvalidDeviceFunction = 98
     InvalidDevice = 101
     InvalidResourceHandle = 400
@@ -27,6 +28,7 @@ class Status(IntEnum):
     LaunchFailure = 719
     CooperativeLaunchTooLarge = 720
     NotSupported = 801
+    InvalidClusterSize = 912
     Unknown = 999
 
     @property
@@ -41,6 +43,7 @@ _TEXTS = {
     Status.InvalidConfiguration: "invalid configuration argument",
     Status.InvalidPitchValue: "invalid pitch argument",
     Status.InvalidSymbol: "invalid device symbol",
+    Status.InvalidChannelDescriptor: "invalid channel descriptor",
     Status.InvalidDeviceFunction: "invalid device function",
     Status.InvalidDevice: "invalid device ordinal",
     Status.InvalidResourceHandle: "invalid resource handle",
@@ -54,6 +57,7 @@ _TEXTS = {
     Status.LaunchFailure: "unspecified launch failure",
     Status.CooperativeLaunchTooLarge: "too many blocks in cooperative launch",
     Status.NotSupported: "operation not supported",
+    Status.InvalidClusterSize: "a kernel launch error has occurred due to cluster misconfiguration",
     Status.Unknown: "unknown error",
 }
 

@@ -20,6 +20,9 @@ REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-pr
 _SOURCE = Path(__file__).with_name("runtime.cpp")
 _OLDER = Path(__file__).with_name("cuda12.h")
 _RUNTIME = "libladder_cudart.so"
+_DRIVER = (
+    "libcuda.so"  # what -lcuda looks for: the driver's few functions that are there, are in the same library
+)
 _WRAPPED = (
     "malloc", "calloc", "realloc", "free", "aligned_alloc", "posix_memalign",
     "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
@@ -28,7 +31,7 @@ _WRAPPED = (
 _HOST_OPTIONS = ("-g", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
 _UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symbol:?) [`']?(\w+)")
 _REQUIRED = re.compile(r"required symbol [`'](\w+)' not defined")
-MANAGED, _REGISTERS_MANAGED = "__managed__", "__cudaRegisterManagedVar"
+_LINKED = "__cudaRegisterLinkedBinary"
 _REPORT = re.compile(r"ptxas info|    \d+ bytes ")
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)".*$', re.MULTILINE)
 _NUMBERED = re.compile(r"(\.loc\s+|inlined_at\s+|\.file\s+)(\d+)\b")
@@ -104,22 +107,25 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
     Raises ProgramRefused, NotThere, NotEmulated and CompilerNotFound.
     """
     runtime = _runtime(folder)
+    (folder / _DRIVER).symlink_to(runtime.name)
     real = f"compute_{arch.removeprefix('sm_')}"
     wrapped = ",".join(f"--wrap={name}" for name in _WRAPPED)
     command = [
         *_nvcc(), *options, f"-gencode=arch={real},code={arch}", "-shared", "-cudart=none", "-lineinfo",
         "-Xptxas=-v", "--keep", f"--keep-dir={folder}", f"-Xcompiler={','.join(_HOST_OPTIONS)}",
-        f"-Xlinker=-z,defs,-Bsymbolic,--require-defined=main,{wrapped}", str(source.resolve()), str(runtime),
-        "-o", str(folder / "program.so"),
+        f"-Xlinker=-z,defs,-Bsymbolic,--require-defined=main,{wrapped}", f"-L{folder}", str(source.resolve()),
+        str(runtime), "-o", str(folder / "program.so"),
     ]  # fmt: skip
     done = _run(command)
     said = [line.replace(f"{folder}{os.sep}", "") for line in _without_noise(done.stderr + done.stdout)]
     report = [line for line in said if _REPORT.match(line)]
     if done.returncode:
-        missing = [
-            _missing(name, file, line, source, folder) for file, line, name in _UNDEFINED.findall(done.stderr)
-        ]
+        missing = [_missing(name, file, line, folder) for file, line, name in _UNDEFINED.findall(done.stderr)]
         missing += [(name, "", 0) for name in _REQUIRED.findall(done.stderr)]
+        if any(name.startswith(_LINKED) for name, _, _ in missing):
+            raise NotEmulated(
+                "linking of device code (-rdc=true), which launches from kernels need, is not emulated"
+            )
         if missing:
             raise NotThere(list(dict.fromkeys(missing)))
         raise ProgramRefused("\n".join(line for line in said if line not in report))
@@ -135,11 +141,8 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
     return Program(folder / "program.so", runtime, text, warnings)
 
 
-def _missing(name: str, file: str, line: str, source: Path, folder: Path) -> tuple[str, str, int]:
+def _missing(name: str, file: str, line: str, folder: Path) -> tuple[str, str, int]:
     """What the linker misses, as the source has it: what nvcc writes of its own accord lies in `folder`."""
-    if name == _REGISTERS_MANAGED:
-        texts = enumerate(source.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
-        return MANAGED, str(source), next((number for number, text in texts if MANAGED in text), 0)
     return (name, "", 0) if folder in Path(file).parents else (name, file, int(line or 0))
 
 

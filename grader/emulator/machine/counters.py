@@ -14,9 +14,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from grader.emulator import metrics
-from grader.emulator.ptx.plan import KernelPlan, Site, access_shape
-from grader.emulator.ptx.tree import TYPE_BYTES, Imm, Instruction
+from grader.emulator.ptx.plan import KernelPlan, Site, access_shape, is_bulk_copy
+from grader.emulator.ptx.tree import TYPE_BYTES, Imm
 from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS, TURNS
+from grader.emulator.runtime.tensor.forms import operand_spread, product_of, shape_of, warpgroup_product_of
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
@@ -66,22 +67,44 @@ def metric_of(opcode: str) -> str | None:
     return metrics.ARITHMETIC[precision + name]
 
 
-_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
-_TYPE_NAMES = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "f32": "fp32"}
+_FLOATS = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "f32": "fp32", "f64": "fp64"}
+_WIDENED = {"e4m3": "f16", "e5m2": "f16"}
+"""FP8 in mma.sync: what ptxas makes of it for a Tensor Core that takes it in wgmma alone."""
 
 
 @functools.cache
 def _tensor_metrics(opcode: str) -> tuple[tuple[str, int], ...]:
-    """What a Tensor Core instruction counts as; wmma's 16 × 16 result takes two HMMA instructions of 16 × 8."""
+    """What a Tensor Core instruction counts as: machine instructions, and multiplications and additions."""
     parts = opcode.split(".")
+    if parts[:2] == ["wgmma", "mma_async"]:
+        return _warpgroup_metrics(parts)
     if parts[0] != "mma" and parts[:2] != ["wmma", "mma"]:
         return ()
-    shape = next(match for match in map(_SHAPE.fullmatch, parts) if match)
-    m, n, k = map(int, shape.groups())
-    kinds = [part for part in parts if part in _TYPE_NAMES]
-    factors = kinds[1] if len(kinds) == 4 else "f16"  # wmma names the factors' type only where it is another
-    operations = metrics.TENSOR_OPS[_TYPE_NAMES[factors], _TYPE_NAMES[kinds[0]]]
-    return (metrics.TENSOR_INSTRUCTIONS, n // 8), (operations, 2 * m * n * k)
+    product = product_of(parts)
+    if product is None:
+        return ()
+    kind, count = product.instructions
+    pipe = metrics.TENSOR_PIPES["imma" if kind == "bmma" else kind]
+    if kind in metrics.INTEGER_OPS:
+        operations = metrics.INTEGER_OPS[kind]
+    else:
+        factors = _FLOATS[_WIDENED.get(product.a, product.a)]
+        operations = metrics.TENSOR_OPS[factors, _FLOATS[product.d]]
+    return (pipe, count), (operations, product.operations)
+
+
+def _warpgroup_metrics(parts: list[str]) -> tuple[tuple[str, int], ...]:
+    """Each of the four warps executes the instruction, and computes a quarter of it."""
+    product = warpgroup_product_of(parts)
+    if product is None:
+        return ()
+    if product.d == "s32":
+        operations = metrics.INTEGER_OPS["igmma"]
+    else:
+        operations = metrics.WARPGROUP_OPS[_FLOATS.get(product.a, "fp8")]
+    pipe = metrics.TENSOR_PIPES["imma" if product.d == "s32" else "hmma"]
+    executed = (metrics.TENSOR_PIPES["gmma"], 1), (pipe, 1), (metrics.SHARED_PRODUCTS, 1)
+    return *executed, (operations, product.operations // 4)
 
 
 class Tally:
@@ -122,10 +145,15 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
-    if operation in ("sync", "use"):
+    if operation in ("sync", "use", "gmma", "tex"):
+        return
+    if is_bulk_copy(site.inst):
+        yield metrics.BULK_COPIES[operation], requests
+        yield metrics.TMA_BYTES[operation], 32 * amount
+        yield metrics.TMA_SECTORS[operation], amount
         return
     if site.is_matrix:
-        yield metrics.MATRIX_LOADS, executions
+        yield metrics.MATRIX_LOADS if operation == "ld" else metrics.MATRIX_STORES, executions
     elif site.inst.parts[0] == "cp":
         # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
         yield metrics.ASYNC_COPIES, requests
@@ -134,7 +162,7 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     if site.space in ("global", "generic"):
         yield metrics.GLOBAL_REQUESTS[operation], requests
         yield metrics.GLOBAL_SECTORS[operation], amount
-        yield metrics.IDEAL_SECTORS, min(amount, requests * _bytes_a_lane(site.inst, amount))
+        yield metrics.IDEAL_SECTORS, min(amount, requests * _bytes_a_lane(site, amount))
     elif site.space == "const":
         yield metrics.CONSTANT_INSTRUCTIONS, executions
         yield metrics.CONSTANT_REQUESTS, amount
@@ -149,15 +177,23 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
             yield metrics.SHARED_CONFLICTS[operation], amount - groups
 
 
-def _bytes_a_lane(inst: Instruction, unknown: int) -> int:
-    """Bytes that each lane accesses, which is how many sectors 32 neighbours take; `unknown` of what spreads a matrix
-    over the lanes."""
+def _bytes_a_lane(site: Site, unknown: int) -> int:
+    """Bytes that each lane accesses, which is how many sectors 32 neighbours take; `unknown` where it is not known."""
+    inst = site.inst
     if inst.parts[0] == "cp":
         return next((int(size.value) for size in inst.operands[2:3] if isinstance(size, Imm)), unknown)
     if inst.parts[0] == "wmma":
-        return unknown
+        return _matrix_bytes(inst.parts) // (32 * site.accesses)
     kind, count = access_shape(inst)
     return TYPE_BYTES.get(kind, unknown) * count
+
+
+def _matrix_bytes(parts: list[str]) -> int:
+    """Of the matrix that a wmma load or store accesses; its lanes share its elements out."""
+    spread, shape = operand_spread(parts), shape_of(parts)
+    if parts[2] in ("a", "b") and spread:
+        return spread.majors * spread.minors * spread.factor.bits // 8
+    return shape[0] * shape[1] * TYPE_BYTES[parts[-1]] if shape else 0
 
 
 _LOOP = re.compile(r"\.add\.(noftz\.)?(f|bf|[us]64)|\.(min|max|and|or|xor)\.[usb]64")
@@ -194,6 +230,8 @@ def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:
     read = written = 0
     for site in plan.sites:
         if site.space in ("global", "generic"):
-            read += int(sites[site.index][NEW_SECTORS]) * 32
-            written += int(sites[site.index][SECTORS]) * 32 if site.operation != "ld" else 0
+            # Bulk copies do not look for what they load in L1.
+            loaded = SECTORS if site.operation == "ld" and is_bulk_copy(site.inst) else NEW_SECTORS
+            read += int(sites[site.index][loaded]) * 32
+            written += int(sites[site.index][SECTORS]) * 32 if site.operation not in ("ld", "tex") else 0
     return read, written

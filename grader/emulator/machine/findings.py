@@ -11,12 +11,16 @@ from typing import cast
 
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.records import (
+    TENSOR_COPY,
+    Absence,
     Access,
     Action,
     Allocation,
     Arrivals,
     Finding,
     Kind,
+    Phase,
+    PhaseFault,
     Scope,
     Shape,
     Space,
@@ -29,7 +33,6 @@ from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import (
     ABSENT,
     ABSENT_USED,
-    ANY_WARP,
     FINDING_ADDRESS,
     FINDING_BLOCK,
     FINDING_COUNT,
@@ -49,12 +52,16 @@ from grader.emulator.runtime.layout import (
     RACE,
     SITE_SHIFT,
     STORED_READ_ONLY,
+    UNFENCED_PRODUCT,
     UNFINISHED,
+    UNFINISHED_PRODUCT,
     UNINITIALISED,
     UNWRITTEN_USED,
     WARP_SHIFT,
 )
 
+NO_SUCH_BLOCK = FINDING_KINDS
+"""A kind beyond those of native code, to which it is an address out of bounds."""
 _KINDS: dict[int, Kind] = {
     OUT_OF_BOUNDS: "out_of_bounds",
     MISALIGNED: "misaligned",
@@ -65,8 +72,39 @@ _KINDS: dict[int, Kind] = {
     STORED_READ_ONLY: "stored_read_only",
     UNWRITTEN_USED: "uninitialised",
     ABSENT_USED: "undefined_shuffle",
+    UNFINISHED_PRODUCT: "unfinished_product",
+    UNFENCED_PRODUCT: "unfenced_product",
+    layout.NO_MBARRIER: "mbarrier",
+    layout.OVERRUN: "mbarrier",
+    layout.FEW_ARRIVALS: "mbarrier",
+    layout.SKIPPED: "mbarrier",
+    layout.OTHER_BYTES: "mbarrier",
+    layout.WRONG_PARITY: "mbarrier",
+    layout.REFILLED: "mbarrier",
+    layout.IN_USE: "mbarrier",
+    layout.UNFENCED: "proxy_fence",
+    layout.BEFORE_TENSOR: "out_of_bounds",
+    layout.NOT_BEGUN: "absent_block",
+    layout.ENDED: "absent_block",
+    layout.APART: "barrier",
+    NO_SUCH_BLOCK: "absent_block",
 }
-_ACTIONS: dict[str, Action] = {"ld": "read", "st": "write"}
+_PHASE_FAULTS: dict[int, PhaseFault] = {
+    layout.NO_MBARRIER: "absent",
+    layout.OVERRUN: "overrun",
+    layout.FEW_ARRIVALS: "arrivals",
+    layout.SKIPPED: "skipped",
+    layout.OTHER_BYTES: "bytes",
+    layout.WRONG_PARITY: "parity",
+    layout.REFILLED: "refilled",
+    layout.IN_USE: "in_use",
+}
+_ABSENCES: dict[int, Absence] = {
+    layout.NOT_BEGUN: "not_begun",
+    layout.ENDED: "ended",
+    NO_SUCH_BLOCK: "no_such_block",
+}
+_ACTIONS: dict[str, Action] = {"ld": "read", "tex": "read", "gmma": "read", "st": "write"}
 _MANGLED = re.compile(r"_Z\w*?E(\d+)(\w+)")
 """The symbol of a variable in a function or a namespace: its name's length and its name come last, and a number where
 there are several of that name."""
@@ -87,6 +125,13 @@ class Launched:
     grid: Shape
     block: Shape
     shared_bytes: int
+    cluster: Shape
+
+    def peer(self, number: int, rank: int) -> Shape:
+        """The block of a rank in the cluster of the block with a linear number."""
+        places = zip(_unravel(number, self.grid), _unravel(rank, self.cluster), self.cluster, strict=True)
+        x, y, z = (at // blocks * blocks + within for at, within, blocks in places)
+        return x, y, z
 
     def findings(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
         """One finding a source line and kind, with its first occurrence in the order of the blocks."""
@@ -153,14 +198,42 @@ class Note:
         self.warp, self.lane = divmod(int(note[FINDING_THREAD]), 1 << WARP_SHIFT)
         self.address = int(note[FINDING_ADDRESS])
         self.packed = int(note[FINDING_OTHER])
+        self.owner = self._owner()
+
+    def _owner(self) -> int | None:
+        """The rank of the block whose shared memory is accessed, where the address says one."""
+        of_shared = self.site.space in ("shared", "generic") or self.site.inst.parts[0] == "cp"
+        rank = (self.address >> layout.RANK_AT) - 1
+        blocks = math.prod(self.launched.cluster)
+        if not of_shared or not 0 <= rank < layout.MOST_RANKS or blocks == 1:
+            return None
+        self.address &= (1 << layout.RANK_AT) - 1
+        if rank < blocks:
+            return rank
+        self.kind = NO_SUCH_BLOCK
+        return None
 
     def finding(self, count: int) -> Finding:
         if self.kind == ABSENT:
             return self.of_lanes(count)
-        return self.of_value(count) if self.kind in (UNWRITTEN_USED, ABSENT_USED) else self.of_access(count)
+        if self.kind == layout.APART:
+            alive, arrived = divmod(self.packed, 1 << layout.TOKEN_COUNT)
+            arrivals = Arrivals(0, arrived, alive)
+            return Finding(
+                "barrier",
+                self.site.inst.source_line,
+                count,
+                self._block(),
+                scope="cluster",
+                arrivals=arrivals,
+            )
+        of_register = self.kind == UNFINISHED_PRODUCT and not self.packed
+        if of_register or self.kind in (UNWRITTEN_USED, ABSENT_USED, UNFENCED_PRODUCT):
+            return self.of_value(count)
+        return self.of_access(count)
 
     def of_value(self, count: int) -> Finding:
-        """A value that nobody has defined, where it shows."""
+        """A value that nobody has defined, where it shows; or a register that a wgmma still uses."""
         return Finding(
             _KINDS[self.kind],
             self.site.inst.source_line,
@@ -200,11 +273,48 @@ class Note:
             self._size(),
             allocation,
             self._array(space, allocation),
+            before=self._before(),
+            no_texture=self.kind == OUT_OF_BOUNDS and self.site.operation == "tex" and not self.packed,
             scope=scope,
             blocks_wait=self.kind == RACE and space == "global" and self.launched.plan.blocks_wait,
             fences=self.kind == RACE and space == "global" and self.launched.plan.fences,
+            instruction=self._instruction(space),
             other=other,
+            phase=self._phase(),
+            owner=None if self.owner is None else self.launched.peer(self.number, self.owner),
+            absence=_ABSENCES.get(self.kind),
         )
+
+    def _instruction(self, space: Space) -> str | None:
+        """A texture's fetch; what reads behind no fence; and TENSOR_COPY where it is about where a box begins."""
+        if self.site.operation == "tex":
+            return ".".join(self.site.inst.parts[:2])
+        if self.kind == layout.UNFENCED:
+            return self.site.inst.parts[0]
+        begins = self.kind == MISALIGNED and space == "global" and "tensor" in self.site.inst.parts
+        return TENSOR_COPY if begins else None
+
+    def _phase(self) -> Phase | None:
+        """What is known of the phase of an mbarrier; native code packs three numbers into one."""
+        fault = _PHASE_FAULTS.get(self.kind)
+        if fault is None or fault == "absent":
+            return Phase(fault) if fault else None
+        if fault == "overrun":
+            return Phase(fault, self.packed)
+        number, expected, arrived = (
+            self.packed >> place * layout.PHASE_FIELD & (1 << layout.PHASE_FIELD) - 1 for place in (2, 1, 0)
+        )
+        if fault in ("refilled", "in_use"):
+            return Phase(fault, number=number)
+        if fault == "parity":
+            return Phase(fault, number=number, waited=arrived - 1)
+        return Phase(fault, arrived, expected, number)
+
+    def _before(self) -> tuple[int, int] | None:
+        if self.kind != layout.BEFORE_TENSOR:
+            return None
+        at = self.packed & 0xFFFFFFFF
+        return self.packed >> 32, at - (at >> 31 << 32)
 
     def _block(self) -> Shape:
         return _unravel(self.number, self.launched.grid)
@@ -216,15 +326,26 @@ class Note:
     def _access(self) -> tuple[Space, Action]:
         """The space that a finding is about, and what is done there; a cp.async reads one and writes another."""
         if self.site.inst.parts[0] == "cp":
-            return ("global", "read") if self.address >= GLOBAL_BASE else ("shared", "write")
+            return self._copied()
+        if self.site.inst.parts[0] == "mbarrier":
+            return "shared", "atomic"
+        if self.site.inst.parts[1:2] == ["async"]:  # st.async, red.async
+            return "shared", "write"
         space = cast(Space, self.site.space)
         if space == "generic" and self.address >= GLOBAL_BASE:
             space = "global"
         return space, _ACTIONS.get(self.site.operation, "atomic")
 
+    def _copied(self) -> tuple[Space, Action]:
+        """What a copy does: it reads one space and writes another; on its mbarrier it arrives."""
+        from_shared, in_global = self.site.operation in ("st", "red"), self.address >= GLOBAL_BASE
+        if self.site.operation == "sync" or _KINDS[self.kind] == "mbarrier":
+            return "shared", "atomic"
+        return "global" if in_global else "shared", "read" if from_shared != in_global else "write"
+
     def _size(self) -> int | None:
         if self.kind in (OUT_OF_BOUNDS, MISALIGNED):
-            return self.packed
+            return self.packed or None
         if self.site.inst.parts[0] not in ("ld", "st"):
             return None
         element, count = access_shape(self.site.inst)
@@ -264,21 +385,26 @@ class Note:
 
     def _other(self, space: Space) -> tuple[Access | None, Scope | None]:
         """The access that a race is with, or the copy that has not arrived; and the group that both belong to."""
-        if self.kind not in (RACE, UNFINISHED, STORED_READ_ONLY):
+        if self.kind not in (RACE, UNFINISHED, STORED_READ_ONLY, UNFINISHED_PRODUCT, layout.UNFENCED):
             return None, None
         if space == "global":
             return self._recorded()
-        lane, warp = self.packed & LANE_FIELD, self.packed >> WARP_SHIFT & ANY_WARP
-        scope: Scope = "warp" if warp == self.warp else "block"
+        lane, who = self.packed & LANE_FIELD, self.packed >> WARP_SHIFT & layout.ANY_WARP
+        rank, warp = divmod(who, layout.RANK_WARPS) if who != layout.ANY_WARP else (0, who)
+        block = (
+            self.launched.peer(self.number, rank) if math.prod(self.launched.cluster) > 1 else self._block()
+        )
+        scope: Scope = "cluster" if block != self._block() else "warp" if warp == self.warp else "block"
         if self.packed == NO_WRITE:  # nothing is known of it
             return None, scope
         number, sites = self.packed >> SITE_SHIFT & NO_SITE, self.launched.plan.sites
         other = Access(
             "read" if self.packed & OTHER_READ else "write",
             sites[number].inst.source_line or None if number < len(sites) else None,
-            self._block(),
-            None if warp == ANY_WARP else self._thread(warp, lane),
-            warp != ANY_WARP and lane >= LANES,
+            block,
+            None if warp >= layout.ASYNC_WARP else self._thread(warp, lane),
+            warp < layout.ASYNC_WARP and lane >= LANES,
+            layout.ASYNC_WARP <= warp < layout.RANK_WARPS,
         )
         return other, scope
 

@@ -1,4 +1,4 @@
-"""What a kernel asks of the host while it runs: printf and assert."""
+"""What a kernel asks of the host while it runs: printf, assert, malloc and free."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from grader.emulator.errors import NotAllocated
+from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.records import Finding
 from grader.emulator.runtime import layout
@@ -17,7 +18,7 @@ from grader.emulator.runtime.layout import LANES, LOCAL_WINDOW
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)
 _CONVERSION = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|z|t)?([diouxXcsfFeEgGaAp%])")
-VPRINTF, ASSERT = 0, 1
+VPRINTF, ASSERT, MALLOC, FREE = range(4)
 Shape = tuple[int, int, int]
 
 FIFO_BYTES = 1 << 20
@@ -29,9 +30,13 @@ FULL = f"\n[printf's buffer of {FIFO_BYTES:,} bytes is full: what this launch pr
 class HostCalls:
     """The callback of one launch. Native code calls it with the arguments of all 32 lanes."""
 
-    def __init__(self, memory: Memory, block: Shape) -> None:
+    def __init__(self, memory: Memory, block: Shape, heap: Heap | None = None, sites: int = 0) -> None:
         self.memory = memory
         self.block = block
+        self.heap = heap
+        self.sites = sites
+        self.allocations = memory.table() if heap is None else heap.table()
+        """Sorted (first, last + 1) addresses, flat: what the kernel may access."""
         self.failure: Finding | None = None
         self._room = FIFO_BYTES
         self._counts: dict[int, int] = {}  # of arguments, by a format's address
@@ -48,12 +53,14 @@ class HostCalls:
         if function == ASSERT:
             self._assertion(slots, [int(column[lanes[0]]) for column in arguments[:4]], lanes[0])
             return 1
+        if function in (MALLOC, FREE):
+            return self._on_heap(slots, function, arguments[0], lanes)
         for lane in lanes:
             local = slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
             try:
                 text, count = self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), local)
             except NotAllocated as fault:
-                self._astray(slots, fault, lane)
+                self._astray(slots, fault, lane, "printf")
                 return 1
             self._print(text)
             arguments[0][lane] = count
@@ -71,11 +78,38 @@ class HostCalls:
         thread = (number % width, number // width % height, number // (width * height))
         return (slots[layout.BLOCK_X], slots[layout.BLOCK_Y], slots[layout.BLOCK_Z]), thread
 
-    def _astray(self, slots: ctypes.Array[ctypes.c_int64], fault: NotAllocated, lane: int) -> None:
+    def _on_heap(
+        self, slots: ctypes.Array[ctypes.c_int64], function: int, values: np.ndarray, lanes: list[int]
+    ) -> int:
+        """malloc, whose results take the place of its sizes, or free."""
+        assert self.heap is not None
+        for lane in lanes:
+            try:
+                if function == MALLOC:
+                    nbytes = int(values[lane]) & (1 << 64) - 1
+                    values[lane] = self.heap.alloc(nbytes)
+                    _forget(slots, int(values[lane]), nbytes)
+                else:
+                    self.heap.free(int(values[lane]))
+            except NotAllocated as fault:
+                self._astray(slots, fault, lane, "free")
+                return 1
+        self.allocations = self.heap.table()
+        slots[layout.ALLOCATIONS] = self.allocations.ctypes.data
+        slots[layout.ALLOCATION_COUNT] = len(self.allocations) // 2
+        sites = (ctypes.c_int64 * (self.sites * layout.SITE_SLOTS)).from_address(slots[layout.SITES])
+        for site in range(self.sites):  # what they remember may have been freed
+            sites[site * layout.SITE_SLOTS + layout.BOUND_LOW] = 0
+            sites[site * layout.SITE_SLOTS + layout.BOUND_HIGH] = 0
+        return 0
+
+    def _astray(
+        self, slots: ctypes.Array[ctypes.c_int64], fault: NotAllocated, lane: int, function: str
+    ) -> None:
         block, thread = self._where(slots, lane)
         self.failure = Finding(
             "out_of_bounds", 0, 1, block, thread, action="read", space="global", address=fault.address,
-            size=fault.nbytes, allocation=self.memory.nearest(fault.address), instruction="printf",
+            size=fault.nbytes, allocation=self.memory.nearest(fault.address), instruction=function,
         )  # fmt: skip
 
     def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:
@@ -150,6 +184,16 @@ class HostCalls:
         if kind == "o" and "#" in spec:  # C's octal prefix is a zero
             return str((spec.replace("#", "") + "s") % f"0{value:o}")
         return str((spec + ("d" if kind in "diu" else kind)) % value)
+
+
+def _forget(slots: ctypes.Array[ctypes.c_int64], address: int, nbytes: int) -> None:
+    """What others did with this memory before they freed it is no race with what its new owner does."""
+    if slots[layout.RECORDS] and address:
+        shift = slots[layout.RECORD_SHIFT]
+        first, last = (at - layout.GLOBAL_BASE >> shift for at in (address, address + nbytes - 1))
+        granules = max(last - first + 1, 0)
+        start = slots[layout.RECORDS] + first * layout.RECORD_BYTES
+        ctypes.memset(start, 0, granules * layout.RECORD_BYTES)
 
 
 def _within(digits: str | int | None) -> str:

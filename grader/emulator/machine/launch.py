@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,16 +16,20 @@ import numpy as np
 from grader.emulator import metrics
 from grader.emulator.codegen.native_code import NativeCode
 from grader.emulator.devices import EmulatedDevice, max_active_blocks
-from grader.emulator.machine.block_trace import BlockTrace
+from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.machine import clusters
 from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
+from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.orders import CROWDED, SWITCHED, Order, arranged, seed
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
-from grader.emulator.machine.touched import TouchedByBlocks
-from grader.emulator.machine.traces import Traces, warps_of
-from grader.emulator.machine.worker import Array, Worker
+from grader.emulator.machine.tracing.block_trace import BlockTrace
+from grader.emulator.machine.tracing.touched import TouchedByBlocks
+from grader.emulator.machine.tracing.traces import Traces, warps_of
+from grader.emulator.machine.worker import Array, Worker, Workers
+from grader.emulator.ptx.instructions import is_warpgroup_product
 from grader.emulator.ptx.plan import KernelPlan, Site
 from grader.emulator.ptx.tree import Instruction
 from grader.emulator.runtime import layout
@@ -39,6 +43,10 @@ _STATUS = {
     layout.TRAPPED: "trap",
     layout.DEADLOCKED: "deadlock",
     layout.STARVED: "starved",
+}
+_MOST = {
+    layout.MANY_COPIES: f"more than {layout.BULK_COPIES} bulk copies and arrivals under way",
+    layout.MANY_MBARRIERS: f"more than {layout.MBARRIERS} mbarriers",
 }
 _CHUNKS_A_WORKER = 16
 
@@ -76,25 +84,33 @@ class LaunchExecution:
     budget: int
     device: EmulatedDevice
     registers: int
+    cluster: Shape
+    """Blocks of a cluster in each direction."""
     trace: BlockTrace | None = None
+    heap: Heap | None = None
+    """Where the kernel uses it."""
+    workspace: int = 0
+    """Where a cooperative launch synchronises its grid."""
     found: tuple[Touched, ...] = ()
     """By sampled blocks."""
     updated_first: int = 0
     """Words that atomics of the first sampled block have updated."""
 
-    def run(self, workers: Sequence[Worker], linears: Array, order: Order) -> LaunchRecord:
-        """Runs the blocks with these linear numbers.
+    def run(self, workers: Workers, order: Order) -> LaunchRecord:
+        """Runs all blocks.
 
         Where threads may have met in global memory, or not all went well, the launch is undone and repeated on one
         thread in the given order, with its accesses tracked: so what is found depends on nothing but the kernel, its
         data and the order.
         """
         self._prepare()
+        linears = self._arranged("rising")
         if not (self.compiled.tracked or self.plan.meets or order != "rising"):
-            status = self._attempt(workers, linears, self._slots())
-            conflict = any(worker.context[layout.CONFLICT] for worker in workers)
+            most = 1 if self.plan.serial else workers.most
+            status, used = self._attempt(workers, most, linears, self._slots(), self.blocks)
+            conflict = any(worker.context[layout.CONFLICT] for worker in used)
             if status == layout.DONE and not conflict and not self.traces.conflict(self.plan):
-                return self.record(workers, status, len(linears), tracked=False)
+                return self.record(used, status, len(linears), tracked=False)
             self.compiled.tracked = status == layout.DONE
             self.traces.undo()
             self.traces.clear(self.plan, tracked=False)
@@ -102,18 +118,37 @@ class LaunchExecution:
             self.plan, warps_of(self.block), math.prod(self.grid), late=order == SWITCHED
         )
         slots["RANDOM"] = seed(order)
-        residents = self._residents(len(linears), order) if self._takes_turns(order) else 1
-        status = self._attempt(workers[:1], arranged(linears, order), slots, residents)
-        return self.record(workers[:1], status, len(linears), tracked=True)
+        residents = self._residents(len(linears), order) if self._takes_turns(order) else self.blocks
+        status, used = self._attempt(workers, 1, self._arranged(order), slots, residents)
+        return self.record(used, status, len(linears), tracked=True)
 
-    def sample(self, worker: Worker, linears: Array, enough: int | None) -> LaunchRecord:
-        """Runs blocks one after the other, from FEWEST on only until they have taken `enough`, in warp instructions of
-        the usual effort. That threads meet in global memory is not looked for."""
+    @property
+    def blocks(self) -> int:
+        """Of a cluster."""
+        return math.prod(self.cluster)
+
+    def _arranged(self, order: Order) -> Array:
+        """All blocks in the order in which they begin; those of a cluster begin together."""
+        members = clusters.together(self.grid, self.cluster)
+        return members[arranged(np.arange(len(members)), order)].ravel()
+
+    def sample(self, workers: Workers, linears: Array, enough: int | None) -> LaunchRecord:
+        """Runs some blocks, each with all of its cluster. That threads meet in global memory is not looked for.
+
+        With `enough`, they are run one after the other, from FEWEST on only until they have taken so many warp
+        instructions of the usual effort, and the record says what each of them has touched.
+        """
         self._prepare()
         slots = self._slots() | {"LAUNCH_BUDGET": NO_BUDGET}
         slots["LENIENT"] = layout.WITH_WARPS if self.plan.fences else 0  # what is published is not kept
-        worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents=1)
-        touched = TouchedByBlocks(self.traces.loaded, self.traces.stored, self.allocations)
+        linears = clusters.whole(linears, self.grid, self.cluster).ravel()
+        apart = not (self.plan.serial or self.plan.meets or any(map(_updates, self.plan.sites)))
+        if enough is None and apart:
+            status, used = self._side_by_side(workers, linears, slots)
+            return self.record(used, status, len(linears), tracked=False)
+        worker = workers.first
+        worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, self.blocks)
+        touched = TouchedByBlocks(self.traces.loaded, self.traces.stored, self.allocations, self.blocks)
         efforts, looking = _efforts(self.plan), 0
         effort, status, run = 0, layout.DONE, 0
         while (
@@ -121,19 +156,39 @@ class LaunchExecution:
             and status == layout.DONE
             and (enough is None or effort < enough or run < FEWEST)
         ):
-            status = worker.run(self.compiled.address, linears[run : run + 1])
-            run += 1
-            if run == 1 and any(map(_updates, self.plan.sites)):
+            status = worker.run(self.compiled.address, linears[run : run + self.blocks])
+            run += self.blocks
+            if run == self.blocks and any(map(_updates, self.plan.sites)):
                 self.updated_first = self.traces.updated_words()
             looking += PAGE_EFFORT * touched.look()
             effort = looking + int(worker.blocks[::2] @ efforts)
         self.found = touched.found()
         return self.record([worker], status, run, tracked=False)
 
+    def _side_by_side(
+        self, workers: Workers, linears: Array, slots: dict[str, int]
+    ) -> tuple[int, list[Worker]]:
+        """Runs few large blocks that have nothing to do with each other, on a thread each where cores are idle: the
+        worst status, and who worked."""
+        clusters_left = deque(linears.reshape(-1, self.blocks))
+
+        def work(worker: Worker) -> int:
+            status = layout.DONE
+            worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, self.blocks)
+            with suppress(IndexError):  # none is left
+                while status == layout.DONE:
+                    status = worker.run(self.compiled.address, clusters_left.popleft())
+            return status
+
+        with workers.others(min(workers.most, len(clusters_left)) - 1) as others:
+            used = [workers.first, *others]
+            with ThreadPoolExecutor(len(used)) as pool:
+                return max(pool.map(work, used)), used
+
     def _prepare(self) -> None:
         self.plan = self.compiled.plan
-        self.allocations = self.memory.table()
-        self.calls = HostCalls(self.memory, self.block)
+        self.calls = HostCalls(self.memory, self.block, self.heap, len(self.plan.sites))
+        self.allocations = self.calls.allocations
 
     def _takes_turns(self, order: Order) -> bool:
         return self.plan.blocks_wait and (self.plan.may_spin or order == SWITCHED)
@@ -143,24 +198,29 @@ class LaunchExecution:
         threads = math.prod(self.block)
         fit = max_active_blocks(self.device, threads, self.registers, self.shared_bytes)
         multiprocessors = 1 if order == CROWDED else self.device.attributes["multiprocessor_count"]
-        return max(1, min(blocks, fit * multiprocessors))
+        return max(1, min(blocks, fit * multiprocessors) // self.blocks) * self.blocks
 
     def _attempt(
-        self, workers: Sequence[Worker], linears: Array, slots: dict[str, int], residents: int = 1
-    ) -> int:
-        """Runs the blocks; a status that is not DONE, if any. What threads have executed is added up, so that how many
-        they are means nothing."""
-        for worker in workers:
-            worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents)
-        status = self._run(workers, linears)
-        executed = sum(int(worker.context[layout.EXECUTED]) for worker in workers)
-        spent = status == layout.DONE and executed > slots["LAUNCH_BUDGET"]
-        return layout.LAUNCH_BUDGET_SPENT if spent else status
+        self, workers: Workers, most: int, linears: Array, slots: dict[str, int], residents: int
+    ) -> tuple[int, list[Worker]]:
+        """Runs the blocks on at most so many threads; a status that is not DONE, if any, and who worked. What threads
+        have executed is added up, so that how many they are means nothing."""
+        used: list[Worker] = []
 
-    def _run(self, workers: Sequence[Worker], linears: Array) -> int:
-        first, *others = workers
+        def ready(worker: Worker) -> Worker:
+            worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, residents)
+            used.append(worker)
+            return worker
+
+        status = self._run(workers, most, linears, ready)
+        executed = sum(int(worker.context[layout.EXECUTED]) for worker in used)
+        spent = status == layout.DONE and executed > slots["LAUNCH_BUDGET"]
+        return layout.LAUNCH_BUDGET_SPENT if spent else status, used
+
+    def _run(self, workers: Workers, most: int, linears: Array, ready: Callable[[Worker], Worker]) -> int:
+        first = ready(workers.first)
         start = time.perf_counter()
-        chunks = deque(self._chunks(linears, len(workers)))
+        chunks = deque(self._chunks(linears, min(most, len(linears))))
         status = first.run(self.compiled.address, chunks.popleft())
 
         def work(worker: Worker) -> int:
@@ -173,11 +233,11 @@ class LaunchExecution:
         seconds_left = (time.perf_counter() - start) * len(chunks)
         if status != layout.DONE:
             return status
-        if not others or seconds_left < WORTH_A_THREAD:
+        if most == 1 or seconds_left < WORTH_A_THREAD:
             return work(first)
-        with ThreadPoolExecutor(len(others)) as pool:
-            helped = pool.map(work, others)
-            return max(work(first), *helped)
+        with workers.others(min(most - 1, len(chunks))) as others, ThreadPoolExecutor(most) as pool:
+            helped = pool.map(work, map(ready, others))
+            return max([work(first), *helped])
 
     def _held(self) -> dict[str, np.ndarray[Any, Any]]:
         """Arrays that native code reads; kept alive by the caller."""
@@ -196,6 +256,7 @@ class LaunchExecution:
         held = self.arrays = self._held()
         return self.traces.slots() | {
             "HOST_DELTA": self.memory.host_delta,
+            "GRID_WORKSPACE": self.workspace,
             "ALLOCATIONS": self.allocations.ctypes.data,
             "ALLOCATION_COUNT": len(self.allocations) // 2,
             "PARAM_HOST": held["params"].ctypes.data,
@@ -210,12 +271,16 @@ class LaunchExecution:
             "SM_COUNT": self.device.attributes["multiprocessor_count"],
             "HOST_CALL": self.calls.address,
             "TRACE": self.trace.begin() if self.trace else 0,
+            "CLUSTER_SIZE": self.blocks,
+            **dict(zip(("CLUSTER_X", "CLUSTER_Y", "CLUSTER_Z"), self.cluster, strict=True)),
             **dict(zip(("GRID_X", "GRID_Y", "GRID_Z"), self.grid, strict=True)),
             **dict(zip(("BLOCK_DIM_X", "BLOCK_DIM_Y", "BLOCK_DIM_Z"), self.block, strict=True)),
         }
 
     def _chunks(self, linears: Array, workers: int) -> list[Array]:
-        size = max(1, len(linears) // (workers * _CHUNKS_A_WORKER)) if workers > 1 else max(len(linears), 1)
+        if workers == 1:
+            return [linears]
+        size = max(1, len(linears) // self.blocks // (workers * _CHUNKS_A_WORKER)) * self.blocks
         return [linears[i : i + size] for i in range(0, len(linears), size)]
 
     def record(
@@ -227,11 +292,14 @@ class LaunchExecution:
         lanes = np.sum([w.lanes for w in workers], axis=0)
         counted = tally(self.plan, blocks, lanes, sites)
         l2_read, l2_written = l2_bytes(self.plan, sites)
-        launched = Launched(self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes)
+        launched = Launched(
+            self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes, self.cluster
+        )
         found = launched.findings(workers)
         loaded, stored = self.traces.sectors()
         atomics_a_word = self._atomics_a_word(sites, blocks_run)
         self.traces.clear(self.plan, tracked=tracked)
+        self._refuse_without_room(workers)
         return LaunchRecord(
             kernel=self.plan.name, grid=self.grid, block=self.block, shared_bytes=self.shared_bytes,
             registers=self.registers, status=_STATUS[status], counters=counted.total,
@@ -245,6 +313,13 @@ class LaunchExecution:
             communicates=tracked or self.plan.serial, may_wait=self.plan.may_spin and self.plan.blocks_wait,
             atomics_a_word=atomics_a_word, accessed=self.trace.accessed(launched) if self.trace else (),
         )  # fmt: skip
+
+    def _refuse_without_room(self, workers: Sequence[Worker]) -> None:
+        """Raises UnsupportedPtx where a block needed more of something than the emulator keeps."""
+        for worker in workers:
+            what = _MOST.get(int(worker.context[layout.NO_ROOM]))
+            if what:
+                raise UnsupportedPtx(f"{what} in a block, as {self.plan.name} has")
 
     def _atomics_a_word(self, sites: np.ndarray[Any, Any], run: int) -> float:
         """Blocks that were not run are taken to update as many words for the first time as those after the first."""
@@ -277,7 +352,7 @@ def _efforts(plan: KernelPlan) -> Array:
 
 
 def _multiplies_matrices(inst: Instruction) -> bool:
-    return "mma" in inst.parts[:2]
+    return "mma" in inst.parts[:2] or is_warpgroup_product(inst)
 
 
 def _updates(site: Site) -> bool:

@@ -5,37 +5,41 @@ from __future__ import annotations
 import hashlib
 import math
 import mmap
-import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
 
 from grader.emulator import collection, devices
 from grader.emulator.codegen.native_code import NativeCode, native_code
-from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
-from grader.emulator.machine.block_trace import BlockTrace
+from grader.emulator.errors import LaunchRefused, TooManyBlocks, TooManyRegisters, UnsupportedPtx
+from grader.emulator.machine import children, clusters
+from grader.emulator.machine.cores import Cores, usable
+from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.launch import NO_BUDGET, LaunchExecution, Shape
-from grader.emulator.machine.memory import ARENA_BYTES, Memory
+from grader.emulator.machine.memory import ALIGNMENT, ARENA_BYTES, Memory
 from grader.emulator.machine.orders import Order
 from grader.emulator.machine.records import Finding, LaunchRecord
-from grader.emulator.machine.traces import Traces
-from grader.emulator.machine.worker import Worker
+from grader.emulator.machine.tracing.block_trace import BlockTrace
+from grader.emulator.machine.tracing.traces import Traces
+from grader.emulator.machine.worker import Workers
 from grader.emulator.nvrtc.compilation import resources_of
 from grader.emulator.ptx.parser import parse
 from grader.emulator.ptx.plan import plan_kernel
 from grader.emulator.ptx.tree import Function, Module, Param
-from grader.emulator.runtime import build, layout
+from grader.emulator.runtime import layout
 
 __all__ = ["Finding", "Kernel", "LaunchRecord", "LoadedModule", "Machine"]
 
 _T = TypeVar("_T")
 _IMAGES = 8
 """So many images are kept, those that were loaded last."""
+_WORKSPACE_BYTES = 8
 _USUAL_STACK = 4 << 20
 """Bytes of the stack that any thread has to spare."""
 _MOST_STACK = 1 << 30
@@ -92,31 +96,40 @@ class Image:
     def __init__(self, text: str) -> None:
         self.resources = resources_of("\n".join(s[3:] for s in text.splitlines() if s.startswith("// ptxas")))
         with collection.put_off():
-            self.tree = parse(text)
+            self.tree = parse(children.with_runtime(text))
         self.digest = hashlib.sha256(text.encode()).hexdigest()
         self.compiled: dict[str, dict[bool, NativeCode]] = {}
         """By kernel, see `Kernel.compiled`."""
 
 
 class Machine:
-    """A device of the architecture `arch`, run by `threads` threads of the host (as many as it has, by default)."""
+    """A device of the architecture `arch`, run by `threads` threads of the host (as many as it has cores, by default);
+    with `shared`, the file of a `Cores`, by as many of them as there are idle cores, and by one in any case."""
 
-    def __init__(self, arch: str = devices.DEFAULT_ARCH, threads: int | None = None) -> None:
+    def __init__(
+        self, arch: str = devices.DEFAULT_ARCH, threads: int | None = None, shared: int | None = None
+    ) -> None:
         self.device = devices.find(arch)
         self.limits = dict(self.device.attributes)
         self.memory = Memory(ARENA_BYTES)
-        self.threads = threads or len(os.sched_getaffinity(0))
+        self.threads = threads or usable()
+        self._cores = Cores(self.threads, shared)
         self._traces = Traces(self.memory)
-        self._workers: list[Worker] = []
+        self._workers = Workers(self.memory.capacity, self._cores)
         self._lock = threading.Lock()
         self._images: dict[str, Image] = {}
+
+    @cached_property
+    def heap(self) -> Heap:
+        """What kernels take by malloc; the device has it from the first of them on."""
+        return Heap(self.memory)
 
     # -- modules ----------------------------------------------------------------------------------------------
     def load(self, image: bytes | str) -> LoadedModule:
         """Reads an image (PTX, with ptxas's report as comments where known) and places its variables.
 
-        Raises PtxSyntaxError, and UnsupportedPtx for declarations the emulator does not know; instructions are
-        looked at when a kernel is first launched.
+        Raises PtxSyntaxError, and UnsupportedPtx for declarations of the module that the emulator does not know; what
+        it does not know of a function counts when a kernel is first launched that calls it.
         """
         text = image.decode() if isinstance(image, bytes) else image
         text = text.rstrip("\0")
@@ -134,13 +147,15 @@ class Machine:
     def _place_variables(self, module: LoadedModule) -> None:
         variables = [v for v in module.tree.variables.values() if v.space in ("global", "const")]
         for variable in variables:
-            address = self.memory.alloc(max(variable.nbytes, 1))
+            alignment = mmap.PAGESIZE if variable.managed else ALIGNMENT  # so that the host can be shown it
+            address = self.memory.alloc(max(variable.nbytes, 1), alignment=alignment)
             module.globals[variable.name] = (address, variable.nbytes)
             if variable.initial is not None:
                 self.memory.write(address, variable.initial)
         for variable in variables:
             for offset, name, addend in variable.pointers:
-                target = module.globals[name][0] + addend
+                known = name in module.globals
+                target = addend + (module.globals[name][0] if known else module.tree.code_address(name))
                 self.memory.write(module.globals[variable.name][0] + offset, target.to_bytes(8, "little"))
 
     def unload(self, module: LoadedModule) -> None:
@@ -149,11 +164,19 @@ class Machine:
             self.memory.free(address)
         module.globals.clear()
 
+    def children(self, module: LoadedModule) -> list[children.Child]:
+        """What the last launch of a module's kernel has launched, which is to be launched now. Raises UnsupportedPtx
+        where that is more than there is room for."""
+        if not children.launches_kernels(module.globals):
+            return []
+        return children.taken(module.globals, module.tree, self.memory, self.heap)
+
     # -- launches ---------------------------------------------------------------------------------------------
     def launch(
         self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
         budget: int | None = None, blocks: Sequence[int] | None = None, enough: int | None = None,
-        order: Order = "rising", traced: int | None = None,
+        order: Order = "rising", traced: int | None = None, cooperative: bool = False,
+        cluster: Shape | None = None, non_portable: bool = False,
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
@@ -161,24 +184,29 @@ class Machine:
         may execute at most `budget` warp instructions, and all together TOGETHER times as many. `blocks` are linear
         block numbers to run in place of all, in this order, and none any more once they have taken the effort of
         `enough` warp instructions. `order` is the order of the blocks where all run, in kernels whose blocks
-        communicate. Of the block `traced` it is noted what it accesses. Raises LaunchRefused for a configuration that
-        the device does not allow, UnsupportedPtx for instructions that the emulator does not know.
+        communicate. Of the block `traced` it is noted what it accesses. The blocks of a `cooperative` launch, which
+        have to be under way at the same time, may synchronise. `cluster` are the blocks of a cluster, those of the
+        kernel's declaration by default; more than 8 have to be allowed as `non_portable`. Raises LaunchRefused for a
+        configuration that the device does not allow, UnsupportedPtx for instructions that the emulator does not know.
         """
         self._check(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
-        with self._lock:
+        shape = clusters.chosen(kernel.cluster, cluster)
+        clusters.check(shape, grid, self.device, non_portable=non_portable)
+        if cooperative:
+            self._check_cooperative(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
+        with self._lock, self._cores.idle(1), self._workspace(cooperative) as workspace:
             compiled = kernel.code_for(rows_uniform=block[0] % layout.LANES == 0)
             launch = LaunchExecution(
                 memory=self.memory, traces=self._traces, compiled=compiled, variables=kernel.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
-                budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers,
-                trace=None if traced is None else BlockTrace(traced),
+                budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers, cluster=shape,
+                trace=None if traced is None else BlockTrace(traced), workspace=workspace,
+                heap=self.heap if compiled.plan.allocates else None,
             )  # fmt: skip
             if blocks is not None:
-                sample = partial(launch.sample, self.workers(1)[0], np.asarray(blocks, np.int64), enough)
+                sample = partial(launch.sample, self._workers, np.asarray(blocks, np.int64), enough)
                 return on_stack(compiled.stack_bytes, sample)
-            linears = np.arange(math.prod(grid), dtype=np.int64)
-            workers = self.workers(1 if compiled.plan.serial else min(self.threads, len(linears)))
-            return on_stack(compiled.stack_bytes, partial(launch.run, workers, linears, order))
+            return on_stack(compiled.stack_bytes, partial(launch.run, self._workers, order))
 
     def _check(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
         limits = self.limits
@@ -191,11 +219,6 @@ class Machine:
         if threads > limits["max_threads_per_block"]:
             most = limits["max_threads_per_block"]
             raise LaunchRefused(f"a block of {threads} threads; the device allows {most}")
-        for size, blocks, name in zip(grid, kernel.cluster, "xyz", strict=True):
-            if size % blocks:
-                raise LaunchRefused(
-                    f"grid.{name} is {size}; __cluster_dims__ asks for a multiple of {blocks}"
-                )
         if kernel.max_threads and threads > kernel.max_threads:
             raise LaunchRefused(
                 f"a block of {threads} threads; __launch_bounds__ allows {kernel.max_threads}"
@@ -208,10 +231,25 @@ class Machine:
                 f"{threads} threads of {kernel.registers} registers; a block has {limits['max_registers_per_block']}"
             )
 
-    def workers(self, count: int) -> list[Worker]:
-        while len(self._workers) < count:
-            self._workers.append(Worker(self.memory.capacity, build.load()))
-        return self._workers[:count]
+    def _check_cooperative(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
+        fit = devices.max_active_blocks(self.device, math.prod(block), kernel.registers, shared_bytes)
+        most = fit * self.limits["multiprocessor_count"]
+        if math.prod(grid) > most:
+            reason = f"{math.prod(grid)} blocks; the device holds {most} of this kernel's at a time"
+            raise TooManyBlocks(reason)
+
+    @contextmanager
+    def _workspace(self, cooperative: bool) -> Iterator[int]:
+        """The address of zeros by which a grid may synchronise; 0 where its launch is not cooperative."""
+        if not cooperative:
+            yield 0
+            return
+        address = self.memory.alloc(_WORKSPACE_BYTES)
+        self.memory.write(address, bytes(_WORKSPACE_BYTES))
+        try:
+            yield address
+        finally:
+            self.memory.free(address)
 
 
 def on_stack(nbytes: int, work: Callable[[], _T]) -> _T:

@@ -29,10 +29,13 @@ _PAGE = mmap.PAGESIZE
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)  # Python names it since 3.13; the value is Linux's
 _FIXED = 0x10  # MAP_FIXED, which Python does not name
 _FIXED_NOREPLACE = 0x100000
+_MAY_MOVE, _MOVE_TO = 1, 2  # of mremap: MREMAP_MAYMOVE, MREMAP_FIXED
 
 _C = ctypes.CDLL(None, use_errno=True)
 _C.mmap.restype = ctypes.c_void_p
 _C.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_ssize_t]
+_C.mremap.restype = ctypes.c_void_p
+_C.mremap.argtypes = [ctypes.c_void_p, *[ctypes.c_size_t] * 2, ctypes.c_int, ctypes.c_void_p]
 _C.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 _C.mincore.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p]
 
@@ -59,6 +62,10 @@ def _checked(result: int | None) -> None:
     if result is None or ctypes.c_ssize_t(result).value == -1:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
+
+
+def _aligned(address: int, alignment: int) -> int:
+    return -(-address // alignment) * alignment
 
 
 class Area:
@@ -111,27 +118,22 @@ class Memory:
                 size //= 2
 
     # -- allocations ------------------------------------------------------------------------------------------
-    def alloc(self, nbytes: int, above: int = 0) -> int:
-        """The address of `nbytes` new bytes, 256-byte aligned and not below `above`, all zero.
+    def alloc(self, nbytes: int, above: int = 0, alignment: int = ALIGNMENT) -> int:
+        """The address of `nbytes` new bytes, aligned (to 256 bytes at least) and not below `above`, all zero.
 
         Raises MemoryFault where nbytes is not positive or the device has no such room.
         """
         if nbytes <= 0:
             raise MemoryFault(f"an allocation of {nbytes} bytes")
-        start = max(GLOBAL_BASE + GAP, self._align(above))
+        start = _aligned(max(GLOBAL_BASE + GAP, above), alignment)
         for index, taken in enumerate(self._starts):
             if taken - GAP >= start + nbytes:
                 return self._take(index, start, nbytes)
-            start = max(start, self._align(taken + self._sizes[taken] + GAP))
+            start = max(start, _aligned(taken + self._sizes[taken] + GAP, alignment))
         if start + nbytes + GAP > GLOBAL_BASE + self.capacity:
-            raise MemoryFault(
-                f"out of memory: {nbytes} bytes asked for, {self.info()[0]} of {self.nbytes} free"
-            )
+            free = self.nbytes - sum(self._sizes.values())
+            raise MemoryFault(f"out of memory: {nbytes} bytes asked for, {free} of {self.nbytes} free")
         return self._take(len(self._starts), start, nbytes)
-
-    @staticmethod
-    def _align(address: int) -> int:
-        return (address + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
 
     def _take(self, index: int, start: int, nbytes: int) -> int:
         self._starts.insert(index, start)
@@ -164,8 +166,12 @@ class Memory:
         self._area.madvise(mmap.MADV_DONTNEED, first, last - first)
 
     def info(self) -> tuple[int, int]:
-        """(free, total) bytes."""
-        return self.nbytes - sum(self._sizes.values()), self.nbytes
+        """(free, total) bytes: the host's memory, as far as the arena reaches.
+
+        More may be allocated: what is never written takes none of it.
+        """
+        total = min(self.nbytes, os.sysconf("SC_PHYS_PAGES") * _PAGE)
+        return max(total - sum(self._sizes.values()), 0), total
 
     def extent(self) -> int:
         """Bytes of the arena from its beginning to the end of the last allocation."""
@@ -242,18 +248,14 @@ class Memory:
         """Lets this process see an allocation at its device address as well, as managed memory is seen. The allocation
         begins a page. Raises OSError where something else lies at that address."""
         nbytes = self._sizes[address]
-        file = os.memfd_create("ladder-shared")
-        try:
-            os.ftruncate(file, nbytes)
-            flags = mmap.MAP_SHARED | _FIXED_NOREPLACE
-            _checked(_C.mmap(address, nbytes, mmap.PROT_READ | mmap.PROT_WRITE, flags, file, 0))
-            self._map(address, nbytes, file, mmap.MAP_SHARED)
-        finally:
-            os.close(file)
+        flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _FIXED_NOREPLACE
+        _checked(_C.mmap(address, nbytes, mmap.PROT_READ | mmap.PROT_WRITE, flags, -1, 0))
+        # The same pages once more, in the arena (mremap(2), "if old_size is zero"): no file, whose size may be limited.
+        _checked(_C.mremap(address, 0, nbytes, _MAY_MOVE | _MOVE_TO, address + self.host_delta))
         self._shared.add(address)
 
-    def _map(self, address: int, nbytes: int, file: int, sharing: int = mmap.MAP_PRIVATE) -> None:
+    def _map(self, address: int, nbytes: int, file: int) -> None:
         """Puts pages of a file, or of zeros where it is -1, in the place of the arena's own."""
-        flags = sharing | _FIXED | _NO_RESERVE | (mmap.MAP_ANONYMOUS if file < 0 else 0)
+        flags = mmap.MAP_PRIVATE | _FIXED | _NO_RESERVE | (mmap.MAP_ANONYMOUS if file < 0 else 0)
         protection = mmap.PROT_READ | mmap.PROT_WRITE
         _checked(_C.mmap(address + self.host_delta, nbytes, protection, flags, file, 0))

@@ -16,9 +16,14 @@ Kind = Literal[
     "undefined_shuffle",
     "race",
     "unfinished_copy",
+    "unfinished_product",
+    "unfenced_product",
     "absent_lanes",
     "stored_read_only",
     "barrier",
+    "mbarrier",
+    "proxy_fence",
+    "absent_block",
     "trap",
     "assert",
 ]
@@ -32,9 +37,14 @@ TOOLS: Mapping[Kind, Tool] = {
     "undefined_shuffle": "synccheck",
     "race": "racecheck",
     "unfinished_copy": "racecheck",
+    "unfinished_product": "racecheck",
+    "unfenced_product": "racecheck",
     "absent_lanes": "synccheck",
     "stored_read_only": "racecheck",
     "barrier": "synccheck",
+    "mbarrier": "synccheck",
+    "proxy_fence": "racecheck",
+    "absent_block": "racecheck",
     "trap": "memcheck",
     "assert": "memcheck",
 }
@@ -47,7 +57,8 @@ TracedSpace = Literal["global", "shared", "const"]
 """Those whose accesses are traced."""
 
 Action = Literal["read", "write", "atomic"]
-Scope = Literal["warp", "block", "grid"]
+Scope = Literal["warp", "block", "cluster", "grid"]
+Absence = Literal["not_begun", "ended", "no_such_block"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,8 @@ class Access:
     """None where it is not known, or where they are several warps."""
     any_of_warp: bool = False
     """It is some thread of the warp that begins with `thread`."""
+    by_copy: bool = False
+    """It is no thread, but a copy that a phase of an mbarrier waits for."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +96,27 @@ class Arrivals:
     arrived: int | None
     """None where the numbers themselves are what is wrong."""
     expected: int
+
+
+PhaseFault = Literal["absent", "overrun", "refilled", "in_use", "arrivals", "skipped", "bytes", "parity"]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What is wrong with a phase of an mbarrier."""
+
+    fault: PhaseFault
+    """There is no initialised mbarrier; more arrivals than it expects; an arrival while copies of the phase are still
+    under way; it is initialised again in the middle of a phase; it never completes, for want of arrivals,
+    also after phases that nobody waited for; other bytes than expected have arrived; the wait is for the parity of
+    another phase."""
+    arrived: int | None = None
+    """Arrivals or bytes; None where none are counted."""
+    expected: int | None = None
+    number: int | None = None
+    """Of the phase under way; the first is 0, and its parity is the number's lowest bit."""
+    waited: int | None = None
+    """Of the phase whose parity is waited for; -1: the one before the first."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +156,10 @@ class Finding:
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""
+    before: tuple[int, int] | None = None
+    """Of a box that is stored: a dimension in which it begins in front of its tensor, 0 the innermost, and where."""
+    no_texture: bool = False
+    """Of an access out of bounds: the address is taken for a texture object's handle, and there is none."""
     scope: Scope | None = None
     """Of a race: the smallest group of threads that both accesses belong to."""
     blocks_wait: bool = False
@@ -132,14 +170,24 @@ class Finding:
     """Of a race, the access it is with; of an unfinished copy, the copy. Of a barrier, whoever waits at another one."""
     arrivals: Arrivals | None = None
     """Of a barrier that never opens, or whose number of threads is not one."""
+    phase: Phase | None = None
+    """Of an mbarrier."""
     instruction: str | None = None
     """Of absent lanes, what they are missing from, such as "shfl.sync"; of a value that nobody has defined, what it
-    shows in; of an access by the host, "printf"."""
+    shows in; of a register of an unfinished product, what touches it; of an access by the host, "printf" or "free"; of
+    a texture, such as "tex.2d"; of a missing proxy fence what reads, "cp" or "wgmma"; of a box that begins at a
+    misaligned place, TENSOR_COPY."""
     assertion: str | None = None
     """The text of the assertion that failed, and the function it stands in."""
     function: str | None = None
+    owner: Shape | None = None
+    """Of an access to shared memory by way of its cluster: the block whose shared memory it is."""
+    absence: Absence | None = None
+    """What is wrong with that block at that time: it may not have begun, may have ended, or its rank is none."""
 
 
+TENSOR_COPY = "cp.async.bulk.tensor"
+"""What copies a box."""
 WORD = 4
 """Bytes of a word."""
 

@@ -30,6 +30,7 @@ from typing import Any
 
 from grader.emulator.cache import cache_folder, keep, kept
 from grader.emulator.fingerprint import fingerprint
+from grader.emulator.nvrtc import included
 from grader.sandbox.box import Box
 from grader.sandbox.start import end, how_it_ended, start
 
@@ -51,22 +52,35 @@ class _Wheels:
     requirements: str
     libraries: str
     headers: tuple[str, ...]
+    owners: tuple[tuple[str, tuple[str, ...]], ...]
+    """Wheels with headers, and how the headers' names begin."""
 
 
+_CCCL = ("cuda/", "cub/", "thrust/", "nv/")
 _WHEELS = {
     13: _Wheels(
         "'nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*' "
         "'nvidia-cuda-cccl==13.0.*'",
         "cu13/lib",
         ("cu13/include", "cu13/include/cccl"),
+        (("nvidia-cuda-crt", ("crt/",)), ("nvidia-cuda-cccl", _CCCL), ("nvidia-cuda-runtime", ("",))),
     ),
     12: _Wheels(
         "'nvidia-cuda-nvrtc-cu12==12.9.*' 'nvidia-cuda-runtime-cu12==12.9.*' 'nvidia-cuda-nvcc-cu12==12.9.*' "
         "'nvidia-cuda-cccl-cu12==12.9.*'",
         "cuda_nvrtc/lib",
         ("cuda_runtime/include", "cuda_nvcc/include", "cuda_cccl/include"),
+        (
+            ("nvidia-cuda-nvcc-cu12", ("crt/",)),
+            ("nvidia-cuda-cccl-cu12", _CCCL),
+            ("nvidia-cuda-runtime-cu12", ("",)),
+        ),
     ),
 }
+
+
+ONE_A_WHEEL = ("cuda_fp16.h", "crt/mma.h", "cuda/std/climits")
+"""A header of each of the wheels that have any."""
 
 
 @dataclass(frozen=True)
@@ -159,16 +173,29 @@ def build(
         "options": [argument.encode() for argument in arguments],
         "names": [expression.encode() for expression in name_expressions],
     }
-    # Files behind an include path of the caller's are not part of the key, so such builds are not cached.
-    if any(option.startswith(("-I", "--include-path", "-include", "--pre-include")) for option in options):
+    own_files = _own_files(source, options, toolkit)
+    if own_files is None:
         return _compile(request, name, arch, toolkit, options)
-    key = hashlib.sha256(marshal.dumps((_source_key(), toolkit.fingerprint, sorted(request.items())), 2))
+    key = hashlib.sha256(
+        marshal.dumps((_source_key(), toolkit.fingerprint, own_files, sorted(request.items())), 2)
+    )
     entry = cache_folder() / f"{key.hexdigest()}.build"
     found = _read_entry(entry)
     if found is None:
         found = _compile(request, name, arch, toolkit, options)
         _write_entry(entry, found)
     return found
+
+
+def _own_files(source: str, options: Sequence[str], toolkit: Toolkit) -> str | None:
+    """A digest of the files in the caller's folders that the source may include; None where that is not known."""
+    if any(option.startswith(("-include", "--pre-include")) for option in options):
+        return None
+    folders = [_path_of(option) for option in options if option.startswith(("-I", "--include-path"))]
+    if None in folders:
+        return None
+    own = [folder for folder in folders if folder]
+    return included.digest(source, own, toolkit.includes) if own else ""
 
 
 @dataclass(frozen=True)
@@ -195,6 +222,18 @@ def find_toolkit(cuda: int = PINNED) -> Toolkit:
             includes = dict.fromkeys([_OWN_HEADERS, *(folder for folder in headers if folder.is_dir())])
             return Toolkit(library, builtins[-1], tuple(includes), _fingerprint(library, roots))
     raise NvrtcNotFound(f"NVRTC {cuda} is not installed: pip install {wheels.requirements}")
+
+
+def missing_headers(cuda: int = PINNED) -> list[tuple[str, str]]:
+    """Of each wheel with headers one that is in none of the folders, and the wheel; raises NvrtcNotFound."""
+    folders = find_toolkit(cuda).includes
+    gone = [name for name in ONE_A_WHEEL if not any((folder / name).is_file() for folder in folders)]
+    return [(name, owner_of(name, cuda)) for name in gone]
+
+
+def owner_of(header: str, cuda: int = PINNED) -> str:
+    """The wheel that has a header of CUDA's, by its name as it is included: "crt/mma.h"."""
+    return next(owner for owner, begins in _WHEELS[cuda].owners if header.startswith(begins))
 
 
 def requirements(cuda: int = PINNED) -> str:
@@ -224,8 +263,8 @@ def _arguments(toolkit: Toolkit, arch: str, options: Sequence[str]) -> list[str]
         "--pre-include=cmath",  # nvcc includes these unasked: std::sqrt, INFINITY, uint
         "--pre-include=cstdlib",
         "--ptxas-options=-v",  # registers, shared memory and spills, in the log
+        *options,  # the caller's folders before ours
         *(f"-I{folder}" for folder in toolkit.includes),
-        *options,
     ]
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.divergence import DivergenceAnalysis
 from grader.emulator.ptx.order import build_blocks
+from grader.emulator.ptx.registers.undefined import may_be_undefined
 from grader.emulator.ptx.tree import Function
-from grader.emulator.ptx.undefined import may_be_undefined
 
 
 @dataclass
@@ -33,6 +33,9 @@ class ControlFlow:
     preemption_points: set[int]
     """Blocks that begin with an access in front of which other blocks of the grid may have their turn."""
 
+    wait_points: set[int]
+    """Blocks that begin with an mbarrier.try_wait or a wgmma.wait_group, in front of which lanes may wait."""
+
     undefined: dict[str, set[str]]
     """Registers that may hold a value that nobody has defined, by where that comes from (see undefined.py)."""
 
@@ -42,19 +45,25 @@ class ControlFlow:
 
 
 def analyse(
-    function: Function, *, rows_uniform: bool, rotates: bool, seen: Collection[int] = ()
+    function: Function,
+    *,
+    rows_uniform: bool,
+    rotates: bool,
+    seen: Collection[int] = (),
+    waits: Collection[int] = (),
 ) -> ControlFlow:
     """Blocks and facts of an inlined kernel.
 
     rows_uniform: all lanes of a warp share tid.y and tid.z (the block's width is a multiple of 32).
     rotates: the scheduler may run lanes out of order (kernels that spin on memory).
     seen: accesses (by id) whose order among the blocks of the grid may matter.
+    waits: instructions (by id) in front of which lanes may wait, for a phase of an mbarrier or for a warpgroup.
     """
-    blocks = build_blocks(function, seen)
+    blocks = build_blocks(function, {*seen, *waits})
     divergence = DivergenceAnalysis(blocks, rows_uniform=rows_uniform, rotates=rotates)
     points = divergence.reconvergence_points()
     if points:
-        blocks = build_blocks(function, {*points, *seen})
+        blocks = build_blocks(function, {*points, *seen, *waits})
         divergence = DivergenceAnalysis(blocks, rows_uniform=rows_uniform, rotates=rotates)
     return ControlFlow(
         function,
@@ -68,5 +77,6 @@ def analyse(
         },
         bypassed=divergence.bypassed,
         preemption_points={b.index for b in blocks if b.instructions and id(b.instructions[0]) in seen},
+        wait_points={b.index for b in blocks if b.instructions and id(b.instructions[0]) in waits},
         undefined=may_be_undefined(blocks, divergence.live_in[0]),
     )

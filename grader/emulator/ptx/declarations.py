@@ -18,7 +18,7 @@ Initial: TypeAlias = "int | float | tuple[str, int]"
 
 def read_variable(tokens: Tokens, space: str, *, external: bool = False) -> Variable:
     """After the state space: [.align n] .type name[dims] [= initialiser] ;"""
-    align, element = _align_and_type(tokens)
+    align, element, managed = _align_and_type(tokens)
     name = tokens.next().text
     count, unsized = _dimensions(tokens)
     initial: bytes | None = None
@@ -28,7 +28,7 @@ def read_variable(tokens: Tokens, space: str, *, external: bool = False) -> Vari
     tokens.expect(";")
     return Variable(
         name, space, max(align, TYPE_BYTES[element]), count * TYPE_BYTES[element], initial, pointers,
-        external=unsized or (external and space == "shared"),
+        external=unsized or (external and space == "shared"), managed=managed,
     )  # fmt: skip
 
 
@@ -65,15 +65,17 @@ def read_parameter(tokens: Tokens, offset: int) -> Param:
     return Param(name, element, count * TYPE_BYTES[element], align, start)
 
 
-def _align_and_type(tokens: Tokens) -> tuple[int, str]:
-    align = 1
+def _align_and_type(tokens: Tokens) -> tuple[int, str, bool]:
+    align, managed = 1, False
     while True:
         token = tokens.next()
         if token.text == ".align":
             align = tokens.integer()
         elif token.text[1:] in TYPE_BYTES:
-            return align, token.text[1:]
-        elif token.text not in (".attribute", ".managed", ".ptr"):
+            return align, token.text[1:], managed
+        elif token.text == ".managed":
+            managed = True
+        elif token.text not in (".attribute", "(", ")", ".ptr"):
             raise UnsupportedPtx(f"the declaration {token.text}", token.line)
 
 

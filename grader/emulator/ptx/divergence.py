@@ -30,8 +30,8 @@ from grader.emulator.ptx.postdominators import PostdominatorTree
 from grader.emulator.ptx.tree import Imm, Instruction, Mem, Operand, Reg
 
 _LANE_DEPENDENT = frozenset(
-    ("shfl", "atom", "vote", "match", "activemask", "elect", "redux", "ldmatrix", "mma", "wmma", "wgmma", "call",
-     "addc", "subc", "madc")
+    ("shfl", "atom", "vote", "match", "activemask", "elect", "redux", "ldmatrix", "movmatrix", "mma", "wmma", "wgmma",
+     "call", "addc", "subc", "madc")
 )  # fmt: skip
 """Opcodes whose result depends on the lanes that execute them, or on the carry flag, whatever their operands are."""
 
@@ -155,27 +155,43 @@ def _takes(inst: Instruction) -> bool:
     """Whether an instruction takes anything from memory or from other lanes."""
     if inst.parts[0] == "ld":
         return inst.parts[1] != "param"
-    return inst.parts[0] in ("ldu", "atom", "ldmatrix", "wmma", "mma", "call") or membermask(inst) is not None
+    return (
+        inst.parts[0] in ("ldu", "tex", "atom", "ldmatrix", "wmma", "mma", "wgmma", "call")
+        or membermask(inst) is not None
+    )
 
 
 def _spread(blocks: list[Block], varying: set[str], rows_uniform: bool) -> None:
     """Adds every register computed from a varying one, or by an instruction that differs from lane to lane."""
+    uniform = []  # what each instruction writes, and what has to vary for that to
+    for block in blocks:
+        for inst in block.instructions:
+            written = destinations(inst)
+            if _varies(inst, rows_uniform):
+                varying.update(written)
+            elif written:
+                uniform.append((written, frozenset((*sources(inst), *written))))
     changed = True
     while changed:
         changed = False
-        for block in blocks:
-            for inst in block.instructions:
-                written = destinations(inst)
-                if all(name in varying for name in written):
-                    continue
-                if _varies(inst, rows_uniform) or any(name in varying for name in [*sources(inst), *written]):
-                    varying.update(written)  # all or none: one instruction is done by lanes or once for all
-                    changed = True
+        still = []
+        for written, needed in uniform:
+            if varying.isdisjoint(needed):
+                still.append((written, needed))
+            else:
+                varying.update(written)  # all or none: one instruction is done by lanes or once for all
+                changed = True
+        uniform = still
 
 
 def _varies(inst: Instruction, rows_uniform: bool) -> bool:
     name = inst.parts[0]
-    if name in _LANE_DEPENDENT or (name == "ld" and _loads_by_lane(inst)):
+    if (
+        name in _LANE_DEPENDENT
+        or name == "tex"  # done lane by lane
+        or inst.opcode.startswith("mbarrier.arrive")
+        or (name == "ld" and _loads_by_lane(inst))
+    ):
         return True
     same = ("%tid.y", "%tid.z") if rows_uniform else ()
     specials = [name for operand in inst.operands for name in names_in(operand)]

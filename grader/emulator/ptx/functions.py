@@ -43,13 +43,23 @@ class FunctionParser:
         self.source_line = 0
         returns = read_parameters(self.tokens) if self.tokens.peek() == "(" else []
         self.fn = Function(self.tokens.next().text, is_entry, returns=returns)
-        if self.tokens.peek() == "(":
-            self.fn.params = read_parameters(self.tokens)
-        self._directives()
-        if self.tokens.accept(";"):
-            return  # a declaration only: the definition follows, or it is a system call such as vprintf
-        self.tokens.expect("{")
-        self._block()
+        start = self.tokens.at
+        try:
+            if self.tokens.peek() == "(":
+                self.fn.params = read_parameters(self.tokens)
+            self._directives()
+            if self.tokens.accept(";"):
+                return  # a declaration only: the definition follows, or it is a system call such as vprintf
+            self.tokens.expect("{")
+            self._block()
+        except UnsupportedPtx as refusal:  # the other functions of the module are none the worse for it
+            self.fn.refusal = refusal
+            self.tokens.at = start
+            while self.tokens.peek() not in ("{", ";"):
+                self.tokens.next()
+            if self.tokens.accept(";"):
+                return
+            self.tokens.skip_block()
         self.module.functions[self.fn.name] = self.fn
 
     def _directives(self) -> None:
@@ -89,10 +99,20 @@ class FunctionParser:
         self.tokens.expect(":")
         if self.tokens.accept(".branchtargets"):
             self._branch_targets(token.text)
-        elif self.tokens.peek() in (".callprototype", ".calltargets"):
-            raise UnsupportedPtx("indirect calls (function pointers)", token.line, self.source_line)
+        elif self.tokens.accept(".callprototype"):
+            self._prototype(token.text)
+        elif self.tokens.peek() == ".calltargets":
+            raise UnsupportedPtx("a list of .calltargets", token.line, self.source_line)
         else:
             self.fn.body.append(Label(token.text))
+
+    def _prototype(self, name: str) -> None:
+        """After .callprototype: [(returns)] _ [(parameters)] [.noreturn] ;"""
+        returns = read_parameters(self.tokens) if self.tokens.peek() == "(" else []
+        self.tokens.next()
+        params = read_parameters(self.tokens) if self.tokens.peek() == "(" else []
+        self.fn.prototypes[name] = returns, params
+        self.tokens.skip_statement()
 
     def _scope(self) -> None:
         """A nested block: its registers, parameters and labels are its own (inline assembly relies on that)."""
@@ -256,12 +276,20 @@ class FunctionParser:
             offset = self.tokens.integer() if self.tokens.accept("+") else 0
             if self.tokens.peek() == "-":
                 offset = self.tokens.integer()
+        if self.opcode.partition(".")[0] in ("cp", "tex") and self.tokens.accept(","):
+            return Mem(base, offset, self._coordinates(token.line))
         if self.tokens.peek() == ",":
-            raise UnsupportedPtx(
-                f"{self.opcode} (texture and tensor addresses)", token.line, self.source_line
-            )
+            raise UnsupportedPtx(f"{self.opcode} (texture addresses)", token.line, self.source_line)
         self.tokens.expect("]")
         return Mem(base, offset)
+
+    def _coordinates(self, line: int) -> tuple[Operand, ...]:
+        """Behind the comma in `[texture, {x, y}]` or `[texture, x]`, which a sampler may precede: up to the bracket."""
+        found = self._single_operand()
+        if self.tokens.peek() == ",":
+            raise UnsupportedPtx(f"{self.opcode} with a sampler", line, self.source_line)
+        self.tokens.expect("]")
+        return found.items if isinstance(found, Vec) else (found,)
 
 
 def _float_immediate(text: str) -> Imm:

@@ -8,11 +8,13 @@ _NO_DESTINATION = frozenset(
     ("st", "red", "bra", "brx", "bar", "barrier", "membar", "fence", "ret", "exit", "trap", "brkpt", "prefetch",
      "prefetchu", "cp", "nanosleep", "discard", "stmatrix", "griddepcontrol", "pmevent", "applypriority")
 )  # fmt: skip
+_MBARRIER_RESULTS = ("arrive", "arrive_drop", "test_wait", "try_wait", "pending_count")
 _SPECIAL = frozenset(
     ("laneid", "warpid", "nwarpid", "smid", "nsmid", "gridid", "clock", "clock_hi", "clock64", "globaltimer",
      "globaltimer_lo", "globaltimer_hi", "lanemask_eq", "lanemask_le", "lanemask_lt", "lanemask_ge",
      "lanemask_gt", "dynamic_smem_size", "total_smem_size", "is_explicit_cluster", "cluster_ctarank",
-     "cluster_nctarank")
+     "cluster_nctarank", "reserved_smem_offset_begin", "reserved_smem_offset_end", "reserved_smem_offset_cap",
+     "reserved_smem_offset_0", "reserved_smem_offset_1", "envreg1", "envreg2")
 )  # fmt: skip
 
 
@@ -26,8 +28,8 @@ def names_in(operand: Operand | None) -> list[str]:
     match operand:
         case Reg(name):
             return [name]
-        case Mem(base, _):
-            return names_in(base)
+        case Mem(base, _, coordinates):
+            return [name for part in (base, *coordinates) for name in names_in(part)]
         case Vec(items):
             return [name for item in items for name in names_in(item)]
         case Pair(first, second):
@@ -54,11 +56,20 @@ def sources(inst: Instruction) -> list[str]:
     names = [name for operand in inst.operands[start:] for name in registers_of(operand)]
     if inst.predicate:
         names += [inst.predicate[0], *destinations(inst)]
+    elif is_warpgroup_product(inst):
+        names += destinations(inst)
     return names
+
+
+def is_warpgroup_product(inst: Instruction) -> bool:
+    """Whether it is a wgmma.mma_async, whose first operand it reads and writes."""
+    return inst.opcode.startswith("wgmma.mma_async")
 
 
 def _has_destination(inst: Instruction) -> bool:
     """Whether the first operand is what the instruction writes."""
+    if inst.parts[0] == "mbarrier":
+        return inst.parts[1] in _MBARRIER_RESULTS and not isinstance(inst.operands[0], Mem)
     stores = inst.parts[0] in _NO_DESTINATION or inst.opcode.startswith("wmma.store")
     return bool(inst.operands) and not stores
 
@@ -73,9 +84,35 @@ def is_partial_warp_barrier(inst: Instruction) -> bool:
     return is_warp_barrier(inst) and inst.operands[0] != Imm(-1)
 
 
+def is_cluster_barrier(inst: Instruction) -> bool:
+    """Whether it is a barrier.cluster.arrive or a barrier.cluster.wait."""
+    return inst.opcode.startswith("barrier.cluster")
+
+
 def is_barrier(inst: Instruction) -> bool:
     """Whether it is a barrier of the block: bar.sync, barrier.red, bar.arrive …"""
-    return inst.parts[0] in ("bar", "barrier") and not is_warp_barrier(inst)
+    return inst.parts[0] in ("bar", "barrier") and not is_warp_barrier(inst) and not is_cluster_barrier(inst)
+
+
+def is_transaction(inst: Instruction) -> bool:
+    """Whether it uses mbarriers, bulk copies, the fence in front of them, or the barrier of a cluster."""
+    return inst.opcode.startswith(
+        (
+            "mbarrier.",
+            "cp.async.bulk",
+            "cp.async.mbarrier",
+            "cp.reduce",
+            "st.async",
+            "red.async",
+            "barrier.cluster",
+            "fence.proxy.async",
+        )
+    )
+
+
+def waits_for_phase(inst: Instruction) -> bool:
+    """Whether lanes wait in front of it: for an mbarrier, or at the barrier of their cluster."""
+    return inst.parts[:2] == ["mbarrier", "try_wait"] or inst.parts[:3] == ["barrier", "cluster", "wait"]
 
 
 def is_aligned(inst: Instruction) -> bool:
@@ -93,7 +130,7 @@ _MEMBERMASKS = {"shfl": 4, "vote": 2, "match": 2, "redux": 2, "elect": 1}
 """*.sync instruction → which of its operands is the membermask."""
 
 
-_MATRIX = ("mma", "wmma", "ldmatrix", "stmatrix")
+_MATRIX = ("mma", "wmma", "ldmatrix", "stmatrix", "movmatrix", "wgmma")
 """*.sync instructions that the whole warp has to execute."""
 
 

@@ -13,7 +13,7 @@ _TOKEN = re.compile(
       | (?P<string>"(?:[^"\\]|\\.)*")
       | (?P<float>0[fF][0-9a-fA-F]{8}\b | 0[dD][0-9a-fA-F]{16}\b | \d+\.\d*(?:[eE][-+]?\d+)?)
       | (?P<int>0[xX][0-9a-fA-F]+U? | 0[bB][01]+U? | \d+U?)
-      | (?P<word>[.%$_a-zA-Z][\w$%.]*(?:::[\w.]+)*)
+      | (?P<word>\.[\w$%]+ | [%$_a-zA-Z][\w$%.]*(?:::[\w.]+)*)
       | (?P<punct>[{}()\[\],;:=+\-@!|<>*&~?/])
     """,
     re.VERBOSE,
@@ -78,6 +78,15 @@ class Tokens:
     def skip_statement(self) -> None:
         while self.next().text != ";":
             pass
+
+    def skip_block(self) -> None:
+        """From an opening brace to behind the one that closes it."""
+        depth = 0
+        while True:
+            text = self.next().text
+            depth += (text == "{") - (text == "}")
+            if depth == 0:
+                return
 
     def integer(self) -> int:
         negative = self.accept("-")

@@ -13,13 +13,15 @@ def parse(text: str) -> Module:
     """The module in a PTX text, without variables of its own that nothing names: CUDA's headers declare hundreds of
     constants, and ptxas leaves them out as well.
 
-    Raises PtxSyntaxError where the text is not PTX, UnsupportedPtx for directives the emulator does not know.
+    What the emulator does not know of a statement counts when a kernel is launched that names what it declares. Raises
+    PtxSyntaxError where the text is not PTX, UnsupportedPtx for a statement that declares nothing.
     """
     parser = _ModuleParser(Tokens(text))
     while parser.tokens.peek():
         parser.statement()
     for name in set(parser.own).difference(named(text, parser.own)):
-        del parser.module.variables[name]
+        if not parser.module.variables[name].managed:  # which the host knows
+            del parser.module.variables[name]
     return parser.module
 
 
@@ -34,6 +36,30 @@ class _ModuleParser:
         """Variables that other modules cannot name, nor the host."""
 
     def statement(self) -> None:
+        start = self.tokens.at
+        try:
+            self._statement()
+        except UnsupportedPtx as refusal:
+            self.tokens.at = start
+            self._leave_out(refusal)
+
+    def _leave_out(self, refusal: UnsupportedPtx) -> None:
+        """Skips a statement that the emulator does not know, and keeps the names that it may declare."""
+        names = []
+        if not self.tokens.peek().startswith("."):
+            raise refusal
+        while self.tokens.peek() not in (";", "{"):
+            token = self.tokens.next()
+            if token.kind == "word" and not token.text.startswith("."):
+                names.append(token.text)
+        if self.tokens.peek() == "{":
+            self.tokens.skip_block()
+        self.tokens.accept(";")
+        if not names:
+            raise refusal
+        self.module.refusals |= dict.fromkeys(names, refusal)
+
+    def _statement(self) -> None:
         token = self.tokens.next()
         word = token.text
         if word in (".version", ".address_size"):
@@ -68,7 +94,8 @@ class _ModuleParser:
     def _variable(self, space: str, *, external: bool = False) -> str:
         """Keeps a variable; its name."""
         variable = read_variable(self.tokens, space[1:], external=external)
-        self.module.variables[variable.name] = variable
+        if not (external and variable.name in self.module.variables):  # a piece linked before may define it
+            self.module.variables[variable.name] = variable
         return variable.name
 
     def _target(self) -> None:

@@ -10,30 +10,34 @@ from dataclasses import dataclass, field
 
 from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx.basic_blocks import Block
+from grader.emulator.ptx.calls.inline import inline_calls
 from grader.emulator.ptx.cfg import ControlFlow, analyse
-from grader.emulator.ptx.inline import inline_calls
 from grader.emulator.ptx.instructions import (
     destinations,
     is_barrier,
+    is_cluster_barrier,
     is_counted,
     is_partial_warp_barrier,
+    is_transaction,
+    is_warpgroup_product,
+    names_in,
     sources,
+    waits_for_phase,
 )
+from grader.emulator.ptx.names import check_names, symbols_in
 from grader.emulator.ptx.order import build_blocks
+from grader.emulator.ptx.registers.undefined import observed
+from grader.emulator.ptx.registers.unfinished import WarpgroupRegisters, warpgroup_registers
 from grader.emulator.ptx.speculation import guard_speculated_loads
 from grader.emulator.ptx.tree import (
     TYPE_BYTES,
     Function,
     Instruction,
-    Mem,
     Module,
-    Operand,
     Param,
-    Sym,
     Variable,
-    Vec,
 )
-from grader.emulator.ptx.undefined import observed
+from grader.emulator.runtime.tensor.forms import operand_spread, shape_of
 
 SPACES = ("global", "shared", "local", "const", "param")
 GENERIC_COMPANIONS = ("shared", "local")
@@ -41,6 +45,10 @@ GENERIC_COMPANIONS = ("shared", "local")
 
 
 _MOST_LOCAL = 512 << 10
+
+RESERVED = Variable("%reserved_smem", "shared", 1024, 1024)
+"""The shared memory that the system keeps for itself; cooperative groups have some of it. It is there where a kernel
+asks for it (PTX ISA 10.30)."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +58,9 @@ class Site:
     index: int
     inst: Instruction
     operation: str
-    """"ld", "st", "atom", "red"; or for what is checked and not counted, "sync" of warp instructions that some lanes
-    must execute together, "use" of others in which an undefined value shows."""
+    """"ld", "st", "atom", "red"; or for what is checked and not counted, "tex" of textures, "sync" of warp instructions
+    that some lanes must execute together, "use" of others in which an undefined value shows, or that must wait for a
+    wgmma; "gmma" of that itself, which reads shared memory."""
     space: str
     """One of SPACES, or "generic"."""
     block: int
@@ -73,6 +82,7 @@ class KernelPlan:
     params: list[Param]
     param_bytes: int
     flow: ControlFlow
+    warpgroup: WarpgroupRegisters
     sites: list[Site]
     guarded: dict[int, int]
     """id of an instruction under a guard → its index among the lane counters."""
@@ -100,21 +110,30 @@ class KernelPlan:
     meets: bool
     """Threads may meet in global memory otherwise than by atomics alone: its accesses are tracked from the start."""
     reads_only: bool
-    """There are loads through the read-only cache."""
+    """There are loads through the read-only cache, or of textures."""
     record_shift: int
     """log2 of the narrowest access to global memory, at most 2."""
     may_spin: bool
     """A lane may wait for another of its warp, so pending lanes take turns."""
+    transactions: bool
+    """It uses mbarriers, bulk copies or the barrier of a cluster."""
+    clusters: bool
+    """It uses the barrier of a cluster."""
     max_threads: int | None
     uses: set[str] = field(default_factory=set)
+    """The names of its instructions."""
+    allocates: bool = False
+    """It takes memory from the heap, or gives it back."""
 
 
 def decode_space(inst: Instruction) -> str:
     """The state space of a memory instruction."""
+    if inst.parts[0] == "tex":
+        return "global"
     for part in inst.parts[1:]:
         head = part.partition("::")[0]
         if head in SPACES:
-            if part in ("shared::cluster", "param::func"):
+            if part == "param::func":
                 raise UnsupportedPtx(inst.opcode, inst.ptx_line, inst.source_line)
             return head
     return "generic"
@@ -132,14 +151,24 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
     function = inline_calls(module, entry)
     function.body = guard_speculated_loads(function.body)
     instructions = [item for item in function.body if isinstance(item, Instruction)]
-    _check_registers(function, instructions)
+    check_names(module, function, instructions)
     communicates = any(_communicates(inst) for inst in instructions)
     blocks_wait = any(_lets_wait(inst) for inst in instructions)
     may_spin = _may_spin(function, build_blocks(function))
     fences = any(_is_fence(inst) for inst in instructions)
+    transactions = any(map(is_transaction, instructions))
     seen = [id(inst) for inst in instructions if blocks_wait and _is_seen(inst)]
-    flow = analyse(function, rows_uniform=rows_uniform, rotates=may_spin, seen=seen)
-    sites = _sites(flow)
+    phases = [id(inst) for inst in instructions if waits_for_phase(inst)]
+    groups = [id(inst) for inst in instructions if inst.parts[:2] == ["wgmma", "wait_group"]]
+    flow = analyse(
+        function,
+        rows_uniform=rows_uniform,
+        rotates=may_spin or bool(phases),
+        seen=seen,
+        waits=(*phases, *groups),
+    )
+    warpgroup = warpgroup_registers(instructions)
+    sites = _sites(flow, warpgroup)
     shared, static_bytes = _layout(_shared_variables(module, function, instructions))
     places, local_bytes = _layout([v for v in function.variables.values() if v.space == "local"])
     local = {name: start for name, (start, _) in places.items()}
@@ -151,6 +180,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         params=function.params,
         param_bytes=max((p.offset + p.nbytes for p in function.params), default=0),
         flow=flow,
+        warpgroup=warpgroup,
         sites=sites,
         guarded=_guarded(flow),
         constants=[v.name for v in module.variables.values() if v.space == "const"],
@@ -163,28 +193,27 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         serial=communicates,
         fences=fences,
         blocks_wait=blocks_wait,
-        parts_meet=_has_counted_barrier(flow) or (fences and any(map(_is_flag, instructions))),
+        parts_meet=_has_counted_barrier(flow)
+        or transactions
+        or (fences and any(map(_is_flag, instructions))),
         lanes_meet=any(is_partial_warp_barrier(inst) for inst in instructions),
         meets=any(_may_meet(inst) for inst in instructions) or (may_spin and blocks_wait),
-        reads_only=any(inst.parts[0] == "ld" and "nc" in inst.parts for inst in instructions),
+        reads_only=any(map(_reads_only, instructions)),
         record_shift=_narrowest(instructions, "global"),
         may_spin=may_spin,
+        transactions=transactions,
+        clusters=any(map(is_cluster_barrier, instructions)),
         max_threads=entry.max_threads,
         uses={inst.parts[0] for inst in instructions},
+        allocates=any(inst.parts[0] == "call" and _HEAP & set(symbols_in(inst)) for inst in instructions),
     )
-
-
-def _check_registers(function: Function, instructions: list[Instruction]) -> None:
-    """Registers that are not declared are special ones that the emulator does not have."""
-    for inst in instructions:
-        for name in (*destinations(inst), *sources(inst)):
-            if name not in function.registers:
-                raise UnsupportedPtx(f"the register {name}", inst.ptx_line, inst.source_line)
 
 
 def _communicates(inst: Instruction) -> bool:
     """Whether other blocks may see or change what this instruction touches."""
     name = inst.parts[0]
+    if inst.opcode.startswith("cp.reduce"):
+        return True
     if name in ("atom", "red"):
         return decode_space(inst) != "shared"
     if name in ("ld", "st"):
@@ -193,7 +222,18 @@ def _communicates(inst: Instruction) -> bool:
         )
     if name == "call":
         return True  # printf: the lines come out in the order of the blocks
-    return name in ("membar", "fence") and not {"cta", "async", "proxy"} & set(inst.parts)
+    return name in ("membar", "fence") and not {"cta", *_NOT_FOR_DATA} & set(inst.parts)
+
+
+def is_bulk_copy(inst: Instruction) -> bool:
+    """Whether it is a bulk or a tensor copy, or a reduction by one."""
+    return inst.opcode.startswith(("cp.async.bulk", "cp.reduce.async.bulk")) and not (
+        {"commit_group", "wait_group", "prefetch"} & set(inst.parts)
+    )
+
+
+_NOT_FOR_DATA = frozenset(("proxy", "mbarrier_init"))
+"""Fences between the two ways to memory, and of the initialisation of mbarriers."""
 
 
 def _lets_wait(inst: Instruction) -> bool:
@@ -201,7 +241,7 @@ def _lets_wait(inst: Instruction) -> bool:
     name = inst.parts[0]
     if name in ("atom", "ld", "st"):
         return decode_space(inst) in ("global", "generic") and (name == "atom" or _is_strong(inst))
-    return name in ("membar", "fence") and "cta" not in inst.parts
+    return name in ("membar", "fence") and not {"cta", *_NOT_FOR_DATA} & set(inst.parts)
 
 
 def _is_seen(inst: Instruction) -> bool:
@@ -215,8 +255,14 @@ def _is_strong(inst: Instruction) -> bool:
 
 def _is_fence(inst: Instruction) -> bool:
     """Whether the instruction orders what its thread has stored before what it stores next."""
-    fence = inst.parts[0] in ("membar", "fence") and not {"async", "proxy"} & set(inst.parts)
-    return fence or bool({"release", "acq_rel"} & set(inst.parts))
+    if inst.parts[0] in ("membar", "fence"):
+        return _NOT_FOR_DATA.isdisjoint(inst.parts)
+    return inst.parts[0] not in ("mbarrier", "barrier") and bool({"release", "acq_rel"} & set(inst.parts))
+
+
+def _reads_only(inst: Instruction) -> bool:
+    """Whether it loads through a cache that does not see stores."""
+    return inst.parts[0] == "tex" or (inst.parts[0] == "ld" and "nc" in inst.parts)
 
 
 def _has_counted_barrier(flow: ControlFlow) -> bool:
@@ -242,12 +288,13 @@ def _may_spin(function: Function, blocks: list[Block]) -> bool:
     used = {name for item in function.body if isinstance(item, Instruction) for name in sources(item)}
     return any(
         (inst.parts[0] == "atom" and any(name in used for name in destinations(inst)))
+        or inst.parts[:2] in (["mbarrier", "test_wait"], ["mbarrier", "try_wait"])
         or (inst.parts[0] == "ld" and {"volatile", "relaxed", "acquire"} & set(inst.parts))
         for inst in looping
     )  # fmt: skip
 
 
-def _sites(flow: ControlFlow) -> list[Site]:
+def _sites(flow: ControlFlow, warpgroup: WarpgroupRegisters) -> list[Site]:
     """The memory instructions, numbered. An atom whose result is not read is a reduction, as in SASS."""
     found: list[Site] = []
     doubtful = set().union(*flow.undefined.values())
@@ -256,12 +303,12 @@ def _sites(flow: ControlFlow) -> list[Site]:
         for inst in block.instructions:
             operation = _operation(inst, used)
             if operation:
-                space = "global" if inst.parts[0] == "cp" else decode_space(inst)
+                space = _SPACES_OF.get(inst.parts[0]) or decode_space(inst)
                 accesses, is_matrix = _machine_accesses(inst, space)
                 found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
                 for other in GENERIC_COMPANIONS if space == "generic" else ():
                     found.append(Site(len(found), inst, operation, other, block.index, companion=True))
-            elif not doubtful.isdisjoint(observed(inst)):
+            elif not doubtful.isdisjoint(observed(inst)) or warpgroup.touched(inst):
                 found.append(Site(len(found), inst, "use", "generic", block.index))
         end = block.terminator
         if end is not None and not doubtful.isdisjoint(observed(end)):
@@ -269,12 +316,28 @@ def _sites(flow: ControlFlow) -> list[Site]:
     return found
 
 
+_SPACES_OF = {"cp": "global", "mbarrier": "shared", "wgmma": "shared", "barrier": "shared"}
+"""The memory that is counted of instructions that name several, or none."""
+
+
 def _operation(inst: Instruction, used: set[str]) -> str | None:
     """What kind of access an instruction is, None where it is none."""
     name = inst.parts[0]
     if inst.opcode.startswith("cp.async.c"):
         return "ld"
-    if name in ("shfl", "vote", "match", "redux", "mma") or inst.parts[:2] == ["wmma", "mma"]:
+    if is_bulk_copy(inst):
+        return (
+            "red"
+            if name == "cp" and inst.parts[1] == "reduce"
+            else "st"
+            if "bulk_group" in inst.parts
+            else "ld"
+        )
+    if is_warpgroup_product(inst):
+        return "gmma"
+    if name in ("mbarrier", "wgmma") or inst.opcode.startswith(_NOT_COUNTED):
+        return "sync"
+    if name in ("shfl", "vote", "match", "redux", "mma", "movmatrix") or inst.parts[:2] == ["wmma", "mma"]:
         return "sync"
     if name == "wmma":
         return {"load": "ld", "store": "st"}.get(inst.parts[1])
@@ -288,7 +351,11 @@ def _operation(inst: Instruction, used: set[str]) -> str | None:
         "red": "red",
         "ldmatrix": "ld",
         "stmatrix": "st",
+        "tex": "tex",
     }.get(name)
+
+
+_NOT_COUNTED = ("cp.async.mbarrier", "st.async", "red.async", "barrier.cluster")
 
 
 def _machine_accesses(inst: Instruction, space: str) -> tuple[int, bool]:
@@ -297,9 +364,14 @@ def _machine_accesses(inst: Instruction, space: str) -> tuple[int, bool]:
         return 1, True
     if inst.parts[0] != "wmma":
         return 1, False
-    if inst.parts[2] in ("a", "b"):
-        return (1, True) if space == "shared" else (4, False)
-    return (8, False) if "col" in inst.parts else (4, False)
+    if inst.parts[1] == "mma":
+        return 1, False
+    spread, shape = operand_spread(inst.parts), shape_of(inst.parts)
+    if inst.parts[2] in ("a", "b") and spread:
+        square = (spread.majors, spread.minors, spread.factor.bits) == (16, 16, 16)
+        return (1, True) if space == "shared" and square else (spread.registers, False)
+    pieces = shape[0] * shape[1] // 64 if shape else 1
+    return (2 * pieces if "col" in inst.parts else pieces), False
 
 
 def _guarded(flow: ControlFlow) -> dict[int, int]:
@@ -307,21 +379,12 @@ def _guarded(flow: ControlFlow) -> dict[int, int]:
     return {key: index for index, key in enumerate(guarded)}
 
 
-def _named(operand: Operand) -> list[str]:
-    match operand:
-        case Sym(name):
-            return [name]
-        case Mem(Sym(name), _):
-            return [name]
-        case Vec(items):
-            return [name for item in items for name in _named(item)]
-        case _:
-            return []
+_HEAP = {"malloc", "free"}
 
 
 def _symbols(module: Module, instructions: list[Instruction]) -> dict[str, int]:
     names = [
-        name for inst in instructions for operand in inst.operands for name in _named(operand)
+        name for inst in instructions for name in symbols_in(inst)
         if name in module.variables and module.variables[name].space in ("global", "const")
     ]  # fmt: skip
     return {name: index for index, name in enumerate(dict.fromkeys(names))}
@@ -329,7 +392,11 @@ def _symbols(module: Module, instructions: list[Instruction]) -> dict[str, int]:
 
 def _shared_variables(module: Module, function: Function, instructions: list[Instruction]) -> list[Variable]:
     own = [v for v in function.variables.values() if v.space == "shared"]
-    names = {name for inst in instructions for operand in inst.operands for name in _named(operand)}
+    if any(
+        name.startswith("%reserved_smem") for i in instructions for o in i.operands for name in names_in(o)
+    ):
+        own.insert(0, RESERVED)
+    names = {name for inst in instructions for name in symbols_in(inst)}
     outer = [v for v in module.variables.values() if v.space == "shared" and v.name in names]
     everything = [*own, *outer]
     return [v for v in everything if not v.external] + [v for v in everything if v.external]

@@ -6,13 +6,17 @@ It keeps what the emulator uses.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
+
+from grader.emulator.errors import UnsupportedPtx
 
 TYPE_BYTES = {
     "b8": 1, "u8": 1, "s8": 1,
     "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2,
     "b32": 4, "u32": 4, "s32": 4, "f32": 4, "f16x2": 4, "bf16x2": 4, "tf32": 4,
     "b64": 8, "u64": 8, "s64": 8, "f64": 8,
+    "e4m3x2": 2, "e5m2x2": 2, "u16x2": 4, "s16x2": 4,
 }  # fmt: skip
 
 
@@ -42,6 +46,8 @@ class Mem:
 
     base: Reg | Sym | None
     offset: int
+    coordinates: tuple[Operand, ...] = ()
+    """Of a tensor map, or a texture, at that address, innermost first; the layer of a layered texture before them."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class Instruction:
     ptx_line: int
     source_line: int
 
-    @property
+    @cached_property
     def parts(self) -> list[str]:
         return self.opcode.split(".")
 
@@ -112,6 +118,8 @@ class Variable:
     """(byte offset, variable name, addend) of initialisers that hold an address."""
     external: bool = False
     """extern __shared__ without a size: dynamic shared memory."""
+    managed: bool = False
+    """Of .global space: the host may use it as well, at the same address."""
 
 
 @dataclass
@@ -132,6 +140,10 @@ class Function:
     """Blocks of a cluster in each direction, from .reqnctapercluster."""
     directives: set[str] = field(default_factory=set)
     """Performance and cluster directives seen, by name."""
+    prototypes: dict[str, tuple[list[Param], list[Param]]] = field(default_factory=dict)
+    """Name of a .callprototype → what functions of that form return and take."""
+    refusal: UnsupportedPtx | None = None
+    """What the parser did not know in the body, which is then left out."""
 
 
 @dataclass
@@ -140,3 +152,9 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
+    refusals: dict[str, UnsupportedPtx] = field(default_factory=dict)
+    """Name → what the parser did not know in its declaration, which is left out."""
+
+    def code_address(self, name: str) -> int:
+        """What stands for the address of a function; 0 where it is declared alone."""
+        return 16 * (1 + list(self.functions).index(name)) if name in self.functions else 0

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+
+import numpy as np
 
 from grader.emulator import devices
 from grader.emulator.machine.machine import LaunchRecord
 from grader.emulator.machine.orders import Order
-from grader.emulator.pycuda_api.driver import Device, Function, Stream, module_from_buffer
+from grader.emulator.machine.tensor_maps import TensorMap
+from grader.emulator.pycuda_api.driver import Device, Function, Module, Stream, module_from_buffer
 from grader.emulator.pycuda_api.driver.emulation import emulation
-from grader.emulator.pycuda_api.driver.errors import Error
+from grader.emulator.pycuda_api.driver.errors import Error, Status, failure
+from grader.emulator.pycuda_api.driver.function import Together
 from grader.emulator.pycuda_api.driver.stream import in_order
 
 
@@ -73,6 +78,74 @@ def status(error: Exception) -> str | None:
 def device_limits() -> dict[str, int]:
     """The device's attributes by PyCUDA's names in lower case, such as "max_threads_per_block"."""
     return {str(attribute).lower(): int(value) for attribute, value in Device(0).get_attributes().items()}
+
+
+def tensor_map(
+    address: int,
+    data_type: str,
+    dims: Sequence[int],
+    strides: Sequence[int],
+    box: Sequence[int],
+    *,
+    element_strides: Sequence[int] | None = None,
+    swizzle: int = 0,
+    l2_promotion: int = 0,
+    nan_fill: bool = False,
+) -> np.void:
+    """A tensor map for TMA, 128 bytes that a kernel takes as `const __grid_constant__ CUtensorMap`.
+
+    It may be any argument of an extended_module's kernels; PyCUDA's own launches pack it unaligned. data_type: a name
+    of CUtensorMapDataType, such as "FLOAT16". dims and box are in elements, innermost first; strides in bytes, of all
+    dimensions but the innermost; element_strides, every how many elements are copied (default 1). swizzle and
+    l2_promotion: 0, or a number of bytes. Outside the tensor are zeros, or with nan_fill NaN. Raises LogicError where
+    the driver does not take it.
+    """
+    steps = element_strides or [1] * len(dims)
+    described = TensorMap(int(address), data_type, dims, strides, box, steps, swizzle, nan_fill)
+    fault = described.fault()
+    if l2_promotion not in (0, 64, 128, 256):
+        fault = f"promotion to {l2_promotion} bytes in L2"
+    if fault:
+        raise failure("cuTensorMapEncodeTiled", Status.INVALID_VALUE, fault)
+    return np.void(described.encoded())
+
+
+class ExtendedFunction:
+    """A kernel that can be launched with clusters and cooperatively."""
+
+    def __init__(self, function: Function) -> None:
+        self._function = function
+        self.set_attribute = function.set_attribute
+
+    def __call__(
+        self,
+        *args: object,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared: int = 0,
+        cluster: tuple[int, int, int] = (1, 1, 1),
+        cooperative: bool = False,
+    ) -> None:
+        """Launch in the default stream. Raises LogicError where the device refuses it."""
+        together = Together(cluster if math.prod(cluster) > 1 else None, cooperative)
+        self._function.launch_together(*args, grid=grid, block=block, shared=shared, together=together)
+
+
+class ExtendedModule:
+    """A module whose functions are such."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+        self.get_global = module.get_global
+
+    def get_function(self, symbol: str) -> ExtendedFunction:
+        """A kernel by its symbol."""
+        return ExtendedFunction(self._module.get_function(symbol))
+
+
+def extended_module(image: bytes) -> ExtendedModule:
+    """Load PTX whose kernels PyCUDA could not launch on a GPU."""
+    return ExtendedModule(module_from_buffer(image))
 
 
 class Graph:

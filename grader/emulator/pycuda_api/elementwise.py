@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.arrays.c_types import Argument, ScalarArg, VectorArg, parse_arguments
 from grader.emulator.pycuda_api.compiler import SourceModule
-from grader.emulator.pycuda_api.tools import context_dependent_memoize, ctype_to_dtype
+from grader.emulator.pycuda_api.driver.errors import missing_name
+from grader.emulator.pycuda_api.tools import context_dependent_memoize
+
+__all__ = [
+    "ElementwiseKernel",
+    "ScalarArg",
+    "VectorArg",
+    "get_elwise_kernel",
+    "get_elwise_kernel_and_types",
+    "get_elwise_module",
+    "get_elwise_range_module",
+]
 
 _SOURCE = """
 {preamble}
@@ -35,28 +45,6 @@ _SOME = (
 )
 
 
-@dataclass(frozen=True)
-class Argument:
-    """One parameter of a kernel, from its declaration in C."""
-
-    declaration: str
-    is_vector: bool  # a pointer, for which an array is passed
-    letter: str  # of the format string
-
-
-def parse_arguments(text: str) -> list[Argument]:
-    """The parameters of "float *z, const float *x, int n". Raises ValueError for a type not known."""
-    return [_parse_argument(declaration.strip()) for declaration in text.split(",")]
-
-
-def _parse_argument(declaration: str) -> Argument:
-    is_vector = bool(re.search(r"[*\[]", declaration))
-    if is_vector:
-        return Argument(re.sub(r"(\w+)\s*\[\s*\]", r"*\1", declaration), True, "P")
-    words = [word for word in declaration.split() if word != "const"]
-    return Argument(declaration, False, ctype_to_dtype(" ".join(words[:-1])).char)
-
-
 def splay(n: int) -> tuple[tuple[int, int], tuple[int, int, int]]:
     """Grid and block for a loop over `n` elements, as PyCUDA chooses them."""
     most = 4 * 8 * driver.Context.get_device().multiprocessor_count
@@ -66,12 +54,95 @@ def splay(n: int) -> tuple[tuple[int, int], tuple[int, int, int]]:
     return (most, 1), (min(-(-warps // most) * 32, 128), 1, 1)
 
 
+# -- as PyCUDA builds kernels from lists of arguments
+def get_elwise_module(
+    arguments: Sequence[Argument],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+    loop_prep: str = "",
+    after_loop: str = "",
+) -> SourceModule:
+    """A module whose kernel `name` does `operation` for all `i` below `n`, which is the last of its arguments."""
+    return _module(_ALL, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
+
+
+def get_elwise_range_module(
+    arguments: Sequence[Argument],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    preamble: str = "",
+    loop_prep: str = "",
+    after_loop: str = "",
+) -> SourceModule:
+    """The same for indices from `start` to `stop` by `step`, the last three of its arguments."""
+    return _module(_SOME, arguments, operation, name, keep, options, preamble, loop_prep, after_loop)
+
+
+def _module(
+    loop: str,
+    arguments: Sequence[Argument],
+    operation: str,
+    name: str,
+    keep: bool,
+    options: Sequence[str] | None,
+    preamble: str,
+    loop_prep: str,
+    after_loop: str,
+) -> SourceModule:
+    parts = {"preamble": preamble, "loop_prep": loop_prep, "operation": operation, "after_loop": after_loop}
+    declared = ", ".join(argument.declarator() for argument in arguments)
+    source = with_complex(_SOURCE.format(**parts, name=name, arguments=declared, loop=loop))
+    return SourceModule(source, keep=keep, options=options, no_extern_c=True)
+
+
+def get_elwise_kernel_and_types(
+    arguments: str | Sequence[Argument],
+    operation: str,
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    use_range: bool = False,
+    **parts: str,
+) -> tuple[SourceModule, driver.Function, list[Argument]]:
+    """The module, its kernel, prepared, and the kernel's arguments: those given, and what the loop needs."""
+    extra = (
+        [ScalarArg(np.intp, each) for each in ("start", "stop", "step")]
+        if use_range
+        else [ScalarArg(np.uintp, "n")]
+    )
+    all_arguments = [*parse_arguments(arguments), *extra]
+    make = get_elwise_range_module if use_range else get_elwise_module
+    module = make(all_arguments, operation, name, keep, options, **parts)
+    function = module.get_function(name)
+    function.prepare("".join(argument.struct_char for argument in all_arguments))
+    return module, function, all_arguments
+
+
+def get_elwise_kernel(
+    arguments: str | Sequence[Argument], operation: str, *args: Any, **named: Any
+) -> driver.Function:
+    """A prepared kernel that does `operation` for all `i` below its last argument, `n`."""
+    return get_elwise_kernel_and_types(arguments, operation, *args, **named)[1]
+
+
+def get_linear_combination_kernel(*_arguments: Any) -> NoReturn:
+    raise driver.NotEmulated(
+        "get_linear_combination_kernel: it reads through texture references, which are gone since CUDA 12; "
+        "write the sum as an ElementwiseKernel"
+    )
+
+
 class ElementwiseKernel:
     """A kernel whose `operation`, a statement in C, is done for every index `i` of its arrays."""
 
     def __init__(
         self,
-        arguments: str,
+        arguments: str | Sequence[Argument],
         operation: str,
         name: str = "kernel",
         keep: bool = False,
@@ -84,24 +155,17 @@ class ElementwiseKernel:
         self._arguments = parse_arguments(arguments)
         if not any(argument.is_vector for argument in self._arguments):
             raise ValueError("an ElementwiseKernel needs at least one vector argument")
-        self._name, self._keep, self._options = name, keep, options
-        self._parts = {
-            "preamble": preamble,
-            "name": name,
-            "loop_prep": loop_prep,
-            "operation": operation,
-            "after_loop": after_loop,
-        }
-        self._function = context_dependent_memoize(self._build)  # code belongs to a context
+        parts = {"preamble": preamble, "loop_prep": loop_prep, "after_loop": after_loop}
 
-    def _build(self, loop: str, extra: str) -> driver.Function:
-        arguments = [*self._arguments, *parse_arguments(extra)]
-        declarations = ", ".join(argument.declaration for argument in arguments)
-        source = _SOURCE.format(**self._parts, loop=loop, arguments=declarations)
-        function = SourceModule(
-            source, keep=self._keep, options=self._options, no_extern_c=True
-        ).get_function(self._name)
-        return function.prepare("".join(argument.letter for argument in arguments))
+        def build(use_range: bool) -> driver.Function:
+            return get_elwise_kernel_and_types(
+                self._arguments, operation, name, keep, options, use_range, **parts
+            )[1]
+
+        self._function = context_dependent_memoize(build)  # code belongs to a context
+
+    def get_texref(self, name: str, use_range: bool = False) -> NoReturn:
+        raise driver.NotEmulated(f"get_texref({name!r}): texture references are gone since CUDA 12")
 
     def __call__(
         self, *args: Any, range: Any = None, slice: Any = None, stream: driver.Stream | None = None
@@ -117,12 +181,18 @@ class ElementwiseKernel:
         if slice is not None:
             range = builtins.range(*slice.indices(size))
         if range is None:
-            function, count, last = self._function(_ALL, "size_t n"), size, [size]
+            count, last = size, [size]
         else:
-            function = self._function(_SOME, "long long start, long long stop, long long step")
             count, last = len(range), [range.start, range.stop, range.step]
+        if not count:
+            return
         grid, block = splay(count)
-        function.prepared_async_call(grid, block, stream, *values, *last)
+        self._function(range is not None).prepared_async_call(grid, block, stream, *values, *last)
+
+
+def with_complex(source: str) -> str:
+    """The source with PyCUDA's complex numbers, if it has any."""
+    return f"#include <pycuda-complex.hpp>\n{source}" if "pycuda::" in source else source
 
 
 def check_contiguous(*arrays: Any) -> None:
@@ -143,4 +213,4 @@ def common_dtype(*operands: Any) -> np.dtype[Any]:
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"pycuda.elementwise.{name} is not emulated; emulated is ElementwiseKernel")
+    raise missing_name(f"pycuda.elementwise.{name} is not emulated; emulated are {', '.join(__all__)}")

@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.emulator.pycuda_api import driver
+from grader.emulator.pycuda_api.arrays.c_types import Argument, dtype_to_ctype, parse_arguments
+from grader.emulator.pycuda_api.arrays.device_array import GPUArray
 from grader.emulator.pycuda_api.compiler import SourceModule
-from grader.emulator.pycuda_api.device_array import GPUArray
-from grader.emulator.pycuda_api.elementwise import check_contiguous, parse_arguments
-from grader.emulator.pycuda_api.tools import context_dependent_memoize, dtype_to_ctype
+from grader.emulator.pycuda_api.driver.errors import missing_name
+from grader.emulator.pycuda_api.elementwise import check_contiguous, with_complex
+from grader.emulator.pycuda_api.tools import context_dependent_memoize
 
 _BLOCK = 512
 _MOST_BLOCKS = 1024
@@ -50,10 +52,10 @@ class ReductionKernel:
     def __init__(
         self,
         dtype_out: npt.DTypeLike,
-        neutral: str,
+        neutral: str | float,
         reduce_expr: str,
         map_expr: str | None = None,
-        arguments: str | None = None,
+        arguments: str | Sequence[Argument] | None = None,
         name: str = "reduce_kernel",
         keep: bool = False,
         options: Sequence[str] | None = None,
@@ -65,7 +67,7 @@ class ReductionKernel:
             "reduce_expr": reduce_expr,
             "preamble": preamble,
             "out_type": dtype_to_ctype(dtype_out),
-            "neutral": neutral,
+            "neutral": str(neutral),
         }
         self._map_expr = map_expr or "in[i]"
         self._name, self._keep, self._options = name, keep, options
@@ -76,13 +78,13 @@ class ReductionKernel:
         partial = f"const {self._parts['out_type']} *partial_results, " if stage == 2 else ""
         parts = self._parts | {
             "map_expr": self._map_expr if stage == 1 else "partial_results[i]",
-            "arguments": partial + ", ".join(argument.declaration for argument in self._arguments),
+            "arguments": partial + ", ".join(argument.declarator() for argument in self._arguments),
             "name": f"{self._name}_stage{stage}",
         }
-        function = SourceModule(
-            _SOURCE.format(**parts), keep=self._keep, options=self._options, no_extern_c=True
-        ).get_function(parts["name"])
-        letters = "".join(argument.letter for argument in self._arguments)
+        source = with_complex(_SOURCE.format(**parts))
+        module = SourceModule(source, keep=self._keep, options=self._options, no_extern_c=True)
+        function = module.get_function(parts["name"])
+        letters = "".join(argument.struct_char for argument in self._arguments)
         return function.prepare(("PP" if stage == 2 else "P") + letters + "IN")
 
     def __call__(
@@ -91,15 +93,18 @@ class ReductionKernel:
         """The result, as an array of shape ()."""
         vectors = [value for value, known in zip(args, self._arguments, strict=True) if known.is_vector]
         check_contiguous(*vectors)
-        values = [value.gpudata if hasattr(value, "gpudata") else value for value in args]
+        values = [(value.gpudata or 0) if hasattr(value, "gpudata") else value for value in args]
         stage, size = 1, vectors[0].size
         while True:
             blocks = max(min(-(-size // (_BLOCK * _EACH)), _MOST_BLOCKS), 1)
             each = max(-(-size // (blocks * _BLOCK)), _EACH)
             last = blocks == 1
-            result = GPUArray(() if last else blocks, self.dtype_out, allocator or driver.mem_alloc)
             if last and out is not None:
+                if out.dtype != self.dtype_out:
+                    raise ValueError(f"out must have the same dtype as dtype_out, {self.dtype_out}")
                 result = out
+            else:
+                result = GPUArray(() if last else blocks, self.dtype_out, allocator or vectors[0].allocator)
             shared = _BLOCK * self.dtype_out.itemsize
             self._stage(stage).prepared_async_call(
                 (blocks, 1), (_BLOCK, 1, 1), stream, result.gpudata, *values, each, size, shared_size=shared
@@ -110,4 +115,4 @@ class ReductionKernel:
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"pycuda.reduction.{name} is not emulated; emulated is ReductionKernel")
+    raise missing_name(f"pycuda.reduction.{name} is not emulated; emulated is ReductionKernel")

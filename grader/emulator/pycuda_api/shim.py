@@ -21,6 +21,8 @@ MODULES = {
     "pycuda.reduction": "grader.emulator.pycuda_api.reduction",
     "pycuda.cumath": "grader.emulator.pycuda_api.cumath",
     "pycuda.curandom": "grader.emulator.pycuda_api.curandom",
+    "pycuda.scan": "grader.emulator.pycuda_api.scan",
+    "pycuda.characterize": "grader.emulator.pycuda_api.characterize",
     "pycuda.autoinit": "grader.emulator.pycuda_api.autoinit",
     "pycuda.autoprimaryctx": "grader.emulator.pycuda_api.autoprimaryctx",
 }

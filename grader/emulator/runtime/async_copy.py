@@ -9,7 +9,6 @@ from __future__ import annotations
 from numba import int64, uint8
 
 from grader.emulator.runtime.findings import note
-from grader.emulator.runtime.globalmem import access_global
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESSOR_BITS,
     ASYNC,
@@ -47,12 +46,15 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP,
     WARPS,
 )
-from grader.emulator.runtime.native import pointer
+from grader.emulator.runtime.native import outlined, pointer
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.races.accessors import accessor, accessor_as
 from grader.emulator.runtime.races.ordering import sync_clock
-from grader.emulator.runtime.sharedmem import _shadow, accessor
+from grader.emulator.runtime.sharedmem import shadow
 from grader.emulator.runtime.spaces.shared_use import note_use
 from grader.emulator.runtime.spaces.trace import trace
+
+access_global = outlined("access_global")
 
 
 @native
@@ -80,7 +82,7 @@ def _destination_ok(context: int, site: int, offset: int, width: int, lane: int)
 
 
 @native
-def _mark(context: int, offset: int, width: int, record: int) -> None:
+def mark(context: int, offset: int, width: int, record: int) -> None:
     """Sets the write records of a destination."""
     c = pointer(context, int64)
     writes = pointer(c[SHADOW_WRITES], int64)
@@ -89,8 +91,9 @@ def _mark(context: int, offset: int, width: int, record: int) -> None:
 
 
 @native
-def _complete(context: int, entry: int) -> None:
-    """The data of one queued instruction arrives; bytes beyond the source size are zeros."""
+def _complete(context: int, entry: int, writer: int) -> None:
+    """The data of one queued instruction arrives, as written by the running warp, or by `writer` where that is not 0;
+    bytes beyond the source size are zeros."""
     c = pointer(context, int64)
     c[COPIES] -= 1
     e = pointer(entry, int64)
@@ -103,7 +106,17 @@ def _complete(context: int, entry: int) -> None:
         source = pointer(e[E_SOURCES + lane], uint8)
         for byte in range(width):
             target[byte] = source[byte] if byte < e[E_SIZES + lane] else 0
-        _mark(context, offset, width, accessor(context, e[E_SITE]) | lane)
+        if writer:
+            mark(context, offset, width, accessor_as(context, e[E_SITE], writer))
+        else:
+            mark(context, offset, width, accessor(context, e[E_SITE]) | lane)
+
+
+@native
+def in_flight(context: int, site: int) -> int:
+    """The record of a write that has not arrived."""
+    me = accessor(context, site) & ((1 << ACCESSOR_BITS) - 1)
+    return (NEVER + pointer(context, int64)[BLOCK_CLOCK] << ACCESSOR_BITS) | me | IN_FLIGHT
 
 
 @native
@@ -127,13 +140,11 @@ def _is_under_way(context: int, destination: int, source: int, size: int, width:
 def _issue(context: int, site: int, destination: int, source: int, size: int, width: int, lane: int) -> None:
     """Marks the destination of one lane's copy as under way."""
     c = pointer(context, int64)
-    me = accessor(context, site) & ((1 << ACCESSOR_BITS) - 1)
-    in_flight = (NEVER + c[BLOCK_CLOCK] << ACCESSOR_BITS) | me | IN_FLIGHT
     before = pointer(c[SHADOW_WRITES], int64)[destination >> c[SHADOW_SHIFT]]
     again = before >> ACCESSOR_BITS == NEVER + c[BLOCK_CLOCK] and before & LANE_FIELD == IN_FLIGHT
     if not (again and _is_under_way(context, destination, source, size, width)):
-        _shadow(context, site, destination, width, lane, STORE, sync_clock(context))
-    _mark(context, destination, width, in_flight)
+        shadow(context, site, destination, width, lane, STORE, sync_clock(context))
+    mark(context, destination, width, in_flight(context, site))
 
 
 @native
@@ -173,7 +184,7 @@ def async_copy(
     queue = _queue(context)
     q = pointer(queue, int64)
     if q[Q_NEXT] - q[Q_FIRST] == ASYNC_QUEUE:
-        _complete(context, _entry(queue, q[Q_FIRST]))
+        _complete(context, _entry(queue, q[Q_FIRST]), int64(0))
         q[Q_FIRST] += 1
     entry = _entry(queue, q[Q_NEXT])
     q[Q_NEXT] += 1
@@ -214,5 +225,15 @@ def async_wait(context: int, pending: int) -> None:
         entry = _entry(queue, q[Q_FIRST])
         if pending >= 0 and pointer(entry, int64)[E_GROUP] >= q[Q_GROUPS] - pending:
             return
-        _complete(context, entry)
+        _complete(context, entry, int64(0))
+        q[Q_FIRST] += 1
+
+
+@native
+def complete_until(context: int, warp: int, number: int, writer: int) -> None:
+    """Completes what a warp has issued before its copy `number`, as written by `writer`."""
+    queue = pointer(context, int64)[ASYNC] + warp * ASYNC_WARP_BYTES
+    q = pointer(queue, int64)
+    while q[Q_FIRST] < min(number, q[Q_NEXT]):
+        _complete(context, _entry(queue, q[Q_FIRST]), writer)
         q[Q_FIRST] += 1

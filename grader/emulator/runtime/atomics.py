@@ -17,8 +17,10 @@ from numba import float32, int32, int64, uint16, uint32, uint64
 from grader.emulator.runtime.layout import (  # fmt: skip
     ARENA_BYTES,
     ATOM_ADD,
+    ATOM_ADD_BFLOATS,
     ATOM_ADD_F,
     ATOM_ADD_FTZ,
+    ATOM_ADD_HALVES,
     ATOM_AND,
     ATOM_CAS,
     ATOM_DEC,
@@ -38,6 +40,8 @@ from grader.emulator.runtime.native import (
     bits_to_float,
     double_to_bits,
     float_to_bits,
+    float_to_half,
+    half_to_float,
     pointer,
 )
 from grader.emulator.runtime.options import native
@@ -68,6 +72,39 @@ def _no_float(a: int, b: int) -> int:
     return a
 
 
+@native
+def _add_half(a: int, b: int) -> int:
+    return float_to_half(float32(half_to_float(a) + half_to_float(b)))
+
+
+@native
+def _add_halves(a: int, b: int) -> int:
+    low = _add_half(uint16(a), uint16(b))
+    high = _add_half(uint16(a >> uint32(16)), uint16(b >> uint32(16)))
+    return uint32(low) | uint32(high) << uint32(16)
+
+
+@native
+def _add_bfloat(a: int, b: int) -> int:
+    """Rounded to nearest even, from a single: of numbers of 8 digits, rounding twice is the same as once."""
+    total = float_to_bits(
+        float32(bits_to_float(uint32(a) << uint32(16)) + bits_to_float(uint32(b) << uint32(16)))
+    )
+    if total & uint32(0x7FFFFFFF) > uint32(0x7F800000):
+        return uint16(0x7FFF)
+    odd = total >> uint32(16) & uint32(1)
+    return uint16((total + odd + uint32(0x7FFF)) >> uint32(16))
+
+
+@native
+def _add_bfloats(a: int, b: int) -> int:
+    low = _add_bfloat(uint16(a), uint16(b))
+    high = _add_bfloat(uint16(a >> uint32(16)), uint16(b >> uint32(16)))
+    return uint32(low) | uint32(high) << uint32(16)
+
+
+_ADD_HALVES = {uint16: _add_half, uint32: _add_halves, uint64: _no_float}
+_ADD_BFLOATS = {uint16: _add_bfloat, uint32: _add_bfloats, uint64: _no_float}
 _ADD_FLOAT = {uint16: _no_float, uint32: _add_float32, uint64: _add_float64}
 _ADD_FLUSHED = {uint16: _no_float, uint32: _add_flushed, uint64: _no_float}
 _SIGNED = {uint16: np.int16, uint32: int32, uint64: int64}
@@ -107,6 +144,7 @@ def make_count(element: Any) -> Any:
 def make_combine(element: Any) -> Any:
     """What one lane leaves in memory."""
     add_float, add_flushed = _ADD_FLOAT[element], _ADD_FLUSHED[element]
+    add_halves, add_bfloats = _ADD_HALVES[element], _ADD_BFLOATS[element]
     extreme, count = make_extreme(element), make_count(element)
 
     @native
@@ -125,6 +163,10 @@ def make_combine(element: Any) -> Any:
             return add_float(old, value)
         if operation == ATOM_ADD_FTZ:
             return add_flushed(old, value)
+        if operation == ATOM_ADD_HALVES:
+            return add_halves(old, value)
+        if operation == ATOM_ADD_BFLOATS:
+            return add_bfloats(old, value)
         if operation in (ATOM_ADD, ATOM_INC, ATOM_DEC):
             return count(operation, old, value)
         return extreme(operation, old, value)

@@ -14,6 +14,9 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     FINDING_SLOTS,
     FINDING_THREAD,
     FINDINGS,
+    HERE,
+    RANK,
+    RANK_AT,
     WARP,
     WARP_SHIFT,
 )
@@ -23,10 +26,13 @@ from grader.emulator.runtime.options import native
 
 @native
 def note(context: int, site: int, kind: int, lane: int, address: int, other: int) -> None:
-    """`other` is what the kind's FINDING_OTHER holds (layout.py)."""
+    """`other` is what the kind's FINDING_OTHER holds (layout.py). While a peer's shared memory stands in for the own,
+    the address is one of that."""
     c = pointer(context, int64)
     f = pointer(site + (FINDINGS + kind * FINDING_SLOTS) * 8, int64)
     if f[FINDING_COUNT] == 0:
+        if c[HERE] != c[RANK] and address >> RANK_AT == 0:
+            address |= c[HERE] + 1 << RANK_AT
         f[FINDING_BLOCK] = c[BLOCK_LINEAR]
         f[FINDING_THREAD] = (c[WARP] << WARP_SHIFT) | lane
         f[FINDING_ADDRESS] = address

@@ -107,22 +107,59 @@ GLOBAL_BASE = 0x7000_0000_0000
     LANE_CLOCKS,  # pointer to, for each lane and each other one of its warp, CLOCK before which it knows what that did
     SHARED_USED,  # the most granules of shared memory that a block has read or updated
     COPIES,  # copies by cp.async that warps of the block have under way
+    RESERVED_BYTES,  # of shared memory from its beginning that hold zeros when a block begins; mostly none
+    GRID_WORKSPACE,  # address of what cooperative groups synchronise a grid by; 0 in other launches
     INTERVAL,  # BARRIER_CLOCK of the interval between two barriers that the next two are about
     INTERVAL_READS,  # requests that have read shared memory in it
     INTERVAL_WRITES,  # those that have written there, or have read it beside copies
     READS_BESIDE_WRITES,  # requests that have read shared memory in an interval with writes
     PREVIOUS,  # pointer to what words of the arena held before the last strong store, where loads may miss it; else 0
     TRACE,  # pointer to what the accesses of one block are noted in (trace.py); 0 where none are
+    TRANSACTIONS,  # pointer to the block's mbarriers and bulk copies; 0 where the kernel has none
+    MBARRIER_ENTRY,  # bytes of an mbarrier's entry there
+    KNOWN_AT,  # where in a warp's state it has what it knows of others, in bytes from its beginning: W_KNOWN or behind
+    KNOWN_COUNT,  # of how many others
+    SHADOW_VISITORS,  # pointer to a granule's last read by each other block of the cluster; 0 where there are none
+    CLUSTER_SIZE,  # blocks of a cluster, and how many they are in each direction; 1 where there are none
+    CLUSTER_X,
+    CLUSTER_Y,
+    CLUSTER_Z,
+    RANK,  # the running block's in its cluster
+    HERE,  # the rank of the block whose shared memory stands in the slots for it: the running one's, or a peer's
+    CLUSTER,  # pointer to what the blocks of the running cluster share; 0 where there are none
+    NO_ROOM,  # what a block had too many of (MANY_COPIES …); 0: of nothing. The launch is refused
     CONTEXT_SLOTS,
-) = range(95)
+) = range(110)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
     SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, LANE_CLOCKS,
     BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES,
-    BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES,
+    BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES, TRANSACTIONS, RANK, HERE, CLUSTER,
+    SHADOW_VISITORS,
 )  # fmt: skip
 HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
+NO_BLOCK, TAKEN, LEFT = range(3)  # LEFT: it has ended, and others of its cluster have not
+# Of these what stands in for a peer's shared memory, while a block accesses that: their places among HELD_SLOTS.
+VISITED = tuple(
+    HELD_SLOTS.index(slot)
+    for slot in (SHARED_HOST, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, SHADOW_VISITORS, BLOCK_CLOCK, ASYNC, COPIES,
+                 TRANSACTIONS, HERE)
+)  # fmt: skip
+
+# -- clusters -----------------------------------------------------------------------------------------------------
+# An address in the shared memory of the block of a rank: (rank + 1) << RANK_AT | offset. Without a rank it is the own.
+RANK_AT = 24
+RANK_SHIFT = 6  # a warp of a cluster counts as rank << RANK_SHIFT | warp
+RANK_WARPS = 1 << RANK_SHIFT
+MOST_BLOCKS = 16  # of a cluster
+MOST_RANKS = 255  # that an address of 32 bits can name
+# What the blocks of a cluster share: from K_NOW on vectors of KNOWN_COUNT times, of what those know that have arrived
+# at the barrier in this phase, in the last phase, and of what strong accesses to shared memory have published; then
+# for each rank and each warp its last VISIT to the shared memory of the block of that rank.
+K_NOW = 0
+VISIT_CLOCK, VISIT_SITE, VISIT_LANE, VISIT_ADDRESS = range(4)
+VISIT_SLOTS = 4
 
 # -- site slots ---------------------------------------------------------------------------------------------------
 (
@@ -140,8 +177,22 @@ HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 # kinds of finding, in the order of their slots
 (
     OUT_OF_BOUNDS, MISALIGNED, UNINITIALISED, RACE, UNFINISHED, ABSENT, STORED_READ_ONLY, UNWRITTEN_USED, ABSENT_USED,
-) = range(9)  # fmt: skip
-FINDING_KINDS = 9
+    UNFINISHED_PRODUCT, UNFENCED_PRODUCT,
+) = range(11)  # fmt: skip
+# of the asynchronous world: no mbarrier there, too many arrivals at one, a phase that never completes for want of
+# arrivals (SKIPPED: after phases that nobody waited for), a phase whose bytes are other than it expects, what a copy
+# reads behind no fence between the proxies
+NO_MBARRIER, OVERRUN, FEW_ARRIVALS, SKIPPED, OTHER_BYTES, UNFENCED = range(11, 17)
+# of clusters: the block whose shared memory is accessed may not have begun, or may have ended; a barrier that never
+# opens
+NOT_BEGUN, ENDED, APART = range(17, 20)
+# a wait for the parity of a phase that is over, an arrival at a phase whose copies are still under way, an mbarrier
+# that is initialised in the middle of a phase, a box to store that begins in front of its tensor
+WRONG_PARITY, REFILLED, IN_USE, BEFORE_TENSOR = range(20, 24)
+FINDING_KINDS = 24
+# What is known of a phase, in FINDING_OTHER: its number, what it expects, what has come; of WRONG_PARITY the number of
+# the phase waited for + 1.
+PHASE_FIELD = 21
 # FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
 # (a record of global memory or an accessor of shared memory), the cp.async that has not arrived, an access's width.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
@@ -175,8 +226,9 @@ SEVERAL = 33  # more than one lane of the warp
 STORE_PHASE = 4  # shared: added to the phase of a store
 
 # -- shadow of shared memory ------------------------------------------------------------------------------------------
-# An int64 for the last write and one for the last read of a granule, each clock << 24 | site << 12 | warp << 6 | lane.
-WARP_SHIFT, SITE_SHIFT, ACCESSOR_BITS = 6, 12, 24
+# An int64 for the last write and one for the last read of a granule, each clock << 28 | site << 16 | warp << 6 | lane,
+# where the warps of a cluster are told apart.
+WARP_SHIFT, SITE_SHIFT, ACCESSOR_BITS = 6, 16, 28
 LANE_FIELD = (1 << WARP_SHIFT) - 1
 ANY_WARP = (1 << SITE_SHIFT - WARP_SHIFT) - 1  # the warp field when several warps have read
 NO_SITE = (
@@ -186,7 +238,8 @@ NO_WRITE = NO_SITE << SITE_SHIFT  # all fields below the clock, of a write that 
 
 UPDATED = 61  # the lane field after an atomic, or another strong store that another warp may wait for
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
-NEVER = 1 << 38  # plus the block's clock, its clock: later than any barrier
+NEVER = 1 << 34  # plus the block's clock, its clock: later than any barrier
+LATE = 1 << 33  # where CLOCK begins anew with the next launch
 
 # What a finding keeps of the other access to shared memory: the fields above without the clock, and whether it read.
 OTHER_READ = 1 << ACCESSOR_BITS
@@ -228,6 +281,100 @@ ENTRY_BYTES = (E_SIZES + LANES) * 8
 ASYNC_QUEUE = 64  # instructions a warp may have under way; the oldest arrives early when there are more
 ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
 
+# -- queues of wgmma ----------------------------------------------------------------------------------------------
+# In the state of a warp, a ring of operands in shared memory that are being read: the group they belong to, the
+# descriptor, whether not k is contiguous, the first row of A (column of B) and how many.
+G_GROUP, G_DESCRIPTOR, G_COLUMN, G_FIRST, G_COUNT = range(5)
+G_SLOTS = 5
+PRODUCT_QUEUE = 64  # operands a warp may have under way; the oldest counts as read when there are more
+
+# -- mbarriers and bulk copies ----------------------------------------------------------------------------------------
+# Of a block: how many bulk copies are under way, how many of them read shared memory; a count of what a waiting warp
+# may have waited for, that count when waits last timed out, and how often they have since. Then tables.
+X_COPIES, X_SOURCES, X_STEPS, X_STEPS_THEN, X_TIMEOUTS, X_WARPS = range(6)
+# Of a warp: CLOCK at its last fence.proxy.async, and for each lane that waits the site and the basic block where, the
+# mbarrier (a shared offset, -1 for none, or AT_CLUSTER for its barrier) and what for: the number of a phase, or
+# -1 - its parity. Y_SUSPECT: the entry of the mbarrier that the warp has waited for last, where that was for no new
+# phase; else 0.
+Y_PROXY_FENCE, Y_SUSPECT, Y_SITES = range(3)
+Y_BLOCKS = Y_SITES + LANES
+Y_PLACES = Y_BLOCKS + LANES
+Y_WANTS = Y_PLACES + LANES
+WAITER_SLOTS = Y_WANTS + LANES
+AT_CLUSTER = -2
+# Of an mbarrier, in a table by shared offset: its offset + 1 (0: free), whether it is initialised, how many phases are
+# complete, arrivals expected and pending, bytes expected and arrived in this phase, cp.async arrivals under way; how
+# many phases were complete when a wait last saw it, whether another has completed with no wait since; of each warp, the
+# last phase that it has waited for; what its arrivals know, in times for each warp, and what those of the last phase
+# did.
+M_KEY, M_VALID, M_PHASE, M_EXPECTED, M_PENDING, M_BYTES, M_ARRIVED, M_DEFERRED, M_SEEN, M_SKIPPED, M_WAITS = (
+    range(11)
+)
+# The phase that lanes of a warp have waited for last, + 2 (1: the one before the first; 0: none); these lanes; where it
+# was a phase that they had waited for before, or that one, the site and the lane of that wait; whether phases in front
+# of it had completed for which the warp has not waited.
+WAIT_PHASE, WAIT_LANES, WAIT_SITE, WAIT_LANE, WAIT_JUMPED = range(5)
+WAIT_SLOTS = 5
+M_NOW = M_WAITS + LANES * WAIT_SLOTS  # two vectors of KNOWN_COUNT
+ASYNC_WARP = LANES  # what writes asynchronously counts as a warp, from here on: one for each mbarrier, modulo
+ASYNC_WARPS = RANK_WARPS - 1 - ASYNC_WARP
+KNOWN_WARPS = RANK_WARPS - 1
+MBARRIERS = 512
+MOST_ARRIVALS = (1 << 20) - 1
+MANY_COPIES, MANY_MBARRIERS = 1, 2  # NO_ROOM
+# A copy or a cp.async arrival under way: U_OPERATION is that of a reduction, else -1, U_TYPE the bytes of its elements
+# or one of the types below; U_MAP 1 with a tensor map; U_REFUSED 1 where some of it is out of bounds.
+(
+    U_KIND, U_SITE, U_OWNER, U_GROUP, U_MBARRIER, U_BYTES, U_SHARED, U_GLOBAL, U_OPERATION, U_TYPE, U_MAP, U_REFUSED,
+    U_PLACE,
+) = range(13)  # fmt: skip
+U_TENSOR = U_PLACE + 5  # U_PLACE: coordinates; U_TENSOR: the tensor map, as it was when the copy was issued
+COPY_SLOTS = U_TENSOR + 16
+# U_KIND. In clusters: to a peer's shared memory from the own, from registers; and at home, what such a copy reads.
+TO_SHARED, TO_GLOBAL, ARRIVAL, TO_PEER, STORED, READ_BY_PEER = range(6)
+BULK_COPIES = 4096
+X_GROUPS = X_WARPS + LANES * WAITER_SLOTS  # of each thread, how many bulk groups it has committed
+X_QUEUE = X_GROUPS + LANES * LANES
+# What a request to global memory is gathered in: lanes, bytes of each, their addresses and places in shared memory; and
+# what they store.
+X_LANE_COUNT = X_QUEUE + BULK_COPIES * COPY_SLOTS
+X_LANE_WIDTH = X_LANE_COUNT + 1
+X_LANES = X_LANE_COUNT + 16
+X_OFFSETS = X_LANES + LANES
+X_VALUES = X_OFFSETS + LANES
+X_MBARRIERS = X_VALUES + 2 * LANES  # MBARRIERS entries of MBARRIER_ENTRY bytes
+F16_REDUCED, BF16_REDUCED = 2, 3
+OF_TENSOR = 1 << 20  # with the index of an operation: a reduction whose type is the tensor map's
+
+# The tensor map of this emulator: byte offsets of its fields. Sizes are kept as size - 1, for up to 2^32 elements.
+MAP_MAGIC = 0x50414D54_4C440001
+MAP_BYTES = 128
+MAP_ADDRESS, MAP_RANK, MAP_ELEMENT, MAP_SWIZZLE, MAP_FILL, MAP_TYPE = 8, 16, 17, 18, 19, 20
+MAP_DIMS, MAP_BOX, MAP_STEPS, MAP_STRIDES = 24, 44, 54, 64
+TOKEN_COUNT = 20  # the token of an arrival: the phase << TOKEN_COUNT | arrivals pending then
+DROPS, INCOMPLETE, EXPECTS, RELAXED = 1, 2, 4, 8  # how threads arrive, a bit each
+
+# -- textures ---------------------------------------------------------------------------------------------------------
+# The handle of a texture object is the address of these int64 slots, in global memory. An extent or a pitch that there
+# is not is 1, or 0; layers count as slices. I_KIND: how an element becomes 32 bits; I_MODES and I_BORDER are the first
+# of 3 and of 4.
+TEXTURE_MAGIC = 0x54584554_4C440001
+(
+    I_MAGIC, I_ADDRESS, I_WIDTH, I_HEIGHT, I_DEPTH, I_PITCH, I_SLICE, I_BITS, I_CHANNELS, I_KIND, I_FILTERED,
+    I_NORMALISED, I_MODES,
+) = range(13)  # fmt: skip
+I_BORDER = I_MODES + 3
+TEXTURE_BYTES = 256
+UNSIGNED, SIGNED, FLOAT, UNSIGNED_NORMALISED, SIGNED_NORMALISED = range(5)  # I_KIND
+WRAP, CLAMP, MIRROR, BORDER = range(4)  # I_MODES: as CUDA numbers them
+FLOATS, LAYERED = (
+    4,
+    8,
+)  # how a texture is fetched, with how many coordinates: they are floats; the third is a layer
+
+# CUtensorMapDataType, as far as it matters which
+TENSOR_S32, TENSOR_S64, TENSOR_F16, TENSOR_F32, TENSOR_F64, TENSOR_BF16, TENSOR_F32_FTZ = 3, 5, 6, 7, 8, 9, 10
+
 # -- warp state -------------------------------------------------------------------------------------------------------
 (
     W_STATUS,
@@ -251,12 +398,20 @@ ASYNC_WARP_BYTES = Q_ENTRIES * 8 + ASYNC_QUEUE * ENTRY_BYTES
     W_ACQUIRED,  # the address that it acquired last, and which version
     W_ACQUIRED_VERSION,
     W_PATIENCE,  # accesses that other blocks see which it may still make before another block's turn
-    W_KNOWN,  # for each warp of the block, CLOCK before which this one knows all that it did
-) = range(22)
+    W_PRODUCT_FENCES,  # of wgmma: fences so far, groups committed, the last group that was waited for,
+    W_PRODUCT_GROUPS,
+    W_PRODUCT_DONE,
+    W_PRODUCT_FIRST,  # and the numbers of the first and the next entry of the queue
+    W_PRODUCT_NEXT,
+    W_HELD,  # lanes that wait for a phase of an mbarrier
+    W_GO,  # those whose wait has timed out
+    W_CLUSTER,  # lanes that have arrived at the cluster's barrier, in a phase that is not complete
+    W_KNOWN,  # for each warp of the block, and each of ASYNC_WARPS, CLOCK before which this one knows all that it did
+) = range(30)
 BARRIERS = 16
 B_WAITING, B_ARRIVED, B_ARRIVED_AT, B_EXPECTED, B_TRUE = range(5)  # B_ARRIVED_AT: CLOCK then
 BARRIER_SLOTS = 5
-W_BARRIERS = W_KNOWN + LANES  # BARRIERS times BARRIER_SLOTS
+W_BARRIERS = W_KNOWN + KNOWN_WARPS  # BARRIERS times BARRIER_SLOTS
 W_MASKS = W_BARRIERS + BARRIERS * BARRIER_SLOTS
 # BLOCKS pending masks, then BLOCKS masks that wait at a barrier (int64 each), then registers
 
@@ -273,11 +428,9 @@ LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY = range(7)
 # atomic operations; ATOM_ADD_FTZ: where subnormals are flushed
 (
     ATOM_ADD, ATOM_AND, ATOM_OR, ATOM_XOR, ATOM_EXCH, ATOM_CAS, ATOM_INC, ATOM_DEC, ATOM_MIN_U, ATOM_MAX_U,
-    ATOM_MIN_S, ATOM_MAX_S, ATOM_ADD_F, ATOM_ADD_FTZ,
-) = range(14)  # fmt: skip
-
-# operand types of Tensor Core products
-OPERAND_F16, OPERAND_BF16, OPERAND_TF32 = range(3)
+    ATOM_MIN_S, ATOM_MAX_S, ATOM_ADD_F, ATOM_ADD_FTZ, ATOM_ADD_HALVES, ATOM_ADD_BFLOATS,
+) = range(16)  # fmt: skip
 
 # what the kernel function returns, and W_STATUS; a launch is STARVED whose blocks all wait for one that cannot begin
 RUNNING, WAITING, DONE, BUDGET_SPENT, LAUNCH_BUDGET_SPENT, TRAPPED, DEADLOCKED, STARVED = range(8)
+STALLED = 8  # of a block: it can go on only when others of its cluster do

@@ -6,7 +6,10 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
+
+from grader.emulator.target import PREFIX
 
 
 @intrinsic
@@ -41,6 +44,16 @@ def population(typing: Any, value: Any) -> Any:
 
 
 @intrinsic
+def fused(typing: Any, a: Any, b: Any, c: Any) -> Any:
+    """a · b + c of float64, rounded once."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.fma(*args)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+@intrinsic
 def fetch_or(typing: Any, place: Any, bits: Any) -> Any:
     """Sets bits in memory, atomically, and returns what was there; `place` is a pointer to an unsigned type."""
     result = place.dtype
@@ -61,6 +74,28 @@ def call_kernel(typing: Any, address: Any, context_address: Any, warp_address: A
         return builder.call(builder.inttoptr(args[0], function), [args[1], args[2]])
 
     return types.int64(types.int64, types.int64, types.int64), generate
+
+
+def outlined(name: str) -> Any:
+    """The function `name` of build.NAMES, of int64 alone, to be called where it lies: Numba copies others into whatever
+    calls them, which takes long to compile where they are large."""
+
+    @intrinsic
+    def call(typing: Any, *arguments: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            given = zip(cgutils.unpack_tuple(builder, args[0]), signature.args[0], strict=True)
+            values = [context.cast(builder, value, kind, types.int64) for value, kind in given]
+            i64, i8 = ir.IntType(64), ir.IntType(8)
+            # As Numba has it: where the result and an exception are put, then the arguments; returned is a status.
+            kind = ir.FunctionType(ir.IntType(32), [i64.as_pointer(), i8.as_pointer(), *[i64] * len(values)])
+            function = cgutils.get_or_insert_function(builder.module, kind, PREFIX + name)
+            result = cgutils.alloca_once(builder, i64)
+            builder.call(function, [result, ir.Constant(i8.as_pointer(), None), *values])
+            return builder.load(result)
+
+        return types.int64(types.StarArgTuple.from_types(arguments)), generate
+
+    return call
 
 
 @intrinsic

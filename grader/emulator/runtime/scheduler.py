@@ -10,7 +10,10 @@ from __future__ import annotations
 from numba import int64
 
 from grader.emulator.runtime.barriers import note_deadlock, open_complete, open_counted
+from grader.emulator.runtime.clusters.barrier import begin_cluster
+from grader.emulator.runtime.clusters.peers import check_visitors, held
 from grader.emulator.runtime.layout import (  # fmt: skip
+    ACCESSOR_BITS,
     ASYNC,
     ASYNC_WARP_BYTES,
     BARRIER_CLOCK,
@@ -27,6 +30,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BUDGET,
     BUDGET_SPENT,
     CLOCK,
+    CLUSTER,
+    CLUSTER_SIZE,
     COPIES,
     DEADLOCKED,
     DONE,
@@ -36,28 +41,38 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     FULL,
     GRID_X,
     GRID_Y,
-    HELD_BYTES,
     HELD_SLOTS,
+    KNOWN_COUNT,
     LANES,
     LAST_SERIAL,
     LAUNCH_BUDGET,
     LAUNCH_BUDGET_SPENT,
+    LEFT,
     LONGEST_WARP,
+    NO_BLOCK,
     PROGRESS,
     Q_FIRST,
     Q_GROUPS,
     Q_NEXT,
     RANDOM,
+    RANK,
+    RESERVED_BYTES,
     RESIDENT_COUNT,
-    RESIDENTS,
     RUNNING,
     SHADOW_SHIFT,
+    SHADOW_WRITES,
     SHARED_BYTES,
+    SHARED_HOST,
     SHARED_USED,
+    STALLED,
     STARVED,
+    TAKEN,
     THREADS,
+    TRANSACTIONS,
     TRAPPED,
+    UPDATED,
     W_EXECUTED,
+    W_HELD,
     W_LIVE,
     W_MASKS,
     W_PATIENCE,
@@ -71,10 +86,18 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP_STATES,
     WARPS,
 )
-from grader.emulator.runtime.native import call_kernel, pointer
+from grader.emulator.runtime.native import call_kernel, outlined, pointer
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.races.knowledge import known
 from grader.emulator.runtime.races.ordering import forget
 from grader.emulator.runtime.spaces.shared_use import granules_used, settle_interval
+from grader.emulator.runtime.transactions.waits import resume, resume_ready, time_out
+
+begin_transactions, end_copies, note_stuck = (
+    outlined("begin_transactions"),
+    outlined("end_copies"),
+    outlined("note_stuck"),
+)
 
 
 @native
@@ -92,6 +115,11 @@ def _begin_block(context: int, linear: int) -> None:
     c[BLOCK_CLOCK] = c[CLOCK]
     c[BARRIER_CLOCK] = c[CLOCK]
     c[BUDGET] = c[BLOCK_BUDGET]
+    if c[TRANSACTIONS]:
+        begin_transactions(context)
+    if c[CLUSTER] and c[RANK] == 0:
+        begin_cluster(context)
+    _clear_reserved(context)
     for warp in range(c[WARPS]):
         w = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
         threads = c[THREADS] - warp * LANES
@@ -104,9 +132,23 @@ def _begin_block(context: int, linear: int) -> None:
         # Registers nobody has written hold NaN, in every run the same, and not what an earlier block left.
         for i in range(W_MASKS + 2 * c[BLOCKS], c[WARP_BYTES] // 8):
             w[i] = -1
+        knows = known(context, int64(warp))
+        for other in range(c[KNOWN_COUNT] if c[CLUSTER_SIZE] > 1 else 0):
+            knows[other] = 0
         if c[ASYNC]:
             queue = pointer(c[ASYNC] + warp * ASYNC_WARP_BYTES, int64)
             queue[Q_FIRST] = queue[Q_NEXT] = queue[Q_GROUPS] = 0
+
+
+@native
+def _clear_reserved(context: int) -> None:
+    """The shared memory that the system keeps for itself: zeros, which nobody of the block has written."""
+    c = pointer(context, int64)
+    words, writes = pointer(c[SHARED_HOST], int64), pointer(c[SHADOW_WRITES], int64)
+    for i in range(c[RESERVED_BYTES] // 8):
+        words[i] = 0
+    for i in range(c[RESERVED_BYTES] >> c[SHADOW_SHIFT]):
+        writes[i] = (c[CLOCK] << ACCESSOR_BITS) | UPDATED
 
 
 @native
@@ -129,12 +171,15 @@ def _any_warp(context: int, status: int) -> bool:
 @native
 def _advance(context: int, kernel: int) -> int:
     """Every warp of the block until it waits, ends or gives way, until a barrier opens. Returns RUNNING where the
-    block has given way, else DONE, BUDGET_SPENT, TRAPPED or DEADLOCKED."""
+    block has given way, STALLED where all warps wait and others of a cluster may help, else DONE, BUDGET_SPENT, TRAPPED
+    or DEADLOCKED."""
     c = pointer(context, int64)
     while True:
         for warp in range(c[WARPS]):
             state = c[WARP_STATES] + warp * c[WARP_BYTES]
             w = pointer(state, int64)
+            if w[W_HELD] and w[W_STATUS] == WAITING:
+                resume(context, int64(warp), False)
             if w[W_STATUS] == RUNNING:
                 c[WARP] = warp
                 budget = c[BUDGET]
@@ -149,16 +194,39 @@ def _advance(context: int, kernel: int) -> int:
                 return w[W_STATUS]
         running = _any_warp(context, int64(RUNNING))
         if not running and not _any_warp(context, int64(WAITING)):
-            forget(context)
-            settle_interval(context)
-            c[SHARED_USED] = max(c[SHARED_USED], granules_used(context, c[SHARED_BYTES] >> c[SHADOW_SHIFT]))
+            _finish_block(context)
             return int64(DONE)
         opened = open_complete(context)
         if running:
             return int64(RUNNING)
-        if not opened:
-            note_deadlock(context)
+        if opened or resume_ready(context):
+            continue
+        if c[CLUSTER_SIZE] > 1:
+            return int64(STALLED)
+        if not time_out(context):
+            _note_end(context)
             return int64(DEADLOCKED)
+
+
+@native
+def _finish_block(context: int) -> None:
+    """At the end of a block."""
+    c = pointer(context, int64)
+    if c[TRANSACTIONS]:
+        end_copies(context)
+    forget(context)
+    if c[CLUSTER_SIZE] > 1:
+        check_visitors(context)
+    settle_interval(context)
+    c[SHARED_USED] = max(c[SHARED_USED], granules_used(context, c[SHARED_BYTES] >> c[SHADOW_SHIFT]))
+
+
+@native
+def _note_end(context: int) -> None:
+    """Notes what the warps of a block wait for that never get on."""
+    note_deadlock(context)
+    if pointer(context, int64)[TRANSACTIONS]:
+        note_stuck(context)
 
 
 @native
@@ -206,77 +274,138 @@ def _random(context: int) -> int:
 
 
 @native
-def _held(context: int, resident: int) -> int:
-    return pointer(context, int64)[RESIDENTS] + resident * HELD_BYTES
+def _state(context: int, resident: int) -> int:
+    """Of a place among the blocks under way: NO_BLOCK, TAKEN or LEFT."""
+    return held(context, resident)[len(HELD_SLOTS)]
 
 
 @native
-def _is_taken(context: int, resident: int) -> bool:
-    return pointer(_held(context, resident), int64)[len(HELD_SLOTS)] != 0
-
-
-@native
-def _leave(context: int, resident: int, status: int) -> None:
+def _leave(context: int, resident: int, state: int) -> None:
     """Puts away what is a block's own, until its next turn."""
     c = pointer(context, int64)
-    h = pointer(_held(context, resident), int64)
+    h = held(context, resident)
     for i in range(len(HELD_SLOTS)):
         h[i] = c[HELD_SLOTS[i]]
-    h[len(HELD_SLOTS)] = int64(status == RUNNING)
+    h[len(HELD_SLOTS)] = state
 
 
 @native
 def _enter(context: int, resident: int) -> None:
     c = pointer(context, int64)
-    h = pointer(_held(context, resident), int64)
+    h = held(context, resident)
     for i in range(len(HELD_SLOTS)):
         c[HELD_SLOTS[i]] = h[i]
 
 
 @native
 def _next_resident(context: int, last: int, begun: bool) -> int:
-    """Whose turn it is: the next place behind `last` with a block, or a free one if blocks are left to begin. Where the
-    order is random, any such place."""
+    """Whose turn it is: the next place behind `last` with a block, or the first of free ones for a cluster if blocks
+    are left to begin. Where the order is random, any such place."""
     c = pointer(context, int64)
     start = last
     if c[RANDOM]:
         start = _random(context) % c[RESIDENT_COUNT]
     for step in range(1, c[RESIDENT_COUNT] + 1):
         place = (start + step) % c[RESIDENT_COUNT]
-        if _is_taken(context, place) or not begun:
+        free = _state(context, place) == NO_BLOCK and place % c[CLUSTER_SIZE] == 0
+        if _state(context, place) == TAKEN or (free and not begun):
             return place
     return last
 
 
 @native
+def _begin(context: int, place: int, linears: int) -> None:
+    """Begins a cluster of blocks, or one where there are none, from a place on."""
+    c = pointer(context, int64)
+    for rank in range(c[CLUSTER_SIZE]):
+        _enter(context, place + rank)
+        c[BLOCK_VECTOR] = 0
+        _begin_block(context, pointer(linears, int64)[rank])
+        _leave(context, place + rank, int64(TAKEN))
+
+
+@native
+def _end(context: int, place: int) -> bool:
+    """A block has ended; whether it was the last of its cluster, whose places are free then."""
+    c = pointer(context, int64)
+    first = place - place % c[CLUSTER_SIZE]
+    _leave(context, place, int64(LEFT))
+    for other in range(first, first + c[CLUSTER_SIZE]):
+        if _state(context, int64(other)) != LEFT:
+            return False
+    for other in range(first, first + c[CLUSTER_SIZE]):
+        held(context, int64(other))[len(HELD_SLOTS)] = NO_BLOCK
+    return True
+
+
+@native
+def _goes_on(context: int, place: int) -> bool:
+    """Whether a block that has its turn has warps that run, or lets some go on that wait."""
+    _enter(context, place)
+    goes_on = _any_warp(context, int64(RUNNING)) or resume_ready(context)
+    _leave(context, place, int64(TAKEN))
+    return goes_on
+
+
+@native
+def _help_stalled(context: int, place: int) -> bool:
+    """All warps of a block wait. Where those of its whole cluster do, waits time out; False where that is in vain."""
+    c = pointer(context, int64)
+    first = place - place % c[CLUSTER_SIZE]
+    for other in range(first, first + c[CLUSTER_SIZE]):
+        if _state(context, int64(other)) == TAKEN and _goes_on(context, int64(other)):
+            return True
+    resumed = False
+    for other in range(first, first + c[CLUSTER_SIZE]):
+        if _state(context, int64(other)) == TAKEN:
+            _enter(context, int64(other))
+            resumed |= time_out(context)
+            _leave(context, int64(other), int64(TAKEN))
+    for other in range(first, first + c[CLUSTER_SIZE]):
+        if _state(context, int64(other)) == TAKEN and not resumed:
+            _enter(context, int64(other))
+            _note_end(context)
+    return resumed
+
+
+@native
 def _take_turns(context: int, kernel: int, linears: int, count: int) -> int:
     """As `run_blocks`, but a block that gives way, as it spins or by chance, lets others run: as many at a time as the
-    device holds. Where none of them gets on, they wait in vain: STARVED if blocks are left that could not begin."""
+    device holds, or the blocks of a cluster. Where none of them gets on, they wait in vain: STARVED if blocks are left
+    that could not begin."""
     c = pointer(context, int64)
-    ids = pointer(linears, int64)
     begun, done = int64(0), int64(0)
     place = int64(-1)
     idle, progress = int64(0), c[PROGRESS]
+    alone = c[RESIDENT_COUNT] == c[CLUSTER_SIZE]
     while done < count:
         place = _next_resident(context, place, begun == count)
-        fresh = not _is_taken(context, place)
-        _enter(context, place)
+        fresh = _state(context, place) == NO_BLOCK
         if fresh:
-            c[BLOCK_VECTOR] = 0
-            _begin_block(context, ids[begun])
-            begun += 1
+            _begin(context, place, linears + begun * 8)
+            begun += c[CLUSTER_SIZE]
+        _enter(context, place)
         budget = c[BUDGET]
         status = _advance(context, kernel)
         idle += budget - c[BUDGET]
-        _leave(context, place, status)
         if status == DONE:
             done += 1
-            place -= 1
-        elif status != RUNNING:
+            if alone:
+                c[EXECUTED] += c[BLOCK_BUDGET] - c[BUDGET]
+                if c[EXECUTED] > c[LAUNCH_BUDGET]:
+                    return int64(LAUNCH_BUDGET_SPENT)
+            if _end(context, place):
+                place -= place % c[CLUSTER_SIZE] + 1
+        elif status in (RUNNING, STALLED):
+            _leave(context, place, int64(TAKEN))
+            if status == STALLED and not _help_stalled(context, place):
+                c[FAILED_BLOCK] = c[BLOCK_LINEAR]
+                return int64(DEADLOCKED)
+        else:
             return status
         if fresh or status == DONE or c[PROGRESS] != progress:
             idle, progress = int64(0), c[PROGRESS]
-        elif idle > min(c[BLOCK_BUDGET], int64(1) << 24) + (c[RESIDENT_COUNT] << 13):
+        elif not alone and idle > min(c[BLOCK_BUDGET], int64(1) << 24) + (c[RESIDENT_COUNT] << 13):
             c[FAILED_BLOCK] = c[BLOCK_LINEAR]
             return int64(BUDGET_SPENT) if begun == count else int64(STARVED)
     return int64(DONE)

@@ -9,8 +9,11 @@ of threads or by flags, it is kept for each of them when it read last.
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import int64
 
+from grader.emulator.runtime.clusters.addresses import names_rank, some_name_rank
 from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
@@ -20,11 +23,14 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     CLOCK,
+    CLUSTER_SIZE,
     GROUPS,
+    HERE,
     IN_FLIGHT,
     IN_SHARED,
     LANE_FIELD,
     LANES,
+    LENIENT,
     LOAD,
     MISALIGNED,
     NEVER,
@@ -43,6 +49,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     P_SECTORS,
     PATTERNS_SHARED,
     RACE,
+    RANK,
+    RANK_SHIFT,
     REDUCTION,
     REQUESTS,
     RESIDENT,
@@ -51,34 +59,43 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHADOW_READERS,
     SHADOW_READS,
     SHADOW_SHIFT,
+    SHADOW_VISITORS,
     SHADOW_WRITES,
     SHARED_BYTES,
     SHARED_HOST,
     SHARED_WINDOW,
     SITE_SHIFT,
-    SITE_SLOTS,
-    SITES,
     STORE,
     STORE_PHASE,
     STRONG_LOAD,
     STRONG_STORE,
     SYNC_TABLE,
     TRACE,
+    TRANSACTIONS,
     TURNS,
     UNFINISHED,
+    UNFINISHED_PRODUCT,
     UNINITIALISED,
     UPDATED,
     WARP,
     WARP_SHIFT,
     WARPS,
+    WITH_WARPS,
 )
-from grader.emulator.runtime.native import pointer, population, trailing_zeros
+from grader.emulator.runtime.native import outlined, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_shared, fill_inactive, find_pattern, turns_of_atomics
+from grader.emulator.runtime.races.accessors import accessor, identity, other_access
+from grader.emulator.runtime.races.knowledge import known, known_before
 from grader.emulator.runtime.races.lanes import known_of_lanes
-from grader.emulator.runtime.races.ordering import acquire, known_before, sync_clock, synchronise_shared
+from grader.emulator.runtime.races.ordering import acquire, share, sync_clock, synchronise_shared
+from grader.emulator.runtime.races.runs import reader_after, run_of_loads, run_of_stores
 from grader.emulator.runtime.spaces.shared_use import note_use
 from grader.emulator.runtime.spaces.trace import trace, trace_uniform
+from grader.emulator.runtime.transactions.queue import check_sources
+
+access_cluster, access_cluster_uniform = outlined("access_cluster"), outlined("access_cluster_uniform")
+blame_wait = outlined("blame_wait")
 
 
 @native
@@ -90,38 +107,28 @@ def _known_before(context: int, warp: int) -> int:
     least = c[CLOCK]
     for other in range(c[WARPS]):
         if other != c[WARP]:
-            least = min(least, known_before(context, int64(other)))
+            least = min(least, known_before(context, (c[RANK] << RANK_SHIFT) + other))
     return least
 
 
 @native
 def _unordered(context: int, record: int, warp: int, lane: int, synchronised: int) -> bool:
-    """Whether an earlier access may run at the same time as one of `warp` and `lane` now."""
+    """Whether an earlier access may run at the same time as one of `warp` (its `identity`) and `lane` now."""
     c = pointer(context, int64)
     when = record >> ACCESSOR_BITS
-    if when < c[BARRIER_CLOCK] or when < c[BLOCK_CLOCK]:
-        return False
     other = (record >> WARP_SHIFT) & ANY_WARP
+    if when < c[BLOCK_CLOCK]:
+        return False
+    if when < c[BARRIER_CLOCK] and (c[CLUSTER_SIZE] == 1 or other >> RANK_SHIFT == c[RANK]):
+        return False
+    if when >= NEVER:
+        return when == NEVER + c[BLOCK_CLOCK]
     if other != warp:
         return when >= _known_before(context, other)
     if record & LANE_FIELD == UPDATED:
         return False
     own = record & LANE_FIELD == lane and lane != SEVERAL
     return when >= synchronised and not own and when >= known_of_lanes(context, lane, record & LANE_FIELD)
-
-
-@native
-def accessor(context: int, site: int) -> int:
-    """The record of an access by the running warp now, but for the lane."""
-    c = pointer(context, int64)
-    number = min((site - c[SITES]) // (SITE_SLOTS * 8), int64(NO_SITE))
-    return (c[CLOCK] << ACCESSOR_BITS) | (number << SITE_SHIFT) | (c[WARP] << WARP_SHIFT)
-
-
-@native
-def _other(record: int) -> int:
-    """What a finding keeps of a record."""
-    return record & ((1 << ACCESSOR_BITS) - 1)
 
 
 @native
@@ -147,13 +154,16 @@ def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: i
     reads = pointer(c[SHADOW_READS], int64)
     write = writes[index]
     if _in_flight(context, write):
-        note(context, site, UNFINISHED, lane, address, _other(write))
+        note(context, site, UNFINISHED, lane, address, other_access(write))
+        blame_wait(context, index << c[SHADOW_SHIFT])
     elif write >> ACCESSOR_BITS < c[BLOCK_CLOCK] or write & LANE_FIELD == IN_FLIGHT:
         note(context, site, UNINITIALISED, lane, address, int64(0))
+        blame_wait(context, index << c[SHADOW_SHIFT])
         writes[index] = _reported(context)
-    elif write & LANE_FIELD != UPDATED and _unordered(context, write, c[WARP], lane, synchronised):
-        note(context, site, RACE, lane, address, _other(write))
-    reads[index] = _reader(
+    elif write & LANE_FIELD != UPDATED and _unordered(context, write, identity(context), lane, synchronised):
+        note(context, site, RACE, lane, address, other_access(write))
+        blame_wait(context, index << c[SHADOW_SHIFT])
+    reads[index] = reader_after(
         reads[index],
         accessor(context, site),
         lane,
@@ -161,23 +171,27 @@ def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: i
         synchronised << ACCESSOR_BITS,
     )
     if c[SHADOW_READERS]:
-        pointer(c[SHADOW_READERS], int64)[index * c[WARPS] + c[WARP]] = c[CLOCK]
+        if c[HERE] == c[RANK]:
+            pointer(c[SHADOW_READERS], int64)[index * c[WARPS] + c[WARP]] = c[CLOCK]
+        else:
+            _visitors(context, index)[c[RANK]] = accessor(context, site) | lane
 
 
 @native
-def _reader(read: int, me: int, lane: int, settled: int, synced: int) -> int:
-    """The record of the last read after one more by `me` (an accessor) and `lane`.
+def is_known(context: int, write: int) -> bool:
+    """Whether a granule's last write is of this block, has arrived and is known to the whole running warp."""
+    c = pointer(context, int64)
+    if write >> ACCESSOR_BITS < c[BLOCK_CLOCK] or write & LANE_FIELD == IN_FLIGHT:
+        return False
+    done = write & LANE_FIELD == UPDATED
+    return done or not _unordered(context, write, identity(context), int64(SEVERAL), sync_clock(context))
 
-    Readers that a later write could race with are kept apart only as far as it matters: one lane, several lanes
-    of one warp, several warps.
-    """
-    if read < settled:
-        return me | lane
-    if (read ^ me) & (ANY_WARP << WARP_SHIFT):
-        return (me | (ANY_WARP << WARP_SHIFT)) | SEVERAL
-    if read < synced or read & LANE_FIELD == lane:
-        return me | lane
-    return me | SEVERAL
+
+@native
+def _visitors(context: int, index: int) -> Any:
+    """The records of a granule's last read by each block of the cluster but its own."""
+    c = pointer(context, int64)
+    return pointer(c[SHADOW_VISITORS] + index * c[CLUSTER_SIZE] * 8, int64)
 
 
 @native
@@ -188,12 +202,25 @@ def _last_read(context: int, index: int) -> int:
     if c[SHADOW_READERS] == 0:
         return read
     clocks = pointer(c[SHADOW_READERS] + index * c[WARPS] * 8, int64)
+    me, first, at_home = identity(context), c[HERE] << RANK_SHIFT, c[HERE] == c[RANK]
+    knows, lenient = known(context, c[WARP]), c[LENIENT] == WITH_WARPS
+    settled = max(c[BLOCK_CLOCK], c[BARRIER_CLOCK]) if at_home else c[BLOCK_CLOCK]
+    recent = int64(0)  # counted without a branch: most granules have none
     for warp in range(c[WARPS]):
-        settled = max(c[BLOCK_CLOCK], c[BARRIER_CLOCK], known_before(context, int64(warp)))
-        if warp != c[WARP] and clocks[warp] >= settled:
+        recent += (clocks[warp] >= settled) & (clocks[warp] >= knows[first + warp])
+    for warp in range(c[WARPS] if recent else 0):
+        new = clocks[warp] >= settled and clocks[warp] >= knows[first + warp]
+        if new and first + warp != me and not lenient:
             site = read & (NO_SITE << SITE_SHIFT)
-            return (clocks[warp] << ACCESSOR_BITS) | site | (int64(warp) << WARP_SHIFT) | SEVERAL
-    return read if (read >> WARP_SHIFT) & ANY_WARP == c[WARP] else int64(0)
+            return (clocks[warp] << ACCESSOR_BITS) | site | (first + warp << WARP_SHIFT) | SEVERAL
+    for rank in range(c[CLUSTER_SIZE] if c[CLUSTER_SIZE] > 1 else 0):
+        record = _visitors(context, index)[rank]
+        peer = (record >> WARP_SHIFT) & ANY_WARP
+        if record and peer != me and _unordered(context, record, me, int64(0), int64(0)):
+            return record
+    if at_home and clocks[c[WARP]] >= NEVER:
+        return (clocks[c[WARP]] << ACCESSOR_BITS) | read & ((1 << ACCESSOR_BITS) - 1)
+    return read if (read >> WARP_SHIFT) & ANY_WARP == me else int64(0)
 
 
 @native
@@ -202,19 +229,21 @@ def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: 
     c = pointer(context, int64)
     writes = pointer(c[SHADOW_WRITES], int64)
     read = _last_read(context, index)
-    warp = c[WARP]
+    warp = identity(context)
     one = lane if lane != SEVERAL else int64(0)
     write = writes[index] if writes[index] & LANE_FIELD != IN_FLIGHT else int64(0)
     if _in_flight(context, writes[index]):
-        note(context, site, UNFINISHED, lane, address, _other(writes[index]))
+        note(context, site, UNFINISHED, lane, address, other_access(writes[index]))
+    elif read >> ACCESSOR_BITS == NEVER + c[BLOCK_CLOCK]:
+        note(context, site, UNFINISHED_PRODUCT, lane, address, other_access(read) | OTHER_READ)
     else:
         races_with_read = _unordered(context, read, warp, one, synchronised)
-        if races_with_read and _other(write) == NO_WRITE:
-            note(context, site, RACE, lane, address, _other(read) | OTHER_READ)
+        if races_with_read and other_access(write) == NO_WRITE:
+            note(context, site, RACE, lane, address, other_access(read) | OTHER_READ)
         elif _unordered(context, write, warp, one, synchronised):
-            note(context, site, RACE, lane, address, _other(write))
+            note(context, site, RACE, lane, address, other_access(write))
         elif races_with_read:
-            note(context, site, RACE, lane, address, _other(read) | OTHER_READ)
+            note(context, site, RACE, lane, address, other_access(read) | OTHER_READ)
     writes[index] = accessor(context, site) | one
 
 
@@ -228,8 +257,10 @@ def _shadow_atomic(context: int, site: int, index: int, lane: int, synchronised:
         note(context, site, UNINITIALISED, lane, address, int64(0))
         writes[index] = _reported(context)
     elif write & LANE_FIELD != IN_FLIGHT:
-        if write & LANE_FIELD != UPDATED and _unordered(context, write, c[WARP], lane, synchronised):
-            note(context, site, RACE, lane, address, _other(write))
+        if write & LANE_FIELD != UPDATED and _unordered(
+            context, write, identity(context), lane, synchronised
+        ):
+            note(context, site, RACE, lane, address, other_access(write))
         writes[index] = accessor(context, site) | UPDATED
 
 
@@ -241,8 +272,8 @@ def _shadow_strong(context: int, site: int, index: int, lane: int, kind: int, ad
     written = writes[index] >> ACCESSOR_BITS >= c[BLOCK_CLOCK]
     if kind == STRONG_STORE:
         plain = written and writes[index] & LANE_FIELD not in (UPDATED, IN_FLIGHT)
-        if plain and _unordered(context, writes[index], c[WARP], lane, sync_clock(context)):
-            note(context, site, RACE, lane, address, _other(writes[index]))
+        if plain and _unordered(context, writes[index], identity(context), lane, sync_clock(context)):
+            note(context, site, RACE, lane, address, other_access(writes[index]))
         writes[index] = accessor(context, site) | UPDATED
     elif not written:
         note(context, site, UNINITIALISED, lane, address, int64(0))
@@ -250,9 +281,7 @@ def _shadow_strong(context: int, site: int, index: int, lane: int, kind: int, ad
 
 
 @native
-def _shadow(
-    context: int, site: int, offset: int, width: int, lane: int, kind: int, synchronised: int
-) -> None:
+def shadow(context: int, site: int, offset: int, width: int, lane: int, kind: int, synchronised: int) -> None:
     """Updates the records of one access of `width` bytes at `offset`."""
     shift = pointer(context, int64)[SHADOW_SHIFT]
     for index in range(offset >> shift, (offset + width - 1 >> shift) + 1):
@@ -264,44 +293,6 @@ def _shadow(
             _shadow_strong(context, site, index, lane, kind, offset)
         else:
             _shadow_atomic(context, site, index, lane, synchronised, offset)
-
-
-@native
-def _run_of_loads(context: int, me: int, first: int, count: int, lane_shift: int, synchronised: int) -> bool:
-    """Loads of `count` granules in a row, if none of them needs a closer look; lanes follow each other."""
-    c = pointer(context, int64)
-    start = first >> c[SHADOW_SHIFT]
-    writes = pointer(c[SHADOW_WRITES] + start * 8, int64)
-    reads = pointer(c[SHADOW_READS] + start * 8, int64)
-    settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
-    written = c[BLOCK_CLOCK] << ACCESSOR_BITS
-    synced = synchronised << ACCESSOR_BITS
-    doubtful = int64(0)
-    for i in range(count):
-        doubtful |= (writes[i] - written) | (settled - 1 - writes[i])
-    if doubtful < 0:
-        return False
-    for i in range(count):
-        reads[i] = _reader(reads[i], me, i >> lane_shift, settled, synced)
-    return True
-
-
-@native
-def _run_of_stores(context: int, me: int, first: int, count: int, lane_shift: int) -> bool:
-    """Stores of `count` granules in a row, if none of them needs a closer look."""
-    c = pointer(context, int64)
-    start = first >> c[SHADOW_SHIFT]
-    writes = pointer(c[SHADOW_WRITES] + start * 8, int64)
-    reads = pointer(c[SHADOW_READS] + start * 8, int64)
-    settled = c[BARRIER_CLOCK] << ACCESSOR_BITS
-    doubtful = int64(0)
-    for i in range(count):
-        doubtful |= (settled - 1 - writes[i]) | (settled - 1 - reads[i])
-    if doubtful < 0:
-        return False
-    for i in range(count):
-        writes[i] = me | (i >> lane_shift)
-    return True
 
 
 @native
@@ -321,9 +312,9 @@ def _shadow_pattern(context: int, site: int, pattern: int, first: int, width: in
     if p[P_RUN] and not in_part:
         lane_shift = trailing_zeros(granules)
         count = p[P_ITEMS] * granules
-        if kind == LOAD and _run_of_loads(context, me, first, count, lane_shift, synchronised):
+        if kind == LOAD and run_of_loads(context, me, first, count, lane_shift, synchronised):
             return
-        if kind == STORE and _run_of_stores(context, me, first, count, lane_shift):
+        if kind == STORE and run_of_stores(context, me, first, count, lane_shift):
             return
     settled = int64(0) if in_part else c[BARRIER_CLOCK] << ACCESSOR_BITS
     written = c[BLOCK_CLOCK] << ACCESSOR_BITS
@@ -335,11 +326,11 @@ def _shadow_pattern(context: int, site: int, pattern: int, first: int, width: in
         offset = first + p[P_ITEM_OFFSETS + item]
         for index in range(offset >> shift, (offset >> shift) + granules):
             if kind == LOAD and written <= writes[index] < settled:
-                reads[index] = _reader(reads[index], me, lane, settled, synced)
+                reads[index] = reader_after(reads[index], me, lane, settled, synced)
             elif kind == STORE and writes[index] < settled and reads[index] < settled and lane != SEVERAL:
                 writes[index] = me | lane
             else:
-                _shadow(context, site, index << shift, int64(1), lane, kind, synchronised)
+                shadow(context, site, index << shift, int64(1), lane, kind, synchronised)
 
 
 @native
@@ -366,11 +357,11 @@ def _shadow_lanes(context: int, site: int, addresses: int, mask: int, width: int
     synchronised = sync_clock(context)
     for lane in range(LANES):
         if (mask >> lane) & 1:
-            _shadow(context, site, a[lane], width, int64(lane), kind, synchronised)
+            shadow(context, site, a[lane], width, int64(lane), kind, synchronised)
 
 
 @native
-def _plainly(context: int, kind: int) -> int:
+def plainly(context: int, kind: int) -> int:
     """How an access counts here: strong loads and stores are as plain ones where no warp can wait by them."""
     if pointer(context, int64)[SYNC_TABLE]:
         return kind
@@ -387,13 +378,16 @@ def access_shared(
     c = pointer(context, int64)
     s = pointer(site, int64)
     a = pointer(addresses, int64)
-    kind = _plainly(context, kind)
+    kind = plainly(context, kind)
     first = fill_inactive(addresses, mask)
     phase = (first & 3) + (STORE_PHASE if kind in (STORE, STRONG_STORE) else 0)
     pattern, known = find_pattern(c[PATTERNS_SHARED], addresses, first, mask, width, phase)
     if not known:
         describe_shared(pattern, addresses, first, mask, width, phase, scratch)
     p = pointer(pattern, int64)
+    inside = first + p[P_LOWEST] >= 0 and first + p[P_HIGHEST] + width <= c[SHARED_BYTES]
+    if not inside and some_name_rank(context, addresses, mask):
+        return access_cluster(context, site, addresses, mask, width, kind)
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
     s[SECTORS] += p[P_SECTORS]
@@ -402,7 +396,6 @@ def access_shared(
         s[TURNS] += turns_of_atomics(addresses, mask, width, scratch)
     note_use(context, kind)
     allowed = mask
-    inside = first + p[P_LOWEST] >= 0 and first + p[P_HIGHEST] + width <= c[SHARED_BYTES]
     if not inside or not p[P_ALIGNED] or first & (width - 1):
         allowed = _check_lanes(context, site, addresses, mask, width)
     if allowed == mask:
@@ -411,6 +404,8 @@ def access_shared(
         _shadow_lanes(context, site, addresses, allowed, width, kind)
     if c[SYNC_TABLE] and kind not in (LOAD, STORE):
         synchronise_shared(context, addresses, allowed, kind)
+    if c[TRANSACTIONS] and kind not in (LOAD, STRONG_LOAD):
+        check_sources(context, site, addresses, allowed, width)
     if c[TRACE]:
         trace(context, int64(IN_SHARED), addresses, allowed, width, kind)
     host = c[SHARED_HOST]
@@ -424,6 +419,8 @@ def access_shared_uniform(context: int, site: int, offset: int, mask: int, width
     """A load in which all lanes have one offset. Returns the host address, 0 where not allowed."""
     c = pointer(context, int64)
     s = pointer(site, int64)
+    if names_rank(context, offset):
+        return access_cluster_uniform(context, site, offset, mask, width, kind)
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
     # All lanes having one address, neighbouring groups are served together: quarter-warps two by two.
@@ -443,8 +440,10 @@ def access_shared_uniform(context: int, site: int, offset: int, mask: int, width
     if c[TRACE]:
         trace_uniform(context, int64(IN_SHARED), offset, mask, width, kind)
     reader = lane if mask & (mask - 1) == 0 else int64(SEVERAL)
-    kind = _plainly(context, kind)
-    _shadow(context, site, offset, width, reader, kind, sync_clock(context))
-    if kind == STRONG_LOAD:
+    kind = plainly(context, kind)
+    shadow(context, site, offset, width, reader, kind, sync_clock(context))
+    if kind == STRONG_LOAD and c[CLUSTER_SIZE] > 1:
+        share(context, kind)
+    elif kind == STRONG_LOAD:
         acquire(context, SHARED_WINDOW + (c[RESIDENT] << 34) + offset)
     return offset + c[SHARED_HOST]

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from emulated import Bench
 
-from grader.emulator.errors import UnsupportedPtx
-
 PLAIN = """
 typedef unsigned int uint;
 
@@ -185,29 +183,6 @@ def test_each_thread_goes_its_own_way(bench: Bench, meaning: Callable[[int, int,
     values[::17] = 7
     out = bench.clean(PLAIN, meaning.__name__, 3, 50, values, np.zeros(150, np.int32))[1]
     assert out.tolist() == [meaning(i, int(x), i % 50) for i, x in enumerate(values)]
-
-
-def test_recursion_is_refused(bench: Bench) -> None:
-    source = """
-    __device__ __noinline__ int down(int n, const int* a)
-    {
-        return n <= 0 ? 1 : a[n] + down(n - a[n], a) * down(n - 2, a);
-    }
-    extern "C" __global__ void k(const int* a, int* out) { out[threadIdx.x] = down(threadIdx.x, a); }
-    """
-    with pytest.raises(UnsupportedPtx, match="recursion"):
-        bench.cuda(source, "k", 1, 32, np.ones(64, np.int32), np.zeros(32, np.int32))
-
-
-def test_function_pointers_are_refused(bench: Bench) -> None:
-    source = """
-    typedef int (*Function)(int);
-    __device__ __noinline__ int one(int x) { return x + 1; }
-    __device__ __noinline__ int two(int x) { return x * 2; }
-    extern "C" __global__ void k(int* out) { Function f = out[0] ? one : two; out[threadIdx.x] = f(threadIdx.x); }
-    """
-    with pytest.raises(UnsupportedPtx, match=r"pointer|the name|indirect"):
-        bench.cuda(source, "k", 1, 32, np.zeros(32, np.int32))
 
 
 LOCKS = """

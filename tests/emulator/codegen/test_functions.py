@@ -1,4 +1,5 @@
-"""Device functions in PTX: parameters, results, calls within calls, guards, early returns, local variables."""
+"""Device functions: parameters, results, calls within calls, guards, early returns, local variables; function pointers,
+virtual functions and recursion (PTX ISA 7.1 and 9.7.12.5)."""
 
 from __future__ import annotations
 
@@ -126,3 +127,169 @@ def test_parameters_in_pieces_of_another_size_are_refused(bench: Bench) -> None:
         run(bench, """
             { .param .align 4 .b8 a[4]; .param .b32 b; st.param.b32 [a], %r0;
               call.uni (b), narrow, (a); ld.param.b32 %r1, [b]; }""")  # fmt: skip
+
+
+POINTERS = """
+__device__ int successor(int a) { return a + 1; }
+__device__ int twice(int a) { return a * 2; }
+__device__ float other_form(float a, float b) { return a * b; }
+__device__ int (*table[3])(int) = {successor, twice, nullptr};
+__device__ float (*pair)(float, float) = other_form;
+
+extern "C" __global__ void k(int* x, const int* which)
+{
+    if (which[threadIdx.x] >= 0)
+        x[threadIdx.x] = table[which[threadIdx.x]](x[threadIdx.x]);
+}
+
+extern "C" __global__ void compares(int* x)
+{
+    int (*f)(int) = x[threadIdx.x] ? successor : twice;
+    x[threadIdx.x] = f == twice;
+}
+"""
+
+
+def test_function_pointers(bench: Bench) -> None:
+    """Lanes of a warp call two functions, or none."""
+    x = np.arange(100, 132, dtype=np.int32)
+    which = np.arange(32, dtype=np.int32) % 3 - 1
+    got, _ = bench.clean(POINTERS, "k", 1, 32, x, which)
+    np.testing.assert_array_equal(got, np.select([which == 0, which == 1], [x + 1, 2 * x], x))
+
+
+def test_function_pointers_are_compared(bench: Bench) -> None:
+    x = np.arange(32, dtype=np.int32) % 2
+    np.testing.assert_array_equal(bench.clean(POINTERS, "compares", 1, 32, x), 1 - x)
+
+
+def test_a_call_of_no_function_is_a_trap(bench: Bench) -> None:
+    ran = bench.cuda(POINTERS, "k", 1, 32, np.zeros(32, np.int32), np.full(32, 2, np.int32))
+    assert ran.record.status == "trap"
+
+
+RECURSION = """
+__device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+
+__device__ int odd(int n);
+__device__ __noinline__ int even(int n) { return n == 0 ? 1 : odd(n - 1) ^ (n > 1000); }
+__device__ __noinline__ int odd(int n) { return n == 0 ? 0 : even(n - 1) ^ (n > 1000); }
+
+__device__ void sort(int* a, int low, int high)
+{
+    if (low >= high)
+        return;
+    int pivot = a[high], end = low;
+    for (int i = low; i < high; ++i)
+        if (a[i] < pivot) {
+            int other = a[end];
+            a[end++] = a[i];
+            a[i] = other;
+        }
+    a[high] = a[end];
+    a[end] = pivot;
+    sort(a, low, end - 1);
+    sort(a, end + 1, high);
+}
+
+__device__ __noinline__ long long sum_of_digits(int n)
+{
+    int digits[4];
+    for (int i = 0; i < 4; ++i)
+        digits[i] = n % 10 * (i + 1);
+    if (n < 10)
+        return digits[n & 3];
+    long long rest = sum_of_digits(n / 10);
+    return rest * 100 + digits[n & 3];
+}
+
+extern "C" __global__ void fibonacci_of(int* x) { x[threadIdx.x] = fibonacci(x[threadIdx.x]); }
+extern "C" __global__ void is_even(int* x) { x[threadIdx.x] = even(x[threadIdx.x]); }
+extern "C" __global__ void digits_of(int* x, long long* y) { y[threadIdx.x] = sum_of_digits(x[threadIdx.x]); }
+
+extern "C" __global__ void sorted(int* x)
+{
+    int a[16];
+    for (int i = 0; i < 16; ++i)
+        a[i] = x[threadIdx.x * 16 + i];
+    sort(a, 0, 15);
+    for (int i = 0; i < 16; ++i)
+        x[threadIdx.x * 16 + i] = a[i];
+}
+"""
+
+
+def test_recursion(bench: Bench) -> None:
+    """Lanes go to different depths."""
+    n = np.arange(64, dtype=np.int32) % 12
+    numbers = [0, 1]
+    while len(numbers) < 12:
+        numbers.append(numbers[-1] + numbers[-2])
+    np.testing.assert_array_equal(bench.clean(RECURSION, "fibonacci_of", 1, 64, n), np.array(numbers)[n])
+
+
+def test_functions_that_call_each_other(bench: Bench) -> None:
+    n = np.arange(32, dtype=np.int32)
+    np.testing.assert_array_equal(bench.clean(RECURSION, "is_even", 1, 32, n), n % 2 == 0)
+
+
+def test_an_array_of_the_caller_is_sorted_by_recursion(bench: Bench) -> None:
+    a = np.random.default_rng(1).integers(0, 100, (64, 16)).astype(np.int32)
+    np.testing.assert_array_equal(bench.clean(RECURSION, "sorted", 1, 32, a[:32]), np.sort(a[:32], 1))
+
+
+def sum_of_digits(n: int) -> int:
+    digit = n % 10 * ((n & 3) + 1)
+    return digit if n < 10 else sum_of_digits(n // 10) * 100 + digit
+
+
+def test_each_call_has_local_variables_of_its_own(bench: Bench) -> None:
+    n = np.arange(32, dtype=np.int32) ** 3
+    _, got = bench.clean(RECURSION, "digits_of", 1, 32, n, np.zeros(32, np.int64))
+    assert got.tolist() == [sum_of_digits(int(x)) for x in n]
+
+
+def test_a_stack_that_overflows_is_a_trap(bench: Bench) -> None:
+    ran = bench.cuda(RECURSION, "is_even", 1, 32, np.full(32, 100_000, np.int32))
+    assert ran.record.status == "trap"
+
+
+VIRTUAL = """
+struct Node {
+    __device__ virtual int value(int x) const = 0;
+};
+struct Constant : Node {
+    int number;
+    __device__ Constant(int number) : number(number) {}
+    __device__ int value(int) const override { return number; }
+};
+struct Variable : Node {
+    __device__ int value(int x) const override { return x; }
+};
+struct Sum : Node {
+    const Node *a, *b;
+    __device__ Sum(const Node* a, const Node* b) : a(a), b(b) {}
+    __device__ int value(int x) const override { return a->value(x) + b->value(x); }
+};
+struct Product : Node {
+    const Node *a, *b;
+    __device__ Product(const Node* a, const Node* b) : a(a), b(b) {}
+    __device__ int value(int x) const override { return a->value(x) * b->value(x); }
+};
+
+extern "C" __global__ void k(int* x)
+{
+    Constant three(3);
+    Variable variable;
+    Product product(&variable, &three);
+    Sum sum(&product, &variable);
+    const Node* node = x[threadIdx.x] & 1 ? (const Node*)&sum : (const Node*)&product;
+    x[threadIdx.x] = node->value(x[threadIdx.x]);
+}
+"""
+
+
+def test_virtual_functions_that_call_virtual_functions(bench: Bench) -> None:
+    x = np.arange(64, dtype=np.int32)
+    expected = np.where(x & 1, 3 * x + x, 3 * x)
+    np.testing.assert_array_equal(bench.clean(VIRTUAL, "k", 1, 64, x), expected)

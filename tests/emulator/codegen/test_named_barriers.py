@@ -139,12 +139,5 @@ def test_what_ptx_forbids_is_found(bench: Bench, name: str) -> None:
 def test_other_spellings_are_refused(bench: Bench) -> None:
     from grader.emulator.errors import UnsupportedPtx
 
-    with pytest.raises(UnsupportedPtx, match=r"barrier\.cluster"):
-        bench.cuda(
-            kernel('asm volatile("barrier.cluster.arrive;");'),
-            "k",
-            1,
-            64,
-            np.zeros(64, np.int32),
-            np.int32(1),
-        )
+    with pytest.raises(UnsupportedPtx, match=r"barrier\.tree\.sync"):
+        bench.ptx(".visible .entry k() { barrier.tree.sync 0; ret; }", "k", 1, 64)

@@ -17,6 +17,8 @@ PROGRAMS = sorted(path.stem for path in (HERE / "programs").glob("*.cu"))
 QUICK = ("vector_add", "streams_overlap")
 
 BUGS = {
+    "array_leak": ("leak", "row"),
+    "cluster_too_large": ("launch_failed", None),
     "count_in_elements": ("copy_size", "d_x"),
     "double_free": ("double_free", "d_x"),
     "event_never_recorded": ("unchecked_error", None),
@@ -97,14 +99,6 @@ def test_what_is_not_there_is_refused_by_name_and_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.verify
-def test_a_managed_variable_is_refused_by_name_and_line(tmp_path: Path) -> None:
-    path = write(tmp_path, "#include <cstdio>\n__managed__ int total;\nint main() { return total; }\n")
-    with pytest.raises(NotThere) as error:
-        run_program(path)
-    assert error.value.missing == (("__managed__", str(path), 2),)
-
-
-@pytest.mark.verify
 def test_a_call_that_is_not_emulated_is_refused_by_name_and_line(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,6 +122,13 @@ def test_kernels_of_a_second_file_are_refused(tmp_path: Path) -> None:
     other.write_text("__global__ void other() {}\n")
     with pytest.raises(NotEmulated, match=r"several \.cu files"):
         run(write(tmp_path, "int main() {}\n"), [], "sm_90a", [str(other)])
+
+
+@pytest.mark.verify
+def test_linking_of_device_code_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, "__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n")
+    with pytest.raises(NotEmulated, match="-rdc=true"):
+        run(path, [], "sm_90a", ["-rdc=true"])
 
 
 def test_what_does_not_compile_is_said_with_its_line(tmp_path: Path) -> None:

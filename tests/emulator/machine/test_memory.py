@@ -5,11 +5,16 @@ Every access is tried with addresses that differ from lane to lane, with one add
 
 from __future__ import annotations
 
+import ctypes
+import resource
 from typing import Any
 
 import numpy as np
 import pytest
 from emulated import Array, Bench
+
+from grader.emulator.machine.memory import GAP, Memory
+from grader.emulator.runtime.layout import GLOBAL_BASE
 
 TYPES = {
     "u8": np.uint8, "s8": np.int8, "u16": np.uint16, "s16": np.int16, "u32": np.uint32, "s32": np.int32,
@@ -191,3 +196,20 @@ def test_parameters_by_value(bench: Bench) -> None:
     )  # fmt: skip
     out = bench.clean(source, "k", 1, 32, *arguments)[1]
     assert np.array_equal(out, -5 - 3 + np.where(data & 1, 10, 1) - 100 + 9 + data + 60000 - 7 + 1)
+
+
+def test_memory_that_the_host_sees_takes_no_file_whose_size_may_be_limited() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    memory = Memory(1 << 28)
+    address = memory.alloc(1 << 20, above=GLOBAL_BASE + GAP)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
+    try:
+        memory.share(address)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    seen = (ctypes.c_uint8 * (1 << 20)).from_address(address)
+    seen[3 << 16] = 7
+    assert memory.view(address, 1 << 20)[3 << 16] == 7
+    memory.view(address, 1 << 20)[5] = 9
+    assert seen[5] == 9
+    memory.free(address)

@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,6 +106,52 @@ def test_ptx_is_the_same_in_every_process(tmp_path: Path) -> None:
     assert len(digests) == 1
 
 
+@pytest.fixture
+def spread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The wheels in four entries of sys.path, each with a folder `nvidia`, as pip leaves them over an older
+    installation or beside a user's own."""
+    _, include, *_ = compilation.find_toolkit().includes
+    for entry in ("nvrtc", "runtime", "crt", "cccl"):
+        (tmp_path / entry / "nvidia/cu13/include").mkdir(parents=True)
+    (tmp_path / "nvrtc/nvidia/cu13/lib").symlink_to(compilation.find_toolkit().library.parent)
+    others = shutil.ignore_patterns("crt", "cccl")
+    shutil.copytree(include, tmp_path / "runtime/nvidia/cu13/include", ignore=others, dirs_exist_ok=True)
+    shutil.copytree(include / "crt", tmp_path / "crt/nvidia/cu13/include/crt")
+    (tmp_path / "cccl/nvidia/cu13/include/cccl").symlink_to(include / "cccl")
+    bare = [entry for entry in sys.path if not Path(entry, "nvidia").is_dir()]
+    monkeypatch.setattr(
+        sys, "path", [*(str(tmp_path / entry) for entry in ("crt", "cccl", "runtime", "nvrtc")), *bare]
+    )
+    compilation.find_toolkit.cache_clear()
+    yield tmp_path
+    compilation.find_toolkit.cache_clear()
+
+
+EVERY_WHEEL = """
+#include <cuda/std/array>
+#include <mma.h>
+extern "C" __global__ void nothing(nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float>*) {}
+"""
+
+
+def test_headers_are_found_wherever_the_wheels_lie(spread: Path) -> None:
+    assert compilation.missing_headers() == []
+    assert spread in compilation.find_toolkit().library.parents
+    assert "nothing" in compilation.build(EVERY_WHEEL).ptx
+
+
+def test_a_header_that_is_nowhere_is_named_with_its_wheel(spread: Path) -> None:
+    shutil.rmtree(spread / "crt")
+    (spread / "cccl/nvidia/cu13/include/cccl").unlink()
+    compilation.find_toolkit.cache_clear()
+    expected = [("crt/mma.h", "nvidia-cuda-crt"), ("cuda/std/climits", "nvidia-cuda-cccl")]
+    assert compilation.missing_headers() == expected
+    with pytest.raises(CompileFailed) as failed:
+        compiler.compile_source("#include <mma.h>", file=Path("mine.cu"), kernels=())
+    assert "crt/" in failed.value.message
+    assert "ladder doctor" in (failed.value.remedy or "")
+
+
 def test_cache_answers_without_compiling(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = compilation.build(SOURCE, name_expressions=["many<3>"])
     assert len(list(own_cache.iterdir())) == 1
@@ -132,6 +180,70 @@ def test_an_unwritable_cache_costs_time_alone(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("WARPLADDER_CACHE", str(tmp_path / "file" / "below"))
     assert compilation.build("").ptx
+
+
+def test_a_users_folders_come_before_our_headers(tmp_path: Path) -> None:
+    (tmp_path / "assert.h").write_text("#define WHOSE 7\n")
+    source = '#include <assert.h>\nextern "C" __constant__ int whose = WHOSE;'
+    assert "whose = 7;" in compilation.build(source, options=[f"-I{tmp_path}"]).ptx
+
+
+class Counted:
+    """Counts what is compiled in place of the cache's having it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.count = 0
+        compile_ = compilation._compile
+
+        def counted(*arguments: Any) -> compilation.Build:
+            self.count += 1
+            return compile_(*arguments)
+
+        monkeypatch.setattr(compilation, "_compile", counted)
+
+
+def test_a_build_with_headers_of_ones_own_is_cached_by_their_content(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a header that another one includes, and of one that appears later."""
+    monkeypatch.setenv("WARPLADDER_CACHE", str(tmp_path / "cache"))
+    counted = Counted(monkeypatch)
+    headers = tmp_path / "headers"
+    (headers / "deep").mkdir(parents=True)
+    (headers / "outer.h").write_text(
+        '#include "deep/inner.h"\n#if __has_include("late.h")\n#include "late.h"\n#endif\n'
+    )
+    (headers / "deep" / "inner.h").write_text("#define SIZE 3\n")
+    (headers / "unused.h").write_text("")
+    source = '#include "outer.h"\nextern "C" __constant__ int size = SIZE;'
+
+    def built() -> str:
+        return compilation.build(source, options=[f"-I{headers}"]).ptx
+
+    assert "size = 3;" in built()
+    (headers / "unused.h").write_text("// changed")
+    assert "size = 3;" in built()
+    assert counted.count == 1
+    (headers / "deep" / "inner.h").write_text("#define SIZE 4\n")
+    assert "size = 4;" in built()
+    (headers / "late.h").write_text("#undef SIZE\n#define SIZE 5\n")
+    assert "size = 5;" in built()
+    assert "size = 5;" in built()
+    assert counted.count == 3
+
+
+@pytest.mark.parametrize(("header", "source"), [
+    ("size.h", '#define FILE "size.h"\n#include FILE\n'),  # a macro's name says nothing
+    ("cuda_pipeline.h", '#include <cuda_pipeline.h>\n'),  # headers of CUDA's may include it as well
+])  # fmt: skip
+def test_a_build_whose_headers_are_not_known_is_done_each_time(
+    header: str, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = Counted(monkeypatch)
+    (tmp_path / header).write_text("#define SIZE 3\n")
+    for _ in range(2):
+        compilation.build(source + "__constant__ int size = SIZE;", options=[f"-I{tmp_path}"])
+    assert counted.count == 2
 
 
 def test_files_behind_an_include_path_are_read_each_time(tmp_path: Path) -> None:

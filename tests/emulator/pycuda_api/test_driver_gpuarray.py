@@ -103,8 +103,6 @@ def test_looks_share_their_memory() -> None:
     assert (device.get() == host).all()
     with pytest.raises(RuntimeError, match="only contiguous"):
         device[:, 0] + 1
-    with pytest.raises(ValueError, match="without a copy"):
-        device.T.reshape(-1)
     with pytest.raises(IndexError):
         device[[0, 1]]
 
@@ -203,8 +201,8 @@ def test_what_is_missing_is_refused() -> None:
     a = to_gpu(floats(3, 4))
     with pytest.raises(NotImplementedError, match="Broadcasting"):
         a + to_gpu(floats(4))
-    with pytest.raises(ValueError, match="complex64"):
-        to_gpu(np.zeros(3, np.complex64)) + 1
+    with pytest.raises(ValueError, match=r"unable to map dtype 'float16'.*register_dtype"):
+        to_gpu(np.zeros(3, np.float16)) + 1
     with pytest.raises(ValueError, match="unknown type 'foo'"):
         ElementwiseKernel("float *x, foo y", "x[i] = y")
     with pytest.raises(ValueError, match="at least one vector"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,17 @@ def test_memory_is_freed_explicitly_or_when_forgotten() -> None:
 
 
 def test_memory_runs_out() -> None:
-    free, _ = driver.mem_get_info()
     with pytest.raises(driver.MemoryError, match="cuMemAlloc failed: out of memory"):
-        driver.mem_alloc(free + 1)
+        driver.mem_alloc(1 << 40)
+
+
+def test_the_memory_there_is_is_the_hosts() -> None:
+    """Programs that size their arrays by it have to stay within what the host can give."""
+    free, total = driver.mem_get_info()
+    assert total == min(160 << 30, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    allocation = driver.mem_alloc(3 << 20)
+    assert driver.mem_get_info() == (free - (3 << 20), total)
+    allocation.free()
 
 
 @pytest.mark.parametrize(

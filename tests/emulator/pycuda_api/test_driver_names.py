@@ -53,9 +53,11 @@ def test_enumerations_read_as_pycudas_do() -> None:
 
 def test_missing_names_are_refused_by_name() -> None:
     with pytest.raises(
-        AttributeError, match=r"pycuda\.driver\.Memcpy2D is not emulated; emulated are .*mem_alloc"
+        AttributeError, match=r"pycuda\.driver\.memcpy_peer is not emulated; emulated are .*mem_alloc"
     ):
-        driver.Memcpy2D  # noqa: B018
+        driver.memcpy_peer  # noqa: B018
+    with pytest.raises(AttributeError, match=r"TextureReference.*gone since CUDA 12.*texture objects"):
+        driver.TextureReference  # noqa: B018
 
 
 def test_exceptions_derive_as_pycudas_do() -> None:

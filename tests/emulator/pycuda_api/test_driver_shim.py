@@ -11,6 +11,8 @@ from grader.emulator.pycuda_api import driver
 from grader.emulator.pycuda_api.driver.emulation import reset
 from grader.emulator.pycuda_api.shim import MODULES, emulated_pycuda
 
+RUN_ANEW = {"pycuda.autoinit", "pycuda.autoprimaryctx"}
+
 
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
@@ -51,10 +53,23 @@ def test_a_module_that_is_not_emulated_is_refused_by_name() -> None:
     with (
         emulated_pycuda(),
         pytest.raises(
-            ModuleNotFoundError, match=r"pycuda\.scan is not emulated; emulated are .*pycuda\.driver"
+            ModuleNotFoundError, match=r"pycuda\.gl is not emulated; emulated are .*pycuda\.driver"
         ),
     ):
-        importlib.import_module("pycuda.scan")
+        importlib.import_module("pycuda.gl")
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in MODULES if name not in ("pycuda", *RUN_ANEW, "pycuda.characterize")]
+)
+def test_a_name_that_is_missing_is_refused_by_name_however_it_is_asked_for(name: str) -> None:
+    with emulated_pycuda():
+        message = rf"{name}\.nothing is not emulated; emulated (is|are) "
+        with pytest.raises(AttributeError, match=message):
+            importlib.import_module(name).nothing  # noqa: B018
+        with pytest.raises(ImportError, match=message):
+            exec(f"from {name} import nothing")
+        assert not hasattr(importlib.import_module(name), "nothing")
 
 
 def test_tools() -> None:

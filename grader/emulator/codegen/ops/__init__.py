@@ -9,6 +9,7 @@ from __future__ import annotations
 from grader.emulator.codegen.ops import (
     arithmetic,
     async_copy,
+    clusters,
     compare,
     control,
     convert,
@@ -16,7 +17,10 @@ from grader.emulator.codegen.ops import (
     half,
     logic,
     memory,
+    simd,
     tensor,
+    textures,
+    transactions,
     warp,
 )
 from grader.emulator.codegen.ops.registry import handle
@@ -24,6 +28,7 @@ from grader.emulator.codegen.ops.registry import handle
 __all__ = [
     "arithmetic",
     "async_copy",
+    "clusters",
     "compare",
     "control",
     "convert",
@@ -32,6 +37,9 @@ __all__ = [
     "handle",
     "logic",
     "memory",
+    "simd",
     "tensor",
+    "textures",
+    "transactions",
     "warp",
 ]

@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.registry import Op, op
-from grader.emulator.codegen.values import I1, I8, I32, constant, element_of, shaped, width_of
+from grader.emulator.codegen.values import I1, I8, I16, I32, constant, element_of, shaped, width_of
 
 INTEGERS = ("u16", "s16", "u32", "s32", "u64", "s64", "b16", "b32", "b64")
 WIDER = {"u16": "u32", "s16": "s32", "u32": "u64", "s32": "s64"}
@@ -76,20 +76,23 @@ def _low24(e: Emitter, index: int, o: Op) -> Any:
 @op("div", "rem", types=INTEGERS, operands=3)
 def divide(e: Emitter, o: Op) -> None:
     """Division by zero gives all ones (what the hardware does; PTX leaves it open), the remainder the dividend."""
-    a, b = e.read(1, o.type), e.read(2, o.type)
-    by_zero = e.b.icmp_unsigned("==", b, constant(b, 0))
-    unsafe = by_zero
-    if _signed(o.type):
-        least = constant(a, -(1 << (width_of(a.type) - 1)))
-        overflow = e.b.and_(e.b.icmp_signed("==", a, least), e.b.icmp_signed("==", b, constant(b, -1)))
-        unsafe = e.b.or_(by_zero, overflow)
-    safe = e.b.select(unsafe, constant(b, 1), b)
-    if o.name == "div":
-        quotient = e.b.sdiv(a, safe) if _signed(o.type) else e.b.udiv(a, safe)
-        e.write(0, e.b.select(by_zero, constant(a, -1), quotient), o.type)
-    else:
+
+    def compute(a: Any, b: Any) -> Any:
+        by_zero = e.b.icmp_unsigned("==", b, constant(b, 0))
+        unsafe = by_zero
+        if _signed(o.type):
+            least = constant(a, -(1 << (width_of(a.type) - 1)))
+            overflow = e.b.and_(e.b.icmp_signed("==", a, least), e.b.icmp_signed("==", b, constant(b, -1)))
+            unsafe = e.b.or_(by_zero, overflow)
+        safe = e.b.select(unsafe, constant(b, 1), b)
+        if o.name == "div":
+            quotient = e.b.sdiv(a, safe) if _signed(o.type) else e.b.udiv(a, safe)
+            return e.b.select(by_zero, constant(a, -1), quotient)
         remainder = e.b.srem(a, safe) if _signed(o.type) else e.b.urem(a, safe)
-        e.write(0, e.b.select(by_zero, a, remainder), o.type)
+        return e.b.select(by_zero, a, remainder)
+
+    # Processors have no division of vectors, so that this becomes one for each lane.
+    e.write(0, e.outlined(e.inst.opcode, compute, e.read(1, o.type), e.read(2, o.type)), o.type)
 
 
 @op("neg", "abs", types=("s16", "s32", "s64"), operands=2)
@@ -246,6 +249,41 @@ def bfi(e: Emitter, o: Op) -> None:
     e.write(0, e.b.trunc(e.b.or_(kept, e.b.and_(moved, field)), a.type), o.type)
 
 
+@op("bmsk", allow=("clamp", "wrap"), types=("b32",), operands=3)
+def bmsk(e: Emitter, o: Op) -> None:
+    """b ones from bit a upwards (PTX ISA 9.7.1.22), cut off at bit 31; with .wrap, a and b count modulo 32."""
+    ones = _low_ones(e, _amount(e, o, 2))
+    start = extend(e, _amount(e, o, 1), 64, False)
+    e.write(0, e.b.trunc(e.b.shl(extend(e, ones, 64, False), start), ones.type), "b32")
+
+
+@op("szext", allow=("clamp", "wrap"), types=("u32", "s32"), operands=3)
+def szext(e: Emitter, o: Op) -> None:
+    """The low b bits of a, filled with zeros or with their sign (PTX ISA 9.7.1.21); with .wrap, b counts modulo 32."""
+    a, length = e.read(1, "b32"), _amount(e, o, 2)
+    field = _low_ones(e, length)
+    value = e.b.and_(a, field)
+    if _signed(o.type):
+        top = e.b.sub(field, e.b.lshr(field, constant(field, 1)))
+        negative = e.b.icmp_unsigned("!=", e.b.and_(a, top), constant(a, 0))
+        value = e.b.select(negative, e.b.or_(value, e.b.not_(field)), value)
+    e.write(0, value, o.type)
+
+
+def _amount(e: Emitter, o: Op, index: int) -> Any:
+    """A number of bits: at most 32, or modulo 32 with .wrap."""
+    value = e.read(index, "u32")
+    if o.has("wrap"):
+        return e.b.and_(value, constant(value, 31))
+    return e.intrinsic("llvm.umin", value, constant(value, 32))
+
+
+def _low_ones(e: Emitter, count: Any) -> Any:
+    """The number whose lowest `count` bits, 0 to 32, are set."""
+    one = constant(extend(e, count, 64, False), 1)
+    return e.b.trunc(e.b.sub(e.b.shl(one, extend(e, count, 64, False)), one), count.type)
+
+
 @op("dp4a", types=("u32", "s32"), operands=4)
 def dp4a(e: Emitter, o: Op) -> None:
     """Four products of bytes added to c."""
@@ -253,6 +291,18 @@ def dp4a(e: Emitter, o: Op) -> None:
     for byte in range(4):
         x, y = (_lane_byte(e, v, byte, _signed(t)) for v, t in ((a, o.types[0]), (b, o.types[1])))
         total = e.b.add(total, e.b.mul(x, y))
+    e.write(0, total, "b32")
+
+
+@op("dp2a", allow=("lo", "hi"), types=("u32", "s32"), operands=4)
+def dp2a(e: Emitter, o: Op) -> None:
+    """Two products of a's halves and b's lower or upper bytes added to c (PTX ISA 9.7.1.24)."""
+    a, b, total = e.read(1, "b32"), e.read(2, "b32"), e.read(3, "b32")
+    signed = [_signed(t) for t in o.types]
+    for index in range(2):
+        half = e.b.trunc(e.b.lshr(a, constant(a, 16 * index)), shaped(I16, a))
+        byte = _lane_byte(e, b, index + (2 if o.has("hi") else 0), signed[1])
+        total = e.b.add(total, e.b.mul(extend(e, half, 32, signed[0]), byte))
     e.write(0, total, "b32")
 
 

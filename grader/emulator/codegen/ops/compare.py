@@ -6,9 +6,9 @@ from typing import Any
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.floating import flushed
-from grader.emulator.codegen.ops.half import HALVES, halves, to_float
+from grader.emulator.codegen.ops.half import HALVES, halves, pack, to_float
 from grader.emulator.codegen.ops.registry import Op, op
-from grader.emulator.codegen.values import constant, is_vector, scalar_type, shaped
+from grader.emulator.codegen.values import I16, constant, is_vector, scalar_type, shaped
 from grader.emulator.ptx.tree import Pair
 
 _INTEGER = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -70,11 +70,26 @@ def setp(e: Emitter, o: Op) -> None:
 def set_(e: Emitter, o: Op) -> None:
     """All ones, or 1.0 for float results, where the comparison holds."""
     kind = o.types[0]
-    if any(t in HALVES for t in o.types):
-        raise e.unsupported()
+    if o.type.endswith("x2"):
+        both = zip(halves(e, 1, o.type), halves(e, 2, o.type), strict=True)
+        parts = [_combined(e, o, comparison(e, o.modifiers[0], o.type, *pair), 3) for pair in both]
+        e.write(0, pack(e, *(_truth(e, part, kind if kind in _ONES else "u16") for part in parts)), kind)
+        return
     value = _combined(e, o, comparison(e, o.modifiers[0], o.type, *_operands(e, o, o.type)), 3)
+    e.write(0, _truth(e, value, kind), kind)
+
+
+_ONES = {"f16": 0x3C00, "f16x2": 0x3C00, "bf16": 0x3F80, "bf16x2": 0x3F80}
+"""The bits of 1.0."""
+
+
+def _truth(e: Emitter, value: Any, kind: str) -> Any:
+    """A predicate as a number; of a pair's types, as one half."""
+    if kind in _ONES:
+        bits = e.b.zext(value, shaped(I16, value))
+        return e.b.mul(bits, constant(bits, _ONES[kind]))
     target = shaped(scalar_type(kind), value)
-    e.write(0, e.b.uitofp(value, target) if kind == "f32" else e.b.sext(value, target), kind)
+    return e.b.uitofp(value, target) if kind == "f32" else e.b.sext(value, target)
 
 
 @op("selp", types=("b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64", "f32", "f64"), operands=4)

@@ -6,12 +6,12 @@ from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I32, I64
 from grader.emulator.ptx.basic_blocks import BARRIER_RESULT
-from grader.emulator.ptx.inline import SYSTEM_CALLS
+from grader.emulator.ptx.calls.inline import SYSTEM_CALLS
 from grader.emulator.ptx.instructions import is_partial_warp_barrier
 from grader.emulator.ptx.tree import Sym, Vec
 from grader.emulator.runtime import layout
 
-_SCOPES = ("cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "level")
+_SCOPES = ("cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release", "level")
 
 
 @op("membar", "fence", allow=_SCOPES)
@@ -47,7 +47,8 @@ def barrier_result(e: Emitter, o: Op) -> None:
 
 
 @op("prefetch", "prefetchu", "discard", "applypriority", "nanosleep", "pmevent", "griddepcontrol",
-    allow=("global", "local", "L1", "L2", "L2::evict_normal", "wait", "launch_dependents"))  # fmt: skip
+    allow=("global", "local", "L1", "L2", "L2::evict_normal", "L2::evict_last", "wait",
+           "launch_dependents"))  # fmt: skip
 def hint(e: Emitter, o: Op) -> None:
     """Hints change no result."""
 

@@ -7,14 +7,25 @@ from typing import Any
 from llvmlite import ir
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.ops.floating import flushed
-from grader.emulator.codegen.ops.half import finished, from_float, pack, to_float, to_odd
+from grader.emulator.codegen.ops.arithmetic import extend
+from grader.emulator.codegen.ops.floating import DIRECTED, as_bits, direction, flushed
+from grader.emulator.codegen.ops.half import finished, from_float, halves, pack, to_float, to_odd
 from grader.emulator.codegen.ops.registry import Op, op
-from grader.emulator.codegen.values import F32, F64, constant, element_of, scalar_type, shaped
+from grader.emulator.codegen.values import F32, F64, I16, I64, constant, element_of, scalar_type, shaped
 from grader.emulator.ptx.tree import TYPE_BYTES, Vec
-from grader.emulator.runtime.layout import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES
+from grader.emulator.runtime.layout import (
+    LOCAL_WINDOW,
+    PARAM_WINDOW,
+    RANK,
+    RANK_AT,
+    SHARED_WINDOW,
+    WINDOW_BYTES,
+)
 
-WINDOWS = {"global": 0, "const": 0, "shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
+WINDOWS = {
+    "global": 0, "const": 0, "shared": SHARED_WINDOW, "shared::cta": SHARED_WINDOW, "shared::cluster": SHARED_WINDOW,
+    "local": LOCAL_WINDOW, "param": PARAM_WINDOW,
+}  # fmt: skip
 _TO_INTEGRAL = {"rni": "llvm.rint", "rzi": "llvm.trunc", "rmi": "llvm.floor", "rpi": "llvm.ceil"}
 
 
@@ -68,35 +79,33 @@ def isspacep(e: Emitter, o: Op) -> None:
     a = e.read(1, "u64")
     space = o.modifiers[0]
     base = WINDOWS[space]
-    if base:
+    if space in ("shared", "shared::cta"):
+        rank = e.b.lshr(e.b.sub(a, constant(a, base)), constant(a, RANK_AT))
+        own = e.b.add(e.context_slot(RANK), I64(1))
+        own = e.splat(own) if e.vector else own
+        here = (e.b.icmp_unsigned("==", rank, number) for number in (constant(rank, 0), own))
+        e.write(0, e.b.or_(*here), "pred")
+    elif base:
         e.write(0, e.b.icmp_unsigned("<", e.b.sub(a, constant(a, base)), constant(a, WINDOW_BYTES)), "pred")
     else:
         e.write(0, e.b.icmp_unsigned(">=", a, constant(a, PARAM_WINDOW + WINDOW_BYTES)), "pred")
 
 
-_CONVERTIBLE = (
-    "u8",
-    "s8",
-    "u16",
-    "s16",
-    "u32",
-    "s32",
-    "u64",
-    "s64",
-    "f16",
-    "bf16",
-    "f16x2",
-    "bf16x2",
-    "f32",
-    "f64",
+_CONVERTIBLE = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64",
+                "f16", "bf16", "f16x2", "bf16x2", "f32", "f64")  # fmt: skip
+_MODES = ("rn", *DIRECTED)
+
+
+@op(
+    "cvt",
+    allow=(*_MODES, *_TO_INTEGRAL, "sat", "satfinite", "ftz", "relu"),
+    types=_CONVERTIBLE,
+    operands=(2, 3),
 )
-
-
-@op("cvt", allow=("rn", *_TO_INTEGRAL, "sat", "ftz", "relu"), types=_CONVERTIBLE, operands=(2, 3))
 def cvt(e: Emitter, o: Op) -> None:
     to, source = o.types
     if to in ("f16x2", "bf16x2"):
-        high, low = (from_float(e, finished(e, o, e.read(i, "f32")), to) for i in (1, 2))
+        high, low = (_narrowed(e, o, finished(e, o, e.read(i, "f32")), to) for i in (1, 2))
         e.write(0, pack(e, low, high), to)
         return
     value = e.read(1, source)
@@ -108,7 +117,9 @@ def cvt(e: Emitter, o: Op) -> None:
     elif is_float == [False, True]:
         _integer_to_float(e, o, value, source, to)
     else:
-        _float_to_float(e, o, _widen(e, o, value, source), source, to)
+        # ptxas drops .ftz where a single becomes a half: rounded up, a subnormal one is the smallest half.
+        kept = (source, to) == ("f32", "f16")
+        _float_to_float(e, o, value if kept else _widen(e, o, value, source), source, to)
 
 
 def _integer(e: Emitter, o: Op, value: Any, source: str, to: str) -> Any:
@@ -160,14 +171,33 @@ def _float_to_integer(e: Emitter, o: Op, value: Any, source: str, to: str) -> An
 
 
 def _integer_to_float(e: Emitter, o: Op, value: Any, source: str, to: str) -> None:
-    if not o.has("rn"):
+    if _mode(o) is None:
         raise e.unsupported()
     half = to in ("f16", "bf16")
     if half and TYPE_BYTES[source] == 8:
         value = _sticky(e, value, source)
     kind = shaped(F64 if half or to == "f64" else F32, value)
-    number = e.b.sitofp(value, kind) if source[0] == "s" else e.b.uitofp(value, kind)
-    e.write(0, from_float(e, to_odd(e, number, constant(number, 0.0)), to) if half else number, to)
+    signed = source[0] == "s"
+    if half or o.has("rn"):
+        number = e.b.sitofp(value, kind) if signed else e.b.uitofp(value, kind)
+    else:
+        wide = value if TYPE_BYTES[source] >= 4 else extend(e, value, 32, signed)
+        number = e.rounded("sitofp" if signed else "uitofp", direction(o), wide, result=kind)
+    e.write(0, _narrowed(e, o, to_odd(e, number, constant(number, 0.0)), to) if half else number, to)
+
+
+def _mode(o: Op) -> str | None:
+    return next((m for m in o.modifiers if m in _MODES), None)
+
+
+def _narrowed(e: Emitter, o: Op, value: Any, to: str, *, keeps_nan: bool = False) -> Any:
+    """A single as a half; with .satfinite, what is beyond the largest number becomes that."""
+    bits = from_float(e, value, to, _mode(o) or "rn", keeps_nan=keeps_nan)
+    if not o.has("satfinite"):
+        return bits
+    infinity = constant(bits, 0x7F80 if to.startswith("bf16") else 0x7C00)
+    infinite = e.b.icmp_unsigned("==", e.b.and_(bits, constant(bits, 0x7FFF)), infinity)
+    return e.b.select(infinite, e.b.sub(bits, constant(bits, 1)), bits)
 
 
 def _sticky(e: Emitter, value: Any, source: str) -> Any:
@@ -192,17 +222,89 @@ def _float_to_float(e: Emitter, o: Op, value: Any, source: str, to: str) -> None
     if to == "f64" and have == F32:
         value = e.b.fpext(value, shaped(F64, value))
     elif to != "f64" and have == F64:
-        value = to_odd(e, value, constant(value, 0.0)) if half else e.b.fptrunc(value, shaped(F32, value))
+        value = to_odd(e, value, constant(value, 0.0)) if half else _single(e, o, value)
     value = finished(e, o, value)
-    e.write(0, from_float(e, value, to) if half else flushed(e, o, value), to)
+    # An H200 keeps the first bits of a double's NaN, and of no other.
+    narrow = _narrowed(e, o, value, to, keeps_nan=source == "f64") if half else flushed(e, o, value)
+    e.write(0, narrow, to)
+
+
+def _single(e: Emitter, o: Op, value: Any) -> Any:
+    """A double as a single."""
+    kind = shaped(F32, value)
+    return e.b.fptrunc(value, kind) if o.has("rn") else e.rounded("fptrunc", direction(o), value, result=kind)
 
 
 @op("cvt", allow=("rna",), types=("tf32", "f32"), operands=2)
 def to_tf32(e: Emitter, o: Op) -> None:
-    """Ten bits of mantissa; .rna rounds half away from zero."""
+    """Ten bits of mantissa; .rna rounds half away from zero, and cuts a NaN off, which may leave an infinity."""
     value = e.read(1, "f32")
     bits = e.convert_bits(value, scalar_type("b32"))
-    rounded = e.b.and_(e.b.add(bits, constant(bits, 0x1000)), constant(bits, -0x2000))
-    e.write(
-        0, e.b.select(e.b.fcmp_unordered("uno", value, value), constant(bits, 0x7FFFFFFF), rounded), "tf32"
-    )
+    near = e.b.add(bits, constant(bits, 0x1000))
+    kept = e.b.select(e.b.fcmp_unordered("uno", value, value), bits, near)
+    e.write(0, e.b.and_(kept, constant(bits, -0x2000)), "tf32")
+
+
+# -- FP8: two numbers in 16 bits -----------------------------------------------------------------------------------
+
+_FP8 = {"e4m3x2": (3, 7, 0x7E), "e5m2x2": (2, 15, 0x7B)}
+"""Bits of the mantissa, bias of the exponent, and the largest number's code."""
+
+
+@op("cvt", allow=("rn", "satfinite", "relu"), types=("e4m3x2", "e5m2x2", "f32"), operands=3)
+def singles_to_fp8(e: Emitter, o: Op) -> None:
+    """The first operand goes to the upper byte (PTX ISA 9.7.9.21)."""
+    _write_fp8(e, o, low=e.read(2, "f32"), high=e.read(1, "f32"))
+
+
+@op("cvt", allow=("rn", "satfinite", "relu"), types=("e4m3x2", "e5m2x2", "f16x2"), operands=2)
+def between_halves_and_fp8(e: Emitter, o: Op) -> None:
+    to, source = o.types
+    if to in _FP8:
+        low, high = halves(e, 1, source)
+        _write_fp8(e, o, low, high)
+        return
+    both = e.read(1, "b16")
+    bytes_ = e.b.and_(both, constant(both, 0xFF)), e.b.lshr(both, constant(both, 8))
+    low, high = (from_float(e, finished(e, o, _from_fp8(e, byte, source)), to) for byte in bytes_)
+    e.write(0, pack(e, low, high), to)
+
+
+def _write_fp8(e: Emitter, o: Op, low: Any, high: Any) -> None:
+    if not o.has("satfinite"):
+        raise e.unsupported()
+    low, high = (_to_fp8(e, finished(e, o, value), o.types[0]) for value in (low, high))
+    e.write(0, e.b.or_(low, e.b.shl(high, constant(high, 8))), "b16")
+
+
+def _to_fp8(e: Emitter, value: Any, kind: str) -> Any:
+    """A single rounded to nearest even, in the low byte of 16 bits; NaN is 0x7f, infinity the largest number."""
+    mantissa, bias, largest = _FP8[kind]
+    size = e.intrinsic("llvm.fabs", value)
+    bits = as_bits(e, size)
+    dropped = 23 - mantissa
+    odd = e.b.and_(e.b.lshr(bits, constant(bits, dropped)), constant(bits, 1))
+    rounded = e.b.add(bits, e.b.add(odd, constant(bits, (1 << dropped - 1) - 1)))
+    normal = e.b.sub(e.b.lshr(rounded, constant(bits, dropped)), constant(bits, (127 - bias) << mantissa))
+    least = 2.0 ** (1 - bias)
+    steps = e.intrinsic("llvm.rint", e.b.fmul(size, constant(size, 2.0**mantissa / least)))
+    subnormal = e.intrinsic("llvm.fptoui.sat", steps, result=bits.type)
+    code = e.b.select(e.b.fcmp_ordered("<", size, constant(size, least)), subnormal, normal)
+    code = e.intrinsic("llvm.umin", code, constant(code, largest))
+    sign = e.b.lshr(as_bits(e, value), constant(bits, 24))
+    code = e.b.or_(code, e.b.and_(sign, constant(sign, 0x80)))
+    code = e.b.select(e.b.fcmp_unordered("uno", value, value), constant(code, 0x7F), code)
+    return e.b.trunc(code, shaped(I16, code))
+
+
+def _from_fp8(e: Emitter, byte: Any, kind: str) -> Any:
+    """The number that a byte (in 16 bits) stands for, as a single."""
+    mantissa, bias, largest = _FP8[kind]
+    size = e.b.and_(byte, constant(byte, 0x7F))
+    number = to_float(e, e.b.shl(size, constant(size, 10 - mantissa)), "f16")
+    number = e.b.fmul(number, constant(number, 2.0 ** (15 - bias)))
+    if kind == "e4m3x2":  # has no infinities, and one NaN
+        nan = e.b.icmp_unsigned(">", size, constant(size, largest))
+        number = e.b.select(nan, constant(number, float("nan")), number)
+    negative = e.b.icmp_unsigned("!=", size, byte)
+    return e.b.select(negative, e.b.fneg(number), number)

@@ -1,9 +1,8 @@
 """Single and double precision (PTX ISA 9.7.3).
 
 Approximate forms (sin.approx, rcp.approx, div.full …) give the correctly rounded or the C library's result, which
-is inside the error PTX allows but need not be the hardware's last bit. Rounding is to nearest even; the directed
-modes (.rz, .rm, .rp) exist for single-precision add, sub, mul and fma, as the range reductions of CUDA's math
-functions need them, and are refused elsewhere.
+is inside the error PTX allows but need not be the hardware's last bit. Rounding is to nearest even, or in the directed
+modes .rz (to zero), .rm (down) and .rp (up).
 """
 
 from __future__ import annotations
@@ -54,23 +53,46 @@ def fma(e: Emitter, o: Op) -> None:
     result(e, o, e.intrinsic("llvm.fma", *(operand(e, o, i) for i in (1, 2, 3))))
 
 
-_DIRECTED = ("rz", "rm", "rp")
+DIRECTED = ("rz", "rm", "rp")
+_ROUNDED = {"add": "fadd", "sub": "fsub", "mul": "fmul", "fma": "fma", "div": "fdiv", "sqrt": "sqrt"}
 
 
-@op("add", "sub", "mul", "fma", allow=(*_DIRECTED, "ftz", "sat"), types=("f32",), operands=(3, 4))
+def direction(o: Op) -> str:
+    """The directed rounding mode in an opcode that has one."""
+    return next(m for m in o.modifiers if m in DIRECTED)
+
+
+@op("add", "sub", "mul", "fma", allow=(*DIRECTED, "ftz", "sat"), types=("f32",), operands=(3, 4))
+def directed_single(e: Emitter, o: Op) -> None:
+    """Through double precision, where products of singles are exact and what a sum loses can be computed: CUDA's expf
+    has one of these, and changing the processor's rounding mode takes longer."""
+    mode = direction(o)
+
+    def compute(*singles: Any) -> Any:
+        values = [e.b.fpext(single, shaped(F64, single)) for single in singles]
+        if o.name == "mul":
+            total = e.b.fmul(values[0], values[1])
+            lost = constant(total, 0.0)
+        elif o.name == "fma":
+            total, lost = two_sum(e, e.b.fmul(values[0], values[1]), values[2], mode)
+        else:
+            total, lost = two_sum(e, values[0], values[1] if o.name == "add" else e.b.fneg(values[1]), mode)
+        return round_towards(e, mode, total, lost)
+
+    values = (operand(e, o, i) for i in range(1, len(e.inst.operands)))
+    result(e, o, e.outlined(e.inst.opcode, compute, *values))
+
+
+@op(*_ROUNDED, allow=(*DIRECTED, "ftz", "sat"), types=FLOATS, operands=(2, 3, 4))
 def directed(e: Emitter, o: Op) -> None:
-    """Through double precision, where products of singles are exact and what a sum loses can be computed."""
-    kind = shaped(F64, e.read(1, "f32"))
-    values = [e.b.fpext(operand(e, o, i), kind) for i in range(1, len(e.inst.operands))]
-    mode = next(m for m in o.modifiers if m in _DIRECTED)
-    if o.name == "mul":
-        total = e.b.fmul(values[0], values[1])
-        lost = constant(total, 0.0)
-    elif o.name == "fma":
-        total, lost = two_sum(e, e.b.fmul(values[0], values[1]), values[2], mode)
-    else:
-        total, lost = two_sum(e, values[0], values[1] if o.name == "add" else e.b.fneg(values[1]), mode)
-    result(e, o, round_towards(e, mode, total, lost))
+    values = [operand(e, o, i) for i in range(1, len(e.inst.operands))]
+    result(e, o, e.rounded(_ROUNDED[o.name], direction(o), *values))
+
+
+@op("rcp", allow=(*DIRECTED, "ftz"), types=FLOATS, operands=2)
+def directed_rcp(e: Emitter, o: Op) -> None:
+    a = operand(e, o, 1)
+    result(e, o, e.rounded("fdiv", direction(o), constant(a, 1.0), a))
 
 
 def two_sum(e: Emitter, a: Any, b: Any, mode: str = "rn") -> tuple[Any, Any]:
@@ -138,7 +160,8 @@ def rsqrt(e: Emitter, o: Op) -> None:
 @op("sin", "cos", "ex2", "lg2", "tanh", allow=("approx", "ftz"), types=("f32",), operands=2)
 def transcendental(e: Emitter, o: Op) -> None:
     name = {"ex2": "exp2", "lg2": "log2"}.get(o.name, o.name)
-    result(e, o, e.intrinsic(f"llvm.{name}", operand(e, o, 1)))
+    # A call of the C library for each lane.
+    result(e, o, e.outlined(e.inst.opcode, lambda a: e.intrinsic(f"llvm.{name}", a), operand(e, o, 1)))
 
 
 @op("neg", "abs", allow=("ftz",), types=FLOATS, operands=2)

@@ -1,7 +1,8 @@
 """Half precision (PTX ISA 9.7.4): f16, bf16 and their pairs.
 
-Halves are kept as their bits. Arithmetic is done in single precision and rounded once more, which for +, − and × is
-the same as rounding once; fma goes through double precision and a rounding to odd, to the same end.
+Halves are kept as their bits; those of the narrower FP8 formats only exist in conversions. Arithmetic is done in
+single precision and rounded once more, which for +, − and × is the same as rounding once; fma goes through double
+precision and a rounding to odd, to the same end.
 """
 
 from __future__ import annotations
@@ -25,11 +26,28 @@ def to_float(e: Emitter, bits: Any, kind: str) -> Any:
     return e.b.fpext(e.b.bitcast(bits, shaped(F16, bits)), shaped(F32, bits))
 
 
-def from_float(e: Emitter, value: Any, kind: str) -> Any:
-    """A single-precision number rounded to nearest even, as 16 bits."""
+def from_float(e: Emitter, value: Any, kind: str, mode: str = "rn", *, keeps_nan: bool = False) -> Any:
+    """A single-precision number as 16 bits, rounded to nearest even or in a directed mode; any NaN as 0x7fff, unless it
+    keeps its first bits."""
     if kind.startswith("bf16"):
-        return _to_bf16(e, value)
-    return e.b.bitcast(e.b.fptrunc(value, shaped(F16, value)), shaped(I16, value))
+        nearest = _to_bf16(e, value)
+    else:
+        bits = e.b.bitcast(e.b.fptrunc(value, shaped(F16, value)), shaped(I16, value))
+        nan = e.b.fcmp_unordered("uno", value, value)
+        nearest = bits if keeps_nan else e.b.select(nan, constant(bits, 0x7FFF), bits)
+    return nearest if mode == "rn" else _moved(e, value, nearest, kind, mode)
+
+
+def _moved(e: Emitter, value: Any, nearest: Any, kind: str, mode: str) -> Any:
+    """The nearest half, or the one before or behind it, which is next to `value` in the direction of `mode`."""
+    back = to_float(e, nearest, kind)
+    negative = e.b.icmp_signed("<", nearest, constant(nearest, 0))
+    if mode == "rz":
+        value, back = (e.intrinsic("llvm.fabs", number) for number in (value, back))
+    overshot = e.b.fcmp_ordered("<" if mode == "rp" else ">", back, value)
+    grows = {"rm": negative, "rp": e.b.not_(negative), "rz": constant(negative, 0)}[mode]
+    step = e.b.select(grows, constant(nearest, 1), constant(nearest, -1))
+    return e.b.select(overshot, e.b.add(nearest, step), nearest)
 
 
 def _to_bf16(e: Emitter, value: Any) -> Any:
@@ -71,12 +89,15 @@ def to_odd(e: Emitter, total: Any, lost: Any) -> Any:
 
 def halves(e: Emitter, index: int, kind: str) -> list[Any]:
     """An operand's one or two halves, low first, as singles."""
-    if not kind.endswith("x2"):
-        return [to_float(e, e.read(index, kind), kind)]
+    return [to_float(e, bits, kind) for bits in _bits_of(e, index, kind)]
+
+
+def _bits_of(e: Emitter, index: int, kind: str) -> list[Any]:
     both = e.read(index, kind)
-    low = e.b.trunc(both, shaped(I16, both))
-    high = e.b.trunc(e.b.lshr(both, constant(both, 16)), shaped(I16, both))
-    return [to_float(e, low, kind), to_float(e, high, kind)]
+    if not kind.endswith("x2"):
+        return [both]
+    high = e.b.lshr(both, constant(both, 16))
+    return [e.b.trunc(half, shaped(I16, both)) for half in (both, high)]
 
 
 def pack(e: Emitter, low: Any, high: Any) -> Any:
@@ -86,9 +107,14 @@ def pack(e: Emitter, low: Any, high: Any) -> Any:
 
 
 def each(e: Emitter, o: Op, compute: Callable[..., Any], operands: int) -> None:
-    """Applies `compute` to each half of the operands and writes the rounded results."""
-    columns = [halves(e, i + 1, o.type) for i in range(operands)]
-    parts = [from_float(e, finished(e, o, compute(*row)), o.type) for row in zip(*columns, strict=True)]
+    """Applies `compute` to each half of the operands, as singles, and writes the rounded results. It is called while
+    `e.b` builds a function of its own (`outlined`)."""
+
+    def of_bits(*row: Any) -> Any:
+        return from_float(e, finished(e, o, compute(*(to_float(e, bits, o.type) for bits in row))), o.type)
+
+    columns = [_bits_of(e, i + 1, o.type) for i in range(operands)]
+    parts = [e.outlined(e.inst.opcode, of_bits, *row) for row in zip(*columns, strict=True)]
     e.write(0, parts[0] if len(parts) == 1 else pack(e, *parts), o.type)
 
 
@@ -105,7 +131,7 @@ def finished(e: Emitter, o: Op, value: Any) -> Any:
 
 @op("add", "sub", "mul", allow=("rn", "sat"), types=HALVES, operands=3)
 def add_sub_mul(e: Emitter, o: Op) -> None:
-    each(e, o, {"add": e.b.fadd, "sub": e.b.fsub, "mul": e.b.fmul}[o.name], 2)
+    each(e, o, lambda a, b: {"add": e.b.fadd, "sub": e.b.fsub, "mul": e.b.fmul}[o.name](a, b), 2)
 
 
 @op("fma", allow=("rn", "sat", "relu"), types=HALVES, operands=4)
@@ -115,7 +141,7 @@ def fma(e: Emitter, o: Op) -> None:
 
 @op("neg", "abs", types=HALVES, operands=2)
 def neg_abs(e: Emitter, o: Op) -> None:
-    each(e, o, e.b.fneg if o.name == "neg" else (lambda a: e.intrinsic("llvm.fabs", a)), 1)
+    each(e, o, lambda a: e.b.fneg(a) if o.name == "neg" else e.intrinsic("llvm.fabs", a), 1)
 
 
 @op("min", "max", allow=("NaN",), types=HALVES, operands=3)

@@ -8,7 +8,7 @@ from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.arithmetic import extend
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import constant, width_of
-from grader.emulator.ptx.tree import Imm
+from grader.emulator.ptx.tree import Imm, Pair
 
 
 @op("and", "or", "xor", types=("pred", "b16", "b32", "b64"), operands=3)
@@ -67,7 +67,24 @@ def funnel(e: Emitter, o: Op) -> None:
 
 @op("lop3", types=("b32",), operands=5)
 def lop3(e: Emitter, o: Op) -> None:
-    """Any function of three bits, by its truth table: the sum of the minterms that are set."""
+    """Any function of three bits, by its truth table."""
+    e.write(0, _truth(e), "b32")
+
+
+@op("lop3", allow=("and", "or"), types=("b32",), operands=6)
+def lop3_with_predicate(e: Emitter, o: Op) -> None:
+    """d|p: whether the result is not zero, and or or the last operand (PTX ISA 9.7.8.6)."""
+    target = e.inst.operands[0]
+    if not isinstance(target, Pair):
+        raise e.unsupported()
+    value, other = _truth(e), e.read(5, "pred")
+    some = e.b.icmp_unsigned("!=", value, constant(value, 0))
+    e.write(target.first, value, "b32")
+    e.write(target.second, e.b.and_(some, other) if o.has("and") else e.b.or_(some, other), "pred")
+
+
+def _truth(e: Emitter) -> Any:
+    """The function of operands 1 to 3 whose truth table is operand 4: the sum of the minterms that are set."""
     table = e.inst.operands[4]
     assert isinstance(table, Imm)
     a, b, c = (e.read(i, "b32") for i in (1, 2, 3))
@@ -76,13 +93,27 @@ def lop3(e: Emitter, o: Op) -> None:
         if int(table.value) >> row & 1:
             terms = [v if row >> bit & 1 else e.b.not_(v) for v, bit in ((a, 2), (b, 1), (c, 0))]
             result = e.b.or_(result, e.b.and_(e.b.and_(terms[0], terms[1]), terms[2]))
-    e.write(0, result, "b32")
+    return result
 
 
-@op("prmt", types=("b32",), operands=4)
+_PICKS = {
+    "f4e": (0x3210, 0x4321, 0x5432, 0x6543), "b4e": (0x5670, 0x6701, 0x7012, 0x0123),
+    "rc8": (0x0000, 0x1111, 0x2222, 0x3333), "rc16": (0x1010, 0x3232, 0x1010, 0x3232),
+    "ecl": (0x3210, 0x3211, 0x3222, 0x3333), "ecr": (0x0000, 0x1110, 0x2210, 0x3210),
+}  # fmt: skip
+"""Mode of prmt → the selectors that the values 0 to 3 of its last operand stand for (PTX ISA 9.7.9.7)."""
+
+
+@op("prmt", allow=_PICKS, types=("b32",), operands=4)
 def prmt(e: Emitter, o: Op) -> None:
     """Four bytes picked from the eight of b:a; bit 3 of a selector spreads the byte's sign."""
     a, b, selector = (e.read(i, "b32") for i in (1, 2, 3))
+    if o.modifiers:
+        number = e.b.and_(selector, constant(selector, 3))
+        selector = constant(selector, 0)
+        for value, picks in enumerate(_PICKS[o.modifiers[0]]):
+            chosen = e.b.icmp_unsigned("==", number, constant(number, value))
+            selector = e.b.select(chosen, constant(selector, picks), selector)
     low, high = extend(e, a, 64, False), extend(e, b, 64, False)
     both = e.b.or_(low, e.b.shl(high, constant(high, 32)))
     result: Any = constant(a, 0)

@@ -12,13 +12,15 @@ from llvmlite import ir
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.arithmetic import extend
+from grader.emulator.codegen.ops.half import HALVES
 from grader.emulator.codegen.ops.registry import Op, op
-from grader.emulator.codegen.values import I64, scalar_type
+from grader.emulator.codegen.values import I64, constant, scalar_type
 from grader.emulator.ptx.plan import Site, access_shape
 from grader.emulator.ptx.tree import TYPE_BYTES, Mem, Operand, Reg, Sym, Vec
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import (
     ATOMIC,
+    LANES,
     LOAD,
     PARAM_HOST,
     PROGRESS,
@@ -29,10 +31,12 @@ from grader.emulator.runtime.layout import (
     STRONG_STORE,
 )
 
+_EVICTIONS = ("first", "last", "normal", "unchanged")
 _CACHE_HINTS = ("ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "L1::evict_normal", "L1::evict_unchanged",
-                "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B")  # fmt: skip
-_ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "gpu", "sys")
-_SPACES = ("global", "shared", "shared::cta", "local", "const", "param", "param::entry")
+                "L1::evict_first", "L1::evict_last", "L1::no_allocate", "L2::64B", "L2::128B", "L2::256B",
+                "L2::cache_hint")  # fmt: skip
+_ORDERS = ("weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys")
+_SPACES = ("global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "param::entry")
 _VECTORS = ("v2", "v4", "v8")
 _STRONG = frozenset(("volatile", "relaxed", "acquire", "release"))
 _PLAIN = (*_CACHE_HINTS, *_ORDERS, *_SPACES, *_VECTORS)
@@ -84,8 +88,24 @@ def allowed_lanes(e: Emitter, site: Site, width: int, kind: int, mask: Any) -> A
     return e.call("access_generic", *common, I64(kind), e.scratch)
 
 
-@op("ld", "ldu", allow=_PLAIN, operands=2)
+def without_hint(e: Emitter, o: Op, count: int) -> tuple[Operand, ...]:
+    """The instruction's operands, at most `count`, without a cache policy: that changes no result."""
+    operands = e.inst.operands[:-1] if o.has("L2::cache_hint") else e.inst.operands
+    if len(operands) > count:
+        raise e.unsupported()
+    return operands
+
+
+@op("createpolicy", types=("b64",), operands=(1, 2, 3, 4),
+    allow=("fractional", "range", "cvt", "global", "L2", *(f"L2::evict_{how}" for how in _EVICTIONS)))  # fmt: skip
+def createpolicy(e: Emitter, o: Op) -> None:
+    """A cache policy (PTX ISA 9.7.9.18), of which nothing is read again."""
+    e.write(0, I64(0), "b64")
+
+
+@op("ld", "ldu", allow=_PLAIN, operands=(2, 3))
 def load(e: Emitter, o: Op) -> None:
+    without_hint(e, o, 2)
     site = e.site_of[id(e.inst)]
     memory = e.inst.operands[1]
     how = STRONG_LOAD if is_strong(o) else READ_ONLY if o.has("nc") else LOAD
@@ -151,8 +171,9 @@ def _load_lanes(e: Emitter, site: Site, memory: Operand, how: int) -> None:
         e.write(target, value, kind)
 
 
-@op("st", allow=_PLAIN, operands=2)
+@op("st", allow=_PLAIN, operands=(2, 3))
 def store(e: Emitter, o: Op) -> None:
+    without_hint(e, o, 2)
     site = e.site_of[id(e.inst)]
     kind, count = access_shape(e.inst)
     nbytes = TYPE_BYTES[kind]
@@ -190,6 +211,10 @@ _OPERATIONS = {
 
 def _operation(e: Emitter, o: Op) -> int:
     name = next((m for m in o.modifiers if m in (*_OPERATIONS, "min", "max")), "")
+    if o.type in HALVES and name == "add":
+        return layout.ATOM_ADD_BFLOATS if o.type.startswith("bf16") else layout.ATOM_ADD_HALVES
+    if o.type in (*HALVES, "f32", "f64") and name not in ("add", "exch"):
+        raise e.unsupported()
     if name in ("min", "max"):
         sign = "S" if o.type[0] == "s" else "U"
         return int(getattr(layout, f"ATOM_{name.upper()}_{sign}"))
@@ -198,22 +223,37 @@ def _operation(e: Emitter, o: Op) -> int:
     return _OPERATIONS[name]
 
 
-_ATOMIC_TYPES = ("b16", "u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64")
-_ATOMIC_MODIFIERS = (*_ORDERS, *_SPACES, *_OPERATIONS, "min", "max")
+_ATOMIC_TYPES = ("b16", "u32", "s32", "b32", "u64", "s64", "b64", "f32", "f64", *HALVES)
+_ATOMIC_MODIFIERS = (*_ORDERS, *_SPACES, *_OPERATIONS, "min", "max", "noftz", "L2::cache_hint")
 
 
-@op("atom", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES, operands=(3, 4))
+@op("atom", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES, operands=(3, 4, 5))
 def atom(e: Emitter, o: Op) -> None:
-    target, memory, value, *swap = e.inst.operands
-    result = _atomic(e, o, memory, value, swap[0] if swap else value)
+    target, memory, value, *swap = without_hint(e, o, 4)
+    results = _atomic(e, o, memory, [value], swap[0] if swap else value)
     if not (isinstance(target, Reg) and target.name == "_"):
-        e.write(target, result(), o.type)
+        e.write(target, results()[0], o.type)
 
 
-@op("red", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES, operands=2)
+@op("red", allow=_ATOMIC_MODIFIERS, types=_ATOMIC_TYPES, operands=(2, 3))
 def red(e: Emitter, o: Op) -> None:
-    memory, value = e.inst.operands
-    _atomic(e, o, memory, value, value)
+    memory, value = without_hint(e, o, 2)
+    _atomic(e, o, memory, [value], value)
+
+
+@op("atom", "red", allow=(*_ORDERS, "global", "add", "noftz", *_VECTORS, "L2::cache_hint"),
+    types=("f32", *HALVES), operands=(2, 3, 4))  # fmt: skip
+def atomic_vector(e: Emitter, o: Op) -> None:
+    """Each element is added by itself: the vector is no one atomic access (PTX ISA 9.7.13.6)."""
+    operands = without_hint(e, o, 3)
+    *target, memory, values = operands
+    if not isinstance(values, Vec) or not all(isinstance(t, Vec) for t in target):
+        raise e.unsupported()
+    results = _atomic(e, o, memory, list(values.items), values.items[0])
+    for vector in target:
+        assert isinstance(vector, Vec)
+        for register, value in zip(vector.items, results(), strict=True):
+            e.write(register, value, o.type)
 
 
 def _by_operation(e: Emitter, o: Op, site: Site, allowed: Any) -> list[tuple[int, Any]]:
@@ -227,21 +267,29 @@ def _by_operation(e: Emitter, o: Op, site: Site, allowed: Any) -> list[tuple[int
     return [(layout.ATOM_ADD_FTZ, there), (layout.ATOM_ADD_F, e.b.xor(allowed, there))]
 
 
-def _atomic(e: Emitter, o: Op, memory: Operand, value: Operand, second: Operand) -> Any:
-    """Lane after lane; a function that reads the old values. Of a compare-and-swap, `value` is the comparand."""
+def _atomic(e: Emitter, o: Op, memory: Operand, values: list[Operand], second: Operand) -> Any:
+    """Lane after lane, for each of the values side by side; a function that reads the old ones. Of a compare-and-swap,
+    the value is the comparand."""
     site = e.site_of[id(e.inst)]
     nbytes = TYPE_BYTES[o.type]
     integer = f"b{nbytes * 8}"
     addresses = address(e, memory, vector=True)
-    values, seconds = e.read(value, integer, vector=True), e.read(second, integer, vector=True)
+    given = [e.read(value, integer, vector=True) for value in values]
+    seconds = e.read(second, integer, vector=True)
+    buffers = [e.b.add(e.value_buffer, I64(index * nbytes * LANES)) for index in range(len(given))]
     with e.where_active() as mask:
         fence_before(e, o)
         e.store_vector(addresses, e.address_buffer)
-        allowed = allowed_lanes(e, site, nbytes, REDUCTION if site.operation == "red" else ATOMIC, mask)
-        e.store_vector(values, e.value_buffer)
+        how = REDUCTION if site.operation == "red" else ATOMIC
+        allowed = allowed_lanes(e, site, nbytes * len(given), how, mask)
         e.store_vector(seconds, e.second_buffer)
-        for operation, lanes in _by_operation(e, o, site, allowed):
-            changed = e.call(f"atomic{nbytes}", e.address_buffer, e.value_buffer, e.second_buffer, e.value_buffer,
-                             lanes, I64(operation))  # fmt: skip
-            e.add_to(e.context_pointer(PROGRESS), changed)
-    return lambda: e.load_vector(e.value_buffer, scalar_type(integer))
+        for index, (value, buffer) in enumerate(zip(given, buffers, strict=True)):
+            e.store_vector(value, buffer)
+            if index:
+                here = e.load_vector(e.address_buffer, I64)
+                e.store_vector(e.b.add(here, constant(here, nbytes)), e.address_buffer)
+            for operation, lanes in _by_operation(e, o, site, allowed):
+                changed = e.call(f"atomic{nbytes}", e.address_buffer, buffer, e.second_buffer, buffer, lanes,
+                                 I64(operation))  # fmt: skip
+                e.add_to(e.context_pointer(PROGRESS), changed)
+    return lambda: [e.load_vector(buffer, scalar_type(integer)) for buffer in buffers]

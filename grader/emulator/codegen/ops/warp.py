@@ -76,6 +76,22 @@ def _permuted(e: Emitter, value: Any, source: Any) -> Any:
     return e.load_vector(e.value_buffer, I32)
 
 
+@op("movmatrix", allow=("sync", "aligned", "m8n8", "trans"), types=("b16",), operands=2)
+def movmatrix(e: Emitter, o: Op) -> None:
+    """An 8 by 8 matrix of 16-bit elements transposed (PTX ISA 9.7.14.5.17): lane i has two elements of row i / 4."""
+    e.check_whole_warp()
+    value = e.read(1, "b32", vector=True)
+    parts = []
+    for element in range(2):
+        rows = [2 * (lane % 4) + element for lane in range(LANES)]
+        sources = [4 * row + lane // 8 for lane, row in enumerate(rows)]
+        shifts = [16 * (lane // 4 % 2) for lane in range(LANES)]
+        kind = ir.VectorType(I32, LANES)
+        word = _permuted(e, value, ir.Constant(kind, [I32(source) for source in sources]))
+        parts.append(e.b.and_(e.b.lshr(word, ir.Constant(kind, [I32(s) for s in shifts])), _all(0xFFFF)))
+    e.write(0, e.b.or_(parts[0], e.b.shl(parts[1], _all(16))), "b32")
+
+
 def _members(e: Emitter, index: int) -> Any:
     """The active lanes that the membermask (operand `index`) names: 32 bits, for all lanes or for each."""
     active = e.b.trunc(e.active_mask(), I32)

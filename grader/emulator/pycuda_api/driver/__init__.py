@@ -9,7 +9,7 @@ raises NotEmulated, or AttributeError for a name that is missing altogether. Dif
   (`grader.emulator.pycuda_api.driver_ext.launch_records`). Only a kernel that traps, fails an assertion, hangs or
   exhausts its budget raises LaunchError or LogicError.
 - Events and `time_kernel` give the emulator's own running time, which says nothing about a GPU.
-- Textures, surfaces, arrays, structured copies, IPC, peers, the linker and the profiler are missing.
+- Texture and surface references, which are gone since CUDA 12, IPC, peers, the linker and the profiler are missing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,26 @@ from __future__ import annotations
 from typing import Any
 
 from grader.emulator.pycuda_api.driver.arguments import ArgumentHandler, In, InOut, Out
+from grader.emulator.pycuda_api.driver.arrays import (
+    Array,
+    ArrayDescriptor,
+    ArrayDescriptor3D,
+    Memcpy2D,
+    Memcpy3D,
+    dtype_to_array_format,
+    make_multichannel_2d_array,
+    matrix_to_array,
+    np_to_array,
+)
 from grader.emulator.pycuda_api.driver.constants import (
+    address_mode,
+    array3d_flags,
+    array_format,
     compute_mode,
     ctx_flags,
     device_attribute,
     event_flags,
+    filter_mode,
     func_cache,
     function_attribute,
     host_alloc_flags,
@@ -42,6 +57,7 @@ from grader.emulator.pycuda_api.driver.errors import (
     MemoryError,
     NotEmulated,
     RuntimeError,
+    missing_name,
 )
 from grader.emulator.pycuda_api.driver.function import Function
 from grader.emulator.pycuda_api.driver.host_memory import (
@@ -94,6 +110,9 @@ from grader.emulator.pycuda_api.driver.stream import Event, Stream
 __all__ = [
     "AlignedHostAllocation",
     "ArgumentHandler",
+    "Array",
+    "ArrayDescriptor",
+    "ArrayDescriptor3D",
     "CompileError",
     "Context",
     "Device",
@@ -108,6 +127,8 @@ __all__ = [
     "LaunchError",
     "LogicError",
     "ManagedAllocation",
+    "Memcpy2D",
+    "Memcpy3D",
     "MemoryError",
     "Module",
     "NotEmulated",
@@ -117,14 +138,19 @@ __all__ = [
     "RegisteredHostMemory",
     "RuntimeError",
     "Stream",
+    "address_mode",
     "aligned_empty",
     "aligned_empty_like",
     "aligned_zeros",
     "aligned_zeros_like",
+    "array3d_flags",
+    "array_format",
     "compute_mode",
     "ctx_flags",
     "device_attribute",
+    "dtype_to_array_format",
     "event_flags",
+    "filter_mode",
     "from_device",
     "from_device_like",
     "func_cache",
@@ -135,10 +161,12 @@ __all__ = [
     "init",
     "jit_option",
     "limit",
+    "make_multichannel_2d_array",
     "managed_empty",
     "managed_empty_like",
     "managed_zeros",
     "managed_zeros_like",
+    "matrix_to_array",
     "mem_alloc",
     "mem_alloc_like",
     "mem_alloc_pitch",
@@ -161,6 +189,7 @@ __all__ = [
     "memset_d32_async",
     "module_from_buffer",
     "module_from_file",
+    "np_to_array",
     "pagelocked_empty",
     "pagelocked_empty_like",
     "pagelocked_zeros",
@@ -171,5 +200,13 @@ __all__ = [
 ]
 
 
+_REFERENCES = ("TextureReference", "SurfaceReference", "bind_array_to_texref", "matrix_to_texref", "TR_DEFAULT",
+               "TRSA_OVERRIDE_FORMAT", "TRSF_NORMALIZED_COORDINATES", "TRSF_READ_AS_INTEGER")  # fmt: skip
+
+
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"pycuda.driver.{name} is not emulated; emulated are {', '.join(__all__)}")
+    if name in _REFERENCES:
+        raise missing_name(
+            f"pycuda.driver.{name}: texture and surface references are gone since CUDA 12; kernels take texture objects"
+        )
+    raise missing_name(f"pycuda.driver.{name} is not emulated; emulated are {', '.join(__all__)}")

@@ -150,6 +150,21 @@ def build(arguments: Sequence[Any]) -> tuple[list[ArgumentHandler], bytes]:
     return handlers, pack("".join(format for format, _ in described), *(value for _, value in described))
 
 
+def build_apart(
+    arguments: Sequence[Any], places: Sequence[tuple[int, int]]
+) -> tuple[list[ArgumentHandler], bytes]:
+    """The same for a launch that gets each argument by a pointer, and knows where its kernel wants it: `places` are
+    (offset, bytes). Where number or sizes differ, as `build` has it."""
+    handlers = [argument for argument in arguments if isinstance(argument, ArgumentHandler)]
+    values = [pack(*_describe(index, argument)) for index, argument in enumerate(arguments)]
+    if [len(value) for value in values] != [nbytes for _, nbytes in places]:
+        return build(arguments)
+    buffer = bytearray(max((offset + nbytes for offset, nbytes in places), default=0))
+    for value, (offset, nbytes) in zip(values, places, strict=True):
+        buffer[offset : offset + nbytes] = value
+    return handlers, bytes(buffer)
+
+
 def _describe(index: int, argument: Any) -> tuple[str, Any]:
     """Format letter and value of one argument."""
     if isinstance(argument, np.number):

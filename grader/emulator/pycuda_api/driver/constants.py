@@ -81,6 +81,37 @@ class device_attribute(_Constants):
     RESERVED_SHARED_MEMORY_PER_BLOCK = 111
 
 
+class array_format(_Constants):
+    UNSIGNED_INT8 = 1
+    UNSIGNED_INT16 = 2
+    UNSIGNED_INT32 = 3
+    SIGNED_INT8 = 8
+    SIGNED_INT16 = 9
+    SIGNED_INT32 = 10
+    HALF = 16
+    FLOAT = 32
+
+
+class array3d_flags(_Constants):
+    ARRAY3D_LAYERED = 1
+    ARRAY3D_2DARRAY = 1
+    SURFACE_LDST = 2
+    CUBEMAP = 4
+    TEXTURE_GATHER = 8
+
+
+class address_mode(_Constants):
+    WRAP = 0
+    CLAMP = 1
+    MIRROR = 2
+    BORDER = 3
+
+
+class filter_mode(_Constants):
+    POINT = 0
+    LINEAR = 1
+
+
 class function_attribute(_Constants):
     MAX_THREADS_PER_BLOCK = 0
     SHARED_SIZE_BYTES = 1

@@ -66,6 +66,7 @@ class Emulation:
         self.device = devices.find(arch)
         self.arch = arch
         self.threads = threads
+        self.shared: int | None = None  # the file by which several emulations share these cores
         self.initialised = False
         self.records: list[LaunchRecord] = []
         self.budget: int | None = None  # warp instructions a block
@@ -81,7 +82,7 @@ class Emulation:
 
     @cached_property
     def machine(self) -> Machine:
-        return Machine(arch=self.arch, threads=self.threads)
+        return Machine(arch=self.arch, threads=self.threads, shared=self.shared)
 
     @property
     def stack(self) -> list[PushedContext]:

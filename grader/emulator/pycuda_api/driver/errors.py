@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dis
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -82,6 +84,8 @@ class Status(Enum):
     LAUNCH_TIMEOUT = "the launch timed out and was terminated"
     ASSERT = "device-side assert triggered"
     LAUNCH_FAILED = "unspecified launch failure"
+    COOPERATIVE_LAUNCH_TOO_LARGE = "too many blocks in cooperative launch"
+    INVALID_CLUSTER_SIZE = "a kernel launch error has occurred due to cluster misconfiguration"
 
 
 _CLASSES: dict[Status, type[Error]] = {
@@ -109,3 +113,13 @@ def faults_as_errors(routine: str) -> Iterator[None]:
         yield
     except MemoryFault as fault:
         raise failure(routine, Status.INVALID_VALUE, str(fault)) from None
+
+
+def missing_name(message: str) -> Exception:
+    """What a module's `__getattr__` raises: AttributeError, in a `from … import` ImportError.
+
+    There Python would put words of its own in place of an AttributeError's.
+    """
+    asking = sys._getframe(2)
+    importing = dis.opname[asking.f_code.co_code[asking.f_lasti]] == "IMPORT_FROM"
+    return ImportError(message) if importing else AttributeError(message)

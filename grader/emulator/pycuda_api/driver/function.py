@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy.typing as npt
 
 from grader.emulator.devices import max_active_blocks
-from grader.emulator.errors import LaunchRefused, TooManyRegisters, UnsupportedPtx
+from grader.emulator.errors import (
+    ClusterRefused,
+    LaunchRefused,
+    TooManyBlocks,
+    TooManyRegisters,
+    UnsupportedPtx,
+)
+from grader.emulator.machine.children import DEEPEST
 from grader.emulator.machine.machine import Kernel, LaunchRecord
 from grader.emulator.machine.records import NOT_COMPLETED
 from grader.emulator.pycuda_api.driver import arguments
@@ -22,6 +30,16 @@ from grader.emulator.pycuda_api.driver.errors import NotEmulated, Status, failur
 from grader.emulator.pycuda_api.driver.stream import Event, Stream, in_order
 
 _HINTS = {"arg_format": ": call prepare() first", "texrefs": ": call prepare() first"}
+
+
+@dataclass(frozen=True)
+class Together:
+    """Which blocks of a launch are under way at the same time."""
+
+    cluster: tuple[int, int, int] | None = None
+    """Blocks of a cluster in each direction; None for what the kernel declares."""
+    cooperative: bool = False
+    """All of them, which may synchronise."""
 
 
 class Function:
@@ -115,6 +133,22 @@ class Function:
                 handler.post_call(stream)
         return elapsed if time_kernel else None
 
+    def launch_together(
+        self, *args: Any, grid: tuple[int, ...], block: tuple[int, int, int], shared: int, together: Together
+    ) -> None:
+        """Launch in the default stream, as cuLaunchKernelEx does with attributes and a pointer to each argument, which
+        comes to lie where the kernel's parameter does."""
+        self._check_block_shape(block)
+        handlers, buffer = arguments.build_apart(
+            args, [(each.offset, each.nbytes) for each in self._kernel.params]
+        )
+        for handler in handlers:
+            handler.pre_call(None)
+        self._launch_kernel(grid, block, buffer, shared, None, together)
+        for handler in handlers:
+            if isinstance(handler, arguments.Out):
+                handler.post_call(None)
+
     def prepare(self, arg_types: str | Sequence[npt.DTypeLike], texrefs: Sequence[Any] = ()) -> Function:
         """Fix the argument types for the prepared calls: a format string, or a type an argument."""
         self.texrefs = texrefs
@@ -167,7 +201,15 @@ class Function:
             detail = f"block {block} has {threads} threads, at most {limits['max_threads_per_block']} can be"
             raise failure("cuFuncSetBlockShape", Status.INVALID_VALUE, detail)
 
-    def _launch_kernel(self, grid: Any, block: Any, parameters: bytes, shared: int, stream: Any) -> None:
+    def _launch_kernel(
+        self,
+        grid: Any,
+        block: Any,
+        parameters: bytes,
+        shared: int,
+        stream: Any,
+        together: Together | None = None,
+    ) -> None:
         grid, block = _dimensions(grid, "grid"), _dimensions(block, "block")
         dynamic = unsigned(shared, "shared", 32)
         owner = in_context("cuLaunchKernel")
@@ -175,7 +217,7 @@ class Function:
         self._check_shared(dynamic)
         in_order(
             stream,
-            lambda: _launch(owner, self._kernel, grid, block, parameters, dynamic),
+            lambda: _launch(owner, self._kernel, grid, block, parameters, dynamic, together),
             lambda recorder: recorder.launch(
                 self._kernel.name, (grid, block, dynamic), self._arguments(parameters), stream
             ),
@@ -226,8 +268,14 @@ def _launch(
     block: tuple[int, int, int],
     parameters: bytes,
     shared: int,
+    together: Together | None,
+    depth: int = 0,
 ) -> None:
-    """Run the kernel now and keep its record. A launch that is refused leaves none."""
+    """Run the kernel now, then what it launches, and keep their records. A launch that is refused leaves none."""
+    routine = "cuLaunchKernelEx" if together else "cuLaunchKernel"
+    together = together or Together()
+    if depth > DEEPEST:
+        raise NotEmulated(f"{kernel.name}: kernels that launch kernels more than {DEEPEST} deep")
     try:
         with owner.busy:
             record = owner.machine.launch(
@@ -237,21 +285,36 @@ def _launch(
                 params=parameters,
                 shared_bytes=shared,
                 budget=owner.budget,
-                blocks=owner.blocks,
-                enough=owner.enough,
+                blocks=None if depth else owner.blocks,
+                enough=None if depth else owner.enough,
                 order=owner.order,
-                traced=owner.traced,
+                traced=None if depth else owner.traced,
+                cooperative=together.cooperative,
+                cluster=together.cluster,
+                non_portable=together.cluster is not None,
             )
             owner.records.append(record)
-    except TooManyRegisters as error:
-        raise failure("cuLaunchKernel", Status.LAUNCH_OUT_OF_RESOURCES, str(error)) from None
+            children = owner.machine.children(kernel.module)
     except LaunchRefused as error:
-        raise failure("cuLaunchKernel", Status.INVALID_VALUE, str(error)) from None
+        status = next(
+            (_REFUSALS[kind] for kind in _REFUSALS if isinstance(error, kind)), Status.INVALID_VALUE
+        )
+        raise failure(routine, status, str(error)) from None
     except UnsupportedPtx as error:
         raise NotEmulated(f"{kernel.name}: {error}") from None
     if record.status != "completed":
         status, detail = _not_completed(record)
-        raise failure("cuLaunchKernel", status, f"{record.kernel}: {detail}")
+        raise failure(routine, status, f"{record.kernel}: {detail}")
+    for child in children:
+        launched = kernel.module.kernels[child.kernel]
+        _launch(owner, launched, child.grid, child.block, child.params, child.shared_bytes, None, depth + 1)
+
+
+_REFUSALS: Mapping[type[LaunchRefused], Status] = {
+    TooManyRegisters: Status.LAUNCH_OUT_OF_RESOURCES,
+    TooManyBlocks: Status.COOPERATIVE_LAUNCH_TOO_LARGE,
+    ClusterRefused: Status.INVALID_CLUSTER_SIZE,
+}
 
 
 def _not_completed(record: LaunchRecord) -> tuple[Status, str]:

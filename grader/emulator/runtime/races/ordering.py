@@ -25,14 +25,20 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BLOCK_NUMBERS,
     BLOCK_VECTOR,
     CLOCK,
+    CLUSTER,
+    CLUSTER_SIZE,
     FREE_COUNT,
     FREE_VECTORS,
     GLOBAL_BASE,
+    K_NOW,
+    KNOWN_COUNT,
     LANE_FIELD,
     LANES,
     LAUNCH_CLOCK,
     LENIENT,
     MOST_TIME,
+    RANK,
+    RANK_SHIFT,
     RECORD_BLOCK,
     RECORD_TIME,
     RECORD_WARPS,
@@ -59,7 +65,6 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     W_BLOCK_FENCE_BARRIER,
     W_FENCE,
     W_FENCE_BARRIER,
-    W_KNOWN,
     W_SYNC_CLOCK,
     W_VECTOR,
     WARP,
@@ -71,6 +76,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
+from grader.emulator.runtime.races.knowledge import join, knowledge, known, known_before, rank_of, tell_all
 from grader.emulator.runtime.races.lanes import known_of_lanes
 
 
@@ -80,15 +86,6 @@ def sync_clock(context: int) -> int:
     c = pointer(context, int64)
     w = pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)
     return max(w[W_SYNC_CLOCK], c[BARRIER_CLOCK])
-
-
-@native
-def known_before(context: int, warp: int) -> int:
-    """CLOCK before which the running warp knows all that another of its block did, a barrier aside."""
-    c = pointer(context, int64)
-    if c[LENIENT] == WITH_WARPS:
-        return c[CLOCK] + 1
-    return pointer(c[WARP_STATES] + c[WARP] * c[WARP_BYTES], int64)[W_KNOWN + warp]
 
 
 @native
@@ -110,14 +107,17 @@ def ordered(context: int, record: int, lane: int, synchronised: int) -> bool:
         return True
     block = (record >> RECORD_BLOCK) & (BLOCK_NUMBERS - 1)
     warp = (record >> WARP_SHIFT) & (RECORD_WARPS - 1)
-    if block != c[BLOCK_LINEAR] & (BLOCK_NUMBERS - 1):
-        return c[LENIENT] != 0 or time < _learnt(context, block, warp)
     clock = time + c[LAUNCH_CLOCK]
+    if block != c[BLOCK_LINEAR] & (BLOCK_NUMBERS - 1):
+        rank = rank_of(context, block) if c[CLUSTER_SIZE] > 1 else int64(-1)
+        if rank >= 0 and clock < known_before(context, (rank << RANK_SHIFT) + warp):
+            return True
+        return c[LENIENT] != 0 or time < _learnt(context, block, warp)
     if warp == c[WARP]:
         other = record & LANE_FIELD
         own = other == lane and lane != SEVERAL
         return own or clock < synchronised or clock < known_of_lanes(context, lane, other)
-    return clock < c[BARRIER_CLOCK] or clock < known_before(context, warp)
+    return clock < c[BARRIER_CLOCK] or clock < known_before(context, (c[RANK] << RANK_SHIFT) + warp)
 
 
 @native
@@ -214,9 +214,9 @@ def _published(context: int, warp: int, fences: int, barriers: int) -> int:
     if warp == c[WARP]:
         return me[fences]
     other = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
-    known = me[W_KNOWN + warp]
-    fenced = min(other[fences], max(c[BARRIER_CLOCK], known))
-    return max(max(me[barriers], fenced), known if me[fences] else int64(0))
+    before = known(context, c[WARP])[(c[RANK] << RANK_SHIFT) + warp]
+    fenced = min(other[fences], max(c[BARRIER_CLOCK], before))
+    return max(max(me[barriers], fenced), before if me[fences] else int64(0))
 
 
 @native
@@ -314,22 +314,25 @@ def acquire(context: int, key: int) -> None:
         return
     w[W_ACQUIRED] = key
     w[W_ACQUIRED_VERSION] = v[V_VERSION]
+    mine, first = known(context, c[WARP]), c[RANK] << RANK_SHIFT
     if v[V_BLOCK] == c[BLOCK_LINEAR]:
         for warp in range(c[WARPS]):
-            w[W_KNOWN + warp] = max(w[W_KNOWN + warp], v[V_WARPS + warp])
+            mine[first + warp] = max(mine[first + warp], v[V_WARPS + warp])
     if v[V_VECTOR]:
         w[W_VECTOR] = _join(context, w[W_VECTOR], v[V_VECTOR])
         own = _vector(context, v[V_VECTOR])
         for warp in range(c[WARPS]):
             time = int64(own[c[BLOCK_LINEAR] * c[WARPS] + warp])
             if time:
-                w[W_KNOWN + warp] = max(w[W_KNOWN + warp], time + c[LAUNCH_CLOCK])
+                mine[first + warp] = max(mine[first + warp], time + c[LAUNCH_CLOCK])
 
 
 @native
 def meet(context: int) -> None:
     """At a barrier of the block: what one warp has learnt of other blocks, all know."""
     c = pointer(context, int64)
+    if c[CLUSTER_SIZE] > 1:
+        tell_all(context)
     if c[VECTOR_LENGTH] == 0:
         return
     for warp in range(c[WARPS]):
@@ -346,9 +349,9 @@ def learn(context: int, warp: int, other: int, clock: int) -> None:
     c = pointer(context, int64)
     w = pointer(c[WARP_STATES] + warp * c[WARP_BYTES], int64)
     o = pointer(c[WARP_STATES] + other * c[WARP_BYTES], int64)
-    for third in range(c[WARPS]):
-        w[W_KNOWN + third] = max(w[W_KNOWN + third], o[W_KNOWN + third])
-    w[W_KNOWN + other] = max(w[W_KNOWN + other], clock)
+    join(context, knowledge(context, warp), knowledge(context, other))
+    mine = known(context, warp)
+    mine[(c[RANK] << RANK_SHIFT) + other] = max(mine[(c[RANK] << RANK_SHIFT) + other], clock)
     if c[VECTOR_LENGTH]:
         w[W_VECTOR] = _join(context, w[W_VECTOR], o[W_VECTOR])
 
@@ -363,9 +366,28 @@ def forget(context: int) -> None:
 
 
 @native
+def share(context: int, kind: int) -> None:
+    """The same in a cluster: whatever one strong access has published, all others acquire, wherever they are."""
+    c = pointer(context, int64)
+    board, mine = c[CLUSTER] + (K_NOW + 2 * c[KNOWN_COUNT]) * 8, knowledge(context, c[WARP])
+    if kind in (ATOMIC, STRONG_LOAD):
+        join(context, mine, board)
+    if kind != STRONG_LOAD and c[BLOCK_FENCES]:
+        c[CLOCK] += 1
+        for warp in range(c[WARPS]):
+            time = _published(context, warp, int64(W_BLOCK_FENCE), int64(W_BLOCK_FENCE_BARRIER))
+            at = pointer(board + ((c[RANK] << RANK_SHIFT) + warp) * 8, int64)
+            at[0] = max(at[0], time)
+        join(context, board, mine)
+
+
+@native
 def synchronise_shared(context: int, addresses: int, mask: int, kind: int) -> None:
     """What strong accesses to shared memory publish and acquire; addresses are offsets."""
     c = pointer(context, int64)
+    if c[CLUSTER_SIZE] > 1:
+        share(context, kind)
+        return
     a = pointer(addresses, int64)
     for lane in range(LANES):
         if (mask >> lane) & 1:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from numba import int64
 
 from grader.emulator.runtime.findings import note
-from grader.emulator.runtime.globalmem import access_global
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESS_LANES,
     FULL,
@@ -25,9 +24,10 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     WARP,
     WINDOW_BYTES,
 )
-from grader.emulator.runtime.native import pointer, population, trailing_zeros
+from grader.emulator.runtime.native import outlined, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
-from grader.emulator.runtime.sharedmem import access_shared
+
+access_global, access_shared = outlined("access_global"), outlined("access_shared")
 
 
 @native

@@ -161,6 +161,29 @@ def test_dot_product_of_bytes(bench: Bench, first: str, second: str) -> None:
     )
 
 
+@pytest.mark.parametrize("part", ["lo", "hi"])
+@pytest.mark.parametrize("second", ["u32", "s32"])
+def test_dot_product_of_halves_and_bytes(bench: Bench, second: str, part: str) -> None:
+    a, b, c = triples(*[integers("u32", [0x80FF7F01, 0x7FFF8000, 0x80808080])] * 3)
+    signed = second == "s32"
+
+    def dot(x: int, y: int, z: int) -> int:
+        halves = [int.from_bytes(x.to_bytes(4, "little")[i : i + 2], "little") for i in (0, 2)]
+        of_y = y.to_bytes(4, "little")[2 * (part == "hi") :][:2]
+        return z + sum(
+            h * int.from_bytes(bytes([v]), signed=signed) for h, v in zip(halves, of_y, strict=True)
+        )
+
+    check(
+        bench,
+        f"dp2a.{part}.u32.{second} %d, %a, %b, %c;",
+        a,
+        b,
+        c,
+        expected=exact(dot, a, b, c, dtype=np.uint32),
+    )
+
+
 def test_immediate_operands(bench: Bench) -> None:
     """Negative, hexadecimal, octal, binary and unsigned spellings of a number."""
     a = integers("u32")

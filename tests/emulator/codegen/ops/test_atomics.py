@@ -7,11 +7,15 @@ every run; the oracle applies Python's operations in that order.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from emulated import Array, Bench
+from exactly import BFLOAT, HALF, rounded
+
+from grader.emulator.errors import UnsupportedPtx
 
 DTYPES = {"u32": np.uint32, "s32": np.int32, "b32": np.uint32, "u64": np.uint64, "s64": np.int64, "b64": np.uint64,
           "f32": np.float32, "f64": np.float64, "b16": np.uint16}  # fmt: skip
@@ -153,6 +157,97 @@ def test_compare_and_swap(bench: Bench, kind: str) -> None:
     expected, old = apply(lambda word, value: value if word == 3 else word, words, at, values)
     assert ran.arrays[0].tobytes() == expected.tobytes()
     assert ran.arrays[3].tobytes() == old.tobytes()
+
+
+FORMATS = {"f16": HALF, "bf16": BFLOAT}
+
+
+def half_bits(numbers: Any, kind: str) -> Array:
+    """Numbers that the format holds, as their 16 bits."""
+    if kind == "f16":
+        return np.asarray(numbers, np.float16).view(np.uint16)
+    return (np.asarray(numbers, np.float32).view(np.uint32) >> 16).astype(np.uint16)
+
+
+def half_sums(kind: str, threads: int) -> tuple[Array, Array, Array, Operation]:
+    """Eight words, which of them each thread takes, its value, and their sum on the bits: rounded once."""
+    rng = np.random.default_rng(3)
+    numbers = [rounded(Fraction(x), FORMATS[kind]) for x in rng.standard_normal(threads + 8).tolist()]
+    values = {int(bits): x for bits, x in zip(half_bits(numbers, kind), numbers, strict=True)}
+
+    def add(old: Any, value: Any) -> Any:
+        total = rounded(Fraction(values[int(old)]) + Fraction(values[int(value)]), FORMATS[kind])
+        bits = half_bits([total], kind)[0]
+        values[int(bits)] = total
+        return bits
+
+    bits = half_bits(numbers, kind)
+    return bits[:8], rng.integers(0, 8, threads).astype(np.uint32), bits[8:], add
+
+
+@pytest.mark.parametrize("space", ["global", "shared"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_sums_of_halves(bench: Bench, kind: str, space: str) -> None:
+    words, at, values, add = half_sums(kind, 64)
+    text = kernel(f"atom.{space}.add.noftz.{kind} %r, [%word], %a;", "b16", space)
+    ran = bench.ptx(text, "k", 1, 64, words, at, values, np.zeros_like(values))
+    expected, old = apply(add, words, at, values)
+    assert ran.findings == []
+    np.testing.assert_array_equal(ran.arrays[0], expected)
+    np.testing.assert_array_equal(ran.arrays[3], old)
+
+
+@pytest.mark.parametrize(
+    "form", ["atom.global.add.noftz.{}x2 %r, [%word], %a;", "red.global.add.noftz.{}x2 [%word], %a;"]
+)
+@pytest.mark.parametrize("kind", FORMATS)
+def test_sums_of_pairs(bench: Bench, kind: str, form: str) -> None:
+    """Each half by itself."""
+    words, at, values, add = half_sums(kind, 64)
+    expected, old = apply(add, words, at, values)
+    low = [words, values]
+    high, _, others, other_add = half_sums(kind, 64)
+    other, other_old = apply(other_add, high[::-1].copy(), at, others)
+    pairs = [
+        a.astype(np.uint32) | b.astype(np.uint32) << 16
+        for a, b in zip(low, (high[::-1], others), strict=True)
+    ]
+    ran = bench.ptx(kernel(form.format(kind), "b32", "global"), "k", 1, 64, pairs[0], at, pairs[1],
+                    np.zeros(64, np.uint32))  # fmt: skip
+    np.testing.assert_array_equal(ran.arrays[0], expected.astype(np.uint32) | other.astype(np.uint32) << 16)
+    if form.startswith("atom"):
+        np.testing.assert_array_equal(
+            ran.arrays[3], old.astype(np.uint32) | other_old.astype(np.uint32) << 16
+        )
+
+
+VECTORS = """
+extern "C" __global__ void k(float4* sums, float2* old)
+{
+    int i = threadIdx.x;
+    atomicAdd(&sums[i % 2], make_float4(i, -i, 0.5f * i, 1));
+    old[i] = atomicAdd(reinterpret_cast<float2*>(sums + 2), make_float2(1, 2));
+}
+"""
+
+
+def test_sums_of_vectors(bench: Bench) -> None:
+    """red.global.add.v4.f32 and atom.global.add.v2.f32 add each element by itself."""
+    sums, old = bench.clean(VECTORS, "k", 1, 64, np.ones((3, 4), np.float32), np.zeros((64, 2), np.float32))
+    for parity in (0, 1):
+        i = np.arange(parity, 64, 2).sum()
+        np.testing.assert_array_equal(sums[parity], [1 + i, 1 - i, 1 + i / 2, 33])
+    np.testing.assert_array_equal(sums[2], [65, 129, 1, 1])
+    np.testing.assert_array_equal(old, 1 + np.arange(64)[:, None] * [1, 2])
+
+
+@pytest.mark.parametrize("instruction", ["atom.global.min.f32 %r, [%word], %a;", "red.global.max.f16 [%word], %h;",
+                                         "atom.global.min.bf16x2 %r, [%word], %a;"])  # fmt: skip
+def test_extremes_of_floats_are_refused(bench: Bench, instruction: str) -> None:
+    words, at, values = operands("b32", 4)
+    text = kernel(f".reg .b16 %h; {instruction}", "b32", "global")
+    with pytest.raises(UnsupportedPtx):
+        bench.ptx(text, "k", 1, 64, words, at, values, np.zeros_like(values))
 
 
 def test_a_guard(bench: Bench) -> None:

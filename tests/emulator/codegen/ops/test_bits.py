@@ -1,4 +1,7 @@
-"""Bits: popc, clz, bfind, brev, bfe, bfi, prmt. The oracle is Python's integers, bit by bit as the PTX ISA has it."""
+"""Bits: popc, clz, bfind, brev, bfe, bfi, bmsk, szext, prmt.
+
+The oracle is Python's integers, bit by bit as the PTX ISA has it.
+"""
 
 from __future__ import annotations
 
@@ -115,6 +118,56 @@ def test_permuting_bytes(bench: Bench) -> None:
     a, b, selector = triples(integers("u32", [0x80FF7F01]), integers("u32"), selectors)
     expected = exact(permuted, a, b, selector, dtype=np.uint32)
     check(bench, "prmt.b32 %d, %a, %b, %c;", a, b, selector, expected=expected)
+
+
+PICKS = {
+    "f4e": lambda n: [n, n + 1, n + 2, n + 3],
+    "b4e": lambda n: [n, (n - 1) % 8, (n - 2) % 8, (n - 3) % 8],
+    "rc8": lambda n: [n] * 4,
+    "ecl": lambda n: [max(i, n) for i in range(4)],
+    "ecr": lambda n: [min(i, n) for i in range(4)],
+    "rc16": lambda n: [i % 2 + 2 * (n % 2) for i in range(4)],
+}
+"""Mode of prmt → the bytes it picks, the lowest first (the table in PTX ISA 9.7.9.7)."""
+
+
+@pytest.mark.parametrize("mode", PICKS)
+def test_permuting_bytes_by_a_mode(bench: Bench, mode: str) -> None:
+    a, b, c = triples(integers("u32", [0x33221100]), integers("u32", [0x77665544]), integers("u32"))
+
+    def permute(x: int, y: int, n: int) -> int:
+        source = (x | y << 32).to_bytes(8, "little")
+        return int.from_bytes(bytes(source[i] for i in PICKS[mode](n & 3)), "little")
+
+    check(
+        bench, f"prmt.b32.{mode} %d, %a, %b, %c;", a, b, c, expected=exact(permute, a, b, c, dtype=np.uint32)
+    )
+
+
+def test_masks(bench: Bench) -> None:
+    start, length = pairs(POSITIONS)
+
+    def mask(x: int, n: int) -> int:
+        return sum(1 << bit for bit in range(32) if x <= bit < x + n)
+
+    clamped = exact(mask, start, length, dtype=np.uint32)
+    check(bench, "bmsk.clamp.b32 %d, %a, %b;", start, length, expected=clamped)
+    wrapped = exact(lambda x, n: mask(x % 32, n % 32), start, length, dtype=np.uint32)
+    check(bench, "bmsk.wrap.b32 %d, %a, %b;", start, length, expected=wrapped)
+
+
+@pytest.mark.parametrize("kind", ["u32", "s32"])
+def test_extending_a_number_of_some_bits(bench: Bench, kind: str) -> None:
+    a, length = pairs(integers(kind), POSITIONS)
+
+    def extended(x: int, n: int) -> int:
+        field = x % (1 << n)
+        return field - (1 << n) if kind == "s32" and n and field >> n - 1 else field
+
+    clamped = exact(lambda x, n: extended(x, min(n, 32)), a, length, dtype=a.dtype)
+    check(bench, f"szext.clamp.{kind} %d, %a, %b;", a, length, expected=clamped)
+    wrapped = exact(lambda x, n: extended(x, n % 32), a, length, dtype=a.dtype)
+    check(bench, f"szext.wrap.{kind} %d, %a, %b;", a, length, expected=wrapped)
 
 
 def test_fields_at_fixed_places(bench: Bench) -> None:

@@ -6,11 +6,13 @@ The oracle is NumPy for roundings it has, Python's integers for clamping, and ex
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
-from emulated import Array, Bench, check, exact, floats, integers, pairs
+from emulated import Array, Bench, apply, check, exact, floats, integers, pairs
+from exactly import DOUBLE, SINGLE, rounded
 
 FLOATS = {"f32": np.float32, "f64": np.float64}
 INTEGERS = ("u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64")
@@ -130,6 +132,24 @@ def test_between_floats(bench: Bench) -> None:
     check(bench, "cvt.rn.f32.f64 %d, %a;", double, expected=double.astype(np.float32))
 
 
+@pytest.mark.parametrize("direction", ["rz", "rm", "rp"])
+def test_directed_conversions(bench: Bench, direction: str) -> None:
+    double = np.concatenate([floats(np.float64), floats().astype(np.float64) * (1 + 2.0**-25)])
+    expected = [float(np.float32(x)) if not np.isfinite(x) or x == 0 else
+                math.copysign(rounded(Fraction(x), SINGLE, direction), x) for x in double.tolist()]  # fmt: skip
+    check(bench, f"cvt.{direction}.f32.f64 %d, %a;", double, expected=np.array(expected, np.float32))
+    for source in ("s16", "u32", "s32", "u64", "s64"):
+        a = integers(source, [(1 << 24) + 1, (1 << 31) - 1, (1 << 53) + 1, (1 << 62) + 1])
+        for kind, to in (("f32", SINGLE), ("f64", DOUBLE)):
+            expected = [rounded(Fraction(x), to, direction) for x in a.tolist()]
+            check(
+                bench,
+                f"cvt.{direction}.{kind}.{source} %d, %a;",
+                a,
+                expected=np.array(expected, FLOATS[kind]),
+            )
+
+
 def test_flushing_and_saturation(bench: Bench) -> None:
     a = floats()
     tiny = np.abs(a) < np.finfo(np.float32).tiny
@@ -155,14 +175,13 @@ def test_rounding_to_whole_numbers(bench: Bench, rounding: str, kind: str) -> No
 
 
 def test_tf32(bench: Bench) -> None:
-    """Ten bits of mantissa, halves away from zero; NaN stays NaN."""
+    """Ten bits of mantissa, halves away from zero; a NaN is cut off, as by an H200, where 0x7f800001 is infinite."""
     ties = np.array(
         [0x3F801000, 0x3F800FFF, 0x3F801001, 0x3F803000, 0x7F7FFFFF, 0x7FFFFFFF, 0x7F800001], np.uint32
     )
     a = np.concatenate([floats(), ties.view(np.float32)])
     bits = a.view(np.uint32)
-    rounded = (bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
-    expected = np.where(np.isnan(a), np.uint32(0x7FFFFFFF), rounded)
+    expected = np.where(np.isnan(a), bits, bits + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
     check(bench, "cvt.rna.tf32.f32 %d, %a;", a, expected=expected)
 
 
@@ -199,3 +218,83 @@ def test_generic_addresses_of_global_memory(bench: Bench) -> None:
     check(bench, "cvta.to.global.u64 %y0, %a; cvta.global.u64 %d, %y0;", a, expected=a)
     check(bench, "isspacep.global %d, %a;", a, expected=np.full(32, True))
     check(bench, "isspacep.shared %d, %a;", a, expected=np.full(32, False))
+
+
+# -- FP8 ------------------------------------------------------------------------------------------------------------
+
+FP8 = {"e4m3x2": (3, 7, 0x7E), "e5m2x2": (2, 15, 0x7B)}
+"""Bits of the mantissa, bias of the exponent, and the code of the largest number (OCP's 8-bit formats)."""
+
+
+def fp8_values(kind: str) -> list[float]:
+    """The numbers of the codes 0 to 0x7f."""
+    mantissa, bias, largest = FP8[kind]
+    values = []
+    for code in range(0x80):
+        exponent, digits = code >> mantissa, code & (1 << mantissa) - 1
+        digits += (1 << mantissa) if exponent else 0
+        values.append(digits * 2.0 ** (max(exponent, 1) - bias - mantissa))
+    beyond = [math.nan] if kind == "e4m3x2" else [math.inf, *[math.nan] * 3]
+    return values[: largest + 1] + beyond
+
+
+def fp8_code(value: float, kind: str) -> int:
+    """The nearest number's code, the even one of two; NaN is 0x7f, what is too large the largest."""
+    sign = 0x80 if math.copysign(1, value) < 0 else 0
+    if math.isnan(value):
+        return 0x7F
+    codes = range(FP8[kind][2] + 1)
+    values = fp8_values(kind)
+    size = min(abs(value), values[codes[-1]])
+    return sign | min(codes, key=lambda code: (abs(Fraction(values[code]) - Fraction(size)), code & 1))
+
+
+def singles_for_fp8(kind: str) -> Array:
+    """All numbers, what lies halfway between them, and a little to both sides of that."""
+    values = np.array([v for v in fp8_values(kind) if math.isfinite(v)], np.float32)
+    ties = (values[1:] + values[:-1]) / 2
+    edges = np.array([470.0, 1e5, 1e30, np.inf, np.nan, 1e-30], np.float32)
+    positive = np.concatenate(
+        [values, ties, np.nextafter(ties, 0), np.nextafter(ties, np.float32(np.inf)), edges]
+    )
+    return np.concatenate([positive, -positive])
+
+
+@pytest.mark.parametrize("kind", FP8)
+def test_to_fp8(bench: Bench, kind: str) -> None:
+    """The first operand goes to the upper byte."""
+    a = singles_for_fp8(kind)
+    b = a[::-1].copy()
+    codes = np.array([fp8_code(x, kind) for x in a.tolist()], np.uint16)
+    packed = codes[::-1] | codes << 8
+    check(bench, f"cvt.rn.satfinite.{kind}.f32 %d, %a, %b;", a, b, expected=packed)
+    above_zero = np.where(a <= 0, np.uint16(0), codes)
+    check(
+        bench,
+        f"cvt.rn.satfinite.relu.{kind}.f32 %d, %a, %b;",
+        a,
+        b,
+        expected=above_zero[::-1] | above_zero << 8,
+    )
+
+
+@pytest.mark.parametrize("kind", FP8)
+def test_halves_to_fp8(bench: Bench, kind: str) -> None:
+    a = singles_for_fp8(kind).astype(np.float16)
+    b = a[::-1].copy()
+    words = a.view(np.uint16).astype(np.uint32) | b.view(np.uint16).astype(np.uint32) << 16
+    codes = np.array([fp8_code(x, kind) for x in a.tolist()], np.uint16)
+    check(bench, f"cvt.rn.satfinite.{kind}.f16x2 %d, %a;", words, expected=codes | codes[::-1] << 8)
+
+
+@pytest.mark.parametrize("kind", FP8)
+def test_from_fp8(bench: Bench, kind: str) -> None:
+    values = np.array(fp8_values(kind), np.float16)
+    values = np.concatenate([values, -values])
+    codes = np.arange(256, dtype=np.uint16)
+    got = apply(bench, f"cvt.rn.f16x2.{kind} %d, %a;", codes | codes[::-1] << 8, out=np.uint32)[0]
+    for row in got[[0, 2]]:
+        for half, want in ((row & 0xFFFF, values), (row >> 16, values[::-1])):
+            numbers = half.astype(np.uint16).view(np.float16)
+            np.testing.assert_array_equal(numbers, want)
+            assert (np.signbit(numbers) == np.signbit(want))[~np.isnan(want)].all()

@@ -8,14 +8,17 @@ approximate ones within the error that the PTX ISA allows.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 from emulated import Array, Bench, apply, check, floats, pairs, triples
-from exactly import DOUBLE, NEAREST, SINGLE, fused
+from exactly import DOUBLE, NEAREST, SINGLE, Format, fused, rounded
 
 KINDS = {"f32": np.float32, "f64": np.float64}
+FORMATS = {"f32": SINGLE, "f64": DOUBLE}
+DIRECTED = ["rz", "rm", "rp"]
 
 
 def flushed(a: Array) -> Array:
@@ -70,13 +73,16 @@ def test_fused_multiply_add(bench: Bench, kind: str) -> None:
     check(bench, f"fma.rn.{kind} %d, %a, %b, %c;", a, b, c, expected=fma_of(a, b, c))
 
 
-@pytest.mark.parametrize("direction", ["rz", "rm", "rp"])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("direction", DIRECTED)
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "fma"])
-def test_directed_rounding(bench: Bench, name: str, direction: str) -> None:
-    a, b, c = triples(*[floats()] * 3, count=1024)
+def test_directed_rounding(bench: Bench, name: str, direction: str, kind: str) -> None:
+    a, b, c = triples(*[floats(KINDS[kind])] * 3, count=1024)
     c = np.where(np.arange(len(c)) % 3 == 0, -(a * b), c)
     one = np.ones_like(a)
-    zero = np.copysign(np.float32(0), a) * np.copysign(one, b)  # adds nothing, not even to the sign of a zero
+    zero = np.copysign(a.dtype.type(0), a) * np.copysign(
+        one, b
+    )  # adds nothing, not even to the sign of a zero
     expected = {
         "add": lambda: fma_of(a, one, b, direction),
         "sub": lambda: fma_of(a, one, -b, direction),
@@ -84,7 +90,47 @@ def test_directed_rounding(bench: Bench, name: str, direction: str) -> None:
         "fma": lambda: fma_of(a, b, c, direction),
     }[name]()
     operands = "%a, %b, %c" if name == "fma" else "%a, %b"
-    check(bench, f"{name}.{direction}.f32 %d, {operands};", a, b, c, expected=expected)
+    check(bench, f"{name}.{direction}.{kind} %d, {operands};", a, b, c, expected=expected)
+
+
+def finite(kind: str) -> Array:
+    """Numbers that are neither zero nor infinite nor NaN."""
+    a = floats(KINDS[kind])
+    return a[np.isfinite(a) & (a != 0)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("direction", DIRECTED)
+def test_directed_quotients(bench: Bench, direction: str, kind: str) -> None:
+    a, b = pairs(finite(kind))
+    quotients = [Fraction(x) / Fraction(y) for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    expected = np.array([quotient(q, FORMATS[kind], direction) for q in quotients], a.dtype)
+    check(bench, f"div.{direction}.{kind} %d, %a, %b;", a, b, expected=expected)
+    reciprocals = np.array([quotient(1 / Fraction(y), FORMATS[kind], direction) for y in b.tolist()], a.dtype)
+    check(bench, f"rcp.{direction}.{kind} %d, %a;", b, expected=reciprocals)
+
+
+def quotient(exact: Fraction, to: Format, direction: str) -> float:
+    """Rounded, and of the exact number's sign where it becomes zero."""
+    return math.copysign(rounded(exact, to, direction), -1 if exact < 0 else 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("direction", DIRECTED)
+def test_directed_roots(bench: Bench, direction: str, kind: str) -> None:
+    """The largest number whose square is not above a; upwards, the one behind it where that is not exact."""
+    a = np.abs(finite(kind))
+    below = [next(r for r in (np.nextafter(np.sqrt(x), np.inf), np.sqrt(x), np.nextafter(np.sqrt(x), 0))
+                  if Fraction(float(r)) ** 2 <= Fraction(float(x))) for x in a]  # fmt: skip
+    exact = [Fraction(float(r)) ** 2 == Fraction(float(x)) for r, x in zip(below, a, strict=True)]
+    above = [r if e else np.nextafter(r, np.inf) for r, e in zip(below, exact, strict=True)]
+    expected = np.array(above if direction == "rp" else below, a.dtype)
+    check(bench, f"sqrt.{direction}.{kind} %d, %a;", a, expected=expected)
+
+
+def test_rounding_is_to_nearest_again_afterwards(bench: Bench) -> None:
+    a, b = pairs(floats())
+    check(bench, "add.rp.f32 %d, %a, %b; add.rn.f32 %d, %a, %b;", a, b, expected=a + b)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -5,6 +5,7 @@ The oracle computes with exact fractions and rounds once. bf16 numbers are given
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -160,6 +161,55 @@ def test_from_floats(bench: Bench, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("direction", ["rz", "rm", "rp"])
+def test_from_floats_in_a_direction(bench: Bench, direction: str, kind: str) -> None:
+    """Singles, doubles and integers."""
+    to = FORMATS[kind]
+    a = np.concatenate(
+        [floats(), floats(np.float16).astype(np.float32), np.float32([65519.0, -65521.0, 1e-8])]
+    )
+    a = a[np.isfinite(a)]
+    convert = lambda x: math.copysign(rounded(Fraction(x), to, direction), x)  # noqa: E731
+    expected = to_bits([convert(x) for x in a.tolist()], kind)
+    close(bench, f"cvt.{direction}.{kind}.f32 %d, %a;", kind, a, expected=expected)
+    double = a.astype(np.float64) * (1 + 2.0**-40)
+    expected = to_bits([convert(x) for x in double.tolist()], kind)
+    close(bench, f"cvt.{direction}.{kind}.f64 %d, %a;", kind, double, expected=expected)
+    whole = integers("s64", [2049, 4097, 65521, (1 << 40) + 1])
+    expected = to_bits([rounded(Fraction(x), to, direction) for x in whole.tolist()], kind)
+    close(bench, f"cvt.{direction}.{kind}.s64 %d, %a;", kind, whole, expected=expected)
+
+
+def test_a_nan_has_the_bits_of_an_h200(bench: Bench) -> None:
+    """0x7fff, whatever the sign and the bits of the operand, unless that is a double."""
+    nans = np.array([0x7C01, 0x7E00, 0xFE12, 0xFFFF], np.uint16)
+    wide = np.array([0x7F800001, 0x7FC00000, 0xFFC12345, 0xFFFFFFFF], np.uint32).view(np.float32)
+    expected = np.full(4, 0x7FFF, np.uint16)
+    check(bench, "add.f16 %d, %a, %b;", nans, nans, expected=expected)
+    check(bench, "neg.f16 %d, %a;", nans, expected=expected)
+    check(bench, "cvt.rm.f16.f32 %d, %a;", wide, expected=expected)
+    doubles = np.array([0x7FF0000000000001, 0x7FF8C849D2A4EA83, 0xFFF8000000000005], np.uint64).view(
+        np.float64
+    )
+    check(bench, "cvt.rn.f16.f64 %d, %a;", doubles, expected=np.array([0x7E00, 0x7E32, 0xFE00], np.uint16))
+
+
+def test_a_subnormal_single_is_not_flushed_on_its_way_to_a_half(bench: Bench) -> None:
+    a = np.array([1e-40, -1e-40], np.float32)
+    check(bench, "cvt.rp.ftz.f16.f32 %d, %a;", a, expected=np.array([1, 0x8000], np.uint16))
+    check(bench, "cvt.rm.ftz.f16.f32 %d, %a;", a, expected=np.array([0, 0x8001], np.uint16))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_from_floats_to_the_largest_number(bench: Bench, kind: str) -> None:
+    a = np.array([1e38, 3.4e38, -1e30, np.inf, -np.inf, 2.5], np.float32)
+    top = float(FORMATS[kind].largest)
+    expected = to_bits([max(-top, min(top, rounded(Fraction(min(max(x, -1e39), 1e39)), FORMATS[kind])))
+                        for x in a.tolist()], kind)  # fmt: skip
+    close(bench, f"cvt.rn.satfinite.{kind}.f32 %d, %a;", kind, a, expected=expected)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
 def test_packing_two_floats(bench: Bench, kind: str) -> None:
     """The first operand goes to the upper half."""
     a, b = pairs(np.array([1.0, -2.5, 65504.0, 1e-3, 0.0], np.float32))
@@ -208,6 +258,29 @@ def test_comparison(bench: Bench, kind: str) -> None:
     check(bench, f"setp.neu.{kind} %d, %a, %b;", a, b, expected=(x != y) | np.isnan(x) | np.isnan(y))
     words = [side.astype(np.uint32) | side[::-1].astype(np.uint32) << 16 for side in (a, b)]
     check(bench, f"setp.ge.{kind}x2 %d|%q, %a, %b;", *words, expected=(x >= y, (x >= y)[::-1]))
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_set(bench: Bench, kind: str) -> None:
+    """True is 1.0, or all ones where the result is an integer."""
+    a, b = pairs(operands(kind))
+    x, y = from_bits(a, kind), from_bits(b, kind)
+    one = int(to_bits([1.0], kind)[0])
+    expected = np.where(x < y, np.uint16(one), np.uint16(0))
+    check(bench, f"set.lt.{kind}.{kind} %d, %a, %b;", a, b, expected=expected)
+    unordered = (x == y) | np.isnan(x) | np.isnan(y)
+    check(
+        bench,
+        f"set.equ.u32.{kind} %d, %a, %b;",
+        a,
+        b,
+        expected=np.where(unordered, ~np.uint32(0), np.uint32(0)),
+    )
+    words = [side.astype(np.uint32) | side[::-1].astype(np.uint32) << 16 for side in (a, b)]
+    wide = expected.astype(np.uint32)
+    check(bench, f"set.lt.{kind}x2.{kind}x2 %d, %a, %b;", *words, expected=wide | wide[::-1] << 16)
+    ones = np.where(x < y, np.uint32(0xFFFF), np.uint32(0))
+    check(bench, f"set.lt.u32.{kind}x2 %d, %a, %b;", *words, expected=ones | ones[::-1] << 16)
 
 
 @pytest.mark.parametrize(("name", "function"), [("ex2", np.exp2), ("tanh", np.tanh)])

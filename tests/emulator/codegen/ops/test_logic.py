@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from emulated import Bench, check, exact, integers, pairs, triples
@@ -48,6 +50,15 @@ def test_any_function_of_three_bits(bench: Bench, table: int) -> None:
         if table >> row & 1:
             expected |= (a if row & 4 else ~a) & (b if row & 2 else ~b) & (c if row & 1 else ~c)
     check(bench, f"lop3.b32 %d, %a, %b, %c, {table:#x};", a, b, c, expected=expected)
+
+
+@pytest.mark.parametrize(("how", "join"), [("or", np.logical_or), ("and", np.logical_and)])
+def test_whether_a_function_of_three_bits_is_zero(bench: Bench, how: str, join: Any) -> None:
+    a, b, c = triples(*[np.array([0, 1, 0x80000000], np.uint32)] * 3, count=64)
+    holds = np.arange(len(a)) % 3 == 0
+    value = a ^ b ^ c
+    check(bench, f"lop3.{how}.b32 %d|%q, %a, %b, %c, 0x96, %e;", a, b, c, holds,
+          expected=(value, join(value != 0, holds)))  # fmt: skip
 
 
 def shifted(name: str, kind: str, value: int, amount: int) -> int:

@@ -1,4 +1,4 @@
-"""Tensor Cores: mma.sync, wmma, ldmatrix, stmatrix.
+"""Tensor Cores through CUDA's mma.h, and ldmatrix, stmatrix, movmatrix.
 
 Products are compared with NumPy's in double precision; operands are small integers, so that every result is exact and
 a single misplaced element shows.
@@ -18,11 +18,6 @@ LAYOUTS = list(itertools.product(("row", "col"), repeat=2))
 def integers(shape: tuple[int, int], seed: int, dtype: type = np.float16) -> Array:
     """Small integers, no two rows or columns alike."""
     return np.random.default_rng(seed).integers(-8, 9, shape).astype(dtype)
-
-
-def bf16(values: Array) -> Array:
-    """The upper halves of singles, as bits."""
-    return (values.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
 
 
 WMMA = r"""
@@ -75,85 +70,6 @@ def test_wmma_multiplies_matrices_in_any_layout(
     np.testing.assert_array_equal(d if a_layout == "row" else d.T, expected)
 
 
-MMA = r"""
-extern "C" __global__ void product(const unsigned* a, const unsigned* b, const unsigned* c, unsigned* d)
-{
-    unsigned ra[A_COUNT], rb[B_COUNT], rc[C_COUNT];
-    int lane = threadIdx.x;
-    for (int i = 0; i < A_COUNT; i++) ra[i] = a[i * 32 + lane];
-    for (int i = 0; i < B_COUNT; i++) rb[i] = b[i * 32 + lane];
-    for (int i = 0; i < C_COUNT; i++) rc[i] = c[i * 32 + lane];
-    asm volatile("mma.sync.aligned.SHAPE.row.col.TYPES {C}, {A}, {B}, {C};" : OUTPUTS : INPUTS);
-    for (int i = 0; i < C_COUNT; i++) d[i * 32 + lane] = rc[i];
-}
-"""
-
-CASES = [
-    ("m16n8k16", "f32.f16.f16.f32", 16, 2),
-    ("m16n8k8", "f32.f16.f16.f32", 8, 2),
-    ("m16n8k16", "f16.f16.f16.f16", 16, 2),
-    ("m16n8k16", "f32.bf16.bf16.f32", 16, 2),
-    ("m16n8k8", "f32.bf16.bf16.f32", 8, 2),
-    ("m16n8k8", "f32.tf32.tf32.f32", 8, 1),
-    ("m16n8k4", "f32.tf32.tf32.f32", 4, 1),
-]
-
-
-def mma_source(shape: str, types: str, registers: tuple[int, int, int]) -> str:
-    a, b, c = registers
-    is_float = types.startswith("f32")
-    slots = iter(range(100))
-    names = {"C": c, "A": a, "B": b}
-    lists = {name: ", ".join(f"%{next(slots)}" for _ in range(n)) for name, n in names.items()}
-    body = MMA
-    for name, text in lists.items():
-        body = body.replace(f"{{{name}}}", f"{{{text}}}")
-    letter = "f" if is_float else "r"
-    outputs = ", ".join(f'"+{letter}"(*({"float" if is_float else "unsigned"}*)&rc[{i}])' for i in range(c))
-    inputs = ", ".join([f'"r"(ra[{i}])' for i in range(a)] + [f'"r"(rb[{i}])' for i in range(b)])
-    for name, value in (("SHAPE", shape), ("TYPES", types), ("OUTPUTS", outputs), ("INPUTS", inputs),
-                        ("A_COUNT", str(a)), ("B_COUNT", str(b)), ("C_COUNT", str(c))):  # fmt: skip
-        body = body.replace(name, value)
-    return body
-
-
-def words(matrix: Array, kind: str, packed: int) -> Array:
-    """Neighbouring elements of a row as 32-bit words, the first in the low bits."""
-    bits = bf16(matrix) if kind == "bf16" else np.ascontiguousarray(matrix)
-    return np.ascontiguousarray(bits).view(np.uint32).reshape(len(matrix), -1)
-
-
-def fragment(matrix: Array, kind: str, packed: int) -> Array:
-    """Registers × lanes of an operand whose rows are along k: rows of 8 to a group, 4 lanes a row (PTX ISA)."""
-    table = words(matrix, kind, packed)
-    lane = np.arange(32)
-    rows, columns = len(matrix) // 8, table.shape[1] // 4
-    return np.array([table[lane // 4 + 8 * r, lane % 4 + 4 * q] for q in range(columns) for r in range(rows)])
-
-
-def accumulator(matrix: Array) -> Array:
-    """Registers × lanes of a 16 × 8 accumulator: pairs of columns; two halves share a register."""
-    lane = np.arange(32)
-    elements = [[matrix[lane // 4 + 8 * r, lane % 4 * 2 + k] for k in (0, 1)] for r in (0, 1)]
-    if matrix.dtype == np.float16:
-        return np.array([np.stack(pair, axis=1).reshape(-1).view(np.uint32) for pair in elements])
-    return np.array([e.view(np.uint32) for pair in elements for e in pair])
-
-
-@pytest.mark.parametrize(("shape", "types", "depth", "packed"), CASES)
-def test_mma_multiplies_fragments(bench: Bench, shape: str, types: str, depth: int, packed: int) -> None:
-    kind = types.split(".")[1]
-    source_type = np.float16 if kind == "f16" else np.float32
-    result_type = np.float32 if types.startswith("f32") else np.float16
-    a, b = integers((16, depth), 1, source_type), integers((depth, 8), 2, source_type)
-    c = integers((16, 8), 3, result_type)
-    fa, fb, fc = fragment(a, kind, packed), fragment(b.T.copy(), kind, packed), accumulator(c)
-    source = mma_source(shape, types, (len(fa), len(fb), len(fc)))
-    *_, d = bench.clean(source, "product", 1, 32, fa, fb, fc, np.zeros_like(fc))
-    expected = (a.astype(float) @ b.astype(float) + c.astype(float)).astype(result_type)
-    np.testing.assert_array_equal(d, accumulator(expected))
-
-
 MATRICES = r"""
 extern "C" __global__ void copy(const unsigned short* in, unsigned* out, unsigned short* back)
 {
@@ -200,6 +116,35 @@ def test_ldmatrix_and_stmatrix_move_8_by_8_matrices(bench: Bench, count: int, tr
     assert not back[count:].any()
 
 
+def test_movmatrix_transposes(bench: Bench) -> None:
+    body = """.visible .entry k(.param .u64 in, .param .u64 out) {
+    .reg .b32 %r<4>; .reg .b64 %w<4>;
+    ld.param.u64 %w0, [in]; ld.param.u64 %w1, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %w2, %r0, 4;
+    add.u64 %w0, %w0, %w2; add.u64 %w1, %w1, %w2; ld.global.b32 %r1, [%w0];
+    movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r1;
+    st.global.b32 [%w1], %r2; ret; }"""
+    matrix = np.arange(64, dtype=np.uint16).reshape(8, 8)
+    ran = bench.ptx(body, "k", 1, 32, matrix, np.zeros_like(matrix))
+    assert ran.findings == []
+    np.testing.assert_array_equal(ran.arrays[1], matrix.T)
+
+
+def test_lanes_share_the_sectors_of_a_matrix(bench: Bench) -> None:
+    """A request brings 8 × 8 halves, of half a sector in each of 8 rows: 4 sectors would do, as an H200 counts."""
+    source = """#include <mma.h>
+    extern "C" __global__ void load(const half* in, float* out) {
+        nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, nvcuda::wmma::row_major> a;
+        nvcuda::wmma::load_matrix_sync(a, in, 64);
+        out[threadIdx.x] = a.x[0];
+    }"""
+    counters = bench.cuda(
+        source, "load", 1, 32, np.zeros((16, 64), np.float16), np.zeros(32, np.float32)
+    ).counters
+    assert counters["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] == 4
+    assert counters["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] == 4 * 8
+    assert counters["memory_l2_theoretical_sectors_global_ideal"] == 4 * 4 + 4
+
+
 def test_products_and_matrix_loads_are_counted(bench: Bench) -> None:
     source = WMMA.replace("ACC", "float").replace("A_FROM", "a_tile").replace("B_FROM", "b")
     for name in ("A_LAYOUT", "B_LAYOUT"):
@@ -214,12 +159,3 @@ def test_products_and_matrix_loads_are_counted(bench: Bench) -> None:
     # Rows of 48 bytes: sixteen rows of 32 bytes straddle nothing, each 8 × 8 quarter takes half a sector a row.
     assert counters["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"] == 4
     assert counters["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] == 4 * 8
-
-
-@pytest.mark.parametrize("opcode", ["mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%d0}, {%d1}, {%d2}, {%d0}",
-                                    "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r0,%r0,%r0,%r0}, "
-                                    "{%r0,%r0,%r0,%r0}, {%r0,%r0}, {%r0,%r0,%r0,%r0}"])  # fmt: skip
-def test_other_products_are_refused_by_name(bench: Bench, opcode: str) -> None:
-    body = f".visible .entry k() {{ .reg .b32 %r<2>; .reg .f64 %d<3>; {opcode}; ret; }}"
-    with pytest.raises(Exception, match=opcode.split(" ")[0]):
-        bench.ptx(body, "k", 1, 32)

@@ -174,6 +174,13 @@ def test_election(bench: Bench) -> None:
     assert chosen == [77] * 5 + [1] + [0] * 26
 
 
+def test_a_matrix_is_transposed(bench: Bench) -> None:
+    """Lane i holds elements 2 (i % 4) and the next of row i / 4 (PTX ISA 9.7.14.5.17)."""
+    matrix = np.random.default_rng(1).integers(0, 1 << 16, (8, 8)).astype(np.uint16)
+    [got] = run(bench, "movmatrix.sync.aligned.m8n8.trans.b16 %r0, %a;", matrix.view(np.uint32).ravel())
+    np.testing.assert_array_equal(np.array(got, np.uint32).view(np.uint16).reshape(8, 8), matrix.T)
+
+
 def test_lanes_named_in_a_mask_wait_for_each_other(bench: Bench) -> None:
     """The shuffle stands before one of the sides that lead to it: nobody may run it until all are there."""
     (words,) = run(bench, """

@@ -11,6 +11,15 @@ int main() {
     CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
     if (cudaSetDevice(7) != cudaErrorInvalidDevice || cudaGetLastError() != cudaErrorInvalidDevice)
         return 3;
+    int native = -1, linked = -1;
+    CHECK(cudaDeviceGetAttribute(&native, cudaDevAttrHostNativeAtomicSupported, device));
+    if (native != 0 || cudaDeviceGetP2PAttribute(&linked, cudaDevP2PAttrAccessSupported, 0, 1) != cudaErrorInvalidDevice ||
+        cudaGetLastError() != cudaErrorInvalidDevice)
+        return 4;
+    cudaStreamAttrValue kept = {};
+    kept.accessPolicyWindow.hitRatio = 1;
+    CHECK(cudaStreamSetAttribute(0, cudaStreamAttributeAccessPolicyWindow, &kept));
+    CHECK(cudaCtxResetPersistingL2Cache());
     printf("%d device: %s, capability %d.%d, %d multiprocessors, warps of %d, %d threads a block\n", count, about.name,
            about.major, about.minor, multiprocessors, about.warpSize, about.maxThreadsPerBlock);
 }

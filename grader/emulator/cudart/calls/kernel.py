@@ -1,0 +1,246 @@
+"""The runtime's calls about kernels: registration, launches, attributes, occupancy."""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import NoReturn
+
+from grader.emulator.cudart.calls.stream import StreamCalls
+from grader.emulator.cudart.events import Block, Launched
+from grader.emulator.cudart.native import host_view, store_int, store_word
+from grader.emulator.cudart.state import State
+from grader.emulator.cudart.status import CudaError, NotEmulated, Status
+from grader.emulator.cudart.waiting import PROT_NONE, Waiting
+from grader.emulator.devices import max_active_blocks
+from grader.emulator.errors import ClusterRefused, LaunchRefused, TooManyBlocks, TooManyRegisters
+from grader.emulator.machine.launch import Shape
+from grader.emulator.machine.machine import Kernel, LoadedModule
+from grader.emulator.machine.records import NOT_COMPLETED, LaunchRecord
+
+_MAX_DYNAMIC, _CARVEOUT, _NON_PORTABLE = 8, 9, 14
+_REFUSALS: tuple[tuple[type[LaunchRefused], Status], ...] = (
+    (TooManyBlocks, Status.CooperativeLaunchTooLarge),
+    (TooManyRegisters, Status.LaunchOutOfResources),
+    (ClusterRefused, Status.InvalidClusterSize),
+    (LaunchRefused, Status.InvalidConfiguration),
+)
+
+
+@dataclass
+class KernelState:
+    """A kernel, as the program knows it."""
+
+    kernel: Kernel
+    most_dynamic: int
+    """Bytes of dynamic shared memory that a launch may ask for."""
+    non_portable: bool = False
+    """Clusters of more than 8 blocks are allowed."""
+
+
+class KernelCalls:
+    """Methods are named as the runtime's functions, and take their arguments as 64-bit words."""
+
+    def __init__(
+        self, state: State, waiting: Waiting, streams: StreamCalls, module: LoadedModule, ptx_version: int,
+        symbols: dict[int, tuple[int, int]],
+    ) -> None:  # fmt: skip
+        self.state, self.waiting, self.streams = state, waiting, streams
+        self.module = module
+        self.ptx_version = ptx_version
+        self.symbols = symbols
+        self._kernels: dict[int, KernelState] = {}
+
+    # -- registration -----------------------------------------------------------------------------------------
+    def register_function(self, host: int, name: int) -> None:
+        kernel = self.module.kernels.get(_string(name))
+        if kernel is not None:
+            most = self.state.machine.device.attributes["max_shared_memory_per_block"]
+            self._kernels[host] = KernelState(kernel, max(0, most - kernel.static_shared_bytes))
+
+    def register_variable(self, host: int, name: int, nbytes: int) -> None:
+        found = self.module.globals.get(_string(name))
+        if found is not None:
+            self.symbols[host] = found
+            self.state.add(Block(*found, _string(name), []), "variable")
+
+    def register_managed(self, pointer: int, name: int) -> None:
+        """`pointer`: where the program looks up the address of its __managed__ variable."""
+        found = self.module.globals.get(_string(name))
+        if found is not None:
+            address, nbytes = found
+            initial = self.state.memory.read(address, nbytes)
+            self.state.memory.share(address)
+            self.state.memory.write(address, initial)
+            store_word(pointer, address)
+            self.symbols[address] = found  # what a call that takes a symbol is given
+            self.state.add(Block(address, nbytes, _string(name), []), "managed variable")
+
+    # -- launches ---------------------------------------------------------------------------------------------
+    def cudaLaunchCooperativeKernel(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, arguments: int, shared: int,
+        stream: int,
+    ) -> None:  # fmt: skip
+        self._launch(function, (gx, gy, gz), (bx, by, bz), arguments, shared, stream, cooperative=True)
+
+    def cudaLaunchKernel(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, arguments: int, shared: int,
+        stream: int,
+    ) -> None:  # fmt: skip
+        self._launch(function, (gx, gy, gz), (bx, by, bz), arguments, shared, stream)
+
+    def cudaLaunchKernelExC(
+        self, function: int, gx: int, gy: int, gz: int, bx: int, by: int, bz: int, arguments: int, shared: int,
+        stream: int, cx: int, cy: int, cz: int, cooperative: int, unknown: int,
+    ) -> None:  # fmt: skip
+        if unknown:
+            raise NotEmulated(f"the launch attribute {unknown} (cudaLaunchAttributeID)")
+        self._launch(
+            function, (gx, gy, gz), (bx, by, bz), arguments, shared, stream, bool(cooperative),
+            (cx, cy, cz) if cx or cy or cz else None,
+        )  # fmt: skip
+
+    def _launch(
+        self, function: int, grid: Shape, block: Shape, arguments: int, shared: int, stream: int,
+        cooperative: bool = False, cluster: Shape | None = None,
+    ) -> None:  # fmt: skip
+        self.streams.check(stream)
+        found = self._kernel(function)
+        kernel = found.kernel
+        if shared > found.most_dynamic:
+            reason = (
+                f"{shared} bytes of dynamic shared memory; this kernel may have {found.most_dynamic}, more after "
+                "cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …)"
+            )
+            self._failed(CudaError(Status.InvalidValue, reason))
+        parameters = _packed(kernel, arguments)
+        work = self.waiting.work(stream)
+        try:
+            record = self.state.machine.launch(
+                kernel, grid, block, parameters, shared, cooperative=cooperative, cluster=cluster,
+                non_portable=found.non_portable,
+            )  # fmt: skip
+        except LaunchRefused as error:
+            status = next(status for kind, status in _REFUSALS if isinstance(error, kind))
+            self._failed(CudaError(status, str(error)), empty=0 in grid)
+        self.state.tell(Launched(record, self.state.call.frames, self._blocks_of(record)))
+        self._guard_arguments(kernel, parameters, *work)
+        if record.status != "completed":
+            asserted = any(finding.kind == "assert" for finding in record.findings)
+            ended = Status.LaunchFailure if record.status == "trap" else Status.LaunchTimeout
+            self.state.sticky = Status.Assert if asserted else ended
+            if not record.findings:
+                self.state.note(
+                    "launch_failed", detail=self.state.sticky.cuda_name, reason=NOT_COMPLETED[record.status]
+                )
+
+    def _failed(self, error: CudaError, *, empty: bool = False) -> NoReturn:
+        """A launch that the device refuses."""
+        self.state.note("launch_failed", detail=error.status.cuda_name, reason=error.reason, empty=empty)
+        raise CudaError(error.status, error.reason, noted=True)
+
+    def _kernel(self, function: int) -> KernelState:
+        if function not in self._kernels:
+            raise CudaError(Status.InvalidDeviceFunction, "this is no kernel of the program")
+        return self._kernels[function]
+
+    def _blocks_of(self, record: LaunchRecord) -> list[Block]:
+        """The allocations that a launch's findings are about, and those that were there before."""
+        found: dict[int, Block] = {}
+        for finding in record.findings:
+            if finding.space != "global" or finding.address is None:
+                continue
+            inside = self.state.allocation(finding.address)
+            near = self.state.allocation(finding.allocation.base) if finding.allocation else None
+            for block in (
+                inside and inside.block, not inside and self.state.freed(finding.address), near and near.block,
+            ):  # fmt: skip
+                if block:
+                    found[block.base] = block
+        return list(found.values())
+
+    def _guard_arguments(self, kernel: Kernel, parameters: bytes, stream: int, number: int) -> None:
+        """Managed and page-locked memory that a kernel has pointers to, or names, is the host's once it has waited; or
+        at any time, where the kernel is written for that."""
+        places = [at for each in kernel.params for at in range(each.offset, each.offset + each.nbytes - 7, 8)]
+        pointers = [int.from_bytes(parameters[at : at + 8], "little") for at in places]
+        named = {name for code in kernel.compiled.values() for name in code.plan.symbols}
+        pointers += [self.module.globals[name][0] for name in sorted(named)]
+        found = [each for each in map(self.state.allocation, pointers) if each and each.host_sees]
+        if found and not _meets_host(kernel):
+            for each in found:
+                self.waiting.guard(each, each.base, each.nbytes, PROT_NONE, stream, number)
+
+    # -- attributes and occupancy -----------------------------------------------------------------------------
+    def cudaFuncSetAttribute(self, function: int, attribute: int, value: int) -> None:
+        found = self._kernel(function)
+        if attribute == _MAX_DYNAMIC:
+            most = self.state.machine.device.attributes["max_shared_memory_per_block_optin"]
+            most -= found.kernel.static_shared_bytes
+            if value > most:
+                raise CudaError(
+                    Status.InvalidValue, f"this kernel can have {most} bytes of dynamic shared memory"
+                )
+            found.most_dynamic = value
+        elif attribute == _NON_PORTABLE:
+            found.non_portable = bool(value)
+        elif attribute != _CARVEOUT:
+            raise CudaError(Status.NotSupported, f"the attribute {attribute} of a kernel is not emulated")
+
+    def cudaFuncSetCacheConfig(self, function: int, config: int) -> None:
+        self._kernel(function)
+
+    def cudaFuncGetAttributes(self, out: int, function: int) -> None:
+        found = self._kernel(function)
+        kernel = found.kernel
+        most = kernel.max_threads or self.state.machine.device.attributes["max_threads_per_block"]
+        values = (
+            kernel.static_shared_bytes, 0, kernel.local_bytes, most, kernel.registers, self.ptx_version,
+            found.most_dynamic,
+        )  # fmt: skip
+        for number, value in enumerate(values):
+            store_word(out + 8 * number, value)
+
+    def cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        self, out: int, function: int, threads: int, shared: int
+    ) -> None:
+        kernel = self._kernel(function).kernel
+        if not 1 <= threads <= 1024:
+            raise CudaError(Status.InvalidValue, f"a block of {threads} threads")
+        total = kernel.static_shared_bytes + shared
+        store_int(out, max_active_blocks(self.state.machine.device, threads, kernel.registers, total))
+
+    cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags = cudaOccupancyMaxActiveBlocksPerMultiprocessor
+
+    def cudaOccupancyAvailableDynamicSMemPerBlock(
+        self, out: int, function: int, blocks: int, threads: int
+    ) -> None:
+        kernel, device = self._kernel(function).kernel, self.state.machine.device
+        most = device.attributes["max_shared_memory_per_block_optin"] - kernel.static_shared_bytes
+        sizes = range(most // 128 * 128, -1, -128)
+        static = kernel.static_shared_bytes
+        fits = (
+            n for n in sizes if max_active_blocks(device, threads, kernel.registers, static + n) >= blocks
+        )
+        store_word(out, next(fits, 0))
+
+
+def _meets_host(kernel: Kernel) -> bool:
+    """Whether a kernel that was launched has atomics, fences or other operations of system scope, by which it and the
+    host may change the same memory at the same time."""
+    flows = [code.plan.flow for code in kernel.compiled.values()]
+    return any("sys" in inst.parts for flow in flows for block in flow.blocks for inst in block.instructions)
+
+
+def _packed(kernel: Kernel, arguments: int) -> bytes:
+    """The arguments, to which the program has pointers, as the kernel's .param space has them."""
+    size = max((each.offset + each.nbytes for each in kernel.params), default=0)
+    packed = bytearray(size)
+    for number, each in enumerate(kernel.params):
+        address = ctypes.c_uint64.from_address(arguments + 8 * number).value
+        packed[each.offset : each.offset + each.nbytes] = host_view(address, each.nbytes).tobytes()
+    return bytes(packed)
+
+
+def _string(address: int) -> str:
+    return ctypes.string_at(address).decode()

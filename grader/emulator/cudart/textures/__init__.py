@@ -1,0 +1,1 @@
+"""CUDA arrays and texture objects, as the runtime has them."""

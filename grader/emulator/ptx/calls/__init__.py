@@ -1,0 +1,1 @@
+"""Calls of device functions, which kernels that are run no longer have."""

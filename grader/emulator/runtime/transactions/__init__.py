@@ -1,0 +1,1 @@
+"""What completes by itself: phases of mbarriers, bulk copies, tensor copies."""

@@ -1,0 +1,65 @@
+"""Loads and stores with hints for the caches, and the shared memory that the system keeps (PTX ISA 9.7.9 and 10)."""
+
+from __future__ import annotations
+
+import numpy as np
+from emulated import Bench
+
+HINTS = """
+.visible .entry k(.param .u64 data)
+{
+.reg .b64 %at, %policy; .reg .b32 %a, %b, %c, %d;
+ld.param.u64 %at, [data];
+createpolicy.fractional.L2::evict_last.L2::evict_unchanged.b64 %policy, 0.5;
+createpolicy.range.global.L2::evict_last.L2::evict_first.b64 %policy, [%at], 16, 32;
+ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%a, %b, %c, %d}, [%at], %policy;
+add.u32 %a, %a, %b; add.u32 %a, %a, %c; add.u32 %a, %a, %d;
+st.global.L2::cache_hint.u32 [%at+16], %a, %policy;
+red.global.add.L2::cache_hint.u32 [%at+20], %a, %policy;
+atom.global.add.L2::cache_hint.u32 %b, [%at+24], %a, %policy;
+prefetch.global.L2::evict_last [%at]; prefetch.global.L2 [%at]; prefetchu.L1 [%at]; discard.global.L2 [%at], 128;
+fence.acquire.gpu; fence.release.cluster; fence.acq_rel.sys;
+st.global.u32 [%at+28], %b;
+ret;
+}
+"""
+
+
+def test_hints_for_caches_change_no_result(bench: Bench) -> None:
+    data = np.array([1, 20, 300, 4000, 0, 5, 6, 0], np.uint32)
+    assert bench.ptx(HINTS, "k", 1, 1, data).arrays[0].tolist() == [1, 20, 300, 4000, 4321, 4326, 4327, 6]
+
+
+SEVERAL_WARPS = """
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+namespace cg = cooperative_groups;
+
+extern "C" __global__ void k(unsigned* x)
+{
+    __shared__ cg::block_tile_memory<128> memory;
+    auto tile = cg::tiled_partition<64>(cg::this_thread_block(memory));
+    x[threadIdx.x] = cg::reduce(tile, x[threadIdx.x], cg::plus<unsigned>());
+}
+"""
+
+
+def test_tiles_of_several_warps_meet_in_reserved_shared_memory(bench: Bench) -> None:
+    x = np.arange(128, dtype=np.uint32)
+    expected = np.repeat(x.reshape(2, 64).sum(1), 64)
+    np.testing.assert_array_equal(bench.clean(SEVERAL_WARPS, "k", 1, 128, x), expected)
+
+
+def test_reserved_shared_memory_lies_beside_the_kernels_own(bench: Bench) -> None:
+    text = """.visible .entry k(.param .u64 out)
+    {
+    .shared .align 4 .b32 own; .reg .b64 %at; .reg .b32 %r<4>; ld.param.u64 %at, [out];
+    mov.u32 %r0, %reserved_smem_offset_begin; mov.u32 %r1, %reserved_smem_offset_end; mov.u32 %r2, own;
+    mov.u32 %r3, %reserved_smem_offset_1; st.shared.u32 [own], 1;
+    st.global.v4.u32 [%at], {%r0, %r1, %r2, %r3};
+    ret;
+    }"""
+    begin, end, own, second = bench.ptx(text, "k", 1, 1, np.zeros(4, np.uint32)).arrays[0].tolist()
+    assert end - begin == 1024
+    assert own >= end or own < begin
+    assert begin <= second <= end - 288
