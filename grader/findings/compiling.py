@@ -13,7 +13,6 @@ from grader.errors import WarpladderError
 
 _RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
 _DEFINED_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
-_REMEDIES = {toolchain.MANAGED: "allocate the memory with cudaMallocManaged instead"}
 _LIBRARIES = re.compile(r"cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nv[A-Zrm]|npp|nccl")
 
 _ERROR = re.compile(r"^(.+?)\((\d+)\): error: (.*)$", re.MULTILINE)
@@ -52,9 +51,9 @@ def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
     file, line = next(((file, line) for _, file, line in error.missing if line), (str(source), None))
     shown = source if Path(file).resolve() == source.resolve() else file
     said = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
-    runtime = [name for name in names if name.lstrip("_").startswith("cuda") or name in _REMEDIES]
+    runtime = [name for name in names if name.lstrip("_").startswith("cuda")]
     library = [name for name in names if _LIBRARIES.match(name)]
     if not runtime and not library:
         return NotCompiled(f"{said} not defined", file=shown, line=line, remedy=_DEFINED_ELSEWHERE)
-    remedy = _RUNTIME_ONLY if library else _REMEDIES.get(runtime[0], ELSEWHERE)
+    remedy = _RUNTIME_ONLY if library else ELSEWHERE
     return NotCompiled(f"{said} not known to ladder run without a GPU", file=shown, line=line, remedy=remedy)

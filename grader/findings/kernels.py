@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from grader.emulator.machine.records import TOOLS, Access, Action, Arrivals, Finding, Kind
+from grader.emulator.machine.records import TENSOR_COPY, TOOLS, Access, Action, Arrivals, Finding, Kind, Phase
 from grader.findings.remedies import remedy
 from grader.results import FindingResult, OtherAccess
 
@@ -37,6 +37,8 @@ def result(finding: Finding, kernel: str) -> FindingResult:
         shape=_list(finding.shape),
         scope=finding.scope,
         other=_other_result(finding.other),
+        owner=_list(finding.owner),
+        absence=finding.absence,
     )
 
 
@@ -59,8 +61,17 @@ def message(finding: Finding) -> str:
 
 
 def _out_of_bounds(finding: Finding) -> str:
+    if finding.before:
+        return _before(finding, *finding.before)
+    if finding.no_texture:
+        return f"{_actor(finding)} fetches from a texture object {finding.address:#x}, which does not exist"
     text = f"{_actor(finding)} {_does(finding)} {_extent(finding)}"
     return f"{text}, in {finding.instruction}" if finding.instruction else text
+
+
+def _before(finding: Finding, dimension: int, at: int) -> str:
+    what = f"{_actor(finding)} stores a box that begins in front of its tensor: coordinate {dimension} of the box"
+    return f"{what} (0 is the innermost) is {at}"
 
 
 def _extent(finding: Finding) -> str:
@@ -73,7 +84,8 @@ def _extent(finding: Finding) -> str:
     allocation, offset = finding.allocation, _offset(finding)
     if finding.space == "shared" and allocation:
         has = f"{allocation.nbytes} bytes" if allocation.nbytes else "no bytes"
-        return f"{at} at byte {offset}, where the block has {has}"
+        whose = f"block {finding.owner}" if finding.owner else "the block"
+        return f"{at} at byte {offset}, where {whose} has {has}"
     if finding.space in ("local", "param"):
         return f"{at} at byte {offset}, beyond its end"
     if allocation is None:
@@ -99,6 +111,8 @@ def _misaligned(finding: Finding) -> str:
     at = f"{finding.address:#x} in {_memory(finding)}"
     if finding.element is not None:
         at = f"`{finding.array}`[{finding.element}], address {finding.address:#x}"
+    if finding.instruction == TENSOR_COPY:
+        return f"{_actor(finding)} copies a box that begins at {at}, which is no multiple of {finding.size} bytes"
     return f"{_actor(finding)} {_does(finding)} {finding.size} bytes at {at}, which is no multiple of {finding.size}"
 
 
@@ -107,10 +121,21 @@ def _uninitialised(finding: Finding) -> str:
 
 
 def _unfinished_copy(finding: Finding) -> str:
-    copy = (
-        f"the cp.async of line {finding.other.line}" if finding.other and finding.other.line else "a cp.async"
-    )
-    return f"{_actor(finding)} {_does(finding)} {_shared_place(finding)} while {copy} to it has not arrived"
+    other = finding.other or Access()
+    copy = f"the copy of line {other.line}" if other.line else "a copy"
+    until = f"{copy} has not read it yet" if other.action == "read" else f"{copy} to it has not arrived"
+    return f"{_actor(finding)} {_does(finding)} {_shared_place(finding)} while {until}"
+
+
+def _unfinished_product(finding: Finding) -> str:
+    if finding.space is None:
+        return f"{finding.instruction} uses a register of a wgmma that no wgmma.wait_group has waited for"
+    product = f"the wgmma of line {finding.other.line}" if finding.other and finding.other.line else "a wgmma"
+    return f"{_actor(finding)} {_does(finding)} {_shared_place(finding)} while {product} may still read it"
+
+
+def _unfenced_product(finding: Finding) -> str:
+    return "a wgmma has no wgmma.fence between it and what its warp has written to its registers"
 
 
 def _race(finding: Finding) -> str:
@@ -120,11 +145,21 @@ def _race(finding: Finding) -> str:
     verb = _VERBS[other.action] if other.action else "accesses"
     too = " too" if other.action in (finding.action, None) else ""
     line = f" in line {other.line}" if other.line else ""
-    barriers = f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
-    return (
-        f"{_actor(finding)} {_does(finding)} {_shared_place(finding)}, which {_other(finding, other)} "
-        f"{verb}{too}{line} with no {barriers} in between"
-    )
+    what = f"{_actor(finding)}{_of_block(finding)} {_does(finding)} {_shared_place(finding)}"
+    return f"{what}, which {_other(finding, other)} {verb}{too}{line} with no {_orders(finding, other)} in between"
+
+
+def _of_block(finding: Finding) -> str:
+    return f" of block {finding.block}" if finding.scope == "cluster" else ""
+
+
+def _orders(finding: Finding, other: Access) -> str:
+    """What would order two accesses to shared memory."""
+    if other.by_copy:
+        return "wait for its mbarrier"
+    if finding.scope == "cluster":
+        return "barrier of the cluster and no mbarrier"
+    return f"{'__syncwarp() or ' if finding.scope == 'warp' else ''}__syncthreads()"
 
 
 def _global_race(finding: Finding, other: Access) -> str:
@@ -171,7 +206,8 @@ def _overtakes(finding: Finding, other: Access) -> str:
 def _stored_read_only(finding: Finding) -> str:
     other = finding.other or Access()
     whom = "the kernel itself" if finding.scope == "warp" else _other(finding, other)
-    return f"{_actor(finding)} reads {_global_place(finding)} through the read-only cache, where {whom} has stored"
+    cache = "a texture" if finding.instruction else "the read-only cache"
+    return f"{_actor(finding)} reads {_global_place(finding)} through {cache}, where {whom} has stored"
 
 
 def _absent_lanes(finding: Finding) -> str:
@@ -208,6 +244,11 @@ def _barrier(finding: Finding) -> str:
 
 
 def _arrivals(barrier: Arrivals, finding: Finding) -> str:
+    if finding.scope == "cluster":
+        return (
+            f"block {finding.block} deadlocked at the barrier of its cluster: {barrier.arrived} of "
+            f"{barrier.expected} threads have arrived, and no others can"
+        )
     if barrier.arrived is not None:
         return (
             f"block {finding.block} deadlocked at barrier {barrier.number}: {barrier.arrived} of "
@@ -217,6 +258,81 @@ def _arrivals(barrier: Arrivals, finding: Finding) -> str:
         f"barrier {barrier.number} for {barrier.expected} threads: a block has the barriers 0 to 15, each for whole "
         f"warps, so for a multiple of 32 threads"
     )
+
+
+def _mbarrier(finding: Finding) -> str:
+    """What is wrong with a phase."""
+    phase, place = finding.phase or Phase("absent"), _shared_place(finding)
+    actor = _actor(finding)
+    match phase.fault:
+        case "absent":
+            return f"{actor} uses {place} as an mbarrier, which no thread of the block has initialised"
+        case "overrun":
+            count = _count(phase.arrived or 0, "arrival")
+            return f"{actor} brings {count} to the mbarrier in {place}, which expects another number"
+        case "refilled":
+            return (
+                f"{actor} arrives for the next copies at the mbarrier in {place} while those of phase {phase.number} "
+                f"are still under way: the stage is filled again before it was consumed"
+            )
+        case "in_use":
+            return (
+                f"{actor} initialises the mbarrier in {place} again while phase {phase.number} is under way"
+            )
+        case "parity":
+            return f"{actor} {_wrong_parity(phase, place)}"
+        case "skipped":
+            return (
+                f"{actor} waits for a phase of the mbarrier in {place} that never completes: earlier phases have "
+                f"completed one after the other with no wait in between"
+            )
+        case "arrivals":
+            return (
+                f"{actor} waits for phase {phase.number} of the mbarrier in {place}, which never completes: "
+                f"{phase.arrived} of "
+                f"{_count(phase.expected or 0, 'arrival')} have come, and no others can"
+            )
+    expected, arrived = phase.expected or 0, phase.arrived or 0
+    bytes_ = f"expects {expected:,} byte{'' if expected == 1 else 's'} in phase {phase.number}, and {arrived:,} arrive"
+    if arrived > expected:
+        return (
+            f"{actor} issues a copy to the mbarrier in {place}, which {bytes_}: the phase is over too early"
+        )
+    return f"{actor} waits for the mbarrier in {place}, which {bytes_}: the phase never completes"
+
+
+def _wrong_parity(phase: Phase, place: str) -> str:
+    """What a wait for another phase than the next does."""
+    number, waited = phase.number or 0, phase.waited or 0
+    wait = f"waits for parity {waited & 1} of the mbarrier in {place}"
+    if waited == number:
+        return (
+            f"{wait}, so for phase {number}, of which nothing has arrived: the phase that it has not waited for yet is "
+            f"another one, of parity {1 - (waited & 1)}"
+        )
+    under_way = f"{wait} while phase {number}, of parity {number & 1}, is under way"
+    if waited < 0:
+        return f"{under_way}: before the first phase is over, a wait for parity 1 passes at once"
+    return f"{under_way}: phase {waited} was waited for before, so that the wait passes at once"
+
+
+def _proxy_fence(finding: Finding) -> str:
+    other = finding.other or Access()
+    line = f" in line {other.line}" if other.line else ""
+    reader = f"the {'wgmma' if finding.instruction == 'wgmma' else 'copy'} that {_actor(finding)} issues"
+    written = f"{_shared_place(finding)}, which {_other(finding, other)} writes{line}"
+    return f"{reader} reads {written}, with no fence.proxy.async in between"
+
+
+def _absent_block(finding: Finding) -> str:
+    actor = f"{_actor(finding)} of block {finding.block}"
+    if finding.absence == "no_such_block":
+        return f"{actor} {_does(finding)} shared memory of a block that its cluster does not have: the rank is too high"
+    if finding.absence == "not_begun":
+        return (
+            f"{actor} {_does(finding)} {_shared_place(finding)}, and nothing says that this block has begun"
+        )
+    return f"{actor} {_does(finding)} {_shared_place(finding)}, which may have ended by then: it does not wait for that"
 
 
 def _trap(finding: Finding) -> str:
@@ -233,11 +349,16 @@ _MESSAGES: Mapping[Kind, Callable[[Finding], str]] = {
     "uninitialised_shared": _uninitialised,
     "race": _race,
     "unfinished_copy": _unfinished_copy,
+    "unfinished_product": _unfinished_product,
+    "unfenced_product": _unfenced_product,
     "uninitialised": _uninitialised_value,
     "undefined_shuffle": _undefined_shuffle,
     "absent_lanes": _absent_lanes,
     "stored_read_only": _stored_read_only,
     "barrier": _barrier,
+    "mbarrier": _mbarrier,
+    "proxy_fence": _proxy_fence,
+    "absent_block": _absent_block,
     "trap": _trap,
     "assert": _assert,
 }
@@ -250,7 +371,8 @@ def _actor(finding: Finding) -> str:
     if not finding.any_of_warp:
         return f"thread {finding.thread}"
     warp = f"the warp of thread {finding.thread}"
-    met = finding.kind == "race" and finding.other is not None and finding.other.thread == finding.thread
+    other = finding.other or Access()
+    met = finding.kind == "race" and other.thread == finding.thread and finding.scope != "cluster"
     return f"another thread of {warp}" if met else warp
 
 
@@ -263,6 +385,10 @@ def _other(finding: Finding, other: Access) -> str:
     thread for both."""
     if finding.scope == "grid":
         return f"block {other.block}" if other.block else "another block"
+    if other.by_copy:
+        return "a copy"
+    if finding.scope == "cluster":
+        return f"thread {other.thread} of block {other.block}"
     if other.thread is None:
         return "another thread of the block"
     if finding.scope == "warp" and (other.any_of_warp or other.thread == finding.thread):
@@ -278,6 +404,11 @@ def _memory(finding: Finding) -> str:
 
 
 def _shared_place(finding: Finding) -> str:
+    place = _place_in_block(finding)
+    return f"{place} of block {finding.owner}" if finding.owner else place
+
+
+def _place_in_block(finding: Finding) -> str:
     if finding.element is not None and finding.shape is not None:
         index = "".join(f"[{at}]" for at in _indices(finding.element, finding.shape))
         return f"`{finding.array}{index}` in shared memory"

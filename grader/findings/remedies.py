@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from grader.emulator.machine.records import Finding, Kind
+from grader.emulator.machine.records import TENSOR_COPY, Finding, Kind, PhaseFault
 
 GUARD = "Guard the access: threads that have no element must not touch memory."
 ALIGN = (
@@ -17,7 +17,7 @@ REACH_BARRIERS = (
 )
 TRAPS = (
     "The compiler puts a trap where code has no meaning, such as an access through a null pointer; __trap() is one as "
-    "well."
+    "well. So is, here, a stack that is full: see to it that every function that calls itself comes to an end."
 )
 _SHARED_BYTES = (
     "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
@@ -69,11 +69,87 @@ _BARRIER_OR_ATOMIC = (
     "add up in shared memory first."
 )
 _WAIT_FOR_COPY = (
-    "Wait for its group (cp.async.wait_group, __pipeline_wait_prior) and then for the other threads."
+    "Wait for its group (consumer_wait() of a cuda::pipeline, __pipeline_wait_prior, cp.async.wait_group) and then for "
+    "the other threads; or let every thread wait for the phase of its mbarrier (wait(token) of a cuda::barrier, "
+    "mbarrier.try_wait)."
 )
+_INIT_MBARRIER = (
+    "Let one thread initialise the mbarrier (mbarrier.init, init(&barrier, count)), and put a __syncthreads() behind "
+    "that."
+)
+_WAIT_FOR_FREE_STAGE = (
+    "Let those who fill a stage wait until it is free, on an mbarrier of its own, before they arrive for its next "
+    "use."
+)
+_REMEDIES_OF_PHASES: Mapping[PhaseFault, str] = {
+    "absent": _INIT_MBARRIER,
+    "overrun": (
+        "The count at its initialisation is that of all arrivals of one phase: wait for each phase before arriving at "
+        "the next."
+    ),
+    "refilled": _WAIT_FOR_FREE_STAGE,
+    "in_use": (
+        "Initialise each mbarrier once, in front of the __syncthreads() behind which it is used; it goes on from phase "
+        "to phase by itself."
+    ),
+    "arrivals": (
+        "The count at its initialisation is that of all arrivals of one phase. Where nothing has arrived, look at the "
+        "parity: the first phase has 0, and it changes with every phase."
+    ),
+    "skipped": f"{_WAIT_FOR_FREE_STAGE} A wait knows only whether the number of completed phases is even.",
+    "bytes": (
+        "Announce exactly the bytes of the phase's copies (expect_tx), all of them before the first can arrive: those "
+        "of every box in full, also at the edges."
+    ),
+    "parity": (
+        "The n-th wait for an mbarrier, counted from 0, is for parity n % 2; only a wait for a stage to become free, "
+        "as it is at the start, begins with parity 1. In a ring, n is the step divided by the number of stages."
+    ),
+}
+_PROXY_FENCE = (
+    "Let every thread that writes what a bulk copy or a wgmma reads execute fence.proxy.async.shared::cta behind its "
+    "writes, and put the barrier between that and the copy or the wgmma."
+)
+_ALIGN_BOX = (
+    "A box begins at a multiple of 16 bytes of a row, or a GPU stops with an illegal instruction: take a first "
+    "coordinate that is one, times the bytes of an element."
+)
+_BEGIN_INSIDE = (
+    "A box that is stored may end outside of its tensor, but begins inside: take no negative coordinate, which a load "
+    "alone allows; a GPU stops with an illegal instruction."
+)
+_WAIT_UNTIL_READ = (
+    "Let the thread that issues the copy wait until that has read its source (cp.async.bulk.wait_group.read), and all "
+    "threads for that one, before they write there anew."
+)
+_WAIT_FOR_PHASE = "Let every thread that touches what the copy brings wait for the phase of its mbarrier."
 _PLAIN_LOAD = (
     "Load it without __ldg() and `const … __restrict__`: the read-only cache need not see what the launch itself "
     "stores."
+)
+_CLUSTER_SYNC = (
+    "Put a barrier of the cluster (cluster.sync()) between the accesses, or let the one wait for an mbarrier at which "
+    "the other arrives."
+)
+_BEGUN = (
+    "Begin with a barrier of the cluster, cluster.sync(), behind whatever the block initialises: only then have all of "
+    "its blocks begun."
+)
+_STAY = (
+    "Let every block wait until the others have done with its shared memory: end with a barrier of the cluster, "
+    "cluster.sync(), behind the last access and the wait for the last copy."
+)
+_ALL_BLOCKS = (
+    "Every thread of every block of the cluster has to arrive at its barrier, or to have left the kernel: move it out "
+    "of the `if`."
+)
+_IN_CLUSTER = (
+    "Is the rank below the number of the cluster's blocks, and the array as large there as its indices go?"
+)
+_LATER_FETCH = "Fetch it in a later launch: a texture need not see what the launch itself stores."
+_CREATE_TEXTURE = (
+    "Create the object with cudaCreateTextureObject before the launch, pass the kernel what that gave, and destroy it "
+    "only when no kernel uses it any more."
 )
 _ALL_LANES = "Let all lanes of the mask come here, and put the condition on what they do with the result."
 _ADD_ATOMICALLY = (
@@ -86,20 +162,47 @@ def remedy(finding: Finding) -> str:
     """What would mend it."""
     if finding.kind == "race":
         return _remedy_of_race(finding)
-    if finding.kind == "out_of_bounds" and finding.space == "shared":
-        return _SHARED_BYTES
-    if finding.rows_of is not None:
-        return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
-    if finding.kind == "out_of_bounds" and _is_first_thread(finding) and _lies_behind_rows(finding):
-        return _INDEX.format(stride=_stride(finding))
+    if finding.no_texture or (finding.kind == "stored_read_only" and finding.instruction):
+        return _CREATE_TEXTURE if finding.no_texture else _LATER_FETCH
+    if finding.absence is not None or finding.scope == "cluster":
+        return _remedy_of_cluster(finding)
+    if finding.kind == "out_of_bounds":
+        return _remedy_of_index(finding)
     if finding.returned is not None:
         return _RETURNED.format(line=finding.returned)
+    if finding.kind == "misaligned" and finding.instruction == TENSOR_COPY:
+        return _ALIGN_BOX
     if finding.kind == "misaligned" and finding.size != 16:
         return (
             f"An access of {finding.size} bytes needs an address that is a multiple of {finding.size}: take single "
             "elements where rows do not begin at one."
         )
+    if finding.phase is not None:
+        return _REMEDIES_OF_PHASES[finding.phase.fault]
+    if finding.kind == "unfinished_copy" and finding.other is not None and finding.other.action == "read":
+        return _WAIT_UNTIL_READ
     return _REMEDIES[finding.kind]
+
+
+def _remedy_of_index(finding: Finding) -> str:
+    """Of an access out of bounds."""
+    if finding.before is not None:
+        return _BEGIN_INSIDE
+    if finding.space == "shared":
+        return _IN_CLUSTER if finding.owner else _SHARED_BYTES
+    if finding.rows_of is not None:
+        return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
+    if _is_first_thread(finding) and _lies_behind_rows(finding):
+        return _INDEX.format(stride=_stride(finding))
+    return _RETURNED.format(line=finding.returned) if finding.returned is not None else GUARD
+
+
+def _remedy_of_cluster(finding: Finding) -> str:
+    if finding.absence == "no_such_block":
+        return _IN_CLUSTER
+    if finding.kind == "barrier":
+        return _ALL_BLOCKS
+    return _BEGUN if finding.absence == "not_begun" else _STAY
 
 
 def _is_first_thread(finding: Finding) -> bool:
@@ -121,6 +224,10 @@ def _stride(finding: Finding) -> str:
 def _remedy_of_race(finding: Finding) -> str:
     if finding.accumulates:
         return _ADD_ATOMICALLY.format(array=finding.array or "sum")
+    if finding.other is not None and finding.other.by_copy:
+        return _WAIT_FOR_PHASE
+    if finding.scope == "cluster":
+        return _CLUSTER_SYNC
     if finding.space != "global":
         return _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
     if finding.scope == "grid" and finding.blocks_wait and finding.action == "read":
@@ -139,6 +246,12 @@ _REMEDIES: Mapping[Kind, str] = {
     "misaligned": ALIGN,
     "uninitialised_shared": _INITIALISE,
     "unfinished_copy": _WAIT_FOR_COPY,
+    "unfinished_product": (
+        "Put wgmma.commit_group behind the wgmma, and in front of this line a wgmma.wait_group that covers its group."
+    ),
+    "unfenced_product": (
+        "Put wgmma.fence in front of the first wgmma, and again wherever accumulators or operand A were written since."
+    ),
     "uninitialised": "Give every variable and every element of a local array a value before it is read.",
     "undefined_shuffle": (
         "Let every lane that is read take part in the shuffle, name it in the mask, and use the result only in lanes "
@@ -147,6 +260,9 @@ _REMEDIES: Mapping[Kind, str] = {
     "absent_lanes": _ALL_LANES,
     "stored_read_only": _PLAIN_LOAD,
     "barrier": REACH_BARRIERS,
+    "mbarrier": _INIT_MBARRIER,
+    "proxy_fence": _PROXY_FENCE,
+    "absent_block": _STAY,
     "trap": TRAPS,
     "assert": "The kernel's own assert() failed.",
 }

@@ -9,7 +9,19 @@ from typing import get_args
 import pytest
 
 from grader.emulator.machine import findings as found_by_the_emulator
-from grader.emulator.machine.records import TOOLS, Access, Allocation, Finding, Kind, Tool
+from grader.emulator.machine.records import (
+    TENSOR_COPY,
+    TOOLS,
+    Absence,
+    Access,
+    Allocation,
+    Arrivals,
+    Finding,
+    Kind,
+    Phase,
+    PhaseFault,
+    Tool,
+)
 from grader.findings.kernels import message, result
 from grader.findings.remedies import remedy
 from grader.results import FindingResult, OtherAccess
@@ -61,6 +73,21 @@ def test_every_kind_has_a_tool_words_a_remedy_and_a_place_in_the_book() -> None:
         assert f"`{kind}`" in book
 
 
+def test_a_handle_of_no_texture_is_named() -> None:
+    found = of_b("out_of_bounds", 0, address=7, size=None, no_texture=True)
+    assert message(found) == "thread (1, 0, 0) fetches from a texture object 0x7, which does not exist"
+    assert remedy(found).startswith("Create the object with cudaCreateTextureObject before the launch")
+
+
+def test_a_texture_of_what_the_launch_stores_is_named() -> None:
+    found = of_b(
+        "stored_read_only", 0, other=Access("write", block=FIRST), scope="grid", instruction="tex.1d"
+    )
+    assert "through a texture, where" in message(found)
+    assert remedy(found).startswith("Fetch it in a later launch")
+    assert "through the read-only cache, where" in message(replace(found, instruction=None))
+
+
 def test_an_access_out_of_bounds_names_array_and_element() -> None:
     text = message(of_b("out_of_bounds", 4 * 524))
     assert text == "thread (1, 0, 0) reads `B`[524], where `B` has 131 elements"
@@ -110,6 +137,13 @@ def test_an_address_that_is_not_aligned() -> None:
     says = "reads 16 bytes at `B`[1], address 0x700000100004, which is no multiple of 16"
     assert says in message(of_b("misaligned", 4, size=16))
     assert remedy(of_b("misaligned", 4, size=16)).startswith("A float4 needs")
+
+
+def test_a_box_that_begins_at_an_address_that_is_not_aligned() -> None:
+    box = of_b("misaligned", 4, size=16, instruction=TENSOR_COPY)
+    says = "copies a box that begins at `B`[1], address 0x700000100004, which is no multiple of 16 bytes"
+    assert says in message(box)
+    assert remedy(box).startswith("A box begins at a multiple of 16 bytes of a row")
     assert "a multiple of 4: take single elements" in remedy(of_b("misaligned", 2))
 
 
@@ -197,8 +231,95 @@ def test_who_adds_without_an_atomic_is_told_to_and_not_to_wait() -> None:
 
 def test_a_copy_that_has_not_arrived_tells_its_line() -> None:
     text = message(of_tile("unfinished_copy", other=Access("write", 5)))
-    assert text.endswith("at byte 132 (`tile`) while the cp.async of line 5 to it has not arrived")
-    assert "while a cp.async to it has" in message(of_tile("unfinished_copy"))
+    assert text.endswith("at byte 132 (`tile`) while the copy of line 5 to it has not arrived")
+    assert "while a copy to it has" in message(of_tile("unfinished_copy"))
+    reads = of_tile("unfinished_copy", action="write", other=Access("read", 5))
+    assert message(reads).endswith("at byte 132 (`tile`) while the copy of line 5 has not read it yet")
+    assert "wait_group.read" in remedy(reads)
+
+
+def test_what_a_phase_lacks() -> None:
+    def told(fault: PhaseFault, arrived: int = 0, expected: int = 0, waited: int = 0) -> str:
+        return message(of_tile("mbarrier", phase=Phase(fault, arrived, expected, 3, waited)))
+
+    assert "uses shared memory at byte 132 (`tile`) as an mbarrier, which no thread" in told("absent")
+    assert "brings 5 arrivals" in told("overrun", 5)
+    assert "31 of 32 arrivals have come" in told("arrivals", 31, 32)
+    assert "one after the other with no wait" in told("skipped")
+    assert "expects 1,024 bytes in phase 3, and 512 arrive: the phase never completes" in told(
+        "bytes", 512, 1024
+    )
+    assert "issues a copy to the mbarrier" in told("bytes", 1024, 512)
+    assert "expects 512 bytes in phase 3, and 1,024 arrive: the phase is over too early" in told(
+        "bytes", 1024, 512
+    )
+    assert "while those of phase 3 are still under way: the stage is filled again" in told("refilled")
+    assert "again while phase 3 is under way" in told("in_use")
+    remedies = {remedy(of_tile("mbarrier", phase=Phase(fault))) for fault in get_args(PhaseFault)}
+    assert len(remedies) == len(get_args(PhaseFault))
+
+
+def test_a_wait_for_the_wrong_parity_names_both_phases() -> None:
+    def told(number: int, waited: int) -> str:
+        return message(of_tile("mbarrier", phase=Phase("parity", number=number, waited=waited)))
+
+    place = "the mbarrier in shared memory at byte 132 (`tile`)"
+    assert f"waits for parity 0 of {place} while phase 3, of parity 1, is under way" in told(3, 2)
+    assert "phase 2 was waited for before, so that the wait passes at once" in told(3, 2)
+    assert f"waits for parity 1 of {place} while phase 0, of parity 0, is under way" in told(0, -1)
+    assert "before the first phase is over, a wait for parity 1 passes at once" in told(0, -1)
+    assert f"waits for parity 1 of {place}, so for phase 3, of which nothing has arrived" in told(3, 3)
+
+
+def test_a_box_in_front_of_its_tensor_tells_the_coordinate() -> None:
+    finding = of_b("out_of_bounds", 0, action="write", before=(1, -2))
+    assert "coordinate 1 of the box (0 is the innermost) is -2" in message(finding)
+    assert "take no negative coordinate" in remedy(finding)
+
+
+def test_a_copy_is_no_thread() -> None:
+    copied = of_tile("race", scope="block", other=Access("write", 5, by_copy=True))
+    assert message(copied).endswith("which a copy writes in line 5 with no wait for its mbarrier in between")
+    assert "phase" in remedy(copied)
+    unfenced = of_tile("proxy_fence", scope="block", other=Access("write", 5, thread=FIRST))
+    assert message(unfenced) == (
+        "the copy that thread (1, 0, 0) issues reads shared memory at byte 132 (`tile`), which thread (0, 0, 0) writes "
+        "in line 5, with no fence.proxy.async in between"
+    )
+    assert message(replace(unfenced, instruction="wgmma")).startswith(
+        "the wgmma that thread (1, 0, 0) issues reads"
+    )
+
+
+def test_what_blocks_of_a_cluster_do_to_each_other() -> None:
+    race = of_tile("race", scope="cluster", owner=SECOND, other=Access("write", 5, SECOND, (3, 0, 0)))
+    assert message(race) == (
+        "thread (1, 0, 0) of block (0, 0, 0) reads shared memory at byte 132 (`tile`) of block (1, 0, 0), which thread "
+        "(3, 0, 0) of block (1, 0, 0) writes in line 5 with no barrier of the cluster and no mbarrier in between"
+    )
+    assert "cluster.sync()" in remedy(race)
+    shown = result(of_tile("absent_block", owner=SECOND, absence="ended"), "k")
+    assert (shown.owner, shown.absence) == ([1, 0, 0], "ended")
+    told = {
+        absence: message(of_tile("absent_block", owner=SECOND, absence=absence))
+        for absence in get_args(Absence)
+    }
+    assert "and nothing says that this block has begun" in told["not_begun"]
+    assert "which may have ended by then" in told["ended"]
+    assert "the rank is too high" in told["no_such_block"]
+    remedies = {
+        remedy(of_tile("absent_block", owner=SECOND, absence=absence)) for absence in get_args(Absence)
+    }
+    assert len(remedies) == len(told)
+    beyond = of_tile("out_of_bounds", owner=SECOND, size=4, allocation=Allocation(0, 128))
+    assert message(beyond).endswith(
+        "4 bytes of shared memory at byte 132, where block (1, 0, 0) has 128 bytes"
+    )
+    apart = Finding("barrier", 7, 1, FIRST, scope="cluster", arrivals=Arrivals(0, 32, 64))
+    assert message(apart).startswith(
+        "block (0, 0, 0) deadlocked at the barrier of its cluster: 32 of 64 threads"
+    )
+    assert "cluster" in remedy(apart)
 
 
 def test_what_warps_and_blocks_do_together() -> None:
@@ -223,7 +344,10 @@ def test_a_result_has_what_is_known() -> None:
     assert (shown.address, shown.offset, shown.allocation_bytes) == (BASE + 8, 8, 524)
     assert shown.other is not None
     assert (shown.other.action, shown.other.line, shown.other.thread) == ("write", 6, [32, 0, 0])
+    assert "consumer_wait()" in remedy(of_tile("unfinished_copy")), "as CUDA C++ writes it, not PTX alone"
+    assert "wait(token)" in remedy(of_tile("unfinished_copy"))
     trap = result(Finding("trap", 0, 1), "scale")
+    assert "calls itself" in remedy(Finding("trap", 0, 1))
     assert (trap.line, trap.block, trap.thread, trap.offset, trap.other) == (None, None, None, None, None)
 
 
