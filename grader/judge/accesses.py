@@ -19,18 +19,19 @@ from grader.judge.child.protocol import Launch, Pointer, Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.correctness.findings import ArrayType, shape_in_shared
-from grader.judge.correctness.verdict import Limits
 from grader.judge.kernels import case_run
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.case_runner import emulator_seconds, instruction_budget
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.counting import product
+from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, greeting
 from grader.judge.runners.runner import Runner
 from grader.results import Accesses, ArrayAccess, LaunchAccesses
 from grader.workbook.cuda_source import SharedArray, shared_arrays
-from grader.workbook.kernel_file import KernelFile, PlannedLaunch, plan
+from grader.workbook.kernel_file import KernelFile
+from grader.workbook.launches.plan import PlannedLaunch, plan
 from grader.workbook.reference import Problem
 from grader.workbook.topic import KernelTopic, Topic
 
@@ -48,9 +49,8 @@ ROUNDS = 2
 MOST_BYTES = 1 << 18
 """Of all arrays together, for the sake of these rounds."""
 
-MULTIPROCESSORS, MANY_MULTIPROCESSORS = 1, 1 << 16
-"""Of the GPU that launch blocks are told of: so few that small arrays keep all of its blocks busy. And so many that no
-grid is limited by them."""
+MANY_MULTIPROCESSORS = 1 << 16
+"""Of the GPU that launch blocks are told of: so many that no grid is limited by them."""
 
 WORD = 4
 """Bytes of an element whose type is not known."""
@@ -87,7 +87,7 @@ def of_files(topic: KernelTopic, files: Sequence[KernelFile], arch: str | None =
 
 
 def _accesses(topic: KernelTopic, kernel: Kernel, runner: Runner) -> Accesses:
-    limits = {**greeting(runner).limits, "multiprocessor_count": MULTIPROCESSORS}
+    limits = {**greeting(runner).limits, "multiprocessor_count": _multiprocessors(topic, kernel)}
     problem = small_problem(topic, kernel, limits)
     made = cases.make(problem, "exact")
     case = CaseRun(kernel, kernel.plan(problem, limits), made, CaseStore(topic).get(made))
@@ -96,6 +96,13 @@ def _accesses(topic: KernelTopic, kernel: Kernel, runner: Runner) -> Accesses:
         last = _run(topic, case, runner, lambda blocks: blocks - 1)
         found = last if len(_written(last)) > len(_written(found)) else found
     return Accesses(topic.name, str(kernel.file.path), problem, found)
+
+
+def _multiprocessors(topic: KernelTopic, kernel: Kernel) -> int:
+    """Of the GPU that launch blocks are told of: one, so that small arrays keep all of its blocks busy, or FEW where
+    one has a single block."""
+    on_one = _grids(_launches(kernel, topic.sizes_count, 1))
+    return FEW if max(map(product, on_one), default=FEW) < FEW else 1
 
 
 def _run(

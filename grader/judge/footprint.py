@@ -10,7 +10,8 @@ from grader.judge.forecast import architecture
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.counting import product
 from grader.judge.refused import Refused
-from grader.workbook.kernel_file import KernelFile, plan
+from grader.workbook.kernel_file import KernelFile
+from grader.workbook.launches.plan import plan
 from grader.workbook.reference import Problem
 
 

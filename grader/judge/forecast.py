@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.what_if import Modelled
 from grader.judge.kinds import kind_of
+from grader.judge.runners.fitting import at_a_time
 from grader.judge.runners.pool import DevicePool, Progress, silent
 from grader.workbook import compiler
 from grader.workbook.ladder import Rung
@@ -33,7 +34,7 @@ def forecast(
     device: DeviceSpec,
     problem: Problem | None = None,
     progress: Progress | None = None,
-    jobs: int = 2,
+    jobs: int | None = None,
 ) -> Forecast:
     """Model every rung of a topic on a device, at its `main` sizes but for those in `problem`.
 
@@ -41,7 +42,7 @@ def forecast(
     """
     sizes = topic.problem("main", problem)
     report = progress or silent
-    with DevicePool("emulator", architecture(device), jobs) as pool:
+    with DevicePool("emulator", architecture(device), jobs or at_a_time(topic)) as pool:
         model = kind_of(topic).model(pool, device, sizes)
 
         def examine(rung: Rung[SourceFile]) -> Modelled:

@@ -18,6 +18,8 @@ _SHOWN = 3  # errors in a message; the log has them all
 _NAME_MAP = "__nv_name_map"  # where NVRTC says it looks up name expressions
 _BOUNDS = r"(?:__launch_bounds__\s*\([^)]{0,200}\)\s*)?"
 _KERNEL = re.compile(rf"__global__\s+(?:static\s+)?{_BOUNDS}void\s+{_BOUNDS}(\w+)")
+_ABORTED = "Ptx assembly aborted due to errors"  # said after ptxas's errors
+_PTX_INSTRUCTION = re.compile(r"[Ii]nstruction '([\w.:]+)'")
 _TOO_MUCH_SHARED = re.compile(
     r"Entry function '([^']+)' uses too much shared data \((\w+) bytes, (\w+) max\)"
 )
@@ -30,6 +32,8 @@ _REMEDIES = {
     "<cstdio>, <cassert>, <limits>; CUDA's C++ library is under <cuda/std/…>",
     "explicitly marked as a __host__ function": "a header that is included here is for host code as well; include the "
     "part of it that is for device code, such as <cub/block/block_reduce.cuh> in place of <cub/cub.cuh>",
+    "not supported on .target": 'of wgmma and setmaxnreg, the head of the launch block says smallest_arch = "sm_90a": '
+    "other devices then leave the file out; --device emulator --arch sm_90a runs it",
     "invalid value for --gpu-architecture": "NVRTC 13 compiles for sm_75 and later, such as sm_80 or sm_90a",
 }
 
@@ -236,6 +240,12 @@ def adds_floats_in_global_memory(ptx: str) -> bool:
     return any(".shared" not in opcode for opcode in sums)
 
 
+def specific_instruction(ptx: str) -> str | None:
+    """An instruction of a module's code that sm_90a has and neither sm_90 nor a later GPU: wgmma or setmaxnreg."""
+    found = re.search(r"^\s*(?:@!?%\w+ )?(wgmma|setmaxnreg)\.", ptx, re.M)
+    return found[1] if found else None
+
+
 def zero_constants(ptx: str) -> tuple[str, ...]:
     """The `__constant__` variables that a module's code uses and that hold zeros unless they are copied to."""
     names = re.findall(r"^(?:\.visible )?\.const (?:\.align \d+ )?\.\w+ ([\w$]+)(?:\[\d+\])?;", ptx, re.M)
@@ -250,11 +260,14 @@ def declared_kernels(source: str) -> tuple[str, ...]:
 def _worth_showing(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The errors; those about looking up kernels follow from the others, so they count only alone."""
     errors = [item for item in diagnostics if item.severity == "error"]
-    return [item for item in errors if item.file != _NAME_MAP] or errors[:1]
+    causes = [item for item in errors if item.file != _NAME_MAP and item.message != _ABORTED]
+    return causes or errors[:1]
 
 
 def _where(item: Diagnostic, file: Path) -> str:
-    """The line of an error, and the header that it is in."""
+    """The line of an error, and the header that it is in; ptxas knows neither."""
+    if item.line == 0:
+        return item.file
     inside = "" if item.file == file.name else f"{'/'.join(Path(item.file).parts[-2:])}, "
     return f"{inside}line {item.line}"
 
@@ -265,7 +278,19 @@ def _place(errors: Sequence[Diagnostic], source: str, file: Path) -> int | None:
         return errors[0].line
     if errors and errors[0].file == _NAME_MAP:
         return _block_line(source, f'"{_looked_up(errors[0])}"')
+    if errors and (found := _PTX_INSTRUCTION.search(errors[0].message)):
+        return _only_line(source, found[1])
     return None
+
+
+def _only_line(source: str, instruction: str) -> int | None:
+    """The line whose inline PTX has this instruction; None where there are several, or none."""
+    lines = [
+        number
+        for number, line in enumerate(source.splitlines(), 1)
+        if instruction in line and not line.lstrip().startswith("//")
+    ]
+    return lines[0] if len(lines) == 1 else None
 
 
 def _block_line(source: str, text: str) -> int | None:
@@ -296,6 +321,11 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
         used, most = int(shared[2], 16), int(shared[3], 16)
         message = f"{shared[1]} declares {used:,} bytes of static shared memory; the most is {most:,}"
         return message, "use smaller tiles"
+    if "open source file" in item.message and "/" in item.file:
+        return (
+            item.message,
+            "that is one of CUDA's own headers: `ladder doctor` says which package it is missing from",
+        )
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
     return _with_excerpt(item), remedy or _missing(item.message)
 

@@ -18,7 +18,8 @@ _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _INTEGER = re.compile(r"\b(?:constexpr|const)\s+[\w\s]{0,40}?\b(\w+)\s*=\s*([^;,{}]{1,200});")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+(\S[^\n]{0,200})$", re.MULTILINE)
 _DECLARATION = re.compile(
-    r"__shared__\s+(?:(?:__align__|alignas)\s*\(\s*\w+\s*\)\s+)?(?:volatile\s+)?([A-Za-z_]\w*)\s+([^\s;=(][^;=(]{0,400});"
+    r"__shared__\s+(?:(?:__align__|alignas)\s*\(\s*\w+\s*\)\s+)?(?:volatile\s+)?"
+    r"((?:unsigned\s+)?long\s+long|[A-Za-z_]\w*)\s+([^\s;=(][^;=(]{0,400});"
 )
 _DECLARATOR = re.compile(r"(\w+)\s*((?:\[[^\[\]]*\]\s*)+)$")
 
@@ -39,6 +40,7 @@ _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|-
 _BYTES = {
     "char": 1, "bool": 1, "half": 2, "__half": 2, "short": 2, "int": 4, "unsigned": 4, "float": 4, "half2": 4,
     "__half2": 4, "double": 8, "float2": 8, "int2": 8, "float4": 16, "int4": 16,
+    "long long": 8, "unsigned long long": 8, "uint64_t": 8,
 }  # fmt: skip
 
 
@@ -67,8 +69,9 @@ def shared_arrays(source: str) -> Mapping[str, tuple[SharedArray, ...]]:
     found: dict[str, tuple[SharedArray, ...]] = {}
     for kind, declarators in _DECLARATION.findall(text):
         for name, extents in _declared(declarators, numbers):
-            if kind in _BYTES:
-                found[name] = (*found.get(name, ()), SharedArray(_BYTES[kind], extents))
+            itemsize = _BYTES.get(" ".join(kind.split()))
+            if itemsize:
+                found[name] = (*found.get(name, ()), SharedArray(itemsize, extents))
     return found
 
 

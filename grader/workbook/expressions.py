@@ -82,11 +82,11 @@ class Expression:
 
     @cached_property
     def subject(self) -> Expression | None:
-        """The left side of the first comparison: in a claim, the quantity that is bounded."""
-        for node in ast.walk(self._tree):
-            if isinstance(node, ast.Compare):
-                return Expression(ast.unparse(node.left))
-        return None
+        """The left side of the comparison that is written first: in a claim, the quantity that is bounded."""
+        comparisons = [node for node in ast.walk(self._tree) if isinstance(node, ast.Compare)]
+        if not comparisons:
+            return None
+        return Expression(ast.unparse(min(comparisons, key=lambda node: node.col_offset).left))
 
     def evaluate(self, values: Mapping[str, Number]) -> Number:
         """The value under `values`; a condition gives a bool. Raises ExpressionError."""

@@ -29,10 +29,17 @@ def number(value: float, count: int = 4) -> str:
 
 
 def compact(value: float) -> str:
-    """Whole numbers in full, others to four digits, with an exponent if need be: 1,048,576, 0.3333, 5.96e-08."""
+    """Whole numbers in full, others to four digits, the smallest with an exponent: 1,048,576, 0.3333, 5.96e-08."""
     if abs(value) < _LARGE and float(value).is_integer():
         return f"{int(value):,}"
-    return f"{value:.4g}"
+    return in_full(f"{value:,.4g}")
+
+
+def in_full(text: str) -> str:
+    """A large number as %g writes it, without its exponent: 1.4e+03 is 1,400."""
+    if "e+" not in text or abs(value := float(text.replace(",", ""))) >= _LARGE:
+        return text
+    return f"{value:,.0f}"
 
 
 def element(value: float | str) -> str:

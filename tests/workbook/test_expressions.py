@@ -87,6 +87,9 @@ def test_subject_is_what_a_claim_bounds() -> None:
     assert subject is not None
     assert subject.evaluate(VALUES) == 6.4
     assert parse("M + N").subject is None
+    first = parse("(M >= 1 or N >= 2) and 2 * K >= 3").subject
+    assert first is not None
+    assert first.text == "M"
 
 
 @given(st.integers(0, 10**12), st.integers(1, 10**6))

@@ -9,7 +9,8 @@ from grader.errors import WarpladderError
 from grader.workbook import topics
 from grader.workbook.content import content_root
 from grader.workbook.expressions import parse
-from grader.workbook.kernel_file import KernelFile, parse_kernel_file, parse_source, plan
+from grader.workbook.kernel_file import KernelFile, parse_kernel_file, parse_source
+from grader.workbook.launches.plan import plan
 from grader.workbook.signature import parse_signature
 
 GEMM = parse_signature("gemm(const float* A, const float* B, float* C, int M, int N, int K)")
@@ -147,12 +148,9 @@ KERNEL, GRID, BLOCK = 'kernel = "gemm"', "grid = [1]", "block = [1]"
         (["[[launch]]", KERNEL, GRID, BLOCK, 'args = ["A", "D"]'], 6, "`args` names `D`"),
         (["[[launch]]", KERNEL, GRID, BLOCK, 'args = "A"'], 6, "not a list of names"),
         (["[[launch]]", KERNEL, GRID, BLOCK, 'zero = ["A"]'], 6, "it can name C"),
-        (
-            ["[[launch]]", KERNEL, GRID, BLOCK, "cooperative = true"],
-            6,
-            "cooperative launches are not run yet",
-        ),
-        (["[[launch]]", KERNEL, GRID, BLOCK, "cluster = [2]"], 6, "clusters are not run yet"),
+        (["[[launch]]", KERNEL, GRID, BLOCK, "cooperative = 1"], 6, "not true or false"),
+        (["[[launch]]", KERNEL, GRID, BLOCK, "cluster = [1, 1, 1, 2]"], 6, "`cluster` has 4 dimensions"),
+        (['smallest_arch = "hopper"', "[[launch]]", KERNEL, GRID, BLOCK], 2, "`hopper` is no architecture"),
         (["[[scratch]]", 'name = "A"', 'dtype = "int32"', "shape = [1]"], 3, "is a parameter"),
         (["[[scratch]]", 'name = "x"', 'dtype = "object"', "shape = [1]"], 4, "`object` is no dtype"),
         (["[[scratch]]", 'name = "x"', 'dtype = "half"', "shape = [1]"], 4, "C++'s half is float16 here"),

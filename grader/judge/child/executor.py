@@ -38,6 +38,7 @@ from grader.judge.child.protocol import (
     Run,
     Scalar,
     Stage,
+    Tensor,
     Timed,
     Trace,
     Upload,
@@ -117,8 +118,9 @@ class Executor:
         self.memory = memory
         self.buffers: dict[str, Buffer] = {}
         self.modules: dict[str, Any] = {}
-        self.images: dict[str, bytes] = {}
+        self.images: dict[str, Load] = {}
         self.functions: dict[tuple[str, str], Any] = {}
+        self.tensor_maps: dict[tuple[Tensor, int], Any] = {}
         self.staged: dict[str, Staged] = {}
         self.hosts = Hosts(device)
         self._do: dict[type, Callable[[Any], Value]] = {
@@ -187,11 +189,13 @@ class Executor:
         return found.tobytes()
 
     def load(self, op: Load) -> None:
-        self.images[op.module] = op.image
+        self.images[op.module] = op
         self.reload(Reload(op.module))
 
     def reload(self, op: Reload) -> None:
-        self.modules[op.module] = self.driver.module_from_buffer(self.images[op.module])
+        loaded = self.images[op.module]
+        load = self.device.ext.extended_module if loaded.extended else self.driver.module_from_buffer
+        self.modules[op.module] = load(loaded.image)
         self.functions = {key: item for key, item in self.functions.items() if key[0] != op.module}
 
     def run(self, op: Run) -> list[Record]:
@@ -255,7 +259,12 @@ class Executor:
             attribute = self.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             function.set_attribute(attribute, launch.shared_bytes)
         arguments = [self.argument(argument) for argument in launch.args]
-        function(*arguments, grid=launch.grid, block=launch.block, shared=launch.shared_bytes)
+        extended = (
+            {"cluster": launch.cluster, "cooperative": launch.cooperative}
+            if self.images[module].extended
+            else {}
+        )
+        function(*arguments, grid=launch.grid, block=launch.block, shared=launch.shared_bytes, **extended)
 
     def function(self, module: str, symbol: str) -> Any:
         key = (module, symbol)
@@ -263,11 +272,29 @@ class Executor:
             self.functions[key] = self.modules[module].get_function(symbol)
         return self.functions[key]
 
-    def argument(self, argument: Pointer | Scalar) -> Any:
-        """What PyCUDA packs: an unsigned 64-bit address, or a NumPy scalar of the declared type."""
+    def argument(self, argument: Pointer | Scalar | Tensor) -> Any:
+        """What PyCUDA packs: an unsigned 64-bit address, or a NumPy scalar of the declared type; and tensor maps."""
+        if isinstance(argument, Tensor):
+            return self.tensor_map(argument, self.buffers[argument.buffer].pointer)
         if isinstance(argument, Pointer):
             return np.uint64(self.buffers[argument.buffer].pointer)
         return np.dtype(argument.dtype).type(argument.value)
+
+    def tensor_map(self, seen: Tensor, pointer: int) -> Any:
+        """A tensor map of the buffer where it lies, encoded once."""
+        key = (seen, pointer)
+        if key not in self.tensor_maps:
+            nbytes = np.dtype(seen.dtype).itemsize
+            self.tensor_maps[key] = self.device.ext.tensor_map(
+                pointer,
+                "UINT8" if seen.dtype == "int8" else seen.dtype.upper(),
+                seen.shape[::-1],
+                [stride * nbytes for stride in reversed(seen.strides)],
+                seen.box[::-1],
+                swizzle=seen.swizzle,
+                nan_fill=seen.nan,
+            )
+        return self.tensor_maps[key]
 
     def library(self, op: Library) -> None:
         self.prepared_library(op)()

@@ -106,7 +106,12 @@ class ChildProcess:
     """
 
     def __init__(
-        self, device: str, arch: str = "", threads: int | None = None, role: Role | None = None
+        self,
+        device: str,
+        arch: str = "",
+        threads: int | None = None,
+        role: Role | None = None,
+        cores: int | None = None,
     ) -> None:
         self._memory = os.memfd_create("ladder-judge")
         self._map: mmap.mmap | None = None
@@ -118,7 +123,7 @@ class ChildProcess:
         self._replies, child_replies = os.pipe()
         for descriptor in (self._requests, self._replies):
             os.set_blocking(descriptor, False)
-        descriptors = (child_requests, child_replies, self._memory)
+        descriptors = (child_requests, child_replies, self._memory, *([] if cores is None else [cores]))
         self._role = role = role or launching(device)
         self._process = start(
             role.box,

@@ -72,6 +72,7 @@ class Load(Struct, frozen=True, tag=True):
 
     module: str
     image: bytes
+    extended: bool = False  # its kernels are launched with clusters, cooperatively, or with tensor maps
 
 
 class Reload(Struct, frozen=True, tag=True):
@@ -93,6 +94,19 @@ class Scalar(Struct, frozen=True, tag=True):
     value: int | float
 
 
+class Tensor(Struct, frozen=True, tag=True):
+    """An argument: a buffer as the Tensor Memory Accelerator is to see it. The outermost dimension comes first, and
+    strides are in elements, of all dimensions but the innermost."""
+
+    buffer: str
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    swizzle: int  # bytes
+    nan: bool  # what lies outside is NaN, not 0
+
+
 class Launch(Struct, frozen=True):
     """One kernel launch. `shared_bytes` is dynamic; `zero` names buffers cleared just before, `constant` pairs
     of a module's variable and the buffer copied into it; `blocks` are the linear ids of the only blocks to run
@@ -103,12 +117,19 @@ class Launch(Struct, frozen=True):
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     shared_bytes: int
-    args: tuple[Pointer | Scalar, ...]
+    args: tuple[Pointer | Scalar | Tensor, ...]
     zero: tuple[str, ...] = ()
     constant: tuple[tuple[str, str], ...] = ()
     blocks: tuple[int, ...] | None = None
     enough: int | None = None
     traced: int | None = None
+    cluster: tuple[int, int, int] = (1, 1, 1)
+    cooperative: bool = False
+
+    @property
+    def buffers(self) -> frozenset[str]:
+        """Of its arguments, those behind tensor maps included."""
+        return frozenset(item.buffer for item in self.args if not isinstance(item, Scalar))
 
 
 class Run(Struct, frozen=True, tag=True):

@@ -1,7 +1,9 @@
-"""The process that only launches. It is started with `DEVICE ARCH THREADS REQUESTS REPLIES MEMORY`, confined.
+"""The process that only launches. It is started, confined, with `DEVICE ARCH THREADS REQUESTS REPLIES MEMORY
+[CORES]`.
 
-It never sees an expected result, and the parent trusts nothing it says about being right. REQUESTS,
-REPLIES and MEMORY are file descriptors; standard output is for what kernels and schedules print.
+It never sees an expected result, and the parent trusts nothing it says about being right. REQUESTS, REPLIES, MEMORY
+and CORES, by which several emulators share the cores, are file descriptors; standard output is for what kernels and
+schedules print.
 """
 
 from __future__ import annotations
@@ -85,11 +87,12 @@ def launching(device: cuda.Cuda, memory: int) -> Executor:
 def run(arguments: list[str], executor: Callable[[cuda.Cuda, int, int], Doer]) -> None:
     """Pick the device, say hello, serve. `executor` is given the device, MEMORY and REPLIES."""
     kind, arch, threads, *descriptors = arguments
-    requests, replies, memory = map(int, descriptors)
+    requests, replies, memory, *cores = map(int, descriptors)
     try:
         device = cuda.select(kind, arch or None)
-        if device.kind == "emulator" and threads != "all":
-            emulation().threads = int(threads)
+        if device.kind == "emulator":
+            emulation().threads = None if threads == "all" else int(threads)
+            emulation().shared = cores[0] if cores else None
         does, greeting = executor(device, memory, replies), hello(device)
     except Exception as error:
         send(replies, Hello("emulator", "", arch, 0, {}, None, None, failure(0, error)))

@@ -29,27 +29,35 @@ def _arithmetic(worth: Mapping[str, int]) -> dict[str, float]:
 
 
 _FLOP = _arithmetic({_ADDITIONS: 1, _PRODUCTS: 1, _BOTH: 2})
-_TENSOR = dict.fromkeys(metrics.TENSOR_OPS.values(), 1.0)
+_TENSOR = dict.fromkeys(metrics.TENSOR_FLOP, 1.0)
 
 SUMS: Mapping[str, Mapping[str, float]] = {
-    # Global memory, local memory and constants, as far as a thread gets a value of them; cp.async is a global load.
+    # Global memory, local memory and constants, as far as a thread gets a value of them; cp.async is a global load. TMA
+    # counts as well, an instruction as a request.
     "load_sectors": _equal(
         metrics.GLOBAL_SECTORS["ld"],
         metrics.GLOBAL_SECTORS["atom"],
         metrics.LOCAL_SECTORS["ld"],
+        metrics.TMA_SECTORS["ld"],
         metrics.CONSTANT_INSTRUCTIONS,
     ),
     "load_requests": _equal(
         metrics.GLOBAL_REQUESTS["ld"],
         metrics.GLOBAL_REQUESTS["atom"],
         metrics.LOCAL_REQUESTS["ld"],
+        metrics.BULK_COPIES["ld"],
         metrics.CONSTANT_INSTRUCTIONS,
     ),
+    "async_load_requests": _equal(metrics.ASYNC_COPIES, metrics.BULK_COPIES["ld"]),
     "store_sectors": _equal(
-        *(metrics.GLOBAL_SECTORS[kind] for kind in ("st", "atom", "red")), metrics.LOCAL_SECTORS["st"]
+        *(metrics.GLOBAL_SECTORS[kind] for kind in ("st", "atom", "red")),
+        *(metrics.TMA_SECTORS[kind] for kind in ("st", "red")),
+        metrics.LOCAL_SECTORS["st"],
     ),
     "store_requests": _equal(
-        *(metrics.GLOBAL_REQUESTS[kind] for kind in ("st", "atom", "red")), metrics.LOCAL_REQUESTS["st"]
+        *(metrics.GLOBAL_REQUESTS[kind] for kind in ("st", "atom", "red")),
+        *(metrics.BULK_COPIES[kind] for kind in ("st", "red")),
+        metrics.LOCAL_REQUESTS["st"],
     ),
     "constant_loads": _equal(metrics.CONSTANT_INSTRUCTIONS),
     # Shared memory.
@@ -69,9 +77,9 @@ SUMS: Mapping[str, Mapping[str, float]] = {
 
 
 def with_sums(counters: Mapping[str, int]) -> dict[str, int]:
-    """Counters, and the sums of them."""
+    """Counters, 0 for those that nothing was counted of, and the sums of them."""
     sums = {
         name: round(sum(counters.get(metric, 0) * worth for metric, worth in parts.items()))
         for name, parts in SUMS.items()
     }
-    return {**counters, **sums}
+    return {**dict.fromkeys(metrics.NAMES, 0), **counters, **sums}

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import Finding
+from grader.emulator.machine.records import Finding, PhaseFault
 from grader.findings import kernels
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
@@ -40,6 +40,8 @@ def located(
     """Records whose findings name elements, where they are about one of these arrays, or about one that `source`
     declares in shared memory; the `return` that threads have left by which are missing; whether threads that race
     add to an element; and which of the problem's `sizes` was taken for the length of a row, where rows have another."""
+    if not any(record.findings for record in records):
+        return tuple(records)
     declared = shared_arrays(source)
 
     def located(record: Record, finding: Finding) -> Finding:
@@ -107,13 +109,23 @@ def _with_rows(finding: Finding, source: str, sizes: Mapping[str, int]) -> Findi
     return replace(finding, rows_of=others[0]) if len(named) == len(others) == 1 else finding
 
 
+_CAUSES: Sequence[PhaseFault] = ("absent", "parity", "bytes", "refilled")
+
+
 def results(records: Sequence[Record]) -> list[FindingResult]:
     """All findings of some launches, in the order of the launches."""
     return [
-        kernels.result(item, record.kernel) for record in records for item in _wider_first(record.findings)
+        kernels.result(item, record.kernel) for record in records for item in _causes_first(record.findings)
     ]
 
 
-def _wider_first(findings: Sequence[Finding]) -> list[Finding]:
-    """Races between warps before those of lanes of one warp: a __syncthreads() mends both."""
-    return sorted(findings, key=lambda item: item.kind == "race" and item.scope == "warp")
+def _causes_first(findings: Sequence[Finding]) -> list[Finding]:
+    """What is wrong with phases of mbarriers before what follows from it, a wait that passes too early before bytes
+    other than expected. And races between warps before those of lanes of one warp: a __syncthreads() mends both."""
+
+    def rank(item: Finding) -> int:
+        if item.phase is not None:
+            return _CAUSES.index(item.phase.fault) - len(_CAUSES) if item.phase.fault in _CAUSES else 0
+        return int(item.kind == "race" and item.scope == "warp")
+
+    return sorted(findings, key=rank)

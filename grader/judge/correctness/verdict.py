@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from grader.emulator import metrics
 from grader.emulator.machine.orders import CROWDED, Order
 from grader.findings.remedies import ALIGN, GUARD, REACH_BARRIERS, TRAPS
-from grader.judge.child.protocol import Failure, Launch, Record
+from grader.judge.child.protocol import Failure, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
 from grader.judge.refused import Lost, Refused
@@ -73,64 +73,6 @@ def wrong_index(array: str, found: str, right: str) -> str:
         f"Every element is what `{array}[{found}]` in place of `{array}[{right}]` gives: the values of `{array}` "
         f"follow the {found}, and have to follow the {right}."
     )
-
-
-Limits = Mapping[str, int]
-
-
-def of_limits(launch: Launch, static_shared: int, registers: int, limits: Limits) -> Refused | None:
-    """Refuse a launch that the device cannot make, before the driver says "invalid argument"."""
-    threads = launch.block[0] * launch.block[1] * launch.block[2]
-    if threads > limits["max_threads_per_block"]:
-        return _cannot_launch(
-            f"a block of {_by(launch.block)} = {threads} threads, where the device takes at most "
-            f"{limits['max_threads_per_block']}",
-            "Make `block` smaller and let each thread compute more elements, or use more blocks.",
-        )
-    for axis, extent in zip("xyz", launch.block, strict=True):
-        if extent > limits[f"max_block_dim_{axis}"]:
-            most = limits[f"max_block_dim_{axis}"]
-            return _cannot_launch(
-                f"a block of {extent} threads in {axis}, where the device takes at most {most}",
-                "Put more of the block's threads in x.",
-            )
-    for axis, extent in zip("xyz", launch.grid, strict=True):
-        if extent > limits[f"max_grid_dim_{axis}"]:
-            most = limits[f"max_grid_dim_{axis}"]
-            return _cannot_launch(
-                f"a grid of {extent} blocks in {axis}, where the device takes at most {most}",
-                "Put the longer side of the grid in x, or let each block do more.",
-            )
-    return _of_resources(threads, static_shared, launch.shared_bytes, registers, limits)
-
-
-def _of_resources(
-    threads: int, static_shared: int, dynamic_shared: int, registers: int, limits: Limits
-) -> Refused | None:
-    shared = static_shared + dynamic_shared
-    if shared > limits["max_shared_memory_per_block_optin"]:
-        return _cannot_launch(
-            f"{shared:,} bytes of shared memory a block ({static_shared:,} static, {dynamic_shared:,} "
-            f"dynamic), where the device has {limits['max_shared_memory_per_block_optin']:,}",
-            "Make the tiles smaller.",
-        )
-    # Registers are given to whole warps, in units of 256.
-    taken = -(-threads // 32) * -(-registers * 32 // 256) * 256
-    if taken > limits["max_registers_per_block"]:
-        return _cannot_launch(
-            f"{threads} threads of {registers} registers need {taken:,}, where a block has at most "
-            f"{limits['max_registers_per_block']:,}",
-            "Make the block smaller, or add __launch_bounds__(threads) to the kernel.",
-        )
-    return None
-
-
-def _cannot_launch(what: str, remedy: str) -> Refused:
-    return Refused("error", f"The kernel cannot be launched: {what}. {remedy}")
-
-
-def _by(extents: Sequence[int]) -> str:
-    return " × ".join(str(extent) for extent in extents)
 
 
 FAULTS = {"ILLEGAL_ADDRESS": GUARD, "MISALIGNED_ADDRESS": ALIGN}

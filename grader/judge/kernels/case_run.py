@@ -47,10 +47,7 @@ class CaseRun:
 
     def dtype(self, name: str) -> np.dtype[Any]:
         """The element type of an array, by name."""
-        for item in self.planned.scratch:
-            if item.name == name:
-                return item.dtype
-        return self.kernel.file.signature[name].dtype
+        return self.kernel.file.dtype(name)
 
     def sizes(self) -> dict[str, int]:
         """Bytes of every array, by name."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from grader.analysis.devices import board
@@ -11,7 +12,7 @@ from grader.errors import WarpladderError
 from grader.judge.claims.scoring import elsewhere
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
-from grader.judge.kernels import counting, submission
+from grader.judge.kernels import counting, parts, submission
 from grader.judge.kernels.case_runner import CaseRunner, accuracy, error_bound
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.kernels.track import KernelCandidate, KernelTrack
@@ -83,13 +84,15 @@ class KernelClimb:
             self.progress(rung.id, "compile")
             submission.compile_it(current, self.pool.arch)
             if self.on_gpu:
+                self.progress(rung.id, "judge")
                 with self.pool.judge() as runner:
-                    self._judge(rung.id, current, runner)
+                    submission.try_cases(current, self._cases(runner), cases.public(self.topic))
                 with self.pool.emulator() as runner:
                     self._count(rung.id, current, runner)
             else:
                 with self.pool.emulator() as runner:
-                    self._judge(rung.id, current, runner)
+                    self.progress(rung.id, "judge")
+                    self._judge(current, runner)
                     self._count(rung.id, current, runner)
                     self.progress(rung.id, "model")
                     submission.model(current, self._cases(runner), self.counted, self.main)
@@ -99,9 +102,15 @@ class KernelClimb:
     def _cases(self, runner: Runner) -> CaseRunner:
         return CaseRunner(self.topic, self.store, runner)
 
-    def _judge(self, rung: str, current: KernelSubmission, runner: Runner) -> None:
-        self.progress(rung, "judge")
-        submission.try_cases(current, self._cases(runner), cases.public(self.topic))
+    def _judge(self, current: KernelSubmission, runner: Runner) -> None:
+        """On this emulator, and on those that no rung needs."""
+        tried = cases.public(self.topic)
+        later = (self.counted, self.main)
+        found = parts.run_all(current.compiled, self._cases(runner), tried, later, self._beside)
+        submission.try_cases(current, found, tried)
+
+    def _beside(self, work: Callable[[CaseRunner], None]) -> Future[None]:
+        return self.pool.beside(lambda runner: work(self._cases(runner)))
 
     def _count(self, rung: str, current: KernelSubmission, runner: Runner) -> None:
         self.progress(rung, "count")

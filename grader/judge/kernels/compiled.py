@@ -10,13 +10,16 @@ from functools import cached_property
 
 from grader.emulator.nvrtc.compilation import PINNED, Build, Resources
 from grader.errors import WarpladderError
-from grader.judge.child.protocol import DeviceKind, Launch, Load, Pointer, Scalar
-from grader.judge.correctness.verdict import Limits, of_limits
+from grader.judge.child.protocol import DeviceKind, Launch, Load, Pointer, Scalar, Tensor
+from grader.judge.kernels.limits import Limits, by_architecture, by_limits
 from grader.judge.refused import Refused
 from grader.workbook import compiler
 from grader.workbook.compiler import CompileFailed
 from grader.workbook.expressions import nearest
-from grader.workbook.kernel_file import KernelFile, LaunchPlan, PlannedLaunch, ScratchArray, plan
+from grader.workbook.kernel_file import KernelFile
+from grader.workbook.launches import tensor_map
+from grader.workbook.launches.plan import LaunchPlan, PlannedLaunch, ScratchArray, plan
+from grader.workbook.launches.tensor_map import TensorMap
 
 _IMAGES = {"gpu": "pycuda", "emulator": "emulator"}
 
@@ -48,7 +51,7 @@ class Kernel:
 
         Raises Refused where that compiler refuses what the pinned one has accepted.
         """
-        return Load(self.module, self._built_with(cubins).image(_IMAGES[kind]))
+        return Load(self.module, self._built_with(cubins).image(_IMAGES[kind]), self.file.extended)
 
     def _built_with(self, cuda: int) -> Build:
         if cuda == PINNED:
@@ -81,11 +84,11 @@ class Kernel:
         except WarpladderError as error:
             raise Refused("error", str(error)) from None
         launches = tuple(self._launch(item, problem) for item in planned.launches)
-        for launch in launches:
+        for item, launch in zip(planned.launches, launches, strict=True):
             used = self.resources(launch)
-            refusal = of_limits(launch, used.shared_bytes, used.registers, limits)
-            if refusal:
-                raise refusal
+            impossible = by_limits(launch, used.shared_bytes, used.registers, limits)
+            if impossible:
+                raise impossible.refused(self.file.path, item.spec)
         return Planned(launches, planned.scratch, _kernels(planned))
 
     def _launch(self, item: PlannedLaunch, problem: Mapping[str, int]) -> Launch:
@@ -97,9 +100,14 @@ class Kernel:
             args=tuple(self._argument(argument, problem) for argument in item.args),
             zero=item.zero,
             constant=item.constant,
+            cluster=item.cluster,
+            cooperative=item.cooperative,
         )
 
-    def _argument(self, item: str | int, problem: Mapping[str, int]) -> Pointer | Scalar:
+    def _argument(self, item: str | int | TensorMap, problem: Mapping[str, int]) -> Pointer | Scalar | Tensor:
+        if isinstance(item, TensorMap):
+            sides = (item.shape, item.strides, item.box)
+            return Tensor(item.array, str(item.dtype), *sides, item.swizzle, item.fill == "nan")
         if isinstance(item, int):
             return Scalar("int32", item)
         if item not in problem:
@@ -116,6 +124,10 @@ def prepare(file: KernelFile, arch: str) -> Kernel:
 
     The file's constants need a second, cheaper compilation, which runs beside the first.
     """
+    if not file.runs_on(arch):
+        raise Refused("skip", f"needs {file.smallest_arch}")
+    if refusal := by_architecture(file, arch):
+        raise refusal
     names = file.constant_names
     try:
         with ThreadPoolExecutor(1) as beside:
@@ -128,16 +140,31 @@ def prepare(file: KernelFile, arch: str) -> Kernel:
         if error.file is None:
             raise
         raise Refused("error", str(error)) from None
+    _check_architecture(kernel)
     _check_parameters(kernel)
     _check_constants(kernel)
     return kernel
 
 
+def _check_architecture(kernel: Kernel) -> None:
+    """Refuse a file that leaves out that it is for one architecture alone: on others it would not even compile."""
+    file = kernel.file
+    instruction = compiler.specific_instruction(kernel.build.ptx)
+    if instruction is None or (file.smallest_arch or "").endswith("a"):
+        return
+    raise Refused(
+        "error",
+        f"{file.path.name}:{file.arch_line}: the file uses {instruction}, which exists on sm_90a alone. Write "
+        'smallest_arch = "sm_90a" at the head of the launch block; other devices then leave the file out.',
+    )
+
+
 def _check_parameters(kernel: Kernel) -> None:
     """Refuse kernels whose parameters are not what the launch block passes: the driver would not notice."""
+    sizes = {size.name: size.nbytes for size in kernel.file.signature.sizes}
+    sizes |= {item.name: tensor_map.BYTES for item in kernel.file.tensor_maps}
     for launch in kernel.file.launches:
         declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])
-        sizes = {size.name: size.nbytes for size in kernel.file.signature.sizes}
         passed = tuple(sizes.get(item, 8) if isinstance(item, str) else 4 for item in launch.args)
         line = launch.line_of("args")
         if len(declared) == len(passed) and declared != passed:
@@ -147,7 +174,7 @@ def _check_parameters(kernel: Kernel) -> None:
                 "error",
                 f"{kernel.file.path.name}:{line}: `{launch.kernel}` has a parameter of {declared[place]} bytes "
                 f"in the place of `{item if isinstance(item, str) else item.text}`, which has {passed[place]}. "
-                f"Pointers have 8 bytes, an int has 4. The topic's parameters: {kernel.file.signature}.",
+                f"Pointers have 8 bytes, an int 4, a CUtensorMap 128. The topic's parameters: {kernel.file.signature}.",
             )
         if declared != passed:
             names = ", ".join(item if isinstance(item, str) else item.text for item in launch.args)

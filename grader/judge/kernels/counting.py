@@ -18,7 +18,7 @@ _WORTH = {"add": 1, "mul": 1, "fma": 2}
 FLOP = {metrics.ARITHMETIC[letter + name]: flop for letter in "fdh" for name, flop in _WORTH.items()}
 """Floating-point operations an instruction, by counter: ffma, dadd and so on; a multiply-add is two."""
 
-_SHARED_LOADS = (metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS)
+_SHARED_LOADS = (metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS, metrics.TENSOR_PIPES["gmma"])
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,12 @@ def of_whole_grids(records: Sequence[Record]) -> dict[str, int]:
 
 def flop(counters: dict[str, int]) -> int:
     """Floating-point operations that were executed."""
-    on_tensor_cores = sum(counters.get(name, 0) for name in metrics.TENSOR_OPS.values())
-    return on_tensor_cores + sum(counters.get(name, 0) * worth for name, worth in FLOP.items())
+    return tensor_flop(counters) + sum(counters.get(name, 0) * worth for name, worth in FLOP.items())
+
+
+def tensor_flop(counters: dict[str, int]) -> int:
+    """Those on Tensor Cores."""
+    return sum(counters.get(name, 0) for name in metrics.TENSOR_FLOP)
 
 
 def dram_bytes(records: Sequence[Record]) -> int:

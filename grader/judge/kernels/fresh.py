@@ -12,8 +12,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from grader.judge.child.protocol import Pointer, Run
-from grader.judge.correctness.verdict import Limits
 from grader.judge.kernels.compiled import Kernel, prepare
+from grader.judge.kernels.limits import Limits
 from grader.judge.runners.runner import PAGE
 from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.signature import parse_signature

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.model import ModelledTime, launch_stats, modelled_time
 from grader.emulator import metrics
-from grader.judge.child.protocol import Allocate, Launch, Operation, Pointer, Record, Release, Repeat, Run
+from grader.judge.child.protocol import Allocate, Launch, Operation, Record, Release, Repeat, Run
 from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.correctness.verdict import of_failure, of_records
 from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
-from grader.judge.kernels.counting import product
+from grader.judge.kernels.counting import product, tensor_flop
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
 from grader.judge.runners.runner import Runner
 from grader.workbook.reference import Problem
@@ -30,6 +30,9 @@ INSTRUCTIONS = 8_000_000
 """Blocks of each launch that are run: as many as take about so many warp instructions, within these limits.
 They are spread evenly over the grid, so that edges weigh no more than they do."""
 
+TENSOR_FLOP = 512
+"""Additions and multiplications of a Tensor Core that are emulated in the time of another warp instruction."""
+
 LONGEST_BLOCK = 64_000_000
 """Warp instructions: a block that executes more is not run. Those of the ladders execute a hundredth of it."""
 
@@ -37,11 +40,18 @@ MANY_TIMES = 8.0
 
 
 def blocks_to_run(counted: Sequence[Record], planned: Planned, growth: float) -> int:
-    """How many blocks of each launch to run at a size with `growth` times the work of the counted one."""
-    executed = sum(record.counters[metrics.WARP_INSTRUCTIONS] for record in counted) * growth
-    blocks = sum(product(launch.grid) for launch in planned.launches)
-    affordable = INSTRUCTIONS * blocks / max(executed, 1.0)
-    return int(max(FEWEST_BLOCKS, min(MOST_BLOCKS, affordable)))
+    """How many blocks of each launch to run at a size with `growth` times the work of the counted one: as many as can
+    be afforded of those that take longest."""
+    heaviest = max(
+        _effort(record.counters) * growth / product(launch.grid)
+        for record, launch in zip(counted, planned.launches, strict=False)
+    )
+    return int(max(FEWEST_BLOCKS, min(MOST_BLOCKS, INSTRUCTIONS / max(heaviest, 1.0))))
+
+
+def _effort(counters: dict[str, int]) -> float:
+    """What a launch takes to emulate, in warp instructions of the usual effort."""
+    return counters[metrics.WARP_INSTRUCTIONS] + tensor_flop(counters) / TENSOR_FLOP
 
 
 def sampled(launch: Launch, count: int) -> Launch:
@@ -84,7 +94,7 @@ def sample(
     bytes, as much as all of them need: the emulator has no memory behind addresses that are not touched. Nothing is
     copied into constant memory.
     """
-    names = {item.buffer for launch in launches for item in launch.args if isinstance(item, Pointer)}
+    names = {name for launch in launches for name in launch.buffers}
     before: list[Operation] = [Allocate(name, room) for name in sorted(names)]
     given = {name: array for name, array in inputs.items() if name in names}
     sizes = {name: array.nbytes for name, array in given.items()}

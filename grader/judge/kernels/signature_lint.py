@@ -1,4 +1,5 @@
-"""What is odd about a kernel that failed: parameters of other types than what it is passed, constants nobody set.
+"""What is odd about a kernel that failed: parameters of other types than what it is passed, constants nobody set; and
+what to look at where it uses TMA or wgmma.
 
 This refuses nothing. To move floats as unsigned words, or halves in pairs, is honest; but where a kernel has failed,
 its reader wants to know that `out` went through a double*.
@@ -11,7 +12,7 @@ from collections.abc import Iterator
 from grader.errors import WarpladderError
 from grader.judge.kernels.compiled import Kernel
 from grader.workbook import compiler
-from grader.workbook.kernel_file import Argument, LaunchSpec
+from grader.workbook.launches.spec import Argument, LaunchSpec
 
 _NAMES = {
     "float16": "half",
@@ -31,6 +32,36 @@ _BYTES = ("char", "signed char", "unsigned char")
 def of(kernel: Kernel, arch: str) -> str | None:
     """A sentence about the first thing that is odd, if anything is."""
     return of_types(kernel, arch) or of_constants(kernel)
+
+
+def of_tiles(kernel: Kernel) -> str | None:
+    """What to compare in a kernel whose result is wrong and whose tiles come by TMA or are multiplied by wgmma."""
+    copies, products = (
+        f"{name}." in kernel.build.ptx for name in ("cp.async.bulk.tensor", "wgmma.mma_async")
+    )
+    looks = []
+    if copies:
+        looks.append(
+            "the coordinates of each box, the innermost dimension first, as against `shape`, outermost first"
+        )
+    if products:
+        looks.append(
+            "each wgmma's descriptors: the start of the tile and of every step of k, and both distances"
+        )
+    if copies and products:
+        looks.append("the swizzle, which the tensor map and the descriptor have to tell alike")
+    return (
+        f"The kernel uses {' and '.join(_units(copies, products))}: check {'; '.join(looks)}."
+        if looks
+        else None
+    )
+
+
+def _units(copies: bool, products: bool) -> Iterator[str]:
+    if copies:
+        yield "TMA"
+    if products:
+        yield "wgmma"
 
 
 def of_constants(kernel: Kernel) -> str | None:
@@ -71,16 +102,14 @@ def _of_launch(kernel: Kernel, number: int, types: tuple[str | None, ...]) -> It
 
 
 def _meant(kernel: Kernel, item: Argument) -> str | None:
-    """The type of what is passed: "float*", "int"."""
+    """The type of what is passed: "float*", "int"; None where C++ may call it by several names."""
     if not isinstance(item, str):
         return "int"
-    scratch = {array.name: array.dtype for array in kernel.file.scratch}
-    if item in scratch:
-        name = _NAMES.get(scratch[item].name)
-        return None if name is None else f"{name}*"
-    parameter = kernel.file.signature[item]
-    name = _NAMES.get(parameter.dtype.name)
-    return name if name is None or parameter.kind == "size" else f"{name}*"
+    if item in {found.name for found in kernel.file.tensor_maps}:
+        return None
+    name = _NAMES.get(kernel.file.dtype(item).name)
+    is_size = item in {size.name for size in kernel.file.signature.sizes}
+    return name if name is None or is_size else f"{name}*"
 
 
 def _suits(named: str, meant: str) -> bool:

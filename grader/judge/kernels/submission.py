@@ -245,7 +245,11 @@ def explain(current: KernelSubmission, runner: CaseRunner, case: Case) -> None:
 
 
 def lint_signature(current: KernelSubmission, arch: str) -> None:
-    """Put what is odd about the parameters of a kernel that failed before the reason."""
+    """Put what is odd about the parameters of a kernel that failed before the reason, and behind it what to look at
+    where nothing but a wrong result is known."""
     odd = signature_lint.of(current.compiled, arch)
-    if odd is not None and current.refusal is not None:
-        current.refusal = current.refusal.saying(f"{odd} {current.refusal.reason}")
+    wrong = bool(current.cases and current.cases[-1].first_mismatch) and not current.findings
+    look_at = signature_lint.of_tiles(current.compiled) if wrong and odd is None else None
+    if current.refusal is not None:
+        parts = filter(None, (odd, current.refusal.reason, look_at))
+        current.refusal = current.refusal.saying(" ".join(parts))

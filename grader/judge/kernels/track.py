@@ -30,9 +30,9 @@ from grader.judge.child.protocol import (
     Library,
     LibraryArray,
     Operation,
-    Pointer,
     Reply,
     Run,
+    Scalar,
     Timed,
     Upload,
 )
@@ -356,7 +356,9 @@ def _whole_words(nbytes: int) -> int:
 def renamed(launch: Launch, names: Mapping[str, str]) -> Launch:
     """A launch with its buffers called otherwise."""
     args = tuple(
-        Pointer(names.get(argument.buffer, argument.buffer)) if isinstance(argument, Pointer) else argument
+        argument
+        if isinstance(argument, Scalar)
+        else msgspec.structs.replace(argument, buffer=names.get(argument.buffer, argument.buffer))
         for argument in launch.args
     )
     zero = tuple(names.get(name, name) for name in launch.zero)

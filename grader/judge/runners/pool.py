@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TypeVar
@@ -32,8 +33,8 @@ REMEDY = "run `ladder doctor`, or use --device emulator"
 class DevicePool:
     """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture.
 
-    Emulators share the machine's cores: with several, each runs its blocks on one thread, a single one on `threads`, or
-    on as many as there are cores. Where the emulator is used for sure, nothing waits for a child until it is needed.
+    Emulators share the machine's cores, or `threads` of them: a launch runs on those that no other has, and on one
+    in any case. Where the emulator is used for sure, nothing waits for a child until it is needed.
     """
 
     def __init__(
@@ -44,8 +45,12 @@ class DevicePool:
         if arch is not None:
             check_arch(arch)
         self._gpu_in_use = threading.Lock()
-        threads = threads if jobs == 1 else 1
-        self._emulators = [Runner("emulator", self.arch, threads) for _ in range(jobs)]
+        self._lock = threading.Lock()
+        self._working = 0  # how many have work for an emulator, or will have
+        self._waiting: list[tuple[Future[None], Callable[[Runner], None]]] = []
+        self._helpers = ThreadPoolExecutor(jobs)
+        self._cores = os.memfd_create("ladder-cores") if jobs > 1 else None
+        self._emulators = [Runner("emulator", self.arch, threads, cores=self._cores) for _ in range(jobs)]
         self._free: queue.Queue[Runner] = queue.Queue()
         for runner in self._emulators:
             self._free.put(runner)
@@ -78,14 +83,60 @@ class DevicePool:
 
     def spread(self, work: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
         """`work` done on all items, as many at a time as there are emulators; results in the items' order."""
+
+        def one(item: Item) -> Result:
+            try:
+                return work(item)
+            finally:
+                self._done()
+
+        with self._lock:
+            self._working += len(items)
         with ThreadPoolExecutor(len(self._emulators)) as pool:
-            return list(pool.map(work, items))
+            return list(pool.map(one, items))
+
+    def beside(self, work: Callable[[Runner], None]) -> Future[None]:
+        """`work` with an emulator of its own, begun once none of the items above needs it. Until then the work may be
+        cancelled. Whoever asks last is served first: that file took longest to compile."""
+        future: Future[None] = Future()
+        with self._lock:
+            self._waiting.append((future, work))
+        self._begin()
+        return future
+
+    def _begin(self) -> None:
+        """Begin the work that waits for emulators which are not needed."""
+        with self._lock:
+            while self._waiting and self._working < len(self._emulators):
+                future, work = self._waiting.pop()
+                if future.set_running_or_notify_cancel():
+                    self._working += 1
+                    self._helpers.submit(self._help, future, work)
+
+    def _help(self, future: Future[None], work: Callable[[Runner], None]) -> None:
+        try:
+            with self.emulator() as runner:
+                work(runner)
+            future.set_result(None)
+        except BaseException as error:  # of whoever asked
+            future.set_exception(error)
+        finally:
+            self._done()
+
+    def _done(self) -> None:
+        with self._lock:
+            self._working -= 1
+        self._begin()
 
     def close(self) -> None:
         """End every child."""
+        self._helpers.shutdown()
         for runner in (self.gpu, *self._emulators):
             if runner is not None:
                 runner.close()
+        if self._cores is not None:
+            os.close(self._cores)
+            self._cores = None
 
     def __enter__(self) -> DevicePool:
         return self

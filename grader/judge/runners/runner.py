@@ -55,9 +55,14 @@ class Runner:
     """A child that is started again when a kernel has ended it, and what it has loaded."""
 
     def __init__(
-        self, device: str, arch: str = "", threads: int | None = None, role: Role | None = None
+        self,
+        device: str,
+        arch: str = "",
+        threads: int | None = None,
+        role: Role | None = None,
+        cores: int | None = None,
     ) -> None:
-        self._start = (device, arch, threads, role)
+        self._start = (device, arch, threads, role, cores)
         self._foreign = role is not None and role.box.foreign
         """What runs in the child is a stranger's own: its end, and its delay, are that code's."""
         self._worker = ChildProcess(*self._start)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from records import record
@@ -11,7 +9,7 @@ from records import record
 from grader.emulator import metrics
 from grader.emulator.devices import find
 from grader.emulator.machine.records import Access, Action, Allocation, Finding, Scope, Space
-from grader.judge.child.protocol import Failure, Launch
+from grader.judge.child.protocol import Failure
 from grader.judge.correctness import verdict
 from grader.judge.correctness.comparison import compare
 from grader.judge.correctness.findings import results
@@ -23,36 +21,10 @@ LIMITS = dict(find("sm_90a").attributes)
 PROBLEM = {"M": 2, "N": 3}
 
 
-def launch(**changes: Any) -> Launch:
-    values: dict[str, Any] = {"grid": (1, 1, 1), "block": (32, 8, 1), "shared_bytes": 0}
-    return Launch(symbol="k", args=(), **(values | changes))
-
-
 def reason(refusal: Refused | None, expected: str = "fail") -> str:
     assert refusal is not None
     assert refusal.verdict == expected
     return refusal.reason
-
-
-def test_an_ordinary_launch_is_not_refused() -> None:
-    assert verdict.of_limits(launch(), 0, 32, LIMITS) is None
-    assert verdict.of_limits(launch(block=(1024, 1, 1), shared_bytes=232_448), 0, 64, LIMITS) is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "static", "registers", "says"),
-    [
-        ({"block": (64, 32, 1)}, 0, 32, "64 × 32 × 1 = 2048 threads"),
-        ({"block": (1, 1, 65)}, 0, 32, "65 threads in z"),
-        ({"grid": (1, 65_536, 1)}, 0, 32, "65536 blocks in y"),
-        ({"shared_bytes": 232_448}, 1024, 32, "233,472 bytes of shared memory"),
-        ({"block": (1024, 1, 1)}, 0, 65, "__launch_bounds__"),
-    ],
-)
-def test_what_a_device_cannot_launch_is_refused_by_its_limit(
-    changes: dict[str, Any], static: int, registers: int, says: str
-) -> None:
-    assert says in reason(verdict.of_limits(launch(**changes), static, registers, LIMITS), "error")
 
 
 def test_records() -> None:

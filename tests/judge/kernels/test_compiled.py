@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 
 from grader.emulator.nvrtc.compilation import Build, CompileError
+from grader.judge.kernels import signature_lint
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.provenance import provenance
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.workbook import compiler, topics
+from grader.workbook.kernel_file import parse_source
 
 TOP = topics.load("transpose").kernel_files[-1]
 
@@ -75,3 +78,47 @@ def test_what_the_older_compiler_refuses_is_refused(kernel: Kernel, monkeypatch:
     assert refusal.value.verdict == "error"
     assert "CUDA 12, which this driver needs, refuses it" in refusal.value.reason
     assert "too old for that" in refusal.value.reason
+
+
+def test_what_one_architecture_alone_has_is_declared_in_the_file() -> None:
+    top = topics.load("hgemm").kernel_files[-1]
+    assert compiler.specific_instruction(prepare(top, "sm_90a").build.ptx) in ("wgmma", "setmaxnreg")
+    opening = 1 + top.source.splitlines().index("// /// launch")
+    silent = parse_source(top.source.replace('// smallest_arch = "sm_90a"\n', ""), top.signature, top.path)
+    less = parse_source(top.source.replace('"sm_90a"', '"sm_90"'), top.signature, top.path)
+    for file, line in ((silent, opening), (less, opening + 1)):
+        with pytest.raises(Refused, match='Write smallest_arch = "sm_90a"') as refusal:
+            prepare(file, "sm_90a")
+        assert refusal.value.verdict == "error"
+        assert refusal.value.reason.startswith(f"{top.path.name}:{line}: the file uses ")
+    assert compiler.specific_instruction(prepare(TOP, "sm_90a").build.ptx) is None
+
+
+def test_where_tiles_come_by_tma_a_wrong_result_names_what_to_compare(kernel: Kernel) -> None:
+    files = {file.path.stem: file for file in topics.load("hgemm").kernel_files}
+    copies = signature_lint.of_tiles(prepare(files["09_tma"], "sm_90a")) or ""
+    products = signature_lint.of_tiles(prepare(files["10_wgmma"], "sm_90a")) or ""
+    assert copies.startswith("The kernel uses TMA: check the coordinates of each box")
+    assert "descriptor" not in copies
+    assert "TMA and wgmma" in products
+    assert "descriptors" in products
+    assert "swizzle" in products
+    assert signature_lint.of_tiles(kernel) is None
+
+
+def test_errors_of_ptxas_name_the_line_of_the_instruction(tmp_path: Path) -> None:
+    source = (
+        'extern "C" __global__ void k()\n{\n    asm volatile("setmaxnreg.inc.sync.aligned.u32 300;");\n}\n'
+    )
+    with pytest.raises(compiler.CompileFailed) as error:
+        compiler.compile_source(source, file=tmp_path / "mine.cu", kernels=())
+    assert error.value.line == 3
+    assert "setmaxnreg.inc" in str(error.value)
+    assert "line 0" not in str(error.value)
+    assert "aborted" not in str(error.value)
+
+
+def test_what_the_device_cannot_run_is_skipped() -> None:
+    with pytest.raises(Refused, match="needs sm_100") as caught:
+        prepare(dataclasses.replace(TOP, smallest_arch="sm_100"), "sm_90a")
+    assert caught.value.verdict == "skip"

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from records import record
 
+from grader.emulator import devices, metrics
+from grader.judge.child.protocol import Launch, Pointer, Scalar, Tensor
 from grader.judge.climb import climb
 from grader.judge.kernels import sampling
+from grader.judge.kernels.compiled import prepare
 from grader.workbook import topics
 
 
@@ -26,3 +30,22 @@ def test_random_bytes_do_not_queue_for_one_word() -> None:
     (naive, *_) = climb(topics.load("histogram"), "emulator").rungs
     assert naive.time_s is not None
     assert naive.time_s < 10e-3
+
+
+def test_arrays_behind_tensor_maps_are_there() -> None:
+    """A rung whose kernel is given its arrays as tensor maps alone is sampled as others are."""
+    matrix = Tensor("A", "float16", (64, 64), (64,), (64, 64), 128, False)
+    launch = Launch("hgemm", (1, 1, 1), (128, 1, 1), 0, (matrix, Pointer("C"), Scalar("int32", 64)))
+    assert launch.buffers == {"A", "C"}
+
+
+def test_fewer_blocks_are_sampled_where_tensor_cores_do_the_work() -> None:
+    hgemm = topics.load("hgemm")
+    rung = hgemm.rung("12_persistent")
+    limits = dict(devices.find("sm_90a").attributes)
+    planned = prepare(rung.file, "sm_90a").plan(hgemm.sizes_main, limits)
+    products = record(counters={metrics.WARP_INSTRUCTIONS: 70_000, metrics.WARPGROUP_OPS["fp16"]: 2 * 512**3})
+    others = record(counters={metrics.WARP_INSTRUCTIONS: 70_000})
+    growth = 8.0**3
+    assert sampling.blocks_to_run([products], planned, growth) < sampling.MOST_BLOCKS
+    assert sampling.blocks_to_run([others], planned, growth) == sampling.MOST_BLOCKS

@@ -15,7 +15,7 @@ fixed size, some blocks have one more. FEWEST may all have had one tile where ot
 had what is left at an edge; the first block of a grid rarely has."""
 
 NOT_DRAWN = 6
-"""Of the blocks that are run, those at the ends of the grid; the others are drawn."""
+"""Of the blocks that are run, those at the ends of the grid; the others are drawn. Each comes with its cluster."""
 
 SEVERAL = 32
 """Where blocks differ in which arrays they touch, so many have to be run: among fewer there may be none that does a
@@ -44,6 +44,7 @@ class _Share:
     most: int  # by one block
     together: int
     elsewhere: int  # blocks that were busy with other arrays
+    cluster: int  # blocks that are run together
 
     @property
     def conclusive(self) -> bool:
@@ -65,14 +66,15 @@ class _Share:
 
         Blocks of which each could do `most` may lack a share of it, on average, that follows from `nbytes`. That drawn
         ones lack so much more by chance has a probability that Chernoff's bound limits; half of them count, as they are
-        drawn in pairs.
+        drawn in pairs, and of a cluster one: blocks that only fill up the last cluster of a grid are idle together.
         """
-        drawn = self.run - NOT_DRAWN
+        ends = NOT_DRAWN * self.cluster
+        drawn = self.run - ends
         if drawn <= 0 or self.most == 0 or not self.conclusive:
             return False
         may_lack = max(1 - nbytes / (self.blocks * self.most), 1e-6)
-        lacks = min((self.run - self.together / self.most - NOT_DRAWN) / drawn, 1 - 1e-6)
-        return lacks > may_lack and drawn / 2 * _divergence(lacks, may_lack) > CERTAIN
+        lacks = min((self.run - self.together / self.most - ends) / drawn, 1 - 1e-6)
+        return lacks > may_lack and drawn / (2 * self.cluster) * _divergence(lacks, may_lack) > CERTAIN
 
 
 def uncovered(
@@ -90,10 +92,11 @@ def uncovered(
     cleared = {name for launch in launches for name in launch.zero}
     copied = {name for launch in launches for _, name in launch.constant}
     rest = {name: size for name, size in inputs.items() if name not in copied}
-    reason = _first_uncovered("read", rest, records)
+    clusters = [math.prod(launch.cluster) for launch in launches]
+    reason = _first_uncovered("read", rest, records, clusters)
     if reason is None and not any(atomics(record) for record in records):
         rest = {name: size for name, size in outputs.items() if name not in cleared}
-        reason = _first_uncovered("written", rest, records)
+        reason = _first_uncovered("written", rest, records, clusters)
     return reason
 
 
@@ -102,9 +105,13 @@ def atomics(record: Record) -> int:
     return sum(record.counters.get(metrics.GLOBAL_REQUESTS[name], 0) for name in metrics.ATOMICS)
 
 
-def _first_uncovered(done: str, arrays: Mapping[str, int], records: Sequence[Record]) -> str | None:
+def _first_uncovered(
+    done: str, arrays: Mapping[str, int], records: Sequence[Record], clusters: Sequence[int]
+) -> str | None:
     for name, nbytes in arrays.items():
-        shares = [_share(done, name, record) for record in records]
+        shares = [
+            _share(done, name, record, cluster) for record, cluster in zip(records, clusters, strict=True)
+        ]
         active = [share for share in shares if share.together]
         known = all(share.conclusive for share in active or shares)
         if known and sum(share.at_most for share in shares) < nbytes:
@@ -119,16 +126,16 @@ def _divergence(a: float, b: float) -> float:
     return a * math.log(a / b) + (1 - a) * math.log((1 - a) / (1 - b))
 
 
-def _share(done: str, name: str, record: Record) -> _Share:
+def _share(done: str, name: str, record: Record, cluster: int) -> _Share:
     read, blocks, run = done == "read", record.grid_blocks, record.blocks_run
     for item in record.touched:
         if item.array == name:  # an atomic that reads counts as a store
             most = max(item.most_written_bytes, item.most_read_bytes if read else 0)
             together = max(item.written_bytes, item.read_bytes if read else 0)
             elsewhere = item.read_elsewhere if read else item.written_elsewhere
-            return _Share(blocks, run, most, together, elsewhere)
+            return _Share(blocks, run, most, together, elsewhere, cluster)
     busy = any(item.read_bytes if read else item.written_bytes for item in record.touched)
-    return _Share(blocks, run, 0, 0, run if busy else 0)
+    return _Share(blocks, run, 0, 0, run if busy else 0, cluster)
 
 
 def _reason(done: str, name: str, nbytes: int, shares: Sequence[_Share]) -> str:

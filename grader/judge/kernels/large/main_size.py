@@ -42,6 +42,7 @@ from grader.judge.kernels.counting import product
 from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
 from grader.judge.kernels.large.coverage import RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
+from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
@@ -66,6 +67,9 @@ WAITING = {"budget exhausted", "starved"}
 FURTHEST = 65_535 * 16
 """How far a grid goes in y or z with blocks of 16. A kernel whose grid ends there has to be right so far and no
 further."""
+
+MULTIPROCESSORS = 16
+"""How many times as many as the device has, beyond the main size."""
 
 MOST_OF_AN_INT = 2**31 - 1
 
@@ -109,10 +113,11 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Seque
         return ()
     known = patterns(topic, np.random.default_rng(seed))
     rng = random.Random(seed)
-    found = []
+    found: list[Sequence[Record]] = []
     for problem in (topic.sizes_main, *topic.sampled_cases):
+        limits = _limits(runner, found[0]) if found else runner.hello().limits
         try:
-            planned = _planned(kernel, topic, runner, problem)
+            planned = _planned(kernel, topic, limits, problem)
             if planned is not None:
                 found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
         except Refused as refused:
@@ -120,10 +125,19 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Seque
     return found[0]
 
 
-def _planned(kernel: Kernel, topic: KernelTopic, runner: Runner, problem: dict[str, int]) -> Planned | None:
+def _limits(runner: Runner, at_main: Sequence[Record]) -> Limits:
+    """Of a device with more multiprocessors: a grid that grows with them, and not with the problem, leaves less to do
+    for each block. Where blocks may wait for each other, or nothing is known of them, the device is as it is."""
+    limits = runner.hello().limits
+    if not at_main or any(record.may_wait or record.communicates for record in at_main):
+        return limits
+    return {**limits, "multiprocessor_count": MULTIPROCESSORS * limits["multiprocessor_count"]}
+
+
+def _planned(kernel: Kernel, topic: KernelTopic, limits: Limits, problem: dict[str, int]) -> Planned | None:
     """The launches for a problem; None for one that a kernel need not reach, and does not. Raises Refused."""
     try:
-        return kernel.plan(problem, runner.hello().limits)
+        return kernel.plan(problem, limits)
     except Refused:
         if problem != topic.sizes_main and max(problem.values()) > FURTHEST:
             return None

@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from grader.emulator import metrics
 from grader.emulator.machine.records import WORD
-from grader.judge.child.protocol import Launch, Pointer, Record
+from grader.judge.child.protocol import Launch, Record
 from grader.judge.correctness.comparison import error_bound
 from grader.judge.correctness.findings import ArrayType
 from grader.judge.kernels.large.coverage import RANGES
@@ -53,8 +53,7 @@ def is_one(topic: KernelTopic, problem: Problem) -> bool:
 
 def only_goes_on(launch: Launch, topic: KernelTopic) -> bool:
     """Whether a launch is given none of the inputs."""
-    given = {item.buffer for item in launch.args if isinstance(item, Pointer)}
-    return given.isdisjoint(item.name for item in topic.signature.inputs) and not launch.constant
+    return launch.buffers.isdisjoint(item.name for item in topic.signature.inputs) and not launch.constant
 
 
 def of_all_blocks(launch: Launch) -> Launch:

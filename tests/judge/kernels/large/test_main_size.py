@@ -105,6 +105,16 @@ def test_what_blocks_write_has_to_cover_an_output(found: Record, nbytes: int, co
     assert (uncovered([LAUNCH], [found], {}, {"out": nbytes}) is None) == covers
 
 
+@pytest.mark.parametrize(("cluster", "covers"), [((16, 1, 1), True), ((1, 1, 1), False)])
+def test_blocks_that_fill_up_the_last_cluster_may_be_idle(
+    cluster: tuple[int, int, int], covers: bool
+) -> None:
+    """Of 13 clusters that are run, the last has 14 blocks without a tile, as a grid that is rounded up has."""
+    found = wrote(65_552, 208, 40, 194 * 40)
+    launch = Launch("k", (1, 1, 1), (32, 1, 1), 0, (), cluster=cluster)
+    assert (uncovered([launch], [found], {}, {"out": 65_538 * 40}) is None) == covers
+
+
 @pytest.mark.parametrize(("run", "covers"), [(3, True), (16, True), (60, False)])
 def test_a_few_blocks_that_do_other_work_prove_nothing(run: int, covers: bool) -> None:
     """Half of them add to `rows`, and but one to `cols`: the last, which may have less to do than others."""
