@@ -5,8 +5,8 @@
 // What it costs: each multiply-add loads both of its operands. The 32 threads of a warp are
 // neighbours in a row of y, so they want 32 neighbouring elements of x (4 or 5 sectors of 32 bytes)
 // and one and the same element of w (1 sector). That makes two load requests for 32 multiply-adds,
-// and all of them go to the cache: every element of x is loaded R·S·K times, every element of w
-// N·P·Q times.
+// in PTX as in SASS, and all of them go to the cache: every element of x is loaded R·S·K times,
+// every element of w N·P·Q times.
 //
 // /// launch
 // [[launch]]

@@ -2,9 +2,10 @@
 // turns both into floats, and adds their product to a sum in single precision. Neighbouring threads
 // have neighbouring columns, so what each warp fetches from B lies side by side.
 //
-// What it costs: 2 load requests for 32 multiply-adds, that of B of only 64 bytes, 2 sectors of the
-// 4 that a request of whole floats would bring. Halves save memory traffic here, not arithmetic:
-// once they are floats, a multiply-add is the one of a product in single precision.
+// What it costs: 2 load requests for 32 multiply-adds, in PTX as in SASS, that of B of only 64
+// bytes, 2 sectors of the 4 that a request of whole floats would bring. Halves save memory traffic
+// here, not arithmetic: once they are floats, a multiply-add is the one of a product in single
+// precision.
 //
 // The sum is a float. A half has 11 significant bits: from 2048 on it skips every other integer,
 // and a sum of a thousand products kept in one is right to two digits.

@@ -1,6 +1,6 @@
 """Probes of the matrix product's interview: sums on paper, and counts of the ladder."""
 
-from grader.analysis.access import LANES, global_access, shared_access
+from grader.analysis.access import LANES, SECTOR, global_access, shared_access
 from grader.analysis.devices import board
 from grader.analysis.occupancy import occupancy
 from grader.interview.counted import counted, recorded
@@ -230,3 +230,57 @@ def parts_of_k(M: int, N: int, sms: int) -> dict[str, float]:
     """Parts with which there are at least as many blocks as multiprocessors."""
     tiles = -(-M // BLOCK_M) * -(-N // BLOCK_N)
     return {"answer": -(-sms // tiles), "tiles": tiles}
+
+
+def rate_of_parts(rate: int, products: int) -> float:
+    """TFLOP/s of products, each of which takes several of parts."""
+    return rate / products
+
+
+def bytes_of_splitting(n: int, parts: int, width: int) -> dict[str, float]:
+    """MB read and written: both matrices once, and all their parts."""
+    elements = 2 * n * n / 1e6
+    return {"answer": elements * (FLOAT + parts * width), "elements": elements}
+
+
+def bits_of_parts(format: str, parts: int) -> dict[str, float]:
+    """What is left over is rounded to nearest, so its sign is worth a bit."""
+    bits = SIGNIFICANT_BITS[format]
+    return {"answer": parts * bits + parts - 1, "bits": bits, "between": parts - 1}
+
+
+def rate_of_halves(rate: int) -> float:
+    """TFLOP/s of three products each, at twice the rate of TF32 (NVIDIA H100 whitepaper)."""
+    return 2 * rate / 3
+
+
+def share_of_splitting(split: float, products: int) -> float:
+    """Per cent of the time, once the products take half of theirs."""
+    return 100 * split / (split + products / 2)
+
+
+def range_of_halves(top: int) -> int:
+    """Powers of two down to the least high part whose low part may be 2^-14, FP16's smallest normal number."""
+    return top - (-14 + SIGNIFICANT_BITS["FP16"])
+
+
+def split_once(products: int, split: float, times: int) -> float:
+    """Passes over one factor that are left out."""
+    return (times - 1) * split
+
+
+def additions_of_promotion(K: int, steps: int) -> float:
+    """One for each group of steps."""
+    return K // steps
+
+
+def loads_in_sass(steps: int) -> float:
+    """A word of B for each step, and four of A at a time."""
+    return steps + steps // 4
+
+
+def counted_when_wide(floats: int, what: str) -> dict[str, float]:
+    """Bytes are the same; instructions bring four times as many."""
+    if what == "sectors":
+        return {"answer": FLOAT * floats / SECTOR, "before": FLOAT * floats / SECTOR}
+    return {"answer": floats / (4 * LANES), "before": floats / LANES}

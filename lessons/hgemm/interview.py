@@ -9,6 +9,8 @@ from grader.interview.counted import counted
 
 HALF, FLOAT = 2, 4  # bytes
 KIB = 1024
+PAIR = 1024  # clocks of a multiprocessor's Tensor Cores for 128 × 256 outputs and 64 steps of k
+BLOCK_ROWS, BLOCK_COLUMNS = 128, 256  # outputs of a block, in the rungs from 08 on
 SCHEDULERS = 4  # of a multiprocessor, with a Tensor Core each
 TILE = 16  # side of a WMMA fragment, and a step of k
 MATRIX, PIECE = 8, 16  # rows of one matrix of ldmatrix, and bytes of each
@@ -196,3 +198,75 @@ def register_share(warps: int, registers: int) -> float:
 def reads_saved(columns: int) -> int:
     """Halves of B that three of four warps need not read."""
     return 3 * TILE * columns
+
+
+def share_between_ends(first: int, pairs: int, last: int) -> dict[str, float]:
+    """Per cent of the clocks of a block in which its multiprocessor multiplies."""
+    work = pairs * PAIR
+    everything = first + work + last
+    return {"answer": 100 * work / everything, "work": work, "all": everything}
+
+
+def cost_of_step(pairs: int, long: int, short: int) -> dict[str, float]:
+    """The sum of the longer ones of each pair, less the longest sum of one warpgroup; pairs are even."""
+    mean = (long + short) / 2
+    return {"answer": pairs * (long - mean), "mean": mean}
+
+
+def registers_of_consumers(kept: int, consumers: int) -> dict[str, float]:
+    """PTX ISA, setmaxnreg: multiples of 8 up to 256; a warpgroup has 128 threads."""
+    exact = (REGISTERS / (4 * LANES) - kept) / consumers
+    return {"answer": exact // 8 * 8, "exact": exact}
+
+
+def brought_ahead(stages: int, rows: int, columns: int) -> float:
+    """KiB of all stages."""
+    return stages * pair_of_tiles(rows, columns, 64)
+
+
+def time_at_clock(time: float, zeros: float, random: float) -> dict[str, float]:
+    """Milliseconds of as many clocks at another frequency."""
+    return {"answer": time * zeros / random, "clocks": time * zeros}
+
+
+def idle_blocks(tiles: int, blocks: int) -> dict[str, float]:
+    """Per cent of the turns of all blocks in which there is no tile."""
+    turns = -(-tiles // blocks)
+    return {"answer": 100 * (1 - tiles / (turns * blocks)), "turns": turns}
+
+
+def rows_and_columns(blocks: int, rows: int) -> dict[str, float]:
+    """The rows of a group, and the columns of as many columns of tiles as the blocks begin."""
+    across = -(-blocks // rows)
+    return {"answer": rows * BLOCK_ROWS + across * BLOCK_COLUMNS, "across": across}
+
+
+def blocks_needed(tiles: int, sms: int) -> dict[str, float]:
+    """The fewest blocks that need no more turns."""
+    turns = -(-tiles // sms)
+    return {"answer": -(-tiles // turns), "turns": turns}
+
+
+def share_of_clocks(rate: int, sms: int, clock: float) -> dict[str, float]:
+    """Per cent of what the Tensor Cores would make at every clock."""
+    most = OPERATIONS * TENSOR_RATE * sms * clock * 1e9 / 1e12
+    return {"answer": 100 * rate / most, "most": most}
+
+
+def share_of_ends(tiles: int, pairs: int, ends: int) -> dict[str, float]:
+    """Per cent of the clocks of a persistent block before its first products and after its last."""
+    everything = tiles * pairs * PAIR + ends
+    return {"answer": 100 * ends / everything, "all": everything}
+
+
+def multicast_saves(blocks: int, depth: int) -> dict[str, float]:
+    """Per cent of the bytes: each block's part of A, and B once for all."""
+    alone = blocks * pair_of_tiles(BLOCK_ROWS, BLOCK_COLUMNS, depth)
+    kept = blocks * HALF * depth * BLOCK_ROWS / KIB + HALF * depth * BLOCK_COLUMNS / KIB
+    return {"answer": 100 * (1 - kept / alone), "kept": kept, "alone": alone}
+
+
+def parts_of_k(rows: int, columns: int, sms: int) -> dict[str, float]:
+    """Multiprocessors over tiles of C, rounded up."""
+    tiles = rows // BLOCK_ROWS * (columns // BLOCK_COLUMNS)
+    return {"answer": -(-sms // tiles), "tiles": tiles}

@@ -6,10 +6,10 @@
 //
 // What it should buy: the 204 elements of a patch serve 4 · 128 · 9 multiply-adds, 23 each, so global
 // sectors fall from about 5 for a warp's multiply-add to a quarter of one. And most of what rung 00
-// does is no arithmetic but bookkeeping, 20 instructions for each multiply-add: padding becomes zeros
-// in the patch and no longer takes four comparisons for each tap, and for 3 × 3 filters, whose size
-// the compiler is told, the loops over taps are unrolled. What is left is the traffic with shared
-// memory: two reads for every multiply-add.
+// does is no arithmetic but bookkeeping, in PTX 20 instructions for each multiply-add: padding
+// becomes zeros in the patch and no longer takes four comparisons for each tap, and for 3 × 3
+// filters, whose size the compiler is told, the loops over taps are unrolled. What is left is the
+// traffic with shared memory: two reads for every multiply-add in PTX, one and a half in SASS.
 //
 // /// launch
 // [[launch]]

@@ -3,8 +3,9 @@
 // the patch serves 8 multiply-adds. The 8 weights of one tap lie side by side in shared memory, and
 // two float4s bring them in.
 //
-// What it should buy: three shared-memory reads for 8 multiply-adds where rung 02 needs 16. And what
-// belongs to a tap, to find its address and to count the loop, is done once for 8 multiply-adds.
+// What it should buy: in PTX three shared-memory reads for 8 multiply-adds where rung 02 needs 16.
+// And what belongs to a tap, to find its address and to count the loop, is done once for 8
+// multiply-adds.
 //
 // /// launch
 // [[launch]]

@@ -6,7 +6,7 @@
 // What it should buy: each float that is brought in serves 32 threads. A square of 32 × 32 outputs
 // needs 64·K floats from global memory, so the whole product takes M·N·K / 128 sectors where rung
 // 01 asked for 5·M·N·K / 32, twenty times as many. The price is paid to shared memory: two loads
-// for every multiply-add.
+// for every multiply-add in PTX.
 //
 // Source: NVIDIA, CUDA C++ Programming Guide, "Shared Memory".
 //

@@ -3,9 +3,9 @@
 // 64 multiply-adds.
 //
 // What it should buy: a quarter of a shared-memory load for a multiply-add where rung 03 needs 9/8,
-// which moves the limit from shared memory towards the multiply-add units. The block's square of
-// 128 × 128 halves the global sectors again, to M·N·K / 512. Fewer warps fit on a multiprocessor,
-// and 64 independent sums make up for that.
+// both in PTX, which moves the limit from shared memory towards the multiply-add units. The block's
+// square of 128 × 128 halves the global sectors again, to M·N·K / 512. Fewer warps fit on a
+// multiprocessor, and 64 independent sums make up for that.
 //
 // Sources: V. Volkov and J. Demmel, "Benchmarking GPUs to Tune Dense Linear Algebra", SC 2008. S.
 // Boehm, "How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance", 2022.

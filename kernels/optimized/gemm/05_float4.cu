@@ -4,8 +4,8 @@
 // of k lie side by side as well.
 //
 // What it should buy: the same sectors in a quarter of the requests, 16 sectors each; and 4
-// shared-memory loads for 64 multiply-adds instead of 16. The issue slots that this frees go to
-// multiply-adds.
+// shared-memory loads for 64 multiply-adds instead of 16 in PTX. The issue slots that this frees go
+// to multiply-adds.
 //
 // 128-bit accesses need addresses that are multiples of 16 bytes: the rows of A and B must be
 // multiples of four floats long. Where they are not, a second instance of the same kernel moves the

@@ -1,9 +1,9 @@
 // A thread computes 8 × 16 outputs, a warp 32 × 128, a block 128 × 256: one block fills a
 // multiprocessor. At each step of k 24 floats feed 128 multiply-adds, where 16 fed 64.
 //
-// What it should buy: 12 wavefronts for 128 multiply-adds, where rung 06 takes 8 for 64; so shared
-// memory is busy for little more than a third of the time, and more issue slots go to
-// multiply-adds. Global sectors fall to M·N·K / 682.
+// What it should buy: 12 wavefronts for 128 multiply-adds, where rung 06 takes 8 for 64, in PTX as
+// in SASS; so shared memory is busy for little more than a third of the time, and more issue slots
+// go to multiply-adds. Global sectors fall to M·N·K / 682.
 //
 // 128 sums and their operands take most of the 255 registers that a thread can have. There are two
 // warps a scheduler then, and all the independence comes from within them. What is fetched goes the

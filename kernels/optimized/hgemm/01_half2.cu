@@ -1,10 +1,10 @@
 // Two halves at a time: a half2 is 32 bits, the width that a lane of a load moves best. A thread
 // computes two neighbouring columns and takes two steps of k at once. It fetches a half2 of A,
 // which is two steps of k, and from either of the two rows of B a half2, which is its two columns:
-// three loads for four multiply-adds.
+// three loads for four multiply-adds, in PTX as in SASS.
 //
-// What it should buy: 3/4 of a load request for a multiply-add where rung 00 has 2. Each request of
-// B covers 128 bytes, 4 full sectors.
+// What it should buy: 3/4 of a load request for a multiply-add where rung 00 has 2, in PTX. Each
+// request of B covers 128 bytes, 4 full sectors.
 //
 // What it must not do: multiply and add the half2s as they are. There is an instruction for that,
 // __hfma2, twice as fast as its counterpart for floats. But it rounds every partial sum to half.

@@ -2,9 +2,9 @@
 // and 8 more on either side, the halo; all 272 go into an array in shared memory, which the threads
 // of a block have in common. After a barrier each thread adds up its 17 from there.
 //
-// What it should buy: about one request to global memory for 32 outputs where it was 17. Also, the
-// ends of the array are looked after once, while the tile is filled: what lies beyond them is a zero
-// in the tile, and the loop of additions needs no test.
+// What it should buy: about one request to global memory for 32 outputs where it was 17, in PTX.
+// Also, the ends of the array are looked after once, while the tile is filled: what lies beyond
+// them is a zero in the tile, and the loop of additions needs no test.
 //
 // What it does not buy on a GPU of today: time. The naive version's repeated requests hit L1, which is
 // the same memory as this tile and answers as quickly. Filling the tile and waiting for it come on

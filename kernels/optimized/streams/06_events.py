@@ -7,7 +7,7 @@ earlier chunk is through, though it needs another buffer; here it waits for the 
 
 With four streams and chunks this large, all engines were busy before: here it changes hardly anything.
 
-What limits it next: the calls. Every chunk takes seven of them, and each is a few microseconds of the host.
+What limits it next: the calls. Every chunk takes ten of them, and each is a few microseconds of the host.
 """
 
 # /// schedule
