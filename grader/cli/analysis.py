@@ -10,6 +10,7 @@ import typer
 from grader.cli.options import (
     ArchOption,
     DeviceOption,
+    JobsOption,
     PlotOption,
     SetOption,
     TopicName,
@@ -215,7 +216,7 @@ def model(
         typer.Option("--record", metavar="FILE|GPU", help="This record, or those of this GPU alone."),
     ] = None,
     own: WithOption = None,
-    jobs: Annotated[int, typer.Option("--jobs", min=1, help="Rungs emulated at a time.")] = 2,
+    jobs: JobsOption = None,
 ) -> None:
     """Compare modelled with measured times, or predict another GPU.
 
@@ -245,7 +246,7 @@ def model(
             _print_what_if(item, elsewhere, jobs, own, first=number == 0)
 
 
-def _print_error(chosen: list[Climb], jobs: int, own: Path | None) -> None:
+def _print_error(chosen: list[Climb], jobs: int | None, own: Path | None) -> None:
     from grader.analysis import verification
     from grader.report import forecasts
     from grader.report.rooflines import device_of
@@ -262,7 +263,9 @@ def _print_error(chosen: list[Climb], jobs: int, own: Path | None) -> None:
     console.print(forecasts.errors(everything, len(chosen)))
 
 
-def _print_what_if(item: Climb, elsewhere: DeviceSpec, jobs: int, own: Path | None, first: bool) -> None:
+def _print_what_if(
+    item: Climb, elsewhere: DeviceSpec, jobs: int | None, own: Path | None, first: bool
+) -> None:
     from grader.analysis.what_if import what_if
     from grader.report import forecasts
     from grader.report.rooflines import device_of
@@ -274,7 +277,7 @@ def _print_what_if(item: Climb, elsewhere: DeviceSpec, jobs: int, own: Path | No
     console.print(forecasts.what_if(item, elsewhere, what_if(item.rungs, here, there)))
 
 
-def _forecast(record: Climb, device: DeviceSpec, jobs: int, own: Path | None) -> dict[str, Modelled]:
+def _forecast(record: Climb, device: DeviceSpec, jobs: int | None, own: Path | None) -> dict[str, Modelled]:
     from grader.judge.forecast import forecast
     from grader.report import progress
     from grader.workbook.topics import load

@@ -8,18 +8,16 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.interview import (
+from grader.cli.options import ArchOption, DeviceOption, JsonOption, app, console_for
+from grader.cli.sessions import (
     CardOption,
+    LongOption,
     MinutesOption,
     ResumeOption,
-    ask,
     check_pages,
-    free_file,
-    show_card,
+    show_list,
+    sit,
 )
-from grader.cli.options import NOT_PASSED, PASSED, ArchOption, DeviceOption, JsonOption, app, console_for
-from grader.cli.remembering import remember
-from grader.errors import WarpladderError
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Drills; drawn where none is named.")]
 LevelOption = Annotated[
@@ -28,36 +26,49 @@ LevelOption = Annotated[
 TopicOption = Annotated[
     str | None, typer.Option("--topic", metavar="TOPIC", help="Only those that belong to a ladder.")
 ]
-CountOption = Annotated[int, typer.Option("--count", min=1, help="How many to draw.")]
+CountOption = Annotated[
+    int | None, typer.Option("--count", min=1, help="How many to draw, instead of the usual.")
+]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Draw the same ones again.")]
 ListOption = Annotated[bool, typer.Option("--list", help="List them, and ask none.")]
 
 
-@app.command()
-def design(
-    names: Names = None,
-    level: LevelOption = None,
-    topic: TopicOption = None,
-    count: CountOption = 1,
-    seed: SeedOption = None,
-    minutes: MinutesOption = None,
-    resume: ResumeOption = None,
-    card: CardOption = None,
-    json: JsonOption = None,
-    every: ListOption = False,
-) -> None:
+def _command(name: str, text: str) -> None:
+    """A command for a format whose drills need no device of the candidate's: what is mended, the emulator judges."""
+
+    @app.command(name, help=text)
+    def drill(
+        names: Names = None,
+        level: LevelOption = None,
+        topic: TopicOption = None,
+        count: CountOption = None,
+        seed: SeedOption = None,
+        minutes: MinutesOption = None,
+        resume: ResumeOption = None,
+        card: CardOption = None,
+        long: LongOption = False,
+        json: JsonOption = None,
+        every: ListOption = False,
+    ) -> None:
+        _drill(
+            name, names, level, topic, count, seed, minutes, resume, card, long, json, every, "emulator", None
+        )
+
+
+_command(
+    "design",
     """Design a service or a training job, figures first.
 
-    The figures are checked one by one and then told; the plan is free text, of which each point is confirmed by a
-    short question.
+The figures are checked one by one and then told; the plan is free text, of which each point is confirmed by a
+short question.
 
-    \b
-    Examples:
-      ladder design
-      ladder design chat-service
-      ladder design --list
-    """
-    _drill("design", names, level, topic, count, seed, minutes, resume, card, json, every, "emulator", None)
+\b
+Examples:
+  ladder design
+  ladder design chat-service
+  ladder design --list
+""",
+)
 
 
 @app.command()
@@ -65,11 +76,12 @@ def diagnose(
     names: Names = None,
     level: LevelOption = None,
     topic: TopicOption = None,
-    count: CountOption = 1,
+    count: CountOption = None,
     seed: SeedOption = None,
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    long: LongOption = False,
     json: JsonOption = None,
     every: ListOption = False,
     device: DeviceOption = "auto",
@@ -86,89 +98,56 @@ def diagnose(
       ladder diagnose --topic transpose
       ladder diagnose --list
     """
-    _drill("diagnose", names, level, topic, count, seed, minutes, resume, card, json, every, device, arch)
+    _drill(
+        "diagnose", names, level, topic, count, seed, minutes, resume, card, long, json, every, device, arch
+    )
 
 
-@app.command()
-def estimate(
-    names: Names = None,
-    level: LevelOption = None,
-    topic: TopicOption = None,
-    count: CountOption = 5,
-    seed: SeedOption = None,
-    minutes: MinutesOption = None,
-    resume: ResumeOption = None,
-    card: CardOption = None,
-    json: JsonOption = None,
-    every: ListOption = False,
-    device: DeviceOption = "auto",
-    arch: ArchOption = None,
-) -> None:
+_command(
+    "estimate",
     """Do sums on paper: bytes, operations, bounds, times.
 
-    Figures are drawn anew each time; the seed that is shown draws them again.
+Figures are drawn anew each time; the seed that is shown draws them again.
 
-    \b
-    Examples:
-      ladder estimate
-      ladder estimate --level senior --count 3
-      ladder estimate --list
-    """
-    _drill("estimate", names, level, topic, count, seed, minutes, resume, card, json, every, device, arch)
+\b
+Examples:
+  ladder estimate
+  ladder estimate --level senior --count 3
+  ladder estimate --list
+""",
+)
 
 
-@app.command()
-def read(
-    names: Names = None,
-    level: LevelOption = None,
-    topic: TopicOption = None,
-    count: CountOption = 3,
-    seed: SeedOption = None,
-    minutes: MinutesOption = None,
-    resume: ResumeOption = None,
-    card: CardOption = None,
-    json: JsonOption = None,
-    every: ListOption = False,
-) -> None:
+_command(
+    "read",
     """Read machine code: PTX and SASS of short kernels.
 
-    Say what a kernel computes, which line is its guard or a spill, how far a loop has been unrolled.
+Say what a kernel computes, which line is its guard or a spill, how far a loop has been unrolled.
 
-    \b
-    Examples:
-      ladder read
-      ladder read inner-product
-      ladder read --level senior --count 5
-      ladder read --list
-    """
-    _drill("read", names, level, topic, count, seed, minutes, resume, card, json, every, "emulator", None)
+\b
+Examples:
+  ladder read
+  ladder read inner-product
+  ladder read --level senior --count 5
+  ladder read --list
+""",
+)
 
 
-@app.command()
-def review(
-    names: Names = None,
-    level: LevelOption = None,
-    topic: TopicOption = None,
-    count: CountOption = 1,
-    seed: SeedOption = None,
-    minutes: MinutesOption = None,
-    resume: ResumeOption = None,
-    card: CardOption = None,
-    json: JsonOption = None,
-    every: ListOption = False,
-) -> None:
+_command(
+    "review",
     """Hunt one bug in a kernel, a schedule or a program.
 
-    Name the line, say what goes wrong, then mend it: a file is written for you to edit, and the judge looks at it.
+Name the line, say what goes wrong, then mend it: a file is written for you to edit, and the judge looks at it.
 
-    \b
-    Examples:
-      ladder review
-      ladder review two-buffers
-      ladder review --topic gemm --level senior
-      ladder review --list
-    """
-    _drill("review", names, level, topic, count, seed, minutes, resume, card, json, every, "emulator", None)
+\b
+Examples:
+  ladder review
+  ladder review two-buffers
+  ladder review --topic gemm --level senior
+  ladder review --list
+""",
+)
 
 
 def _drill(
@@ -176,11 +155,12 @@ def _drill(
     names: list[str] | None,
     level: str | None,
     topic: str | None,
-    count: int,
+    count: int | None,
     seed: int | None,
     minutes: float | None,
     resume: Path | None,
     card: Path | None,
+    long: bool,
     json: str | None,
     every: bool,
     device: str,
@@ -202,22 +182,16 @@ def _drill(
     drills = what.discover()
     check_pages(card)
     if every:
-        console_for().print(interviews.drills(drills.values()))
+        show_list(drills.values(), interviews.drills(drills.values()), json)
         return
-    drawn = secrets.randbelow(10_000) if seed is None else seed
+    drawn = secrets.randbelow(sessions.SEEDS) if seed is None else seed
     if resume is None:
         wanted = None if level is None else known_level(level)
-        chosen = choose(drills, names or (), what, wanted, topic, drawn, count)
-        path, kept = free_file(format_name), begin(what, chosen, drawn, minutes)
+        chosen = choose(drills, names or (), what, wanted, topic, drawn, count or what.count)
+        path, kept = sessions.free_file(format_name), begin(what, chosen, drawn, minutes)
     else:
-        path, kept = resume, sessions.load(resume)
-        if kept.kind != format_name:
-            raise WarpladderError(f"this is kept of `ladder {kept.kind}`", file=resume)
+        path, kept = resume, sessions.resumed(resume, what.name)
     terminal = Terminal(console_for(stderr=json == "-"), discover())
-    terminal.welcome(kept, path)
-    drilling = Drilling(what, drills, kept, path, terminal, WorkbookJudge(device, arch))
-    ask(drilling.run, terminal)
-    scored = cards.of_drills(drilling.drills, kept)
-    show_card(terminal, scored, card, json)
-    remember(kept, scored, Catalogue(drills={format_name: drilling.drills}), terminal.console)
-    raise typer.Exit(PASSED if kept.over else NOT_PASSED)
+    asking = Drilling(what, drills, kept, path, terminal, WorkbookJudge(device, arch))
+    catalogue = Catalogue(drills={format_name: asking.drills})
+    sit(asking, terminal, lambda: cards.of_drills(asking.drills, kept), catalogue, card, json, long)

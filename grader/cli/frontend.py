@@ -32,6 +32,7 @@ ACTIONS: dict[str, Action] = {
 }
 WORDS = (CLARIFY, "？", *SKIP, *BACK)
 """What is an answer by itself."""
+LEAVE_PAGE = "(q goes on)"
 PASTED_S = 0.05
 """What is pasted arrives faster than this, and nobody types so fast."""
 RATINGS = {"y": 1.0, "p": 0.5, "n": 0.0}
@@ -57,8 +58,12 @@ class Terminal:
         self.console.print(interviews.left(path))
 
     def say(self, text: str, title: str = "") -> None:
-        """See Frontend."""
-        self.console.print(interviews.said(text, title))
+        """See Frontend. What is higher than the screen is paged first, so that its top does not scroll away."""
+        shown = interviews.said(text, title)
+        if self._interactive() and len(self.console.render_lines(shown)) >= self.console.height:
+            with self.console.pager():
+                self.console.print(shown, "\n", LEAVE_PAGE)
+        self.console.print(shown)
 
     def talk(self, asked: Asked) -> str:
         """Lines up to an empty one, or a single `?`, `skip` or `back`."""
@@ -114,6 +119,11 @@ class Terminal:
         source = lines_of(Path(result.file))
         self.console.print(interviews.graded(result, rung, self.topics[result.topic], source), crop=False)
 
+    def mended(self, result: Grade, said: str) -> None:
+        """See Frontend."""
+        shown = interviews.mended(result, said, lines_of(Path(result.file)))
+        self.console.print(shown, crop=False)
+
     def rate(self, answer: str) -> float:
         """The model answer, and a key."""
         self.say(answer, "A senior engineer would say")
@@ -132,9 +142,17 @@ class Terminal:
             self.console.print(interviews.question(asked))
             self._shown = asked.step
 
+    def _interactive(self) -> bool:
+        """Whether there is a person who can turn pages: what is shown and what is typed are one terminal's."""
+        return self.console.is_terminal and self._on_stdout() and sys.stdin.isatty()
+
+    def _on_stdout(self) -> bool:
+        """Whether questions are on standard output, which JSON may have for itself."""
+        return self.console.file is getattr(sys.stdout, "beneath", sys.stdout)
+
     def input(self) -> str:
         """A line; where standard output is for JSON alone, its prompt is on standard error."""
-        if self.console.file is getattr(sys.stdout, "beneath", sys.stdout):
+        if self._on_stdout():
             return input("> ")
         self.console.print("> ", end="")
         return input()

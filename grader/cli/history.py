@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,17 +25,16 @@ from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
     from grader.history.store import Store
-    from grader.interview.practice.catalogue import Askable, Catalogue
+    from grader.interview.practice.catalogue import Catalogue
     from grader.interview.session import Session
     from grader.workbook.topic import Topic
-
-COUNT = 12
-"""Items in a day: about ten minutes."""
 
 
 @app.command()
 def today(
-    count: Annotated[int, typer.Option("--count", min=1, help="How many to ask at the most.")] = COUNT,
+    count: Annotated[
+        int | None, typer.Option("--count", min=1, help="How many to ask at the most, instead of the usual.")
+    ] = None,
     level: Annotated[
         str, typer.Option("--level", metavar="LEVEL", help="New ones up to junior, mid, senior or staff.")
     ] = "senior",
@@ -57,11 +55,12 @@ def today(
       ladder today --count 20 --topic gemm
       ladder today --list
     """
-    from grader.history.schedule import Schedule
+    from grader.history.schedule import ITEMS_A_DAY, Schedule
     from grader.history.store import Store, folder
     from grader.interview.practice import catalogue, recall
     from grader.interview.practice.recording import outcomes
     from grader.interview.reading import known_level
+    from grader.interview.session import SEEDS
     from grader.report.history import console
     from grader.workbook.topics import discover
 
@@ -71,18 +70,18 @@ def today(
     found, shown = catalogue.discover(topics), console_for()
     with Store() as store:
         schedule = Schedule(store.outcomes())
-        day = found.day(schedule, known_level(level), topic, now, count)
+        day = found.day(schedule, known_level(level), topic, now, count or ITEMS_A_DAY)
         if json is not None:
-            write_structs(json, day)
+            write_structs(json, day.listed)
             return
         path = folder() / "today.json"
-        kept = None if every else _unfinished(path, found.askable)
+        kept = None if every else recall.unfinished(path, found.askable)
         if kept is None:
             shown.print(console.today(day, now, schedule.next_due(now)))
         if every:
             shown.print(console.items(day))
         elif kept is not None or day.items:
-            kept = kept or recall.begin(day.items, secrets.randbelow(10_000))
+            kept = kept or recall.begin(day.items, secrets.randbelow(SEEDS))
             _recall(kept, path, found, topics, store)
         if kept is not None and kept.over:
             shown.print(console.done(outcomes(kept, found.items), Schedule(store.outcomes()), now))
@@ -160,18 +159,6 @@ def _recall(kept: Session, path: Path, found: Catalogue, topics: dict[str, Topic
         recall.Recall(found.askable, kept, path, terminal).run()
     except BrokenOff:
         terminal.say("Broken off. To go on: `ladder today`")
-    outcomes = recording.outcomes(kept, found.items)
-    store.record(recording.day(kept, outcomes), outcomes)
+    recording.remember_day(kept, found.items, store)
     if kept.over:
         path.unlink()
-
-
-def _unfinished(path: Path, askable: dict[str, Askable]) -> Session | None:
-    """A day that was broken off, with something left to ask. One that cannot be read is begun anew."""
-    from grader.interview import session as sessions
-
-    with suppress(WarpladderError):
-        kept = sessions.load(path)
-        if any(kept.answer(key) is None for key in kept.questions if key in askable):
-            return kept
-    return None

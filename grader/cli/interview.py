@@ -1,58 +1,28 @@
-"""Mock interviews: coding rounds on a topic, and quizzes from the bank of questions."""
+"""Mock interviews: coding rounds on a topic, quizzes from the bank of questions, and all of them on a page."""
 
 from __future__ import annotations
 
-import math
 import secrets
-from itertools import count as from_number
+import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from grader.cli.options import (
-    NOT_PASSED,
-    PASSED,
-    ArchOption,
-    DeviceOption,
-    JsonOption,
-    TopicName,
-    app,
-    check_outputs,
-    console_for,
-    write_file,
-    write_json,
+from grader.cli.options import ArchOption, DeviceOption, JsonOption, TopicName, app, console_for, write_file
+from grader.cli.sessions import (
+    CardOption,
+    LongOption,
+    MinutesOption,
+    ResumeOption,
+    check_pages,
+    show_list,
+    sit,
 )
-from grader.cli.remembering import remember
 from grader.errors import WarpladderError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+LAST_PORT = 65535
 
-    from grader.cli.frontend import Terminal
-    from grader.interview.card import Card
-    from grader.interview.session import Session
-
-PAGE = ".html"
-
-
-def _finite(minutes: float | None) -> float | None:
-    """A time that there is: neither nan nor inf."""
-    if minutes is not None and not math.isfinite(minutes):
-        raise typer.BadParameter(f"{minutes} is no number of minutes; 0 is no limit")
-    return minutes
-
-
-MinutesOption = Annotated[
-    float | None,
-    typer.Option("--minutes", min=0, callback=_finite, help="Time, instead of the usual; 0: no limit."),
-]
-ResumeOption = Annotated[
-    Path | None, typer.Option("--resume", metavar="FILE", help="Go on with a session that was broken off.")
-]
-CardOption = Annotated[
-    Path | None, typer.Option("--card", metavar="FILE.html", help="Write the scorecard as a page.")
-]
 SheetOption = Annotated[
     Path | None,
     typer.Option("--sheet", metavar="FILE.html", help="Write the interviewer's sheet, for two people."),
@@ -65,6 +35,7 @@ def interview(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    long: LongOption = False,
     json: JsonOption = None,
     sheet: SheetOption = None,
     device: DeviceOption = "auto",
@@ -102,19 +73,23 @@ def interview(
         write_file(sheet, sheets.of_interview(of_interview(entry, loaded, arch)))
         return
     if resume is None:
-        path = free_file(f"interview-{topic}")
-        kept = begin(entry, path.with_suffix(loaded.suffix), minutes)
+        path = sessions.free_file(f"interview-{topic}")
+        kept = begin(entry, path.with_suffix(loaded.suffix), secrets.randbelow(sessions.SEEDS), minutes)
     else:
-        path, kept = resume, sessions.load(resume)
-        if kept.kind != "interview" or kept.topic != topic:
+        path, kept = resume, sessions.resumed(resume, "interview")
+        if kept.topic != topic:
             raise WarpladderError(f"this is not an interview on {topic}", file=resume)
     terminal = Terminal(console_for(stderr=json == "-"), {topic: loaded})
-    terminal.welcome(kept, path)
-    ask(Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
-    scored = cards.of_interview(entry, loaded, kept)
-    show_card(terminal, scored, card, json)
-    remember(kept, scored, Catalogue(interviews=[entry]), terminal.console)
-    raise typer.Exit(PASSED if kept.over else NOT_PASSED)
+    asking = Conversation(loaded, kept, path, terminal, WorkbookJudge(device, arch))
+    sit(
+        asking,
+        terminal,
+        lambda: cards.of_interview(entry, loaded, kept),
+        Catalogue(interviews=[entry]),
+        card,
+        json,
+        long,
+    )
 
 
 @app.command()
@@ -135,6 +110,7 @@ def quiz(
     minutes: MinutesOption = None,
     resume: ResumeOption = None,
     card: CardOption = None,
+    long: LongOption = False,
     json: JsonOption = None,
     sheet: SheetOption = None,
     every: Annotated[bool, typer.Option("--list", help="List the questions, and ask none.")] = False,
@@ -165,15 +141,11 @@ def quiz(
     found = bank.discover()
     check_pages(card, sheet)
     if every:
-        console_for().print(interviews.questions(found.values()))
+        show_list(found.values(), interviews.questions(found.values()), json)
         return
-    drawn = secrets.randbelow(10_000) if seed is None else seed
+    drawn = secrets.randbelow(sessions.SEEDS) if seed is None else seed
     if resume is not None:
-        path, kept = resume, sessions.load(resume)
-        if kept.kind != "quiz":
-            raise WarpladderError(
-                "this is an interview", file=resume, remedy="resume it with `ladder interview`"
-            )
+        path, kept = resume, sessions.resumed(resume, "quiz")
     else:
         several = count if count or names or topic or sheet else 5
         chosen = quiz.choose(found, names or (), topic, drawn, several)
@@ -182,53 +154,50 @@ def quiz(
 
             write_file(sheet, sheets.of_questions(chosen, drawn))
             return
-        path, kept = free_file("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
+        path, kept = sessions.free_file("quiz"), quiz.begin(chosen, drawn, minutes or 0, kernels)
     topics = discover()
     terminal = Terminal(console_for(stderr=json == "-"), topics)
-    terminal.welcome(kept, path)
-    ask(quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch)).run, terminal)
-    scored = cards.of_quiz(found, kept)
-    show_card(terminal, scored, card, json)
-    remember(kept, scored, Catalogue(found.values()), terminal.console)
-    raise typer.Exit(PASSED if kept.over else NOT_PASSED)
+    asking = quiz.Quiz(found, topics, kept, path, terminal, WorkbookJudge(device, arch))
+    sit(asking, terminal, lambda: cards.of_quiz(found, kept), Catalogue(found.values()), card, json, long)
 
 
-def ask(run: Callable[[], Session], terminal: Terminal) -> None:
-    """Ask until the end, or until the candidate leaves."""
-    from grader.interview.interviewer import BrokenOff
+@app.command()
+def room(
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=LAST_PORT, help="Serve on this port; 0: any that is free.")
+    ] = 0,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Open no browser.")] = False,
+    device: DeviceOption = "auto",
+    arch: ArchOption = None,
+) -> None:
+    """Be interviewed on a page in your browser.
 
+    The same rounds as in the terminal, with an editor, a clock and verdicts beside your code, served on 127.0.0.1
+    alone. Sessions are kept in the current folder, and go on here or in a terminal. Ctrl-C ends it.
+
+    \b
+    Examples:
+      ladder room
+      ladder room --port 8000 --no-open
+    """
     try:
-        run()
-    except BrokenOff as left:
-        terminal.left(left.path)
+        from grader.room.serving import serve
+    except ImportError as error:
+        remedy = "in Warpladder's folder: pip install -e '.[room]'"
+        package = (error.name or "").partition(".")[0]
+        raise WarpladderError(f"the page needs {package}, which is not installed", remedy=remedy) from None
+    from grader.interview.interviewer import WorkbookJudge
+    from grader.interview.loops import library
+    from grader.room.room import Room
+    from grader.workbook.topics import discover
 
+    shown = console_for()
 
-def free_file(name: str) -> Path:
-    """A file of the current folder for a new session: nothing is written over."""
-    for number in from_number(1):
-        path = Path(f"{name}-{number}.json")
-        if not list(Path().glob(f"{path.stem}.*")):
-            return path
-    raise AssertionError
+    def opened(address: str) -> None:
+        shown.print(f"The room is open: {address}", soft_wrap=True)
+        shown.print("Sessions are kept in this folder. Ctrl-C closes the room.")
+        if not no_open:
+            webbrowser.open(address)
 
-
-def check_pages(card: Path | None, sheet: Path | None = None) -> None:
-    """Refuse a card or a sheet of an unknown kind, or in no folder, before anything is asked."""
-    pages = [(path, kind) for path, kind in ((card, "card"), (sheet, "sheet")) if path is not None]
-    check_outputs(*(path for path, _ in pages))
-    for path, kind in pages:
-        if path.suffix.lower() != PAGE:
-            raise WarpladderError(f"it is no kind of {kind}", file=path, remedy=f"end it in {PAGE}")
-
-
-def show_card(terminal: Terminal, card: Card, page: Path | None, json: str | None) -> None:
-    """The card, in the terminal and in files."""
-    from grader.interview.card import to_json
-    from grader.report import interviews, sheets
-
-    if card.over:  # else it would tell what is still to be asked
-        terminal.console.print(interviews.card(card))
-    if json is not None:
-        write_json(json, to_json(card))
-    if page is not None:
-        write_file(page, sheets.card(card))
+    serve(Room(library.discover(discover()), Path(), WorkbookJudge(device, arch)), port, opened)
+    shown.print("The room is closed; what was begun is kept.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from itertools import count as from_number
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +18,7 @@ from grader.cli.options import (
     console_for,
     write_structs,
 )
-from grader.cli.remembering import remember
+from grader.cli.sessions import check_history, remember, whole_by
 
 if TYPE_CHECKING:
     from grader.cli.frontend import Terminal
@@ -61,8 +60,9 @@ def loop(
     from grader.cli.frontend import Terminal
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.loops import library, plan
-    from grader.interview.loops.loop import Loop, draw
+    from grader.interview.loops.loop import Loop, draw, free_folder
     from grader.interview.reading import known_level
+    from grader.interview.session import SEEDS
     from grader.report.history import loop as views
     from grader.workbook.topics import discover
 
@@ -73,13 +73,14 @@ def loop(
     topics = discover()
     has = library.discover(topics)
     if resume is None:
-        drawn = secrets.randbelow(10_000) if seed is None else seed
+        drawn = secrets.randbelow(SEEDS) if seed is None else seed
         chosen = draw(plan.find(styles, style), known_level(level), drawn, has)
-        day = Loop.begin(_free_folder(), chosen, has)
+        day = Loop.begin(free_folder(), chosen, has)
     else:
         day = Loop(resume, has)
     terminal = Terminal(console_for(stderr=json == "-"), topics)
     terminal.console.print(views.plan(day.drawn, day.cards(), day.folder))
+    check_history()
     over = _run(day, terminal, WorkbookJudge(device, arch))
     cards = day.cards()
     if over:
@@ -102,20 +103,14 @@ def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
             terminal.welcome(stage.kept, stage.file)
 
     def done(stage: Stage, kept: Session, card: Card) -> None:
-        terminal.console.print(interviews.card(card))
+        terminal.console.print(interviews.card(card, whole_by(kept, stage.file)))
         remember(kept, card, day.library.catalogue, terminal.console)
 
     try:
         day.run(terminal, judge, ready, done)
     except (BrokenOff, KeyboardInterrupt, EOFError):
         terminal.say(f"Broken off. To go on: `ladder loop --resume {day.folder}`")
-        for stage, card in day.cards():
-            if stage.kept is not None and card is not None and not stage.over:
-                remember(stage.kept, card, day.library.catalogue, terminal.console)
+        for kept, card in day.broken_off():
+            remember(kept, card, day.library.catalogue, terminal.console)
         return False
     return True
-
-
-def _free_folder() -> Path:
-    """A folder of the current one for a new day."""
-    return next(path for number in from_number(1) if not (path := Path(f"loop-{number}")).exists())

@@ -52,6 +52,12 @@ JsonOption = Annotated[
 WithOption = Annotated[
     Path | None, typer.Option("--with", metavar="FILE", help="Your own file, as one more row.")
 ]
+JobsOption = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", min=1, help="Rungs emulated at a time; as many as cores and memory allow if not given."
+    ),
+]
 HtmlOption = Annotated[
     Path | None, typer.Option("--html", metavar="FILE", help="Write it as a page, with pictures.")
 ]

@@ -121,6 +121,18 @@ class Question(Entry):
     topics: tuple[str, ...]  # the ladders it belongs to
     kernels: tuple[KernelQuestion, ...]
 
+    @property
+    def listed(self) -> dict[str, object]:
+        """What a list says of it."""
+        return {
+            "name": self.name,
+            "id": self.id,
+            "title": self.title,
+            "level": self.level,
+            "topics": self.topics,
+            "builds_on": self.builds_on,
+        }
+
 
 def discover(root: Path | None = None) -> dict[str, Question]:
     """Every question under `root` (default: this installation's content), by name: in the list's order, then others.

@@ -15,6 +15,7 @@ from grader.interview.bank import Entry, Question
 from grader.interview.conversation import Step, all_steps, known, overtaken
 from grader.interview.drills.drill import Drill
 from grader.interview.interviewer import HINT_COSTS
+from grader.interview.probes.posing import in_words
 from grader.interview.rounds import Interview
 from grader.interview.session import Answer, Code, Figure, Kind, Probed, Rated, Session, Talk
 from grader.workbook import units
@@ -94,8 +95,15 @@ class Advice:
     """Where to read up what was missed."""
 
     section: str
-    missed: list[str]
+    missed: list[str]  # points that were not confirmed
+    halved: list[str]  # points that were, after they had been asked for, or by a second question
     read: list[tuple[str, str]]  # title, and address or path
+
+    @property
+    def headed(self) -> list[tuple[str, list[str]]]:
+        """What did not count in full, under its headings."""
+        found = [("Not confirmed", self.missed), ("Asked for first or again, for half", self.halved)]
+        return [(heading, points) for heading, points in found if points]
 
 
 @dataclass(frozen=True)
@@ -182,13 +190,9 @@ def of_drills(drills: Sequence[Drill], kept: Session) -> Card:
 
 def _drill_lines(drill: Drill, kept: Session) -> list[Line]:
     lines = []
-    asked = [(item.probe.name, item.weight) for item in drill.steps]
-    for name, weight in (*asked, *drill.further):
-        step, title = f"{drill.name}.{name}", name.replace("_", " ")
-        answer = kept.answer(step)
-        lines.append(
-            _unanswered(step, title, weight) if answer is None else _answered(answer, kept, title, weight)
-        )
+    asked = [(item.probe.name, item.title, item.weight) for item in drill.steps]
+    for name, title, weight in (*asked, *((name, name, weight) for name, weight in drill.further)):
+        lines.append(_line(f"{drill.name}.{name}", kept, title, weight))
     return lines
 
 
@@ -240,14 +244,7 @@ def _quiz_lines(question: Question, kept: Session) -> list[Line]:
             (f"{question.name}.{item.topic}.{item.rung}", f"{item.topic}: {item.rung}", "code")
             for item in question.kernels
         ]
-    lines = []
-    for step, title, kind in asked:
-        answer = kept.answer(step)
-        worth = QUIZ_WORTH[kind]
-        lines.append(
-            _unanswered(step, title, worth) if answer is None else _answered(answer, kept, title, worth)
-        )
-    return lines
+    return [_line(step, kept, title, QUIZ_WORTH[kind]) for step, title, kind in asked]
 
 
 def _lines(
@@ -264,19 +261,20 @@ def _lines(
             continue
         if step.kind == "after" and step.id.replace(".after", ".before") in told:
             worth += WORTH["before"]
-        answer = kept.answer(step.id)
-        if answer is not None:
-            found.append(_answered(answer, kept, title, worth))
-        elif step.id not in skipped:
-            found.append(_unanswered(step.id, title, worth))
+        if step.id not in skipped:
+            found.append(_line(step.id, kept, title, worth))
         elif step.kind == "code":
             detail = f"an earlier version had reached {skipped[step.id]}"
             found.append(Line(step.id, title, "answered", worth, worth, detail))
     return found
 
 
-def _unanswered(step: str, title: str, worth: float) -> Line:
-    return Line(step, title, "unasked", worth, 0.0, "not asked")
+def _line(step: str, kept: Session, title: str, worth: float) -> Line:
+    """A step as it was answered, or that it was not asked."""
+    answer = kept.answer(step)
+    if answer is None:
+        return Line(step, title, "unasked", worth, 0.0, "not asked")
+    return _answered(answer, kept, title, worth)
 
 
 def _answered(answer: Answer, kept: Session, title: str, worth: float) -> Line:
@@ -296,12 +294,7 @@ def _answered(answer: Answer, kept: Session, title: str, worth: float) -> Line:
             )
         case Probed():
             earned = 0.0 if answer.late else worth * credit.of_probe(answer)
-            said = f"said {answer.given}" if answer.given else "no answer"
-            detail = (
-                f"{said}, which is right"
-                if answer.right
-                else f"{said}; it is {answer.answer} {answer.unit}".rstrip()
-            )
+            detail = _of_probe(answer)
             return replace(line, earned=earned, detail=detail, text=answer.given, explain=answer.explain)
         case Figure():
             earned = worth * answer.share
@@ -317,10 +310,17 @@ def _answered(answer: Answer, kept: Session, title: str, worth: float) -> Line:
 def _of_talk(talk: Talk, points: Sequence[credit.Point]) -> str:
     if not talk.text.strip():
         return "no answer"
-    confirmed = sum(any(answer.right for answer in point.answers) for point in points)
+    confirmed = sum(point.confirmed for point in points)
     return (
         f"{confirmed} of {len(points)} points confirmed, {sum(point.heard is True for point in points)} said"
     )
+
+
+def _of_probe(answer: Probed) -> str:
+    typed, right = (in_words(text, answer.options) or text for text in (answer.given, answer.answer))
+    said = f"said {typed}" if typed else "no answer"
+    detail = f"{said}, which is right" if answer.right else f"{said}; it is {right} {answer.unit}".rstrip()
+    return detail.replace("`", "")
 
 
 def _of_figure(figure: Figure) -> str:
@@ -343,12 +343,14 @@ def _of_code(code: Code) -> str:
 
 
 def _advice(sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]]]) -> list[Advice]:
-    """For each section with points that were not confirmed, what to read."""
+    """For each section with points that did not count in full, what to read."""
     found = []
     for section in sections:
-        missed = [point.text for line in section.lines for point in line.points if point.share < 1]
-        if missed:
-            found.append(Advice(section.title, missed, read[section.title]))
+        points = [point for line in section.lines for point in line.points if point.share < 1]
+        missed = [point.text for point in points if not point.confirmed]
+        halved = [point.text for point in points if point.confirmed]
+        if points:
+            found.append(Advice(section.title, missed, halved, read[section.title]))
     return found
 
 

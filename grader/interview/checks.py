@@ -198,8 +198,10 @@ def check_probe(probe: Probe) -> Iterator[WarpladderError]:
         except WarpladderError as error:
             yield error
             return
-        answers.add(_shown(posed))
-        if not posed.right(posed.read(posed.answer)) and not _is_power_of_two(posed):
+        answers.add(posed.said)
+        in_percent = isinstance(probe, NumberProbe) and probe.unit == "%"
+        typed = f"{posed.answer} %" if in_percent else posed.answer
+        if not posed.right(posed.read(typed)) and not _is_power_of_two(posed):
             message = f"`{probe.name}`: nobody types {posed.value!r} exactly, as for {dict(parameters)}"
             remedy = "set `tolerance` to 0.01 or so, or ask for a whole number"
             yield WarpladderError(message, file=probe.file, line=probe.line, remedy=remedy)
@@ -209,15 +211,6 @@ def check_probe(probe: Probe) -> Iterator[WarpladderError]:
         yield WarpladderError(message, file=probe.file, line=probe.line)
     if isinstance(probe, ChoiceProbe) and not probe.computed:
         yield from _equally_long(probe)
-
-
-def _shown(posed: Posed) -> str:
-    """The answer, however its options are shuffled."""
-    return (
-        ", ".join(posed.options[posing.LETTERS.index(letter)] for letter in posed.answer)
-        if posed.options
-        else posed.answer
-    )
 
 
 def _equally_long(probe: ChoiceProbe) -> Iterator[WarpladderError]:

@@ -6,15 +6,14 @@ on where it stood.
 
 from __future__ import annotations
 
-import datetime
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from grader.errors import WarpladderError
-from grader.interview.interviewer import BrokenOff, Interviewer, Judge, write_starter
+from grader.interview import session
+from grader.interview.interviewer import Interviewer, Judge, write_starter
 from grader.interview.points import Point
 from grader.interview.room import Back, Frontend
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
@@ -26,6 +25,7 @@ from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.topic import Topic
 
 LIMITS = "What limits this version? Argue from the hardware, with numbers where you have them."
+WRITE = "Now write that version."
 NEXT = "What would you do next, and why should it help?"
 
 Part = Literal["before", "after", "code", "now", "limits", "next"]
@@ -40,16 +40,15 @@ class Step:
     number: int = 0  # of the round or follow-up, from 0
 
 
-def begin(interview: Interview, kernel_file: Path, minutes: float | None = None) -> Session:
+def begin(interview: Interview, kernel_file: Path, seed: int, minutes: float | None = None) -> Session:
     """A session in which nothing has been asked yet."""
-    return Session(
-        kind="interview",
-        title=interview.title,
+    return session.begin(
+        "interview",
+        interview.title,
+        [interview.topic],
+        seed,
+        interview.minutes if minutes is None else minutes,
         topic=interview.topic,
-        questions=[interview.topic],
-        minutes=interview.minutes if minutes is None else minutes,
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        seed=secrets.randbelow(10_000),
         kernel_file=str(kernel_file),
     )
 
@@ -152,25 +151,19 @@ class Conversation:
         self.talks = Talks(self.interviewer)
         self.kept = kept
         self._counted: dict[str, Mapping[str, Number]] = {}
+        self._said: set[int] = set()  # rounds whose task was read aloud, with the ratio before it
 
     def run(self) -> Session:
         """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
-        try:
-            write_starter(self.topic, Path(self.kept.kernel_file))
-            self.interviewer.save()
-            while not self.kept.over and (step := self._following()) is not None:
-                try:
-                    self._ask(step)
-                except Back:
-                    self.interviewer.back()
-            if not self.kept.over:
-                if self.interviewer.clock.up:
-                    self.interviewer.frontend.time_is_up()
-                self._close()
-        except (KeyboardInterrupt, EOFError):
-            self.interviewer.save()
-            raise BrokenOff(self.interviewer.path) from None
-        return self.kept
+        return self.interviewer.sit(self._every, self._close)
+
+    def _every(self) -> None:
+        write_starter(self.topic, Path(self.kept.kernel_file))
+        while (step := self._following()) is not None:
+            try:
+                self._ask(step)
+            except Back:
+                self.interviewer.back()
 
     def _following(self) -> Step | None:
         """The first question that is not answered; None: there is none, or no time for it."""
@@ -204,8 +197,6 @@ class Conversation:
             self.talks.checked("How you began", "opening")
             self.talks.rate("opening", self.interview.answer)
         self._settle_rest()
-        self.kept.over = True
-        self.interviewer.save()
 
     def _ask(self, step: Step) -> None:
         if step.kind == "opening":
@@ -236,8 +227,9 @@ class Conversation:
     def _code(self, step: Step, heading: str, item: Round) -> None:
         """A version; then what was predicted of it is compared with its counters."""
         file = Path(self.kept.kernel_file)
+        shown = WRITE if step.number in self._said else item.ask
         self.interviewer.code(
-            step.id, f"{heading}: write it", item.ask, self.topic, item.rung, item.hint, file
+            step.id, f"{heading}: write it", item.ask, self.topic, item.rung, item.hint, file, shown
         )
         if item.ratio is not None:
             self._settle(step.number, item.ratio)
@@ -250,6 +242,7 @@ class Conversation:
             text = f"And of the version that you are about to write? {question}"
             if f"{item.rung}.before" in known(self.interview, self.kept):
                 text = f"{item.ask}\n\nBefore you write it, of **the version that you are about to write**: {question}"
+                self._said.add(step.number)
             self.interviewer.figure(
                 step.id, f"{heading}: afterwards", text, ratio.unit, None, ratio.tolerance, ratio.explain
             )
@@ -259,6 +252,7 @@ class Conversation:
             which = "the version that you have" if own == "own" else "the version that we talked about"
             text = f"{item.ask}\n\nBefore you write it, of **{which}**: {question}"
             explain = ""
+            self._said.add(step.number)
         else:
             which = "the version that you have just written" if own == "own" else "the naive version"
             text, explain = f"Of {which}: {question}", ratio.explain

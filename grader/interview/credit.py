@@ -59,6 +59,11 @@ class Point:
     answers: list[Probed]  # in order; none: there was no time, or nothing was said
 
     @property
+    def confirmed(self) -> bool:
+        """Whether a probe was answered right, in time."""
+        return any(answer.right and not answer.late for answer in self.answers)
+
+    @property
     def share(self) -> float:
         """What of the weight was earned; below 0 for a wrong guess."""
         return of_point([answer for answer in self.answers if not answer.late], self.heard is not False)

@@ -101,13 +101,19 @@ class Interviewer:
         self.clock = clock or Clock(kept.minutes, kept.elapsed_s)
         self._seen = session.stamp(path)
 
-    def sit(self, ask: Callable[[], None]) -> Session:
-        """Ask until everything is asked, or time is up. Raises BrokenOff where the candidate leaves."""
+    def sit(self, ask: Callable[[], None], close: Callable[[], None] = lambda: None) -> Session:
+        """Ask until everything is asked, or time is up; then close, once.
+
+        Raises BrokenOff where the candidate leaves.
+        """
+        if self.kept.over:
+            return self.kept
         try:
             self.save()
             ask()
             if self.clock.up:
                 self.frontend.time_is_up()
+            close()
             self.kept.over = True
             self.save()
         except (KeyboardInterrupt, EOFError):
@@ -152,6 +158,7 @@ class Interviewer:
         self, asked: Asked, ask: Callable[[Asked], str], read: Callable[[str], T], clarified: str
     ) -> T | None:
         """What was typed, asked again until it can be read; None for no answer. Raises Back."""
+        doubted = ""
         while (typed := _plain(self._asked_once(asked, ask))) and typed.lower() not in SKIP:
             if typed.lower() in BACK:
                 raise Back
@@ -160,6 +167,11 @@ class Interviewer:
                 continue
             try:
                 return read(typed)
+            except numbers.Doubtful as doubt:
+                if typed == doubted:
+                    return read(doubt.meant)
+                doubted = typed
+                self.frontend.unreadable(str(doubt))
             except ValueError as error:
                 self.frontend.unreadable(str(error))
         return None
@@ -169,8 +181,15 @@ class Interviewer:
         begun, self.kept.begun = self.kept.begun, None
         if begun is not None and begun.step == asked.step:
             asked = dataclasses.replace(asked, begun=begun.text)
+
+        def keep(text: str) -> None:
+            self.kept.begun = Begun(asked.step, text) if text else None
+            self.save()
+
         try:
-            return ask(asked)
+            typed = ask(dataclasses.replace(asked, keep=keep))
+            self.kept.begun = None
+            return typed
         except (KeyboardInterrupt, EOFError):
             if text := self.frontend.begun():
                 self.kept.begun = Begun(asked.step, text)
@@ -247,10 +266,21 @@ class Interviewer:
         self.told()
 
     def code(
-        self, step: str, heading: str, text: str, topic: Topic, rung: str, hint: str, file: Path
+        self,
+        step: str,
+        heading: str,
+        text: str,
+        topic: Topic,
+        rung: str,
+        hint: str,
+        file: Path,
+        shown: str = "",
     ) -> Code:
-        """Ask for a version until it is what was asked for, the candidate goes on without, or time is up."""
-        asked, began = self.asked(step, heading, text), self.clock.elapsed_s
+        """Ask for a version until it is what was asked for, the candidate goes on without, or time is up.
+
+        `shown` is said in the place of `text` where that has just been read.
+        """
+        asked, began = self.asked(step, heading, shown or text), self.clock.elapsed_s
         draft = self.kept.draft
         if draft is None or draft.step != step:
             draft = Code(step, text, topic.name, rung, "", None, None, None, 0.0, 0, False, None, None, 0.0)
@@ -269,7 +299,7 @@ class Interviewer:
                 draft = self._grade(draft, topic, file)
             self.kept.draft = draft
             self.save()
-            asked = self.asked(step, heading, text)
+            asked = self.asked(step, heading, shown or text)
             if topic.ladder.reaches(draft.rung_reached, rung) or self.clock.up:
                 break
         self.kept.draft = None
@@ -290,18 +320,21 @@ class Interviewer:
         with self.clock.paused():
             with self.frontend.grading(file) as progress:
                 result = self.judge.grade(topic, file, progress)
+            judged = msgspec.structs.replace(
+                draft,
+                source=source,
+                verdict=result.verdict,
+                reason=result.reason,
+                rung_reached=result.rung_reached,
+                share=code_share(topic, result, draft.rung),
+                attempts=draft.attempts + 1,
+                counters=result.counters,
+                facts=result.facts,
+            )
+            self.kept.draft = judged  # before it is shown: what was graded is not lost
+            self.save()
             self.frontend.graded(result, draft.rung)
-        return msgspec.structs.replace(
-            draft,
-            source=source,
-            verdict=result.verdict,
-            reason=result.reason,
-            rung_reached=result.rung_reached,
-            share=code_share(topic, result, draft.rung),
-            attempts=draft.attempts + 1,
-            counters=result.counters,
-            facts=result.facts,
-        )
+        return judged
 
     def source_of(self, file: Path) -> str | None:
         """What the candidate has written; None, said why, where it cannot be read."""
@@ -322,8 +355,9 @@ class Interviewer:
         wanted: str = "",
         options: tuple[str, ...] = (),
         code: tuple[str, ...] = (),
+        ordered: bool = False,
     ) -> Asked:
-        return Asked(step, heading, text, self.clock.left_s, wanted, options, code)
+        return Asked(step, heading, text, self.clock.left_s, wanted, options, code, ordered)
 
 
 def _plain(typed: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.interview import session
 from grader.interview.bank import FollowUp, KernelQuestion, Question, find
 from grader.interview.interviewer import Interviewer, Judge, write_starter
 from grader.interview.room import Back, Frontend
@@ -39,17 +39,8 @@ def choose(
 def begin(questions: Sequence[Question], seed: int, minutes: float = 0, kernels: bool = False) -> Session:
     """A session in which nothing has been asked yet."""
     names = [question.name for question in questions]
-    return Session(
-        kind="quiz",
-        title=questions[0].title if len(names) == 1 else f"A quiz of {len(names)} questions",
-        topic="",
-        questions=names,
-        minutes=minutes,
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        seed=seed,
-        kernel_file="",
-        kernels=kernels,
-    )
+    title = questions[0].title if len(names) == 1 else f"A quiz of {len(names)} questions"
+    return session.begin("quiz", title, names, seed, minutes, kernels=kernels)
 
 
 class Quiz:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -27,7 +27,10 @@ class Asked:
     wanted: str = ""  # of an answer in a line: what is to be typed
     options: tuple[str, ...] = ()  # Markdown; called a, b, c …
     code: tuple[str, ...] = ()  # lines, counted from 1
+    ordered: bool = False  # all options are wanted, in an order
     begun: str = ""  # lines of an answer that was broken off, and is gone on with
+    keep: Callable[[str], None] = field(default=lambda text: None, compare=False, repr=False)
+    """Writes down what is typed so far, on the thread that was asked; who shows the question may call it."""
 
 
 class Back(Exception):
@@ -69,6 +72,9 @@ class Frontend(Protocol):
 
     def graded(self, result: Grade, rung: str) -> None:
         """Show what the judge says; `rung` was asked for."""
+
+    def mended(self, result: Grade, said: str) -> None:
+        """Show what the judge says of a change: `said`, Markdown, and what it saw."""
 
     def rate(self, answer: str) -> float:
         """Show a model answer; how much of it the candidate claims to have said: 0, 0.5 or 1."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count as from_number
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +16,9 @@ import msgspec
 from grader.errors import WarpladderError
 
 SCHEMA = "warpladder/session/3"
+SEEDS = 10_000
+"""Seeds that are drawn are below this: short enough to type."""
+
 GRACE_S = 60.0
 """What is finished so soon after the time still counts: nobody is cut off in a sentence."""
 
@@ -177,9 +182,36 @@ class Session(msgspec.Struct):
         self.answers = [answer if item.step == answer.step else item for item in self.answers]
 
 
-def save(session: Session, path: Path) -> None:
-    """Write the session; a crash in the middle leaves the file of before. Raises WarpladderError."""
-    data = msgspec.json.format(msgspec.json.encode(session), indent=1) + b"\n"
+def begin(
+    kind: Kind,
+    title: str,
+    questions: list[str],
+    seed: int,
+    minutes: float = 0,
+    topic: str = "",
+    kernel_file: str = "",
+    kernels: bool = False,
+) -> Session:
+    """A session in which nothing has been asked yet; the arguments are its fields."""
+    return Session(
+        kind=kind,
+        title=title,
+        topic=topic,
+        questions=questions,
+        minutes=minutes,
+        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        seed=seed,
+        kernel_file=kernel_file,
+        kernels=kernels,
+    )
+
+
+def save(kept: msgspec.Struct, path: Path) -> None:
+    """Write a session, or what is kept beside one; a crash in the middle leaves the file of before.
+
+    Raises WarpladderError.
+    """
+    data = msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n"
     beside = path.with_name(path.name + ".new")
     try:
         beside.write_bytes(data)
@@ -195,6 +227,24 @@ def stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns
+
+
+def free_file(name: str, folder: Path = Path()) -> Path:
+    """A file of a folder for a new session: nothing is written over, nor what is named after another session."""
+    for number in from_number(1):
+        path = folder / f"{name}-{number}.json"
+        if not list(folder.glob(f"{path.stem}.*")):
+            return path
+    raise AssertionError
+
+
+def resumed(path: Path, kind: Kind) -> Session:
+    """A session of that kind from its file, to be gone on with; raises WarpladderError for another."""
+    session = load(path)
+    if session.kind != kind:
+        remedy = f"go on with it by `ladder {session.kind}`"
+        raise WarpladderError(f"this was kept by `ladder {session.kind}`", file=path, remedy=remedy)
+    return session
 
 
 def load(path: Path) -> Session:

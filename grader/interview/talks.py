@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import takewhile
 
 import msgspec
 
@@ -17,8 +18,26 @@ from grader.interview.session import Nudged, Probed, Said, Talk
 AGAIN = "You spoke of this, and your answer does not go with it. Another case:"
 NUDGE = "One more thing, which I have not heard yet."
 
+FIGURE = 10
+"""What is smaller may well be the answer of two questions in a row."""
+
 ANOTHER_DRAW = 20
 """So often is a probe drawn again for a case that differs from the first."""
+
+
+def another(probes: Sequence[Probe], first: Posed, seed: str) -> Posed | None:
+    """Another case than `first`, which poses the first of the probes: of the second one, or of the only one.
+
+    Two numbers differ wherever they can be drawn so. None where the only probe always asks the same.
+    """
+    probe = probes[:2][-1]
+    seeds = [f"{seed} {number}" for number in range(ANOTHER_DRAW)]
+    if probe is not first.probe:
+        seeds.insert(0, seed)
+    for case in (pose(probe, each) for each in seeds):
+        if case.differs(first):
+            return case
+    return None if probe is first.probe else pose(probe, seed)
 
 
 class Talks:
@@ -41,8 +60,8 @@ class Talks:
         talk = self.kept.answer(step)
         if not isinstance(talk, Talk) or not talk.text.strip():
             return
-        for number, (point, said) in enumerate(zip(points, talk.points, strict=True)):
-            self._point(f"{step}.{number}", heading, point, said.heard, name)
+        for number, point in enumerate(points):
+            self._point(f"{step}.{number}", heading, point, self._heard(step, number, point), name)
 
     def conversed(self, step: str, points: Sequence[Point]) -> bool:
         """Whether nothing is left of what `converse` asks."""
@@ -91,6 +110,21 @@ class Talks:
         )
         self.interviewer.keep(talk)
 
+    def _heard(self, step: str, number: int, point: Point) -> bool:
+        """Whether a point was said before it comes up: at once, or where one before it was asked for."""
+        talk = self.kept.answer(step)
+        assert isinstance(talk, Talk)
+        said = talk.points[number]
+        since = [self.kept.answer(f"{step}.{each}.nudge") for each in range(number)]
+        if said.heard or not self.interviewer.open(f"{step}.{number}.nudge"):
+            return said.heard
+        if any(heard(each.text, point) for each in since if isinstance(each, Nudged)):
+            said = msgspec.structs.replace(said, heard=True)
+            points = [*talk.points[:number], said, *talk.points[number + 1 :]]
+            self.kept.replace(msgspec.structs.replace(talk, points=points))
+            self.interviewer.save()
+        return said.heard
+
     def _point(self, step: str, heading: str, point: Point, was_heard: bool, name: str) -> None:
         """A point that was heard is probed, and put back as a question where that fails; another is asked for first."""
         nudge = f"{step}.nudge"
@@ -102,14 +136,29 @@ class Talks:
                 Nudged(nudge, point.nudge, said, self.clock.elapsed_s - began, self.clock.late)
             )
         order = random.Random(f"{self.kept.seed} {step}").sample(point.probes, len(point.probes))
-        first = pose(order[0], f"{self.kept.seed} {step}")
+        first = self._drawn(order[0], f"{self.kept.seed} {step}", f"{step}.probe")
         self._probe(f"{step}.probe", heading, first, name)
         again = self._second(step, was_heard)
-        if again is not None and (second := self._another(order, first, step)) is not None:
+        second = another(order, first, f"{self.kept.seed} {step} again") if again is not None else None
+        if again is not None and second is not None:
             self.interviewer.told()
             self._probe(again, heading, second, name, AGAIN)
         elif again is not None:
             self._no_second.add(again)
+
+    def _drawn(self, probe: Probe, seed: str, step: str) -> Posed:
+        """The probe, whose figure nothing before this step of the round has asked for, where it can be drawn so."""
+        first, asked_about = pose(probe, seed), step.partition(".")[0]
+        before = takewhile(lambda each: each.step != step, self.kept.answers)
+        known = {
+            (each.answer, each.unit)
+            for each in before
+            if isinstance(each, Probed) and each.step.partition(".")[0] == asked_about
+        }
+        if first.value is None or first.value < FIGURE or (first.answer, first.unit) not in known:
+            return first
+        further = (pose(probe, f"{seed} {number}") for number in range(ANOTHER_DRAW))
+        return next((each for each in further if (each.answer, each.unit) not in known), first)
 
     def _second(self, step: str, was_heard: bool) -> str | None:
         """The step of the second question, where there is to be one and it was not asked."""
@@ -117,16 +166,6 @@ class Talks:
         wrong = isinstance(first, Probed) and not first.right and first.given != ""
         asked = self.kept.answer(again) is not None or again in self._no_second
         return again if was_heard and wrong and not asked else None
-
-    def _another(self, probes: Sequence[Probe], first: Posed, step: str) -> Posed | None:
-        """Another probe of the point, or another case of its only one; None where there is none."""
-        if len(probes) > 1:
-            return pose(probes[1], f"{self.kept.seed} {step} again")
-        for number in range(ANOTHER_DRAW):
-            posed = pose(probes[0], f"{self.kept.seed} {step} again {number}")
-            if posed.text != first.text or set(posed.options) != set(first.options):
-                return posed
-        return None
 
     def probe(
         self,
@@ -154,7 +193,9 @@ class Talks:
             return
         began = self.clock.elapsed_s
         text = f"{before}\n\n{posed.text}" if before else posed.text
-        asked = self.interviewer.asked(step, heading, text, posed.wanted, posed.options, posed.code)
+        asked = self.interviewer.asked(
+            step, heading, text, posed.wanted, posed.options, posed.code, posed.ordered
+        )
         typed: list[str] = []
 
         def read(text: str) -> str | float:

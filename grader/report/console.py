@@ -96,9 +96,9 @@ def _ladder(result: Climb) -> Table:
         table.add_column(column, justify="right", no_wrap=True)
     for rung in result.rungs:
         table.add_row(
-            mark(rung.verdict == "pass"),
+            mark(_passed(rung)),
             f"{rung.id} {SIDE_STEP}" if rung.side_step else rung.id,
-            units.seconds(rung.time_s, rung.time_source) if rung.verdict == "pass" else rung.verdict,
+            _outcome(rung),
             units.ratio(rung.vs_naive),
             units.percent(rung.vs_library if library else rung.vs_bound),
             units.count(rung.registers),
@@ -112,6 +112,18 @@ def _ladder(result: Climb) -> Table:
     return table
 
 
+def _passed(rung: RungResult) -> bool | None:
+    """None where the device cannot run it."""
+    return None if rung.verdict == "skip" else rung.verdict == "pass"
+
+
+def _outcome(rung: RungResult) -> str:
+    """Its time; else why there is none, in a word or two."""
+    if rung.verdict == "pass":
+        return units.seconds(rung.time_s, rung.time_source)
+    return rung.reason or rung.verdict if rung.verdict == "skip" else rung.verdict
+
+
 def _schedules(result: Climb) -> Table:
     """A ladder of schedules: how much of the time each engine of the device works."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
@@ -122,9 +134,9 @@ def _schedules(result: Climb) -> Table:
     for rung in result.rungs:
         worked = gantt.shares(rung.timeline, rung.time_s)
         table.add_row(
-            mark(rung.verdict == "pass"),
+            mark(_passed(rung)),
             f"{rung.id} {SIDE_STEP}" if rung.side_step else rung.id,
-            units.seconds(rung.time_s, rung.time_source) if rung.verdict == "pass" else rung.verdict,
+            _outcome(rung),
             units.ratio(rung.vs_naive),
             units.percent(rung.vs_bound),
             *(units.percent(worked.get(engine)) for engine in gantt.ROWS),
@@ -136,12 +148,13 @@ def _schedules(result: Climb) -> Table:
 def _explanation(rung: RungResult) -> Iterable[RenderableType]:
     """What a rung claims itself, what it breaks of the earlier rungs' claims, and why it did not pass."""
     shown = [claim for claim in rung.claims if claim.rung in ("", rung.id) or claim.held is False]
-    others = (rung.reason, rung.findings, rung.accuracy, rung.error_bound)
+    reason = None if rung.verdict == "skip" else rung.reason  # it stands in the table
+    others = (reason, rung.findings, rung.accuracy, rung.error_bound)
     if not shown and not any(others):
         return
     yield Text(rung.id, "bold")
-    if rung.reason is not None:
-        yield Padding(Text(rung.reason, VERDICT_STYLES[rung.verdict]), (0, 0, 0, 2))
+    if reason is not None:
+        yield Padding(Text(reason, VERDICT_STYLES[rung.verdict]), (0, 0, 0, 2))
     yield from findings(rung.findings, rung.file, ())
     if shown:
         yield claims(shown)
@@ -247,13 +260,7 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     parts += [
         error_bound(name) for name in sorted({case.error_bound for case in result.cases if case.error_bound})
     ]
-    if result.reason is not None:
-        parts += ["", Text(result.reason)]
-        # The reason tells of the first finding; its line is shown below, and the others follow.
-        parts += [_quoted(finding, source) for finding in result.findings[:1]]
-    parts += [part for case in result.cases if case.first_mismatch for part in corner(case.first_mismatch)]
-    parts += list(findings(result.findings[1:], result.file, source))
-    parts += printed(result.printed)
+    parts += what_was_seen(result, source)
     if result.time_s is not None:
         parts.append(_time(result))
     if result.rung_reached is not None:
@@ -276,6 +283,19 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     for hint in result.hints:
         parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
     return Group(*parts)
+
+
+def what_was_seen(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
+    """Why a submission does not pass: the reason, what surrounds a wrong element, all findings; and what it printed."""
+    if result.reason is not None:
+        yield from ("", Text(result.reason))
+        # The reason tells of the first finding; its line is shown below, and the others follow.
+        yield from (_quoted(finding, source) for finding in result.findings[:1])
+    for case in result.cases:
+        if case.first_mismatch:
+            yield from corner(case.first_mismatch)
+    yield from findings(result.findings[1:], result.file, source)
+    yield from printed(result.printed)
 
 
 def costliest(cost: LineCost, source: Sequence[str]) -> Iterable[RenderableType]:

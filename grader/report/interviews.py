@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console, Group, RenderableType
@@ -19,13 +19,24 @@ from grader.interview import credit
 from grader.interview.bank import Question
 from grader.interview.card import Advice, Card, Line
 from grader.interview.drills.drill import Drill
-from grader.interview.probes.posing import LETTERS, Posed
+from grader.interview.points import WHOLE
+from grader.interview.probes.posing import LETTERS, Posed, in_words
 from grader.interview.room import Asked
-from grader.interview.session import Code, Figure, Probed, Session
+from grader.interview.session import Code, Figure, Probed, Rated, Session
 from grader.report import console as views
 from grader.results import Grade
 from grader.workbook import units
 from grader.workbook.topic import Topic
+
+RULES = (
+    "Say it in your own words; short questions then check each point, and only what is checked counts. "
+    "A wrong choice costs what a guess would earn; to skip costs nothing. "
+    "The clock stands still while your code is graded, and while you read how it went."
+)
+"""Said before the first question."""
+
+COSTLIEST = 4
+"""Points of a short card."""
 
 THEME = Theme({"markdown.code": "cyan", "markdown.block_quote": "dim"})
 """Code in running text without the black ground that it has otherwise."""
@@ -87,9 +98,6 @@ def checked(title: str, points: Sequence[credit.Point]) -> RenderableType:
 
 def _point(point: credit.Point) -> Table:
     """A point with what it earned, and how it was said."""
-    how = {True: "  (said", False: "  (not said", None: ""}[point.heard]
-    if how:
-        how += ")" if point.answers else ", not checked)"
     table = Table.grid(padding=(0, 1, 0, 0), expand=True)
     table.add_column(width=1)
     table.add_column(ratio=1)
@@ -97,21 +105,32 @@ def _point(point: credit.Point) -> Table:
     earned = units.points(point.share * point.weight)
     table.add_row(
         _share(point.share),
-        Text.assemble(inline(point.text), (how, "dim")),
+        Text.assemble(inline(point.text), (f"  ({said})" if (said := how(point)) else "", "dim")),
         f"{earned}/{point.weight}",
     )
     return table
 
 
+def how(point: credit.Point) -> str:
+    """Whether a point was said or asked for, and checked; "" for one that was only to be answered.
+
+    What was not heard may have been said, in words that the workbook does not know.
+    """
+    if point.heard is None:
+        return ""
+    if not point.answers:
+        return "said, not checked" if point.heard else "not checked"
+    return "said" if point.heard else "asked for"
+
+
 def _probed(answer: Probed) -> RenderableType:
     """A probe, what was typed, and what is right."""
     line = Text.assemble(views.mark(answer.right), " ")
-    line.append(
-        f"{answer.given or 'no answer'}: right" if answer.right else f"{answer.given or 'no answer'}; it is ",
-        "bold",
-    )
+    line.append_text(inline(in_words(answer.given, answer.options) or answer.given or "no answer"))
+    line.append(": right" if answer.right else "; it is ")
     if not answer.right:
-        line.append(right(answer), "bold")
+        line.append_text(inline(right(answer)))
+    line.stylize("bold")
     line.append(" (too late to count)" if answer.late else "")
     return Group(Markdown(answer.asked), line, Markdown(answer.explain))
 
@@ -119,7 +138,7 @@ def _probed(answer: Probed) -> RenderableType:
 def right(answer: Probed | Posed) -> str:
     """The answer in words: options by their text, a number with its unit, a line by its code."""
     if answer.options:
-        return ", ".join(answer.options[LETTERS.index(letter)] for letter in answer.answer)
+        return in_words(answer.answer, answer.options)
     if answer.code:
         return f"line {answer.answer}: {answer.code[int(answer.answer) - 1].strip()}"
     return f"{answer.answer} {units.unit_of(1 if answer.answer == '1' else 0, answer.unit)}".strip()
@@ -133,8 +152,7 @@ def _share(share: float) -> Text:
 
 def figure(item: Figure) -> RenderableType:
     """Whether a number is right, and how it comes about."""
-    assert item.answer is not None
-    value = units.quantity(item.answer, item.unit)
+    value = settled(item)
     whose = {"own": "as counted on your kernel", "workbook": "as counted on the workbook's kernel", "": ""}
     text = Text.assemble(views.mark(item.right), " ")
     if item.right:
@@ -154,18 +172,43 @@ def figure(item: Figure) -> RenderableType:
 def graded(result: Grade, rung: str, topic: Topic, source: Sequence[str]) -> RenderableType:
     """A grade of a version, without a word of what lies above the rung that was asked for."""
     asked, reached = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
+    bare = told(result, rung, topic)
+    parts: list[RenderableType] = ["", views.grade(bare, max(reached, asked, key=len), source)]
+    if said := not_yet(result, rung, topic):
+        parts += ["", Text(said, "yellow")]
+    return Group(*parts)
+
+
+def mended(result: Grade, said: str, source: Sequence[str]) -> RenderableType:
+    """What the judge says of a change: `said`, Markdown, then all that it saw."""
+    return Group("", Markdown(said), *views.what_was_seen(result, source))
+
+
+def settled(item: Figure) -> str:
+    """The answer to a number that was settled, with its unit."""
+    assert item.answer is not None
+    return units.quantity(item.answer, item.unit)
+
+
+def told(result: Grade, rung: str, topic: Topic) -> Grade:
+    """What a candidate is told of a grade: nothing of what lies above the rung that was asked for."""
+    asked, reached = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
     claims = [claim for claim in result.claims if claim.rung in asked]
-    bare = dataclasses.replace(
+    return dataclasses.replace(
         result,
         claims=claims,
         hints=[],
         points=sum(claim.points for claim in claims if claim.held and claim.rung in reached),
         max_points=sum(claim.points for claim in topic.claims if claim.rung in asked),
     )
-    parts: list[RenderableType] = ["", views.grade(bare, max(reached, asked, key=len), source)]
+
+
+def not_yet(result: Grade, rung: str, topic: Topic) -> str:
+    """Said where a version is right, and not what was asked for; else ""."""
+    asked, reached = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
     if reached and len(reached) < len(asked):
-        parts += ["", Text(f"Right, but not yet {rung}: see the claims that do not hold.", "yellow")]
-    return Group(*parts)
+        return f"Right, but not yet {rung}: see the claims that do not hold."
+    return ""
 
 
 def code_prompt(file: str, draft: Code, left_s: float | None) -> RenderableType:
@@ -191,12 +234,7 @@ def welcome(kept: Session, path: Path) -> RenderableType:
     text = Text.assemble((kept.title, "bold"), f"\n{time}{again}. ")
     if kept.kind != "interview":
         text.append(f"Drawn with --seed {kept.seed}. ")
-    text.append(
-        "Say it in your own words; short questions then check each point, and only what is checked counts. "
-    )
-    text.append("A wrong choice costs what a guess would earn; `skip` costs nothing. ")
-    text.append("The clock stands still while your code is graded, and while you read how it went. ")
-    text.append(f"Each answer is kept in {path}; Ctrl-C breaks off.")
+    text.append(f"{RULES} Each answer is kept in {path}; Ctrl-C breaks off.")
     return text
 
 
@@ -208,17 +246,58 @@ def left(path: Path) -> RenderableType:
 # ---- the card ----------------------------------------------------------------------------------------------
 
 
-def card(result: Card) -> RenderableType:
-    """The whole card."""
-    parts: list[RenderableType] = ["", Rule(style="dim"), _heading(result), ""]
-    parts += [_sections(result), "", _score(result)]
+def card(result: Card, whole_by: str = "") -> RenderableType:
+    """The whole card; or in short, where `whole_by` is the command that shows the whole of it."""
+    parts: list[RenderableType] = ["", Rule(style="dim"), _heading(result), "", _score(result)]
     if result.follow_ups:
-        own = sum(item.self_scored for item in result.follow_ups)
-        asked = units.number_of(len(result.follow_ups), "further question")
-        parts.append(Text(f"{asked}, rated {units.digits(own)} by yourself; not in the score.", "dim"))
-    for advice in result.advice:
-        parts += ["", _advice(advice)]
+        parts.append(Text(_further(result.follow_ups), "dim"))
+    parts += ["", _sections(result)]
+    if whole_by:
+        parts += _cost_most(result, whole_by)
+    else:
+        parts += [part for advice in result.advice for part in ("", _advice(advice))]
     return Group(*parts)
+
+
+def _cost_most(result: Card, whole_by: str) -> Iterator[RenderableType]:
+    """The points that cost most, and what shows all of them; where nothing shows more, all."""
+    lost = [
+        (line.worth * point.weight / WHOLE * (1 - point.share), point)
+        for section in result.sections
+        for line in section.lines
+        for point in line.points
+        if point.share < 1
+    ]
+    if not lost:
+        return
+    table = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    table.add_column(width=1)
+    table.add_column(ratio=1)
+    table.add_column(justify="right", no_wrap=True, style="dim")
+    for points, point in sorted(lost, key=lambda each: -each[0])[: COSTLIEST if result.advice else None]:
+        table.add_row(_share(point.share), inline(point.text), f"−{units.points(points)}")
+    yield from ("", Text("What cost most", "bold"), table)
+    if not result.advice:
+        return
+    left = len(lost) - COSTLIEST
+    more = (
+        f"{units.number_of(left, 'more point')} did not count in full. All of them, and what"
+        if left > 0
+        else "What"
+    )
+    yield Text(f"{more} to read:", "dim")
+    yield Text(f"  {whole_by}", "cyan", no_wrap=True, overflow="ignore")
+
+
+def _further(asked: Sequence[Rated]) -> str:
+    """How many further questions there were, and what those that were answered were rated."""
+    answered = [item for item in asked if item.text]
+    said = [units.number_of(len(asked), "further question")]
+    if len(answered) < len(asked):
+        said.append("not answered" if not answered else f"{len(asked) - len(answered)} not answered")
+    if answered:
+        said.append(f"rated {units.digits(sum(item.self_scored for item in answered))} by yourself")
+    return f"{', '.join(said)}; not in the score."
 
 
 def _heading(result: Card) -> Text:
@@ -243,9 +322,10 @@ def _sections(result: Card) -> Table:
     table.add_column("points", justify="right", no_wrap=True)
     table.add_column("what was found", ratio=1)
     for section in result.sections:
-        asked = "" if section.asked else Text("not asked", "dim")
-        table.add_row(Text(section.title, "bold"), Text(_of(section.earned, section.worth), "bold"), asked)
-        for line in section.lines if section.asked else ():
+        lines = section.lines if section.asked else []
+        found = _line(lines[0])[-1] if len(lines) == 1 else Text("" if lines else "not asked", "dim")
+        table.add_row(Text(section.title, "bold"), Text(_of(section.earned, section.worth), "bold"), found)
+        for line in lines if len(lines) > 1 else ():
             table.add_row(*_line(line))
     return table
 
@@ -261,22 +341,23 @@ def _of(earned: float, worth: float) -> str:
 
 
 def _score(result: Card) -> Text:
-    text = Text.assemble((f"{result.percent:.0f} %", "bold"), f" of {units.digits(result.worth)} points")
+    """The verdict, and what it is made of."""
+    text = Text.assemble((f"Verdict: {result.verdict}. " if result.verdict else "", "bold"))
+    text.append(f"{result.percent:.0f} %", "bold").append(f" of {units.digits(result.worth)} points")
     if result.percent_of_asked is not None and result.asked < result.worth:
         text.append(f"; {result.percent_of_asked:.0f} % of the {units.digits(result.asked)} that were asked")
     text.append(".")
-    if result.verdict:
-        text.append(f" Verdict: {result.verdict}.", "bold")
     if result.said is not None:
-        text.append(
-            f" Said without being asked: {100 * result.said:.0f} % of the points; not in the score.", "dim"
-        )
+        said = f" Said without being asked: {100 * result.said:.0f} % of the points; not in the score."
+        text.append(said, "dim")
     return text
 
 
 def _advice(advice: Advice) -> RenderableType:
-    parts: list[RenderableType] = [Text.assemble(("Not confirmed: ", "bold"), (advice.section, "bold"))]
-    parts += [Padding(inline(f"· {text}"), (0, 0, 0, 2)) for text in advice.missed]
+    parts: list[RenderableType] = []
+    for heading, points in advice.headed:
+        parts.append(Text(f"{heading}: {advice.section}", "bold"))
+        parts += [Padding(inline(f"· {text}"), (0, 0, 0, 2)) for text in points]
     parts += [Padding(Text(f"→ {title}: {where}", "green"), (0, 0, 0, 2)) for title, where in advice.read[:2]]
     return Group(*parts)
 

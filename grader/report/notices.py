@@ -34,6 +34,13 @@ def error(console: Console, problem: WarpladderError) -> None:
         console.print(Padding(Text.assemble(("→ ", "bold green"), problem.remedy), (0, 0, 0, 2)))
 
 
+def unremembered(console: Console) -> None:
+    """That a session goes on without a history."""
+    console.print(
+        Text("note: The session goes on; its card is shown, and nothing is remembered of it.", "yellow")
+    )
+
+
 def unconfined(left: str) -> RenderableType:
     """That little stands between what is run and this machine; `left` says what it may do, without its name."""
     said = f"Little confines what is graded here: it {left}. `ladder doctor` says what would keep it in."

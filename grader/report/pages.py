@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePath
@@ -15,7 +15,7 @@ from grader.analysis.cycles import cycles
 from grader.analysis.intensity import Ratio
 from grader.emulator import metrics
 from grader.errors import WarpladderError
-from grader.report import console, occupancies, pictures, rooflines
+from grader.report import console, interviews, occupancies, pictures, rooflines
 from grader.report.occupancies import Block
 from grader.report.profiles import NO_LINE
 from grader.report.rendering import environment
@@ -89,20 +89,50 @@ def climb(result: Climb, title: str) -> str:
 def grade(result: Grade, topic: Topic, source: Sequence[str], accesses: Accesses | None = None) -> str:
     """What a submission is worth and why; `source` are the submission's lines, `accesses` what it accesses, where that
     is to be drawn."""
+    return _page("grade.html.j2", **_grade(result, topic, source, topic.ladder.ids, accesses))
+
+
+def graded(result: Grade, rung: str, topic: Topic, source: Sequence[str], level: int) -> Markup:
+    """The same as a part of another page, for a candidate who was asked for a rung: nothing of what lies above it.
+
+    `level` is the level of its heading.
+    """
+    up_to = max(topic.ladder.up_to(result.rung_reached), topic.ladder.up_to(rung), key=len)
+    values = _grade(interviews.told(result, rung, topic), topic, source, up_to)
+    return Markup(_page("grade_body.html.j2", level=level, **values))
+
+
+def what_was_seen(result: Grade, source: Sequence[str]) -> Markup:
+    """Why a submission does not pass, as a part of another page."""
+    return Markup(_page("grade_seen.html.j2", result=result, line=_quoting(source)))
+
+
+def _quoting(source: Sequence[str]) -> Callable[[int | None], str]:
+    """What shows a line of a source; "" where there is none of that number."""
+    return lambda number: source[number - 1].strip() if number and number <= len(source) else ""
+
+
+def _grade(
+    result: Grade,
+    topic: Topic,
+    source: Sequence[str],
+    rungs: Sequence[str],
+    accesses: Accesses | None = None,
+) -> dict[str, object]:
+    """What the templates of a grade show; `rungs` are those that may be seen."""
     paid = topic.ladder.up_to(result.rung_reached)
     claims = console.told_claims(result, paid)
-    return _page(
-        "grade.html.j2",
-        result=result,
-        title=topic.title,
-        rungs=topic.ladder.ids,
-        reached=len(paid) - 1,
-        claims=claims,
-        unused=console.UNUSED_SHARED if claims != result.claims else "",
-        earned=lambda claim: claim.points if claim.held and claim.rung in paid else 0,
-        line=lambda number: source[number - 1].strip() if number and number <= len(source) else "",
-        accesses=_accesses(accesses),
-    )
+    return {
+        "result": result,
+        "title": topic.title,
+        "rungs": rungs,
+        "reached": len(paid) - 1,
+        "claims": claims,
+        "unused": console.UNUSED_SHARED if claims != result.claims else "",
+        "earned": lambda claim: claim.points if claim.held and claim.rung in paid else 0,
+        "line": _quoting(source),
+        "accesses": _accesses(accesses),
+    }
 
 
 def profile(result: Profile, source: Sequence[str], accesses: Accesses | None = None) -> str:

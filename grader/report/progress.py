@@ -20,7 +20,10 @@ STAGES = {
 
 @contextmanager
 def of_rungs(topic: str, rungs: Sequence[str]) -> Iterator[Callable[[str, str], None]]:
-    """A bar over the rungs of a ladder; yields what a climb calls with a rung and its stage."""
+    """A bar over the rungs of a ladder; yields what a climb calls with a rung and its stage.
+
+    Of the rungs that are being worked on, the first of the ladder is shown.
+    """
     with _bars() as bars:
         task = bars.add_task(topic, total=len(rungs), doing="")
         doing: dict[str, str] = {}
@@ -31,7 +34,7 @@ def of_rungs(topic: str, rungs: Sequence[str]) -> Iterator[Callable[[str, str], 
                 bars.advance(task)
             else:
                 doing[rung] = f"{rung}: {STAGES.get(stage, stage)}"
-            bars.update(task, doing=next(iter(doing.values()), ""))
+            bars.update(task, doing=next((doing[rung] for rung in rungs if rung in doing), ""))
 
         yield report
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import jinja2
 
@@ -10,11 +10,16 @@ from grader.visible import visible
 
 
 def environment(
-    filters: Mapping[str, Callable[..., object]], constants: Mapping[str, object] | None = None
+    filters: Mapping[str, Callable[..., object]],
+    constants: Mapping[str, object] | None = None,
+    packages: Sequence[str] = (),
 ) -> jinja2.Environment:
-    """What renders the templates: values are escaped, and one that a template misses is an error."""
+    """What renders the templates: values are escaped, and one that a template misses is an error.
+
+    Templates of `packages` come before the report's own.
+    """
     made = jinja2.Environment(
-        loader=jinja2.PackageLoader("grader.report"),
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(name) for name in (*packages, "grader.report")]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

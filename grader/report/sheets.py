@@ -6,7 +6,7 @@ Each is one self-contained HTML page, to be read in light and dark and to be pri
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import jinja2
@@ -16,7 +16,8 @@ from markupsafe import Markup
 from grader.interview.bank import Question
 from grader.interview.card import WORTH, Card
 from grader.interview.points import Point
-from grader.interview.probes.posing import LETTERS, Posed, pose
+from grader.interview.probes.posing import LETTERS, Posed, in_words, pose
+from grader.interview.session import Probed
 from grader.interview.sheet import Sheet
 from grader.report import interviews
 from grader.report.rendering import environment
@@ -29,6 +30,12 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False})
 def card(result: Card) -> str:
     """The scorecard as a page."""
     return _page("card.html.j2", card=result, reached=interviews.reached(result))
+
+
+def card_part(result: Card, level: int) -> Markup:
+    """The same as a part of another page; `level` is the level of its heading."""
+    reached = interviews.reached(result)
+    return Markup(_page("card_body.html.j2", card=result, reached=reached, level=level))
 
 
 def of_interview(sheet: Sheet) -> str:
@@ -56,21 +63,32 @@ def _page(template: str, **values: object) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    return environment(
-        {
-            "markdown": _html,
-            "inline": inline,
-            "points": units.points,
-            "minutes": units.minutes,
-            "compact": units.compact,
-            "problem": units.problem,
-            "lettered": lambda options: zip(LETTERS, options, strict=False),
-            "right": interviews.right,
-        },
-    )
+    return environment(filters())
 
 
-def _html(text: str) -> Markup:
+def filters() -> dict[str, Callable[..., object]]:
+    """What templates of interviews call."""
+    return {
+        "markdown": markdown,
+        "inline": inline,
+        "points": units.points,
+        "minutes": units.minutes,
+        "compact": units.compact,
+        "problem": units.problem,
+        "lettered": lambda options: zip(LETTERS, options, strict=False),
+        "right": interviews.right,
+        "given": given,
+        "how": interviews.how,
+    }
+
+
+def given(answer: Probed) -> str:
+    """What was typed; of options their text, as HTML."""
+    words = in_words(answer.given, answer.options)
+    return inline(words) if words else answer.given or "no answer"
+
+
+def markdown(text: str) -> Markup:
     """Markdown as HTML; links into the workbook lead nowhere from a page, so their text alone is kept."""
     return Markup(_MARKDOWN.render(_INTERNAL_LINK.sub(r"\1", text)))
 

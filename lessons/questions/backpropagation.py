@@ -2,7 +2,7 @@
 
 import numpy as np
 
-BF16, FLOAT = 2, 4  # bytes
+BF16 = 2  # bytes
 
 
 def element_of_dw(a: int, b: int, c: int, d: int, p: int, q: int) -> int:
@@ -54,10 +54,11 @@ def with_checkpoints(layers: int, every: int) -> dict[str, int]:
     return {"answer": segments + every - 1, "segments": segments, "inner": every - 1}
 
 
-def jacobian_gigabytes(rows: int, inner: int, columns: int) -> dict[str, float]:
-    """GB of all derivatives of Y's elements by X's."""
-    outputs, inputs = rows * columns, rows * inner
-    return {"answer": FLOAT * outputs * inputs / 1e9, "outputs": outputs, "inputs": inputs}
+def passes_for_a_jacobian(inputs: int, outputs: int, passes: str) -> dict[str, float | str]:
+    """Rows by backward passes, columns by forward ones."""
+    if "backward" in passes:
+        return {"answer": outputs, "why": "Each gives a row, the derivatives of one output"}
+    return {"answer": inputs, "why": "Each gives a column, the derivatives by one input"}
 
 
 def grad_after(steps: int, each: int, cleared: str) -> int:

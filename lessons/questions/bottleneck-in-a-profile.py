@@ -50,7 +50,7 @@ def stall_cure(case: str) -> dict[str, str]:
         }
     if "LG throttle" in case:
         return {
-            "answer": "Replace 4-byte global loads by 16-byte ones",
+            "answer": "Bring the same bytes at a time by fewer, wider loads",
             "why": "The queue for global and local requests is full, though each is coalesced: fewer, wider requests.",
         }
     return {

@@ -100,3 +100,17 @@ def _outcomes(first: list[str], second: list[str]) -> set[tuple[int, int]]:
             values[target] = values.get(source, 1)
         found.add((values["r"], values["q"]))
     return found
+
+
+PLACES = ("its own SM's L1", "the L2", "the other SM's L1", "DRAM")
+
+
+def nearest_answer(how: str) -> dict[str, object]:
+    """L1 may answer plain loads alone; no SM asks another one's L1."""
+    whys = {
+        "a plain load": "Nothing takes the line out of an L1 when another SM writes",
+        "`__ldcg(p)`": "It caches at the global level alone, past L1",
+        "`atomicAdd(p, 0)`": "Atomics on global memory are done where all SMs meet",
+        "an atomic load of device scope": "It has to see what other SMs wrote, so L1 may not answer",
+    }
+    return {"answer": PLACES[how != "a plain load"], "options": PLACES, "why": whys[how]}

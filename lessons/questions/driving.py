@@ -70,7 +70,7 @@ def range_lost(driving: float, speed: float, watts: float) -> dict[str, float]:
     return {"answer": 100 * computing / (driving + computing), "computing": computing}
 
 
-def fleet_failures(fit: int, thousands: int, hours: int) -> dict[str, float]:
+def fleet_failures(fit: int, cars: int, hours: int) -> dict[str, float]:
     """Expected failures a year of a fleet; a FIT is one in 10⁹ hours (ISO 26262-5)."""
-    total = thousands * hours / 1e3  # million hours
+    total = cars * hours / 1e6  # million hours
     return {"answer": total * 1e6 * fit / 1e9, "total": total}

@@ -95,3 +95,20 @@ def reserved_mib(kib: int) -> dict[str, int | str]:
 def recompilations(lengths: str) -> int:
     """Distinct sizes."""
     return len(set(lengths.split(", ")))
+
+
+VERSIONS = {
+    "t += 1; u = t + 1; t.mul_(2)": (
+        2,
+        "Each in-place change counts, and the addition that makes u does not",
+    ),
+    "t = t + 1; t.relu_()": (1, "t names a new tensor after the first line, and the second changes that one"),
+    "u = t.view(-1); u.zero_(); u += 1; t -= 1": (3, "A view shares memory and version with its base"),
+    "u = t.clone(); u.zero_()": (0, "A clone has memory and a version of its own"),
+}
+
+
+def version_after(lines: str) -> dict[str, float | str]:
+    """In-place changes of a tensor and of its views."""
+    answer, why = VERSIONS[lines]
+    return {"answer": answer, "why": why}

@@ -10,6 +10,7 @@ FEATURES = {
 }
 """The first compute capability: PTX ISA, "Target ISA Notes" of mma and ldmatrix."""
 
+SHARES = {"all of it": 1.0, "two thirds": 2 / 3, "a third": 1 / 3, "a tenth": 0.1}
 BOARDS = {"Tesla V100": "7.0", "Tesla T4": "7.5", "NVIDIA A100": "8.0", "NVIDIA L4": "8.9"}
 
 
@@ -20,11 +21,13 @@ def oldest_board(feature: str) -> dict[str, str]:
     return {"answer": first, "capability": needed}
 
 
-def mma_share() -> dict[str, float]:
-    """Per cent of the Tensor Cores' peak that mma.sync reaches, measured on an H200 (devices.toml)."""
+def mma_share() -> dict[str, float | str]:
+    """The share of the Tensor Cores' peak that mma.sync reaches, measured on an H200 (devices.toml)."""
     gpu = board("NVIDIA H200", "sm_90")
+    share = gpu.mma_flop / gpu.peak_tensor
     return {
-        "answer": 100 * gpu.mma_flop / gpu.peak_tensor,
+        "answer": min(SHARES, key=lambda name: abs(SHARES[name] - share)),
+        "percent": 100 * share,
         "mma": gpu.mma_flop / 1e12,
         "peak": gpu.peak_tensor / 1e12,
     }

@@ -61,13 +61,15 @@ def halo_loads(threads: int, radius: int) -> dict[str, float]:
     return {"answer": threads + 2 * radius, "without": threads * (2 * radius + 1)}
 
 
-def constant_turns(step: int, group: int) -> int:
-    """Different addresses that the lanes i read at i · step / group.
+def constant_turns(index: str) -> int:
+    """Different addresses that the lanes i read at an index such as 2 · i / 3, rounded down.
 
     Programming Guide, "Device Memory Accesses": a request to constant memory is split into as many as it has
     different addresses.
     """
-    return len({lane * step // group for lane in range(WARP)})
+    above, group = index.split(" / ")
+    step = int(above.removesuffix("i").removesuffix(" · ") or 1)
+    return len({lane * step // int(group) for lane in range(WARP)})
 
 
 def in_flight(ns: int, bandwidth: int) -> dict[str, float]:

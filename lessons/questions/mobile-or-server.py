@@ -39,8 +39,24 @@ def percentile(share: int, fast: int, slow: int, rank: int) -> dict[str, float]:
     return {"answer": fast if rank <= share else slow, "rest": 100 - share, "mean": mean}
 
 
-def gpus_needed(users: int, times: int, ms: int, busy: int) -> dict[str, float]:
-    """Little's law: requests a second times seconds each are GPUs at work."""
-    rate = users * 1e6 * times / 10 / 3600
-    occupied = rate * ms / 1e3
-    return {"answer": 100 * occupied / busy, "rate": rate, "occupied": occupied}
+PHONE, SERVER = "the phone", "the server"
+WISHES = {
+    "It has to work in a tunnel.": (PHONE, "It needs no network"),
+    "A wrong model has to be replaced for all users within the hour.": (
+        SERVER,
+        "Models on phones change with updates, which not everybody installs",
+    ),
+    "Ten times the requests must not cost ten times as much.": (
+        PHONE,
+        "There users bring the hardware and the energy",
+    ),
+    "Nobody may read the model's weights out of a file.": (SERVER, "What is shipped can be read"),
+    "What users record must not leave their hands.": (PHONE, "Data stay where they are made"),
+}
+
+
+def speaks_for(wish: str) -> dict[str, object]:
+    """The place that a wish decides for."""
+    answer, why = WISHES[wish]
+    options = (PHONE, SERVER, "both alike", "a model divided between both")
+    return {"answer": answer, "options": options, "why": why}

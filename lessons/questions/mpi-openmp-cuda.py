@@ -34,3 +34,12 @@ def staging_ms(megabytes: int, pcie: int, network: int) -> dict[str, float]:
 def step_ms(rim: int, inside: int, exchange: int) -> dict[str, float]:
     """Milliseconds of a step whose exchange runs beside the inside."""
     return {"answer": rim + max(inside, exchange), "serial": rim + inside + exchange}
+
+
+def threads_of_kernels(threads: int, blocks: int, where: str) -> dict[str, float | str]:
+    """Each launch starts a grid of its own."""
+    launches = threads if where == "within" else 1
+    why = (
+        f"each of the {threads} host threads makes one" if launches > 1 else "one host thread makes it, once"
+    )
+    return {"answer": launches * blocks * 256, "why": why}

@@ -21,7 +21,7 @@ def megabytes_sent(n: int, megabytes: int, how: str) -> dict[str, float | str]:
     """MB over a GPU's links in one direction."""
     if how == "in a ring":
         return {"answer": 2 * (n - 1) / n * megabytes, "why": f"2 · {n - 1} pieces of {megabytes} / {n} MB"}
-    why = f"All {megabytes} MB are fetched by the switch once, and a share of {megabytes} / {n} is stored"
+    why = f"All {megabytes} MB are read by the switch once, and a share of {megabytes} / {n} is stored"
     return {"answer": megabytes * (1 + 1 / n), "why": why}
 
 

@@ -4,11 +4,11 @@ from math import exp
 
 HALF = 2  # bytes of an FP16 element
 TENSORS = {
-    "gelu(x + b) + r": (7, 3),
-    "relu(x) * r": (5, 3),
-    "sigmoid(x) * x": (5, 2),
-    "(x - m) * s + r": (7, 3),
-    "tanh(x + y + r)": (8, 4),
+    "gelu(X + b) + R": (7, 3),
+    "relu(X) * R": (5, 3),
+    "sigmoid(X) * X": (5, 2),
+    "(X - m) * s + R": (7, 3),
+    "tanh(X + Y + R)": (8, 4),
 }
 """Tensors read or written: by one kernel for each operator, and by one for all."""
 PRODUCTS = {"conv", "matmul"}

@@ -40,8 +40,7 @@ def break_even(mb: int, pin: int, slow: int, fast: int) -> dict[str, float]:
     }
 
 
-def zero_copy(percent: int, times: int) -> dict[str, float]:
-    """Milliseconds over the link, against a copy and reads from device memory; 1 GB."""
-    zero = 1e3 * percent / 100 * times / 25
-    copied = 1e3 / 25 + 1e3 * percent / 100 * times / 2500
-    return {"answer": copied / zero, "zero": zero, "copied": copied}
+def pinned_when(steps: int, copy: int, pin: int, when: str) -> dict[str, float]:
+    """Copies, and the price of the buffers."""
+    times = steps if "each" in when else 1
+    return {"answer": steps * copy + 2 * pin * times, "times": times}

@@ -26,3 +26,10 @@ def bytes_of(type: str) -> dict[str, float | str]:
     if "void" in type:
         return {"answer": 16, "why": "The deleter is a function pointer, which has to be stored"}
     return {"answer": 8, "why": "The default deleter is empty and takes no room"}
+
+
+def released_by_then(count: int, after: int, way: str) -> dict[str, float | str]:
+    """What exists is destroyed on every way out of its scope; std::abort leaves none."""
+    if "abort" in way:
+        return {"answer": 0, "why": "The process ends where it stands, and no scope is left"}
+    return {"answer": after, "why": "Those that were constructed, whichever way out it is, and no others"}

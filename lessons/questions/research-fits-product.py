@@ -12,9 +12,11 @@ def request_gain(speedup: float, percent: int) -> dict[str, float]:
     return {"answer": percent - rest, "rest": rest}
 
 
-def gpus_saved(gpus: int, percent: int) -> float:
-    """GPUs for the same load."""
-    return gpus * (100 - percent) / 100
+def gpus_after(gpus: int, change: str) -> dict[str, float | str]:
+    """GPUs go by the time of a GPU for each request that is served."""
+    if "as long as before" in change:
+        return {"answer": gpus, "why": "Latency is better, and each GPU serves no more requests a second"}
+    return {"answer": gpus / 2, "why": "Each GPU serves twice the requests a second"}
 
 
 def gain_at_batch(kv: float, batch: int, compute: int) -> dict[str, float]:

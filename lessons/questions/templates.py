@@ -61,3 +61,17 @@ def modulo(w: str) -> dict[str, str]:
         "answer": "by a division routine of a dozen instructions or more",
         "why": "Nothing is known of it",
     }
+
+
+CANDIDATES = ("the template", "`f(...)`", "neither, it does not compile", "either, it is ambiguous")
+
+
+def substituted(expression: str) -> dict[str, object]:
+    """A candidate whose signature cannot be formed is left out; the ellipsis is the worst of those that remain."""
+    valid = expression in ("x + 1", "-x")
+    why = (
+        "The signature can be formed for int, and any conversion is better than an ellipsis"
+        if valid
+        else f"`{expression}` is nothing for an int, so that candidate is removed without an error"
+    )
+    return {"answer": CANDIDATES[not valid], "options": CANDIDATES, "why": why}

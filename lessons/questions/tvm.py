@@ -1,7 +1,5 @@
 """Probes of tvm: functions, schedules and the size of a search."""
 
-from math import comb, log2
-
 FLOAT = 4
 CONVERTER, RULE = "frontend converter", "schedule rule"
 INTRINSIC, EXTERNAL = "tensor intrinsic", "BYOC patterns and code generator"
@@ -49,10 +47,32 @@ def cached_bytes(a: int, b: int, bk: int) -> int:
     return (a * bk + bk * b) * FLOAT
 
 
-def tilings(extent: int, factors: int) -> dict[str, int]:
-    """Ordered factorisations of a power of two: C(power + factors − 1, factors − 1)."""
-    power = int(log2(extent))
-    return {"answer": comb(power + factors - 1, factors - 1), "power": power}
+SEARCH, RULES = "MetaSchedule, by measuring candidates", "DLight's rules, without a search"
+NEEDS = {
+    "the fastest tiling of one fixed shape, and have a night and the device for it": (
+        SEARCH,
+        "Samples of the space are measured, and a learned cost model picks the next",
+    ),
+    "decent kernels at once for a sequence length that is known only at run time": (
+        RULES,
+        "A search tunes for sizes that it is given; rules need none",
+    ),
+    "a build on a machine from which the target device cannot be reached": (
+        RULES,
+        "A search has to measure on the device",
+    ),
+    "tilings compared on a phone that hangs at another machine": (
+        SEARCH,
+        "Its measurements run on the device, over RPC",
+    ),
+}
+
+
+def schedule_from(need: str) -> dict[str, object]:
+    """Rules or a search, by what is there to measure on."""
+    answer, why = NEEDS[need]
+    others = ("autotuning in the CUDA driver", "the frontend's importer")
+    return {"answer": answer, "options": (SEARCH, RULES, *others), "why": why}
 
 
 def tuning_minutes(layers: int, distinct: int, trials: int, seconds: int, boards: int) -> float:
@@ -64,3 +84,27 @@ def where_to_work(problem: str) -> dict[str, str]:
     """The part of TVM that a problem belongs to."""
     place, why = PLACES[problem]
     return {"answer": place, "why": why}
+
+
+STEPS = {
+    "whether an addition and the ReLU behind it are one kernel": (
+        "fusion",
+        "Operators are grouped in the graph, and the loop nests of a group merged",
+    ),
+    "which loop of a kernel runs over blockIdx": ("schedule", "Binding a loop changes where work is done"),
+    "that an operator of the graph becomes a loop nest over buffers": (
+        "legalisation",
+        "LegalizeOps gives each operator a PrimFunc",
+    ),
+    "that the file with the kernels holds CUDA C": (
+        "code generation",
+        "TensorIR is the same for all targets until then",
+    ),
+}
+STEP_NAMES = ("import", "legalisation", "fusion", "schedule", "code generation")
+
+
+def which_step(what: str) -> dict[str, object]:
+    """The step that a property of the result comes from."""
+    answer, why = STEPS[what]
+    return {"answer": answer, "options": STEP_NAMES, "why": why}

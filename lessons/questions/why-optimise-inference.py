@@ -82,8 +82,30 @@ def request_factor(total: int, model: int, factor: int) -> dict[str, float]:
     return {"answer": total / after, "rest": rest, "after": after}
 
 
-def payback_days(gpus: int, price: int, cost: int, factor: float) -> dict[str, float]:
-    """Cost over the daily price of the GPUs saved."""
-    saved = gpus * (1 - 1 / factor)
-    daily = saved * price * 24
-    return {"answer": cost / daily, "saved": saved, "daily": daily}
+YES, SHARE, VOLUME, BOUND = (
+    "yes",
+    "no: its share of a request is too small",
+    "no: too little runs",
+    "no: there is hardly anything to gain",
+)
+SERVICES = {
+    "The model takes 5 ms of a request of 400 ms, on 2 GPUs.": (SHARE, "Without it a request takes 395 ms"),
+    "The model takes nearly all of each request, on 200 GPUs around the clock.": (
+        YES,
+        "Twice as fast, it saves a hundred GPUs",
+    ),
+    "The model takes nearly all of a job of ten minutes, on one GPU, once a night.": (
+        VOLUME,
+        "All that can be saved is a few minutes of one GPU a day",
+    ),
+    "The model takes nearly all of each request, on 100 GPUs, and already runs at 93 % of its bound.": (
+        BOUND,
+        "A fourteenth is left at the most",
+    ),
+}
+
+
+def worth_it(service: str) -> dict[str, object]:
+    """Share, volume and what the bound leaves."""
+    answer, why = SERVICES[service]
+    return {"answer": answer, "options": (YES, SHARE, VOLUME, BOUND), "why": why}

@@ -70,9 +70,11 @@ def faster_side() -> dict[str, float | str]:
     """Times of rungs 00 and 01 on an H200."""
     stores, loads = recorded(TOPIC, "00_naive"), recorded(TOPIC, "01_coalesced_writes")
     if max(stores, loads) <= 1.1 * min(stores, loads):
-        answer = "both within 10 %"
+        answer = "both within 10 %: they touch as many sectors"
+    elif loads < stores:
+        answer = "strided loads: L1 has the sectors for the next warps"
     else:
-        answer = "strided loads" if loads < stores else "strided stores"
+        answer = "strided stores: no thread waits for a store to end"
     return {"answer": answer, "loads": 1e3 * loads, "stores": 1e3 * stores}
 
 
@@ -188,3 +190,18 @@ def stays_in_l2(megabytes: int) -> dict[str, float]:
     while BOTH_WAYS * FLOAT * (2 * n) ** 2 <= megabytes * 1e6:
         n *= 2
     return {"answer": n, "needed": BOTH_WAYS * FLOAT * n**2 / 1e6}
+
+
+TILE_WORDS: dict[str, Callable[[int], int]] = {
+    "tile[y][x]": lambda x: x,
+    "tile[x][y]": lambda x: 32 * x,
+    "tile[x][x]": lambda x: 33 * x,
+    "tile[x / 2][y]": lambda x: 32 * (x // 2),
+}
+
+
+def wavefronts_of_tile(access: str) -> dict[str, float]:
+    """By the words that the lanes read, with y = 0."""
+    words = {TILE_WORDS[access](x) for x in range(LANES)}
+    found = shared_access([FLOAT * TILE_WORDS[access](x) for x in range(LANES)], FLOAT)
+    return {"answer": len(found.wavefronts), "words": len(words), "banks": len({word % 32 for word in words})}

@@ -11,10 +11,12 @@ import little_interview
 import pytest
 
 from grader import cli
+from grader.cli.frontend import Terminal
 from grader.history import remedies
 from grader.history.store import Store
 from grader.interview import bank, rounds
 from grader.interview.drills import drill
+from grader.report import notices
 from grader.workbook import content, topics
 
 
@@ -96,6 +98,7 @@ def test_what_is_due_can_be_listed_and_read_by_programs(ladder: Ladder) -> None:
     assert "copies/bytes_moved" in listed.out
     found = json.loads(ladder("today", "--json", "-").out)
     assert [item["key"] for item in found["new"]][:1] == ["copies/bytes_moved"]
+    assert not any("terms" in item for item in found["new"])  # what an answer is heard by
     with Store() as store:
         assert store.outcomes() == []
 
@@ -126,9 +129,9 @@ def test_progress_before_and_after(ladder: Ladder) -> None:
     after = ladder("progress", "--html", "progress.html")
     assert fits(after.out)
     assert "4 answers checked on 1 day" in after.out
-    assert "kernels/optimized/copy/01_wide.cu" in after.out
+    assert "→ ladder quiz copies" in after.out  # nothing else is about these points
     page = Path("progress.html").read_text()
-    assert "kernels/optimized/copy/01_wide.cu" in page
+    assert "ladder quiz copies" in page
     assert not [word for word in ("src=", 'href="http', "url(") if word in page]  # nothing is loaded
 
 
@@ -147,9 +150,22 @@ def test_a_history_that_cannot_be_used_costs_no_card(ladder: Ladder, home: Path)
     (home / "progress.sqlite").write_text("notes, " * 1000)
     done = ladder("quiz", "copies", "--json", "card.json", typed=QUIZ)
     assert done.code == 0
-    assert "this is no database" in done.err
+    assert done.err.count("this is no database") == 2  # before the first question, and at the end
+    assert "The session goes on" in done.err
     assert Path("card.json").is_file()
     assert ladder("progress").code == 2
+
+
+def test_a_history_that_cannot_be_used_is_told_before_the_first_question(
+    ladder: Ladder, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.mkdir()
+    (home / "progress.sqlite").write_text("notes, " * 1000)
+    told: list[str] = []
+    monkeypatch.setattr(Terminal, "welcome", lambda *_: told.append("welcome"))
+    monkeypatch.setattr(notices, "unremembered", lambda _: told.append("unremembered"))
+    ladder("quiz", "copies", typed=QUIZ)
+    assert told == ["unremembered", "welcome"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from statistics import mean
 
+import blind
 import persons
 
 SEEDS = 4
@@ -52,6 +53,11 @@ def interviewed(name: str, entry: persons.Entry, seeds: int = SEEDS) -> Row:
             found.heard[person] = sum(point.weight for _, point in points if point.heard) / whole
             found.missed[person] = [f"{step}: {point.text}" for step, point in points if not point.heard]
     return found
+
+
+def blindly(name: str, entry: persons.Entry, person: str) -> float:
+    """The score of a person whose probes were answered by somebody without the key, in percent."""
+    return _mean([persons.scores(entry, blind.play(name, entry, person))], set(persons.steps(entry)))
 
 
 def table(rows: list[Row]) -> str:

@@ -17,8 +17,6 @@ from grader.workbook.content import content_root
 QUESTION, INTERVIEW = "lessons/questions/copies.toml", "lessons/copy/interview.toml"
 FUNCTIONS, LESSON = "lessons/questions/copies.py", "lessons/copy/lesson.md"
 
-WITHOUT_INTERVIEW = {"transfer"}
-
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
@@ -49,7 +47,7 @@ def test_a_question_is_found_by_its_name_and_by_its_id() -> None:
 def test_every_coding_round_has_an_interview() -> None:
     known = topics.discover()
     found = rounds.discover(known)
-    assert set(found) == set(known) - WITHOUT_INTERVIEW
+    assert set(found) == set(known)
 
 
 def test_the_repository_has_no_problems() -> None:

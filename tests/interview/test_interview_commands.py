@@ -17,6 +17,7 @@ from markdown_it import MarkdownIt
 
 from grader import cli
 from grader.interview import bank, card, session, sheet
+from grader.interview.drills.formats import FORMATS
 from grader.interview.rounds import read_interview
 from grader.interview.session import Code, Figure, Nudged, Probed, Rated, Said, Session, Talk
 from grader.report import sheets
@@ -147,9 +148,23 @@ def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:
     assert again.code == 0, again.out
     assert "What is occupancy" not in again.out
     assert "of 15 points" in again.out
-    shown = ladder("quiz", "--resume", "quiz-1.json")
-    assert shown.code == 0
-    assert "of 15 points" in shown.out
+    short = ladder("quiz", "--resume", "quiz-1.json", "--json", "short.json")
+    assert short.code == 0
+    assert "of 15 points" in short.out
+    assert "ladder quiz --resume quiz-1.json --long\n" in short.out
+    assert len(short.out.splitlines()) <= 25, "a screen"
+    long = ladder("quiz", "--resume", "quiz-1.json", "--json", "long.json", "--long")
+    assert "Not confirmed: " in long.out
+    assert "--long" not in long.out
+    assert (tmp_path / "short.json").read_bytes() == (tmp_path / "long.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["estimate", "read"])
+def test_a_session_has_as_many_drills_as_its_format_says(ladder: Ladder, tmp_path: Path, name: str) -> None:
+    ladder(name)
+    ladder(name, "--count", "2")
+    counts = [len(session.load(tmp_path / f"{name}-{number}.json").questions) for number in (1, 2)]
+    assert counts == [FORMATS[name].count, 2]
 
 
 def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
@@ -216,6 +231,13 @@ def test_the_list_names_every_question(ladder: Ladder) -> None:
     assert done.code == 0
     assert fits(done.out)
     assert all(name in done.out for name in bank.discover())
+
+
+@pytest.mark.parametrize(("command", "key"), [("quiz", "topics"), ("estimate", "minutes")])
+def test_a_list_can_be_read_by_programs(ladder: Ladder, command: str, key: str) -> None:
+    found = json.loads(ladder(command, "--list", "--json", "-").out)
+    assert all({"name", "title", "level", key} <= set(item) for item in found)
+    assert len(found) > 10
 
 
 def test_the_sheet_of_a_quiz_holds_what_the_interviewer_needs(ladder: Ladder, tmp_path: Path) -> None:
@@ -286,10 +308,16 @@ def test_a_card_shows_what_was_late_unasked_and_checked(tmp_path: Path) -> None:
     result = card.of_interview(interview, topic, kept)
     assert result.earned == pytest.approx(20 * (0.6 - 0.4 / 2) + 15)
     page = sheets.card(result)
-    for shown in ("&lt;bound&gt;", "&lt;code&gt;", "&lt;b&gt;", "line 1: &lt;x&gt;"):
+    for shown in (
+        "&lt;bound&gt;",
+        "&lt;code&gt;",
+        "&lt;b&gt;",
+        "line 1: &lt;x&gt;",
+        "<em>As &lt;i&gt;.</em>: right",
+    ):
         assert shown in page
     assert "too late to count:" in page
-    assert "(not said)" in page
+    assert "(asked for)" in page
     assert "Own rating of the prose: 50 %." in page
     assert "broken off" in page
     assert "2:05 of 45 min" in page

@@ -179,7 +179,7 @@ ROUNDS = [
     ),
     ("conv2d", "05_implicit_gemm", r"some (\d+) other instructions", others_a_step),
 ]
-WORDS = {"eight": 8, "ten": 10, "one and a half": 1.5}
+WORDS = {"one": 1, "two": 2, "three": 3, "eight": 8, "ten": 10, "one and a half": 1.5}
 
 
 @pytest.mark.parametrize(("topic", "rung", "pattern", "computed"), ROUNDS)
@@ -213,3 +213,53 @@ def test_ptxas_merges_no_access_of_a_transpose():
     assert [found[name] / 4 for name in ("LDG", "STS", "LDS", "STG")] == [1] * 4  # a thread moves four
     for name in ("load_requests", "shared_load_instructions", "store_requests"):
         assert ptx[name] == elements
+
+
+EXECUTED = "smsp__inst_executed.sum"
+SHARED_LOADS = "smsp__sass_inst_executed_op_shared_ld.sum"
+GLOBAL_LOADS = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"
+
+
+def register_block_reads() -> float:
+    """Reads of shared memory for each multiply-add of the convolution's rung 03, in PTX."""
+    return a_multiply_add("03_register_block", SHARED_LOADS, "conv2d")
+
+
+def requests(rung: str) -> float:
+    """Load requests of a warp for 32 outputs of the stencil, in PTX."""
+    found = counted("stencil", rung)
+    return found[GLOBAL_LOADS] / (found["N"] / LANES)
+
+
+HEADERS = [
+    ("conv2d", "00_naive", r"makes (two) load requests", lambda: a_multiply_add("00_naive", GLOBAL_LOADS, "conv2d")),
+    ("conv2d", "00_naive", r"makes (two) load requests", lambda: of_naive("conv2d")),
+    ("conv2d", "02_shared_tile", r"in PTX (20) instr", lambda: a_multiply_add("00_naive", EXECUTED, "conv2d")),
+    ("conv2d", "02_shared_tile", r"(one and a half) in SASS", lambda: of_3_by_3("02_shared_tile", 1)),
+    ("conv2d", "03_register_block", r"in PTX (three)", lambda: 8 * register_block_reads()),
+    ("conv2d", "04_im2col_gemm", r"needs (24), in", lambda: of_3_by_3("03_register_block", 64)),
+    ("hgemm", "00_naive", r"costs: (2) load requests", lambda: a_multiply_add("00_naive", GLOBAL_LOADS, "hgemm")),
+    ("hgemm", "00_naive", r"costs: (2) load requests", lambda: of_naive("hgemm")),
+    ("gemm", "02_shared_tile", r"(two) loads for every", lambda: ptx_loads("02_shared_tile", 1)),
+    ("gemm", "03_register_tile_1d", r"in PTX (9) shared", lambda: ptx_loads("03_register_tile_1d", 8)),
+    ("gemm", "05_float4", r"and (4) shared", lambda: ptx_loads("05_float4", 64)),
+    ("gemm", "05_float4", r"instead of (16) in PTX", lambda: ptx_loads("04_register_tile_2d", 64)),
+    ("gemm", "09_wide_tile", r"buy: (12) wavefronts", lambda: 128 * a_multiply_add("09_wide_tile", WAVEFRONTS)),
+    ("gemm", "09_wide_tile", r"takes (8) for 64", lambda: 64 * a_multiply_add("06_warp_tile", WAVEFRONTS)),
+    ("stencil", "01_shared_tile", r"it was (17), in PTX", lambda: requests("00_naive")),
+    ("stencil", "01_shared_tile", r"about (one) request", lambda: requests("01_shared_tile")),
+]  # fmt: skip
+
+
+def of_naive(topic: str) -> float:
+    """Loads from global memory in SASS for each FFMA of a naive version."""
+    found = operations("00_naive", topic)
+    return found["LDG"] / found["FFMA"]
+
+
+@pytest.mark.parametrize(("topic", "rung", "pattern", "computed"), HEADERS)
+def test_a_figure_in_a_kernels_header_is_the_counted_one(topic, rung, pattern, computed):
+    header = re.sub(r"\s*\n// ?", " ", topics.load(topic).rung(rung).path.read_text("utf-8"))
+    (quoted,) = re.findall(pattern, header)
+    value = WORDS[quoted] if quoted in WORDS else float(quoted)
+    assert computed() == pytest.approx(value, rel=0.15)

@@ -93,13 +93,15 @@ def test_the_unit_that_was_asked_for_may_be_written(typed: str, unit: str, value
 @pytest.mark.parametrize(
     ("typed", "unit", "said"),
     [
-        ("0.07 s", "ms", "is in s: it is asked in ms"),
         ("1.08 MB", "KB", "is in MB"),
         ("33 MB", "MiB", "is in MB"),
-        ("12k", "threads", "is in k: it is asked in threads"),
-        ("12k", "", "is in k: write the bare number"),
+        ("12k", "threads", "Type the number of threads in full: 12k is not understood"),
+        ("32K", "blocks", "Type the number of blocks in full: 32K is not understood"),
+        ("12k", "", "Type the number in full: 12k is not understood"),
+        ("25 %", "", "is in %: write the bare number"),
+        ("0.07 s", "KB", "is in s: it is asked in KB"),
+        ("3 ms/load", "µs", "is in ms/load"),
         ("19 GFLOPS", "TFLOP/s", "is in GFLOPS"),
-        ("25 %", "share", "is in %"),
         ("295 kFLOP/byte", "FLOP a byte", "is in kFLOP/byte: it is asked in FLOP a byte"),
         ("295 GFLOP/byte", "FLOP a byte", "is in GFLOP/byte"),
         ("295 FLOP/s", "FLOP a byte", "is in FLOP/s"),
@@ -118,6 +120,30 @@ def test_the_unit_that_was_asked_for_may_be_written(typed: str, unit: str, value
 def test_another_unit_is_asked_again_and_not_marked_wrong(typed: str, unit: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         numbers.read_number(typed, unit)
+
+
+@pytest.mark.parametrize(
+    ("typed", "unit", "value"),
+    [
+        ("0.07 s", "ms", 70),
+        ("1500 µs", "ms", 1.5),
+        ("2 ms", "µs", 2000),
+        ("90 s", "minutes", 1.5),
+        ("2 hours", "minutes", 120),
+        ("25 %", "share", 0.25),
+    ],
+)
+def test_times_and_shares_are_converted_to_the_unit_asked(typed: str, unit: str, value: float) -> None:
+    assert numbers.read_number(typed, unit) == pytest.approx(value)
+
+
+def test_a_share_where_per_cent_are_asked_is_asked_once_more() -> None:
+    with pytest.raises(numbers.Doubtful, match=r"In per cent\? Write 0\.384 % or 38\.4 %") as raised:
+        numbers.read_number("24*8/500", "%")
+    assert numbers.read_number(raised.value.meant, "%") == 0.384  # typed again
+    assert numbers.read_number("0.384 %", "%") == 0.384
+    assert numbers.read_number("38.4", "%") == 38.4
+    assert numbers.read_number("0", "%") == 0
 
 
 @pytest.mark.parametrize(

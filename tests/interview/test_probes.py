@@ -2,6 +2,7 @@
 
 import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 
 from grader.errors import WarpladderError
 from grader.interview import bank, rounds
+from grader.interview.points import Point
 from grader.interview.probes import kinds, posing
 from grader.interview.probes.kinds import NumberProbe, Probe
 from grader.interview.probes.posing import Posed, compute, pose
+from grader.interview.talks import another
 from grader.workbook import topics
 from grader.workbook.strict_toml import read
 
@@ -53,6 +56,13 @@ def test_texts_show_parameters_answer_and_further_values(tmp_path: Path) -> None
     assert posed.value == 2048
     assert posed.right(posed.read("2^11"))
     assert not posed.right(posed.read("2049"))
+
+
+def test_texts_show_large_numbers_without_an_exponent(tmp_path: Path) -> None:
+    given = multiplied(tmp_path, "return a / b", explain="{answer:.2g}, {answer:,.4g}, {answer}; {a:.1f}")
+    assert worked(given, a=1434.25, b=1).explain == "1,400, 1,434, 1,434; 1434.2"
+    assert worked(given, a=98765.4, b=1).explain == "99,000, 98,770, 98,770; 98765.4"
+    assert worked(given, a=0.000012345, b=1).explain.startswith("1.2e-05")
 
 
 def test_texts_decline_numbers_and_boards(tmp_path: Path) -> None:
@@ -150,8 +160,20 @@ def test_what_is_no_line_is_asked_again(tmp_path: Path, typed: str) -> None:
 
 SLIPS = re.compile(
     r"\ban (?:Tesla|[1-79])|\ba (?:NVIDIA|8[ ,])|\(s\)"
-    r"|(?<![\w.,×·/^−-] )(?<![\d.,])\b1 (?!(?:lies|ms|ns)\b)[a-z]+[a-z-]*(?<!s)s\b"
+    r"|(?<![.,×·/^−-] )(?<![\d.,])\b1 (?!(?:lies|is|times|ms|ns)\b)[a-z]+[a-z-]*(?<!s)s\b"
 )
+NUMBERED = re.compile(
+    r"\b(?:batch of|chunk|core|expert|instruction|lane|number|parity|part|rank|row|single|stream|stride|template|thread"
+    r"|version) $",
+    re.IGNORECASE,
+)
+"""Before a 1 that counts nothing: thread 1 reads."""
+
+
+def slips(text: str) -> list[str]:
+    """Wrong articles, and plurals after a 1."""
+    prose = re.sub(r"`[^`]*`", "code", text)
+    return [match[0] for match in SLIPS.finditer(prose) if not NUMBERED.search(prose[: match.start()])]
 
 
 def every_probe() -> dict[str, Probe]:
@@ -160,12 +182,58 @@ def every_probe() -> dict[str, Probe]:
     return {f"{entry.name}/{probe.name}": probe for entry in entries for probe in entry.probes}
 
 
+def every_point() -> Iterator[tuple[str, Point]]:
+    """All of the bank and of the coding rounds, each with its entry's name."""
+    for question in bank.discover().values():
+        yield from ((question.name, point) for point in question.points)
+    for interview in rounds.discover(topics.discover()).values():
+        listed = [interview.points, *(part for item in interview.rounds for part in (item.limits, item.next))]
+        yield from ((interview.name, point) for points in listed for point in points)
+
+
+def test_a_second_case_is_not_the_first_again() -> None:
+    """No text is asked twice of a point, and no number has the same answer; where nothing else is there, nothing."""
+    for name, point in every_point():
+        for seed in range(6):
+            probes = random.Random(seed).sample(point.probes, len(point.probes))
+            first = pose(probes[0], f"{seed}")
+            second = another(probes, first, f"{seed} again")
+            if second is None:
+                assert len(probes) == 1, f"{name}: {point.text}"
+                assert not first.probe.draw, f"{name}/{first.probe.name}"
+            else:
+                assert second.differs(first), f"{name}: {first.text} / {second.text}"
+
+
+def test_a_number_is_drawn_again_until_it_is_another(tmp_path: Path) -> None:
+    given = multiplied(tmp_path, "return a % 1024 + b // 3")  # the same whatever a is
+    first = worked(given, a=1024, b=2)
+    found = {posed.value for seed in range(9) if (posed := another([given], first, str(seed))) is not None}
+    assert found == {1}
+
+
+def test_options_in_another_order_are_no_other_case(tmp_path: Path) -> None:
+    given = probe(tmp_path, kind="choice", text="Which holds?", right=[TRUE], wrong=FALSE, explain="{answer}")
+    assert another([given], pose(given, "1"), "2") is None
+
+
+def test_choices_may_have_one_answer_twice(tmp_path: Path) -> None:
+    """Or who failed one of two options would know the second."""
+    shown = {"text": "Which of {a}?", "options": ["small", "large"], "draw": {"a": [1, 2, 8, 9]}}
+    given = probe(
+        tmp_path, "return 'small' if a < 5 else 'large'", kind="choice", explain="It is {answer}.", **shown
+    )
+    first = worked(given, a=1)
+    found = [another([given], first, str(seed)) for seed in range(20)]
+    assert {posed.explain for posed in found if posed is not None} == {"It is small.", "It is large."}
+
+
 def test_questions_and_explanations_are_grammatical_however_they_are_drawn() -> None:
     rng = random.Random(1)
     for name, given in every_probe().items():
         every = list(posing.every_draw(given))
         for posed in (compute(given, drawn, rng) for drawn in rng.sample(every, min(60, len(every)))):
-            found = [match[0] for text in (posed.text, posed.explain) for match in SLIPS.finditer(text)]
+            found = [slip for text in (posed.text, posed.explain, *posed.options) for slip in slips(text)]
             assert not found, f"{name}: {found} in {posed.text} / {posed.explain}"
 
 

@@ -66,7 +66,7 @@ QUOTED = [
     ("hpc-13", r"sectors to (\d+)\.", lambda: sectors_a_step("01_coalesced")),
     (
         "hpc-14",
-        r"and (\d+) % off the time",
+        r"and ([\d.]+) % off the time",
         lambda: 100 - 100 * ms("gemm", "06_warp_tile") / ms("gemm", "05_float4"),
     ),
     ("hpc-14", r"goes from ([\d.]+) to", lambda: ms("transpose", "02_shared_tile")),

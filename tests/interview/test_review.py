@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from scripted_candidate import Candidate
 
 from grader.errors import WarpladderError
@@ -15,9 +18,11 @@ from grader.interview import card, checks
 from grader.interview.drills import review
 from grader.interview.drills.drilling import Drilling, begin
 from grader.interview.drills.review import Change, Review
+from grader.interview.interviewer import BrokenOff
 from grader.interview.probes.posing import pose
-from grader.interview.session import Code, Session
+from grader.interview.session import Code, Probed, Session, load, save
 from grader.judge.runners.pool import Progress, silent
+from grader.report import interviews
 from grader.results import FindingResult, Grade, OtherAccess
 from grader.workbook import topics
 
@@ -223,15 +228,37 @@ def test_who_names_says_and_mends_has_all_points(play: Play) -> None:
     drill = DRILLS[HUNT]
     candidate, kept, shown = play(str(drill.lines[0]), right_number(), "int nothing;", drill.cured)
     assert (shown.earned, shown.worth) == (100, 100)
-    assert [line.title for line in shown.sections[0].lines] == ["line", "beyond", "mend"]
+    assert [line.title for line in shown.sections[0].lines] == [*(step.title for step in drill.steps), "mend"]
     assert shown.sections[0].lines[-1].detail == "right, 2 tries"
     told = "\n".join(candidate.read)
-    assert "Not yet** (fail). Line 19: out of bounds." in told
+    assert "**Not yet** (fail)." in told
+    assert [result.reason for result in candidate.grades] == ["Line 19: out of bounds.", None]
     assert "**Right**" in told
     assert "+    if (i + BLOCK < N)" in told  # the cure, at the end
     mended = kept.answer(f"{HUNT}.mend")
     assert isinstance(mended, Code)
     assert mended.source == drill.cured
+
+
+def test_the_terminal_shows_all_that_the_judge_saw_of_a_change() -> None:
+    found = [
+        FindingResult("race", 3, "two threads write `sums[0]`"),
+        FindingResult("out of bounds", 5, "`in[9]` of 9"),
+    ]
+    console = Console(width=80, record=True, file=io.StringIO())
+    refused = grade("fail", "Line 3: race: two threads write `sums[0]`. Wait.", found)
+    console.print(
+        interviews.mended(refused, "**Not yet** (fail).", [f"line {number}" for number in range(1, 9)])
+    )
+    shown = "\n".join(line.rstrip() for line in console.export_text().splitlines()) + "\n"
+    for part in (
+        "Not yet (fail).",
+        "Line 3: race",
+        "line 3\n",
+        "f:5: out of bounds: `in[9]` of 9",
+        "line 5\n",
+    ):
+        assert part in shown
 
 
 def test_a_wrong_line_and_no_cure_earn_nothing(play: Play) -> None:
@@ -264,3 +291,44 @@ def test_the_file_as_it_was_is_not_judged(play: Play) -> None:
     mended = kept.answer(f"{HUNT}.mend")
     assert isinstance(mended, Code)
     assert (mended.attempts, mended.share) == (0, 0)
+
+
+def test_there_is_no_going_back_behind_a_later_step(play: Play) -> None:
+    """What is asked later may tell what was asked before it."""
+    candidate, kept, _ = play("1", "back", "skip")
+    assert any("There is no going back" in text for text in candidate.read)
+    line = kept.answer(f"{HUNT}.line")
+    assert isinstance(line, Probed)
+    assert line.given == "1"
+
+
+def test_nor_where_the_session_was_killed_in_between(tmp_path: Path) -> None:
+    """The first answer is in the file, and not yet that it is settled."""
+    drill, path = DRILLS[HUNT], tmp_path / "review.json"
+    kept = begin(review.FORMAT, [drill], seed=1)
+    first = Candidate({f"{HUNT}.line": "1"}, leaves_at=f"{HUNT}.beyond")
+    with pytest.raises(BrokenOff):
+        Drilling(review.FORMAT, DRILLS, kept, path, first).run()
+    kept = load(path)
+    kept.shown = 0
+    save(kept, path)
+    again = Candidate({f"{HUNT}.beyond": "back"}, {f"{HUNT}.mend": ["skip"]})
+    Drilling(review.FORMAT, DRILLS, kept, path, again).run()
+    assert f"{HUNT}.line" not in again.asked
+
+
+def test_the_file_to_be_mended_says_nothing_of_the_fault(tmp_path: Path) -> None:
+    others = [HUNT, "how-it-is-launched"]
+    for names, files in ([HUNT], ["review-3.cu"]), (others, ["review-3-1.cu", "review-3-2.cu"]):
+        folder = tmp_path / str(len(names))
+        folder.mkdir()
+        kept = begin(review.FORMAT, [DRILLS[name] for name in names], seed=1)
+        Drilling(review.FORMAT, DRILLS, kept, folder / "review-3.json", Candidate({})).run()
+        assert sorted(path.name for path in folder.glob("*.cu")) == files
+
+
+def test_steps_are_called_by_what_they_ask() -> None:
+    step = DRILLS["rest-first"].steps[1]
+    posed = replace(step.probe, text="There are {n} of them. What time, at {rate} GB/s, is it at least?")
+    assert replace(step, probe=posed).title == "What time, at … GB/s, is it at least?"
+    assert replace(step, probe=replace(posed, text="Two are right. Which?")).title == "Two are right. Which?"

@@ -1,6 +1,7 @@
 """Interviews and quizzes on the little topic, with a judge who reads the answer off the source."""
 
 import dataclasses
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,19 @@ import little_interview
 import msgspec
 import pytest
 from knowing import Knowing
+from rich.console import Console
 from scripted_candidate import Candidate
 
 from grader.errors import WarpladderError
 from grader.interview import bank, card, quiz, session
 from grader.interview.conversation import Conversation, begin
-from grader.interview.interviewer import BrokenOff
+from grader.interview.interviewer import BrokenOff, Interviewer
 from grader.interview.room import Asked
 from grader.interview.rounds import read_interview
-from grader.interview.session import Clock, Session
+from grader.interview.session import Clock, Probed, Session
+from grader.interview.talks import Talks
 from grader.judge.runners.pool import Progress
+from grader.report import interviews
 from grader.results import ClaimResult, Grade
 from grader.workbook import topics
 from grader.workbook.expressions import Number
@@ -122,9 +126,8 @@ def play(
     kept = (
         session.load(path)
         if path.is_file()
-        else begin(read_interview(topic), path.with_suffix(".cu"), minutes)
+        else begin(read_interview(topic), path.with_suffix(".cu"), SEED, minutes)
     )
-    kept.seed = SEED
     clock = Clock(kept.minutes, kept.elapsed_s, seconds or Seconds())
     return Conversation(topic, kept, path, candidate, Judge(), clock).run()
 
@@ -136,6 +139,13 @@ def good(topic: Topic, **says: str) -> Good:
 
 def scored(topic: Topic, kept: Session) -> card.Card:
     return card.of_interview(read_interview(topic), topic, kept)
+
+
+def shown(result: card.Card, whole_by: str = "") -> str:
+    """The card as a terminal shows it."""
+    console = Console(width=80, record=True, file=io.StringIO())
+    console.print(interviews.card(result, whole_by))
+    return console.export_text()
 
 
 def line(result: card.Card, step: str) -> card.Line:
@@ -184,6 +194,31 @@ def test_a_weak_candidate_gets_a_fair_card(topic: Topic, tmp_path: Path) -> None
     assert "many" in candidate.complaints[0]
 
 
+def test_a_point_that_was_asked_for_is_not_listed_as_not_confirmed(topic: Topic, tmp_path: Path) -> None:
+    result = scored(
+        topic, play(topic, tmp_path / "s.json", Candidate(good(topic, opening="memory bandwidth"), WRITES))
+    )
+    assert line(result, "opening").detail == "3 of 3 points confirmed, 1 said"
+    (advice,) = result.advice
+    assert (advice.missed, len(advice.halved)) == ([], 2)
+    assert "Not confirmed" not in shown(result)
+    assert "Asked for first or again, for half: To begin with" in shown(result)
+
+
+def test_a_short_card_has_what_cost_most_and_how_to_see_the_rest(topic: Topic, tmp_path: Path) -> None:
+    result = scored(
+        topic, play(topic, tmp_path / "s.json", Candidate({"opening": "memory bandwidth"}, WRITES))
+    )
+    short = shown(result, "ladder interview copy --resume s.json --long")
+    missed = [point for advice in result.advice for point in advice.missed]
+    assert len(missed) > interviews.COSTLIEST
+    in_short = " ".join(short.split())
+    assert sum(text in in_short for text in missed) == interviews.COSTLIEST
+    assert f"{len(missed) - interviews.COSTLIEST} more points did not count in full." in in_short
+    assert short.endswith("  ladder interview copy --resume s.json --long\n")
+    assert all(text in " ".join(shown(result).split()) for text in missed)
+
+
 def test_what_is_only_said_earns_nothing(topic: Topic, tmp_path: Path) -> None:
     result = scored(topic, play(topic, tmp_path / "s.json", Candidate(TALKS, WRITES)))
     assert line(result, "opening").said == 1
@@ -200,12 +235,44 @@ def test_what_is_known_but_took_a_nudge_earns_half(topic: Topic, tmp_path: Path)
     assert line(result, "opening").said == 0
 
 
+def test_what_is_said_where_another_point_was_asked_for_need_not_be_asked_for(
+    topic: Topic, tmp_path: Path
+) -> None:
+    says = good(topic, opening="It is fast.", opening__0__nudge=TALKS["opening"])
+    candidate = Candidate(says, WRITES)
+    kept = play(topic, tmp_path / "s.json", candidate)
+    assert [step for step in candidate.asked if step.startswith("opening") and "nudge" in step] == [
+        "opening.0.nudge"
+    ]
+    opening = line(scored(topic, kept), "opening")
+    assert [(point.heard, point.share) for point in opening.points] == [(False, 0.5), (True, 1), (True, 1)]
+    assert session.load(tmp_path / "s.json").answers == kept.answers
+
+
 def test_a_second_question_asks_another_case_for_half(topic: Topic, tmp_path: Path) -> None:
     candidate = Candidate(good(topic, opening__0__probe="12"), WRITES)
     result = scored(topic, play(topic, tmp_path / "s.json", candidate))
     assert "your answer does not go with it" in candidate.texts["opening.0.again"]
     assert candidate.texts["opening.0.again"] != candidate.texts["opening.0.probe"]
     assert line(result, "opening").earned == pytest.approx(20 * (0.3 + 0.4))
+
+
+def test_a_figure_that_was_asked_for_is_not_asked_for_again(topic: Topic, tmp_path: Path) -> None:
+    points = read_interview(topics.load("histogram")).every_point
+    probe = next(each for point in points for each in point.probes if each.name == "kib_of_lane_copies")
+    kept = begin(read_interview(topic), tmp_path / "s.cu", SEED)
+    talks = Talks(Interviewer(kept, tmp_path / "s.json", Candidate({})))
+
+    def drawn(step: str = "round.next.0.probe") -> set[str]:
+        return {talks._drawn(probe, str(seed), step).answer for seed in range(20)}
+
+    first = drawn()
+    assert {"16", "32"} < first
+    kept.answers.append(
+        Probed("round.limits.0.probe", "t/p", "?", [], [], "KiB", "32", "32", True, 0.0, "", 1.0)
+    )
+    assert drawn() == first - {"32"}
+    assert drawn("another.next.0.probe") == first
 
 
 def test_a_candidate_may_ask_back_skip_and_go_back(topic: Topic, tmp_path: Path) -> None:
@@ -283,6 +350,21 @@ def test_a_ratio_that_was_just_told_is_not_asked_again(topic: Topic, tmp_path: P
         assert "Now with float4s." in candidate.texts["01_wide.after"]
         assert (line(result, "01_wide.after").worth, line(result, "01_wide.after").earned) == (10, 10)
         assert result.worth == 120
+
+
+def test_what_is_to_be_written_is_said_once(topic: Topic, tmp_path: Path) -> None:
+    candidate = Candidate(good(topic), WRITES)
+    play(topic, tmp_path / "s.json", candidate)
+    assert "Now with float4s." in candidate.texts["01_wide.after"]
+    assert candidate.texts["01_wide.code"] == "Now write that version."
+
+
+def test_who_comes_back_to_write_is_told_what(topic: Topic, tmp_path: Path) -> None:
+    with pytest.raises(BrokenOff):
+        play(topic, tmp_path / "s.json", Candidate(good(topic), WRITES, leaves_at="01_wide.code"))
+    candidate = Candidate(good(topic), WRITES)
+    play(topic, tmp_path / "s.json", candidate)
+    assert "Now with float4s." in candidate.texts["01_wide.code"]
 
 
 def test_another_ratio_or_another_version_is_asked_before(root: Path, tmp_path: Path) -> None:
@@ -452,6 +534,7 @@ def test_a_quiz_asks_in_words_checks_them_and_asks_for_kernels(root: Path, tmp_p
     assert result.percent == 100
     assert result.worth == 35
     assert result.follow_ups[0].self_scored == 0  # nothing was said to it
+    assert "1 further question, not answered; not in the score." in shown(result)
     assert [title for title, _ in candidate.looked_back] == ["A copy"]
 
 

@@ -82,4 +82,4 @@ def ask_for_the_plan(drill: Design, talks: Talks, step: str) -> None:
         talks.rate(asked, drill.answer)
 
 
-FORMAT = Format("design", "figures and a plan", read_design, nothing_to_prove, ask_for_the_plan)
+FORMAT = Format("design", "figures and a plan", 1, read_design, nothing_to_prove, ask_for_the_plan)

@@ -1,8 +1,8 @@
 """Slow kernels to diagnose: `lessons/drills/diagnose/NAME.toml`, its kernel NAME.cu and what cures it, NAME.cure.cu.
 
-The kernel is right, and slow for one reason. What the candidate is given is a page of counters, made when it is asked
-for; predictions are counted on the cure. `[kernel]` says what judges it and what limits it, `[mend]` what a version
-has to reach.
+Of a topic of schedules they are NAME.schedule.py and NAME.cure.schedule.py. The kernel is right, and slow for one
+reason. What the candidate is given is a page of counters, made when it is asked for; predictions are counted on the
+cure. `[kernel]` says what judges it and what limits it, `[mend]` what a version has to reach.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from grader.errors import WarpladderError
 from grader.interview.counted import counted_file
 from grader.interview.drills import page
 from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
-from grader.interview.drills.looked_at import CURE, modelled
+from grader.interview.drills.looked_at import SOURCES, cure_of, modelled, source_of
 from grader.interview.drills.mending import Task, Worth, difference, file_of, mend
 from grader.interview.points import check_weights, read_weight
 from grader.interview.probes.kinds import Parameters
@@ -27,7 +27,7 @@ from grader.workbook import topics, units
 from grader.workbook.expressions import Expression, Number
 from grader.workbook.strict_toml import Table
 
-SLOWEST, FASTEST = 0.14, 0.55
+SLOWEST, FASTEST = 0.14, 0.6
 """The share of its bound, or of the rung it is compared with, that a kernel to diagnose reaches."""
 
 GAIN = 1.5
@@ -63,12 +63,12 @@ class Diagnosis(Drill):
     @property
     def kernel(self) -> Path:
         """The slow one."""
-        return self.file.with_suffix(".cu")
+        return source_of(self.file)
 
     @property
     def cure(self) -> Path:
         """The one that is not."""
-        return self.file.with_suffix(CURE)
+        return cure_of(self.file)
 
     def given(self, parameters: Parameters) -> str:
         """The text, and the kernel's page."""
@@ -83,9 +83,9 @@ def read_diagnosis(path: Path) -> Diagnosis:
     check_weights(table, "step", [*(step.weight for step in head["steps"]), mend.weight])
     kernel = table.table("kernel")
     kernel.allow("topic", "limited_by", "against")
-    for suffix in (".cu", CURE):
-        if not path.with_suffix(suffix).is_file():
-            raise table.error(f"{path.with_suffix(suffix).name} is missing")
+    for file in (source_of(path), cure_of(path)):
+        if not file.is_file():
+            raise table.error(f"{file.name} is missing")
     return Diagnosis(
         **head,
         topic=kernel.get("topic", str),
@@ -191,8 +191,9 @@ def _wrong(drill: Diagnosis, message: str) -> WarpladderError:
 FORMAT = Format(
     "diagnose",
     "a slow kernel, its counters and its cure",
+    1,
     read_diagnosis,
     prove,
     mended,
-    (".toml", ".py", ".cu", CURE),
+    (".toml", ".py", *SOURCES, *(f".cure{suffix}" for suffix in SOURCES)),
 )

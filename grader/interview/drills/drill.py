@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,9 @@ HEAD = ("title", "level", "as_of", "minutes", "topics", "builds_on", "text", "dr
 
 MOST_MINUTES = 60
 
+_FIELD = re.compile(r"\{[^{}]*\}")
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+
 
 @dataclass(frozen=True)
 class Step:
@@ -40,6 +44,14 @@ class Step:
 
     weight: int  # of 100
     probe: Probe
+
+    @property
+    def title(self) -> str:
+        """What it asks, in a sentence, with … for what is drawn."""
+        text = _FIELD.sub("…", " ".join(self.probe.text.split()))
+        sentences = _SENTENCE_END.split(text)
+        asked = next((said for said in reversed(sentences) if said.endswith("?")), sentences[0])
+        return asked if len(asked.split()) > 2 else text  # “Which?” says nothing by itself
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +70,18 @@ class Drill:
     steps: tuple[Step, ...]  # asked in turn; weights sum to 100, with what the format asks after them
     sources: tuple[Source, ...]
     file: Path
+
+    @property
+    def listed(self) -> dict[str, object]:
+        """What a list says of it."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "level": self.level,
+            "minutes": self.minutes,
+            "topics": self.topics,
+            "builds_on": self.builds_on,
+        }
 
     @property
     def further(self) -> tuple[tuple[str, int], ...]:
@@ -100,6 +124,7 @@ class Format(Generic[AnyDrill]):
 
     name: Kind  # the folder below lessons/drills, and the command
     asks: str  # what it asks for, in a line for `--list`
+    count: int  # so many are drawn for a session, where nothing else is said
     read: Callable[[Path], AnyDrill]  # raises WarpladderError naming file and line
     prove: Callable[
         [AnyDrill], Iterator[WarpladderError]
@@ -177,7 +202,7 @@ def checked_steps(drill: Drill, kept: Session) -> list[credit.Point]:
     for step in drill.steps:
         answer = kept.answer(f"{drill.name}.{step.probe.name}")
         if isinstance(answer, Probed):
-            found.append(credit.Point(step.weight, step.probe.name.replace("_", " "), None, [answer]))
+            found.append(credit.Point(step.weight, step.title, None, [answer]))
     return found
 
 
@@ -192,3 +217,4 @@ def look_back(drill: Drill, talks: Talks, step: str) -> None:
     if points:
         with talks.clock.paused():
             talks.frontend.checked(drill.title, points)
+        talks.interviewer.told()

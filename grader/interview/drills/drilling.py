@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import datetime
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from grader.errors import WarpladderError
+from grader.interview import session
 from grader.interview.drills.drill import Drill, Format, find
 from grader.interview.interviewer import Interviewer, Judge
 from grader.interview.reading import Level
@@ -43,15 +43,10 @@ def choose(
 
 def begin(what: Format[Any], drills: Sequence[Drill], seed: int, minutes: float | None = None) -> Session:
     """A session in which nothing has been asked yet; it takes as long as its drills do."""
-    return Session(
-        kind=what.name,
-        title=drills[0].title if len(drills) == 1 else f"{len(drills)} drills: {what.name}",
-        topic="",
-        questions=[drill.name for drill in drills],
-        minutes=sum(drill.minutes for drill in drills) if minutes is None else minutes,
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        seed=seed,
-        kernel_file="",
+    title = drills[0].title if len(drills) == 1 else f"{len(drills)} drills: {what.name}"
+    names = [drill.name for drill in drills]
+    return session.begin(
+        what.name, title, names, seed, sum(drill.minutes for drill in drills) if minutes is None else minutes
     )
 
 
@@ -93,11 +88,11 @@ class Drilling:
         self.interviewer.frontend.say(given, heading)
         for name, step in steps.items():
             while self.interviewer.open(name):
+                self.interviewer.told()  # its text may tell what was asked before it
                 try:
                     self.talks.probe(
                         name, heading, step.probe, f"{self.what.name}/{drill.name}", parameters, given
                     )
-                    self.interviewer.told()  # the next step's text may tell the answer
                 except Back:
                     self.interviewer.back()
         self.what.after(drill, self.talks, drill.name)

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from grader.interview.drills.drill import Format, look_back, nothing_to_prove, read_drill
 
-FORMAT = Format("estimate", "a sum on paper", read_drill, nothing_to_prove, look_back)
+FORMAT = Format("estimate", "a sum on paper", 5, read_drill, nothing_to_prove, look_back)

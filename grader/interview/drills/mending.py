@@ -38,8 +38,13 @@ class Task:
 
 
 def file_of(interviewer: Interviewer, name: str, suffix: str) -> Path:
-    """Where the candidate writes: beside the session's file, and named after it, so that each session has its own."""
-    return interviewer.path.with_name(f"{interviewer.path.stem}-{name}{suffix}")
+    """Where the candidate writes: beside the session's file, and named after it, so that each session has its own.
+
+    Of several drills each has its number: a drill's name may hint at what is asked.
+    """
+    names = interviewer.kept.questions
+    number = f"-{names.index(name) + 1}" if len(names) > 1 else ""
+    return interviewer.path.with_name(f"{interviewer.path.stem}{number}{suffix}")
 
 
 def mend(interviewer: Interviewer, task: Task, file: Path) -> Code:
@@ -88,7 +93,7 @@ def _graded(interviewer: Interviewer, task: Task, file: Path, draft: Code) -> Co
         with interviewer.frontend.grading(file) as progress:
             result = task.judge(file, progress)
         worth = task.worth(result, source)
-        interviewer.frontend.say(f"{verdict(result)} {worth.said}".rstrip())
+        interviewer.frontend.mended(result, f"{verdict(result)} {worth.said}".rstrip())
     return msgspec.structs.replace(
         draft,
         source=source,
@@ -102,10 +107,10 @@ def _graded(interviewer: Interviewer, task: Task, file: Path, draft: Code) -> Co
 
 
 def verdict(result: Grade) -> str:
-    """What the judge says of a change, in Markdown."""
+    """The judge's verdict of a change, in Markdown; why it is so stands elsewhere."""
     if result.verdict == "pass":
         return f"**Right**{f', in all {len(result.cases)} cases' if result.cases else ''}."
-    return f"**Not yet** ({result.verdict}). {result.reason or ''}"
+    return f"**Not yet** ({result.verdict})."
 
 
 def difference(before: str, after: str) -> str:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from grader.analysis.cycles import cycles
 from grader.emulator import metrics
+from grader.interview.counted import counted_file
 from grader.interview.drills.looked_at import Modelled, modelled, profiled
-from grader.results import LaunchProfile, LineProfile
+from grader.results import Interval, LaunchProfile, LineProfile
 from grader.workbook import topics, units
 
 WIDTH = 74  # of a line of a fence: with its frame it fits 80 columns
@@ -23,7 +24,22 @@ _PARTS = {
     "latency": "waiting for memory (latency)",
     "atomics": "atomics on one word",
     "launch": "launches",
+    "in": "copies in",
+    "compute": "kernels",
+    "out": "copies out",
 }
+_ASKED_FOR = {
+    "calls": "calls of the host",
+    "waits": "calls that wait",
+    "launches": "launches",
+    "streams": "streams with work",
+    "htod_bytes": "bytes copied in",
+    "dtoh_bytes": "bytes copied out",
+    "pageable_bytes": "of them pageable",
+    "device_bytes": "bytes of device memory",
+}
+"""What is counted of a schedule, its facts by name."""
+PIECES_SHOWN = 18
 _ZEROS = (
     metrics.SHARED_CONFLICTS["ld"],
     metrics.SHARED_CONFLICTS["st"],
@@ -34,13 +50,18 @@ def page(topic: str, file: Path) -> str:
     """The page of a kernel file, its source included. Raises WarpladderError where it does not run."""
     profile, time = profiled(topic, file), modelled(topic, file)
     main = units.problem(topics.load(topic).sizes_main)
-    lines = [*_light(time, main)]
+    lines = [
+        *_light(time, main, "Bound of the problem" if profile.launches else "Work of the busiest engine")
+    ]
+    if profile.timeline:
+        lines += ["", *_asked_for(topic, file), "", *_trace(profile.timeline)]
     for launch in profile.launches:
         lines += ["", *_launch(launch), "", *_counters(launch), "", *_source_lines(launch)]
     source = file.read_text(encoding="utf-8").rstrip()
+    how, language = ("Simulated", "python") if profile.timeline else ("Counted", "cuda")
     return "\n".join(
         [
-            f"Counted on the {profile.device.name} at {units.problem(profile.problem)}.",
+            f"{how} on the {profile.device.name} at {units.problem(profile.problem)}.",
             "",
             "```text",
             *lines,
@@ -48,24 +69,44 @@ def page(topic: str, file: Path) -> str:
             "",
             f"`{file.name}`:",
             "",
-            "```cuda",
+            f"```{language}",
             *(f"{number:>3}  {line}".rstrip() for number, line in enumerate(source.splitlines(), 1)),
             "```",
         ]
     )
 
 
-def _light(time: Modelled, main: str) -> Iterator[str]:
+def _light(time: Modelled, main: str, bound: str) -> Iterator[str]:
     """How busy each part is, as in Nsight Compute's “GPU Speed Of Light”, by the time model."""
     seconds = time.time.seconds
     yield f"GPU Speed Of Light, modelled at {main}"
     yield _row("Duration", units.seconds(seconds, "modelled"))
-    yield _row("Bound of the problem", units.seconds(time.bound_s, "modelled"))
+    yield _row(bound, units.seconds(time.bound_s, "modelled"))
     for name, title in _PARTS.items():
-        share = min(1.0, time.time.terms[name] / seconds)
+        share = min(1.0, time.time.terms.get(name, 0.0) / seconds)
         if share >= 0.005:
             bar = "█" * round(20 * share)
             yield _row(title, f"{bar:<20} {units.percent(share):>3} %")
+
+
+def _asked_for(topic: str, file: Path) -> Iterator[str]:
+    """What run() asks for."""
+    found = counted_file(topic, file)
+    yield "API calls and memory"
+    for name, title in _ASKED_FOR.items():
+        yield _row(title, units.number(found[name]))
+
+
+def _trace(timeline: Sequence[Interval]) -> Iterator[str]:
+    """The first pieces of work, in the manner of a trace of Nsight Systems."""
+    work = [item for item in timeline if item.engine in _PARTS]
+    yield f"Trace, the first {PIECES_SHOWN} of {len(work)} pieces of work"
+    yield f"  {'start':>10} {'duration':>10}  {'stream':>6}  {'line':>4}  what"
+    for item in work[:PIECES_SHOWN]:
+        start, taken = (
+            units.seconds(value, "modelled") for value in (item.start_s, item.end_s - item.start_s)
+        )
+        yield f"  {start:>10} {taken:>10}  {item.stream:>6}  {item.line or '':>4}  {_PARTS[item.engine]}"
 
 
 def _launch(launch: LaunchProfile) -> Iterator[str]:

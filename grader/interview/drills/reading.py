@@ -76,6 +76,7 @@ def prove(drill: Reading) -> Iterator[WarpladderError]:
 FORMAT = Format(
     "read",
     "a listing of PTX or SASS",
+    3,
     read_reading,
     prove,
     look_back,

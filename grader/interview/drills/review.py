@@ -18,7 +18,7 @@ from pathlib import Path
 from grader.errors import WarpladderError
 from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
 from grader.interview.drills.mending import Task, Worth, changed, difference, file_of, mend
-from grader.interview.points import WHOLE
+from grader.interview.points import check_weights, read_weight
 from grader.interview.probes.kinds import MARK, LineProbe
 from grader.interview.talks import Talks
 from grader.judge.grade import grade
@@ -138,15 +138,11 @@ def read_review(path: Path) -> Review:
         **read_head(table),
         source=source,
         fault=_fault(table),
-        mend_weight=mending.get("weight", int),
+        mend_weight=read_weight(mending),
         changes=changes,
         runs=tuple(_run(item) for item in table.tables("run")),
     )
-    weights = sum(step.weight for step in drill.steps) + drill.mend_weight
-    if weights != WHOLE:
-        raise mending.error(
-            f"the weights of all steps and of [mend] sum to {weights}, not to {WHOLE}", "weight"
-        )
+    check_weights(table, "step", [drill.mend_weight, *(step.weight for step in drill.steps)])
     if (drill.fault.judged_by == PROGRAM) != bool(drill.runs):
         raise table.table("fault").error(f'[[run]]s go with judged_by = "{PROGRAM}"', "judged_by")
     return drill
@@ -285,4 +281,4 @@ def _list(lines: Iterable[int]) -> str:
     return "lines " + ", ".join(map(str, sorted(lines)))
 
 
-FORMAT = Format("review", "a bug in a source", read_review, prove, mended, (".toml", ".py", *SOURCES))
+FORMAT = Format("review", "a bug in a source", 1, read_review, prove, mended, (".toml", ".py", *SOURCES))

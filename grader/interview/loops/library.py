@@ -85,9 +85,7 @@ class Library:
         if planned.format == "interview":
             (name,) = planned.names
             file = path.with_suffix(self.topics[name].suffix)
-            kept = conversation.begin(self.interviews[name], file, planned.minutes)
-            kept.seed = seed  # the same day draws the same again
-            return kept
+            return conversation.begin(self.interviews[name], file, seed, planned.minutes)
         what, drills = self.formats[planned.format], self.drills[planned.format]
         return drilling.begin(what, [drills[name] for name in planned.names], seed, planned.minutes)
 

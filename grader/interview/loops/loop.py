@@ -6,10 +6,10 @@ Whatever kills it, it goes on where it stood: which part is next follows from th
 from __future__ import annotations
 
 import datetime
-import os
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count as from_number
 from pathlib import Path
 from typing import Literal
 
@@ -83,11 +83,9 @@ class Loop:
         """A day in a folder that is made for it; raises WarpladderError."""
         try:
             folder.mkdir(parents=True)
-            beside = folder / f"{FILE}.new"
-            beside.write_bytes(msgspec.json.format(msgspec.json.encode(drawn), indent=1) + b"\n")
-            os.replace(beside, folder / FILE)
         except OSError as error:
             raise WarpladderError(f"it cannot be written: {error.strerror}", file=folder) from None
+        sessions.save(drawn, folder / FILE)
         return cls(folder, library)
 
     def stages(self) -> list[Stage]:
@@ -114,11 +112,24 @@ class Loop:
             self.library.ask(kept, stage.file, frontend, judge)
             done(stage, kept, self.library.card(kept))
 
+    def broken_off(self) -> list[tuple[Session, Card]]:
+        """Sessions that were begun and are not over, with their cards as they stand."""
+        return [
+            (stage.kept, card)
+            for stage, card in self.cards()
+            if stage.kept is not None and card is not None and not stage.over
+        ]
+
     def cards(self) -> list[tuple[Stage, Card | None]]:
         """Each part with its card; None where it was not begun."""
         return [
             (stage, None if stage.kept is None else self.library.card(stage.kept)) for stage in self.stages()
         ]
+
+
+def free_folder(folder: Path = Path()) -> Path:
+    """A folder below another for a new day."""
+    return next(path for number in from_number(1) if not (path := folder / f"loop-{number}").exists())
 
 
 def share(cards: list[tuple[Stage, Card | None]]) -> float:

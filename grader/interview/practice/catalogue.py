@@ -8,7 +8,7 @@ from datetime import datetime
 
 from grader.history.items import Item, up_to
 from grader.history.outcomes import Level
-from grader.history.schedule import Day, Schedule
+from grader.history.schedule import ITEMS_A_DAY, Day, Schedule
 from grader.interview import bank, rounds
 from grader.interview.bank import Entry, Question
 from grader.interview.conversation import all_steps
@@ -54,10 +54,13 @@ class Catalogue:
             self._add(_probed(question, question.points, question.topics, "quiz", rungs))
         for interview in interviews:
             self._add(_probed(interview, interview.points, (interview.topic,), "interview", ()))
-            for item in interview.rounds:
-                points = (*item.limits, *item.next)
-                rungs = (f"{interview.topic}/{item.rung}",)
-                self._add(_probed(interview, points, (interview.topic,), "interview", rungs))
+            names = [f"{interview.topic}/{item.rung}" for item in interview.rounds]
+            for number, item in enumerate(interview.rounds):
+                for points, about in (
+                    (item.limits, names[number : number + 1]),
+                    (item.next, names[number : number + 2]),
+                ):
+                    self._add(_probed(interview, points, (interview.topic,), "interview", tuple(about)))
             self._keep(_judged(interview))
         for form, exercises in (drills or {}).items():
             for drill in exercises:
@@ -68,7 +71,9 @@ class Catalogue:
         """What may be asked without anything else before it: an interview would be given away."""
         return [found.item for found in self.askable.values() if found.item.format == "quiz"]
 
-    def day(self, schedule: Schedule, level: Level, topic: str | None, now: datetime, count: int) -> Day:
+    def day(
+        self, schedule: Schedule, level: Level, topic: str | None, now: datetime, count: int = ITEMS_A_DAY
+    ) -> Day:
         """What to ask in a day, of a topic or of all: what is due, and new questions up to a level."""
 
         def wanted(items: Iterable[Item]) -> list[Item]:
@@ -130,16 +135,15 @@ def _judged(interview: Interview) -> Iterator[Item]:
 
 def _steps(drill: Drill, form: str) -> Iterator[Item]:
     """What a drill asks about what it gives, and what its format asks after that."""
-    names = [step.probe.name for step in drill.steps]
-    for name in (*names, *(name for name, _ in drill.further)):
+    asked = [(step.probe.name, step.title) for step in drill.steps]
+    for name, title in (*asked, *((name, name) for name, _ in drill.further)):
         yield Item(
             key=f"{form}/{drill.name}/{name}",
             title=drill.title,
-            point=name.replace("_", " "),
+            point=title,
             level=drill.level,
             topics=drill.topics,
             builds_on=drill.builds_on,
             format=form,
-            terms=tuple(drill.name.split("-")),
             alone=False,
         )

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
+from grader.errors import WarpladderError
 from grader.history.items import Item
-from grader.interview import credit
+from grader.interview import credit, session
 from grader.interview.interviewer import Interviewer
 from grader.interview.practice.catalogue import Askable
 from grader.interview.room import Back, Frontend
@@ -19,16 +20,16 @@ from grader.interview.talks import Talks
 
 def begin(items: Sequence[Item], seed: int) -> Session:
     """A session in which nothing has been asked yet."""
-    return Session(
-        kind="today",
-        title="Today",
-        topic="",
-        questions=[item.key for item in items],
-        minutes=0,
-        started=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        seed=seed,
-        kernel_file="",
-    )
+    return session.begin("today", "Today", [item.key for item in items], seed)
+
+
+def unfinished(path: Path, askable: Mapping[str, Askable]) -> Session | None:
+    """A day that was broken off, with something left to ask. One that cannot be read is begun anew."""
+    with suppress(WarpladderError):
+        kept = session.load(path)
+        if any(kept.answer(key) is None for key in kept.questions if key in askable):
+            return kept
+    return None
 
 
 class Recall:

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from grader.history.items import Item
 from grader.history.outcomes import Outcome, Sitting
+from grader.history.store import Store
 from grader.interview import credit
 from grader.interview.card import Card
 from grader.interview.interviewer import HINT_COSTS
@@ -52,6 +53,26 @@ def outcomes(kept: Session, items: Mapping[str, Item]) -> list[Outcome]:
                 key, when, share, said, item.level, item.topics, item.format, seconds, id_of(kept)
             )
     return list(found.values())
+
+
+def remember(kept: Session, card: Card, items: Mapping[str, Item]) -> Sitting | None:
+    """Write a session's outcomes into the learner's file; the sitting of its kind before, where there is one.
+
+    Raises WarpladderError where the file cannot be used.
+    """
+    found = outcomes(kept, items)
+    if not found:
+        return None
+    with Store() as store:
+        store.record(sitting(kept, card), found)
+        return store.before(sitting(kept, card))
+
+
+def remember_day(kept: Session, items: Mapping[str, Item], store: Store) -> list[Outcome]:
+    """Write what was checked of a day's items, whether it was finished or broken off."""
+    found = outcomes(kept, items)
+    store.record(day(kept, found), found)
+    return found
 
 
 def _checked(kept: Session) -> Iterator[tuple[str, float, float | None, float, float]]:

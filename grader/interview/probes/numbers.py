@@ -24,6 +24,10 @@ _MEASURE = re.compile(
 )
 """What scales a number: 70 ms are not 70 s, and 12k is not 12."""
 
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hour": 3600.0}
+_SHARES = ("share", "fraction")
+_PREFIX = re.compile(r"[kmgt]i?", re.IGNORECASE)
+
 _WORDS = {
     **{name: n for n, name in enumerate(
         ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -46,6 +50,14 @@ _PER = re.compile(r"\s*/\s*|\s+(?:per|for each|for every|an?|each|every)\s+", re
 _ASIDE = re.compile(r"\s+(?:of|on|in|at|to|for|from|and|with|by|that)\s", re.IGNORECASE)
 
 
+class Doubtful(ValueError):
+    """A number that may be meant in two ways; typed again, it is `meant`."""
+
+    def __init__(self, message: str, meant: str) -> None:
+        super().__init__(message)
+        self.meant = meant
+
+
 def right(given: float, answer: float, tolerance: float) -> bool:
     """Whether a number is the answer, within the relative tolerance; 0 leaves room for binary fractions alone."""
     return math.isclose(given, answer, rel_tol=max(tolerance, 1e-9), abs_tol=1e-12)
@@ -54,22 +66,19 @@ def right(given: float, answer: float, tolerance: float) -> bool:
 def read_number(text: str, unit: str | None = None) -> float:
     """What a candidate typed: 65504, 1,048,576, 64/16, 2^-24, 1.5e3, 6.0 · 10⁻⁸, 12 %, 4 blocks, about 7.
 
-    Raises ValueError, in words for the candidate, for anything else; and, where it is known in which `unit` the
-    answer is asked, for a number in another: 0.07 s instead of 70 ms.
+    Where it is known in which `unit` the answer is asked, times and shares in another are converted to it: 0.07 s
+    are 70 ms. Raises ValueError, in words for the candidate, for anything else: for a number in a unit of another
+    kind. Doubtful is raised for a bare 0.4 where per cent are asked, which may be 0.4 % or 40 %.
     """
     typed = text.strip()
     bare = _THOUSANDS.sub("", _in_digits(_ABOUT.sub("", typed)))
     if re.fullmatch(r"0[xX][\dA-Fa-f]+", bare):
         return float(int(bare, 16))
     bare = _TIMES.sub("*", bare)
-    trailing = _TRAILING_UNIT.search(bare)
+    trailing, scale = _TRAILING_UNIT.search(bare), 1.0
     if trailing is not None:
         bare = bare[: trailing.start()]
-        said = trailing[1].strip(" .")
-        if unit is not None and not _same_unit(said, unit):
-            raise ValueError(
-                f"“{typed}” is in {said}: {f'it is asked in {unit}' if unit else 'write the bare number'}"
-            )
+        scale = 1.0 if unit is None else _scale(trailing[1].strip(" ."), unit, typed)
     bare = _RAISED.sub(lambda found: f"^{found[0]}", bare).translate(_SIGNS)
     try:
         bare = _POWER.sub(lambda found: f"({float(found[1]) ** int(found[2])!r})", bare)
@@ -79,7 +88,27 @@ def read_number(text: str, unit: str | None = None) -> float:
         raise ValueError(f"“{typed}” is no number: write it as 128, 64/16, 2^-14 or 1.5e3{comma}") from None
     if not math.isfinite(value):
         raise ValueError(f"“{typed}” is not finite")
-    return value
+    if trailing is None and unit == "%" and 0 < abs(value) < 1:
+        raise Doubtful(f"In per cent? Write {value:.4g} % or {100 * value:.4g} %", f"{typed} %")
+    return value * scale
+
+
+def _scale(said: str, asked: str, typed: str) -> float:
+    """What turns a number in the one unit into the other. Raises ValueError where that cannot be said."""
+    given, wanted = _unit(said), _unit(asked)
+    if given.measure in _SECONDS and wanted.measure in _SECONDS and not (given.per or wanted.per):
+        return _SECONDS[given.measure] / _SECONDS[wanted.measure]
+    if given.measure == "%" and asked in _SHARES:
+        return 0.01
+    if _same_unit(said, asked):
+        return 1.0
+    if _PREFIX.fullmatch(said) and not wanted.measure:
+        raise ValueError(
+            f"Type the number{f' of {asked}' if asked else ''} in full: {typed} is not understood"
+        )
+    raise ValueError(
+        f"“{typed}” is in {said}: {f'it is asked in {asked}' if asked else 'write the bare number'}"
+    )
 
 
 def _in_digits(text: str) -> str:

@@ -8,7 +8,8 @@ import math
 import random
 import re
 import string
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -67,6 +68,11 @@ class Posed:
         return 0.0
 
     @property
+    def ordered(self) -> bool:
+        """Whether the options are to be put in order."""
+        return isinstance(self.probe, OrderProbe)
+
+    @property
     def wanted(self) -> str:
         """What is to be typed, in a few words."""
         match self.probe:
@@ -96,6 +102,21 @@ class Posed:
             assert isinstance(given, float)
             return numbers.right(given, self.value, self.probe.tolerance)
         return given in self.accepted
+
+    @property
+    def said(self) -> str:
+        """The answer in words, however the options are shuffled."""
+        return in_words(self.answer, self.options) or self.answer
+
+    def differs(self, other: Posed) -> bool:
+        """Whether knowing the answer to the other case is not yet to know this one's.
+
+        A number has to be another one. Choices may have one answer twice: if it were always another, the first
+        failure would tell what is left; but shuffled options make no other case of the same text.
+        """
+        if self.value is not None and other.value is not None:
+            return not self.right(other.value) and not other.right(self.value)
+        return self.text != other.text
 
 
 def pose(probe: Probe, seed: str, parameters: Parameters | None = None) -> Posed:
@@ -211,6 +232,15 @@ def _computed(probe: Probe, parameters: Parameters) -> dict[str, Any]:
     return dict(given) if isinstance(given, Mapping) else {"answer": given}
 
 
+def in_words(typed: str, options: Sequence[str]) -> str:
+    """The texts of the options, Markdown, whose letters were typed; "" where there are none, or it is no answer."""
+    for count in {1, len(options)} - {0}:
+        with suppress(ValueError):
+            letters = _letters(typed, len(options), count)
+            return " → ".join(options[LETTERS.index(letter)] for letter in letters)
+    return ""
+
+
 def _letters(typed: str, most: int, count: int) -> str:
     """So many letters of the options; commas, spaces and arrows between them are passed over."""
     found = re.sub(r"[\s,;.>()<→-]", "", typed).lower()
@@ -230,7 +260,8 @@ def _line_number(typed: str, most: int) -> str:
 class _Formatter(string.Formatter):
     """Formats numbers that have no format of their own as `units.compact` does.
 
-    `{n:loads}` is 1 load or 2 loads, and `{device:a}` is a Tesla T4 or an NVIDIA A100.
+    `.2g` shows no exponent of a large number. `{n:loads}` is 1 load or 2 loads, and `{device:a}` is a Tesla T4 or
+    an NVIDIA A100.
     """
 
     def format_field(self, value: Any, format_spec: str) -> Any:
@@ -240,7 +271,8 @@ class _Formatter(string.Formatter):
             return units.quantity(value, format_spec)
         if not format_spec and isinstance(value, int | float) and not isinstance(value, bool):
             return units.compact(value)
-        return super().format_field(value, format_spec)
+        shown = super().format_field(value, format_spec)
+        return units.in_full(shown) if format_spec.endswith("g") else shown
 
 
 _FORMATTER = _Formatter()

@@ -60,11 +60,12 @@ def _parts(cards: Iterable[tuple[Stage, Card | None]]) -> Table:
     table.add_column("", no_wrap=True)
     for stage, card in cards:
         time = units.number_of(stage.planned.minutes, "min", "min")
-        table.add_row(str(stage.number), stage.planned.title, stage.planned.format, time, _state(stage, card))
+        table.add_row(str(stage.number), stage.planned.title, stage.planned.format, time, state(stage, card))
     return table
 
 
-def _state(stage: Stage, card: Card | None) -> str:
+def state(stage: Stage, card: Card | None) -> str:
+    """How a part stands, in a word or two."""
     if card is None:
         return "to come"
     return f"{card.percent:.0f} %, {card.verdict}".rstrip(", ") if stage.over else "begun"

@@ -17,7 +17,7 @@ from grader.interview.session import Code, Session
 from grader.workbook import topics
 
 DRILLS = diagnose.FORMAT.discover()
-SAMPLE = "square-by-square"
+SAMPLE, SCHEDULE = "square-by-square", "ring-of-buffers"
 
 
 def copied(folder: Path, name: str = SAMPLE) -> Path:
@@ -40,6 +40,7 @@ def test_there_are_fifteen_of_different_limits():
         "issue",
         "latency",
         "atomics",
+        "overlap",
     }
 
 
@@ -51,6 +52,35 @@ def test_the_page_shows_what_was_counted_within_80_columns():
     assert "out[size_t(column) * M + row]" in shown
     fences = shown.split("```")[1::2]
     assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH
+
+
+def test_the_page_of_a_schedule_shows_what_each_engine_does_when():
+    drill = DRILLS[SCHEDULE]
+    shown = drill.given({})
+    assert "calls that wait                                                        4" in shown
+    trace = shown.partition("Trace, the first 18 of 192")[2].partition("```")[0].splitlines()[2:20]
+    assert [line.split()[4] for line in trace[:3]] == [
+        "1",
+        "0",
+        "1",
+    ]  # streams: the launch is in the default one
+    fences = shown.split("```")[1::2]
+    assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH
+
+
+def test_a_schedule_is_proved_and_its_prediction_simulated():
+    drill = DRILLS[SCHEDULE]
+    assert problems(drill.file) == []
+    posed = pose(drill.steps[1].probe, "1")
+    assert posed.right(2.45)
+    assert not posed.right(1.43)
+
+
+def test_a_cure_of_a_schedule_that_overlaps_nothing_is_found(tmp_path):
+    file = copied(tmp_path, SCHEDULE)
+    shutil.copy(file.with_suffix(".schedule.py"), file.with_suffix(".cure.schedule.py"))
+    found = problems(file)
+    assert any("1.00 times as fast" in problem for problem in found)
 
 
 def test_no_kernel_says_why_it_is_slow():
@@ -121,10 +151,10 @@ def test_weights_include_mending(tmp_path):
         diagnose.read_diagnosis(file)
 
 
-def mended(tmp_path: Path, *versions: str) -> tuple[Session, Candidate]:
-    """A session of the sample in which nothing but the kernel is worked on."""
-    candidate = Candidate({}, {f"{SAMPLE}.mend": versions})
-    kept = drilling.begin(diagnose.FORMAT, [DRILLS[SAMPLE]], 1)
+def mended(tmp_path: Path, *versions: str, name: str = SAMPLE) -> tuple[Session, Candidate]:
+    """A session in which nothing but the kernel, or the schedule, is worked on."""
+    candidate = Candidate({}, {f"{name}.mend": versions})
+    kept = drilling.begin(diagnose.FORMAT, [DRILLS[name]], 1)
     path = tmp_path / "diagnose-1.json"
     return drilling.Drilling(
         diagnose.FORMAT, DRILLS, kept, path, candidate, WorkbookJudge("emulator")
@@ -138,6 +168,19 @@ def test_a_kernel_that_reaches_the_goal_earns_the_points(tmp_path):
     assert (code.verdict, code.share, code.attempts) == ("pass", 1.0, 1)
     assert any("A cure" in said and "become" in said for said in candidate.read)
     assert card.of_drills([DRILLS[SAMPLE]], kept).earned == 40
+
+
+def test_a_schedule_that_reaches_the_goal_earns_the_points(tmp_path):
+    drill = DRILLS[SCHEDULE]
+    slow = drill.kernel.read_text(encoding="utf-8").replace("BUFFERS = 4", "BUFFERS = 3")
+    kept, candidate = mended(tmp_path, slow, drill.cure.read_text(encoding="utf-8"), name=SCHEDULE)
+    code = kept.answer(f"{SCHEDULE}.mend")
+    assert isinstance(code, Code)
+    assert (code.verdict, code.share, code.attempts) == ("pass", 1.0, 2)
+    assert any(
+        "Not reached is `engines_busy >= 2.2`: `engines_busy` is 1.4" in said for said in candidate.read
+    )
+    assert (tmp_path / "diagnose-1.py").is_file()
 
 
 def test_a_kernel_that_is_right_and_as_slow_as_before_does_not(tmp_path):

@@ -176,6 +176,7 @@ def test_a_part_counts_by_its_minutes_and_one_that_was_not_begun_as_nothing(
     assert (loop.share(cards), loop.verdict_of(cards)) == (0.0, "no hire")
     with pytest.raises(BrokenOff):
         begun.run(Candidate(says, leaves_at="opening"), Judge(), nothing, nothing)
+    assert [kept.kind for kept, _ in begun.broken_off()] == ["interview"]
     percents = [0.0 if card is None else card.percent for _, card in begun.cards()]
     expected = (20 * percents[0] + 10 * percents[1] + 30 * percents[2]) / 60 / 100
     assert loop.share(begun.cards()) == pytest.approx(expected)

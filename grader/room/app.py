@@ -1,0 +1,147 @@
+"""The room's requests: what a browser asks for, and what its forms send."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from grader.room import pages, sittings
+from grader.room.guard import LONGEST_BODY, Guard
+from grader.room.room import Room
+from grader.room.sittings import Wanted
+
+PATIENCE_S = 20.0
+"""A request for news waits so long."""
+
+AT_ONCE_S = 1.5
+"""So long does an answer wait for the next question."""
+
+STATIC = Path(__file__).parent / "static"
+FRAGMENT = "x-room"
+"""The header by which the page's script asks for the part that changes."""
+
+
+def application(room: Room, hosts: frozenset[str], token: str) -> Starlette:
+    """The application of a room, for browsers that name one of `hosts` and know the token."""
+    requests = Requests(room)
+    return Starlette(
+        routes=[
+            Route("/", requests.page),
+            Route("/news", requests.news),
+            Route("/begin", requests.begin, methods=["POST"]),
+            Route("/resume", requests.resume, methods=["POST"]),
+            Route("/answer", requests.answer, methods=["POST"]),
+            Route("/draft", requests.draft, methods=["POST"]),
+            Route("/leave", requests.leave, methods=["POST"]),
+            Route("/door", requests.door, methods=["POST"]),
+            Route("/style.css", requests.style),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts, token=token)],
+    )
+
+
+class Requests:
+    """What each address does."""
+
+    def __init__(self, room: Room) -> None:
+        self.room = room
+
+    def page(self, request: Request) -> Response:
+        """The whole page."""
+        return HTMLResponse(pages.whole(self.room))
+
+    def style(self, request: Request) -> Response:
+        """The style sheet."""
+        return Response(pages.style(), media_type="text/css")
+
+    def news(self, request: Request) -> Response:
+        """What changes of the page, once it differs from what the browser has; 204 where it does not."""
+        seen = request.query_params.get("seen", "")
+        if seen.isdecimal() and not self.room.candidate.changed(int(seen), PATIENCE_S):
+            return Response(status_code=204)
+        return HTMLResponse(pages.stage(self.room))
+
+    async def begin(self, request: Request) -> Response:
+        """A new sitting."""
+        sent = await _form(request)
+        count = sent.get("count", "")
+        wanted = Wanted(
+            what=sent.get("what", ""),
+            topic=sent.get("topic", ""),
+            level=sent.get("level", ""),
+            style=sent.get("style", ""),
+            count=int(count) if count.isascii() and count.isdecimal() and len(count) < 4 else 0,
+        )
+        library, folder = self.room.library, self.room.folder
+        await run_in_threadpool(self.room.begin, lambda: sittings.begin(wanted, library, folder))
+        return await self._following(request)
+
+    async def resume(self, request: Request) -> Response:
+        """A sitting that was broken off."""
+        name = (await _form(request)).get("name", "")
+        library, folder = self.room.library, self.room.folder
+        await run_in_threadpool(self.room.begin, lambda: sittings.resume(name, library, folder))
+        return await self._following(request)
+
+    async def answer(self, request: Request) -> Response:
+        """An answer; one to a question that is not open any more changes nothing."""
+        sent = await _form(request)
+        done, typed = sent.get("do", ""), sent.get("typed", "")
+        await run_in_threadpool(self.room.candidate.answer, _number(sent), done, typed)
+        return await self._following(request)
+
+    async def draft(self, request: Request) -> Response:
+        """What is typed so far: 204 once it is written, 200 where it was for a question that is not open any more."""
+        sent = await _form(request)
+        typed = sent.get("typed", "")
+        written = await run_in_threadpool(self.room.candidate.draft, _number(sent), typed)
+        return Response(status_code=204 if written else 200)
+
+    async def leave(self, request: Request) -> Response:
+        """The sitting is broken off, and kept."""
+        self.room.candidate.leave()
+        return await self._following(request)
+
+    async def door(self, request: Request) -> Response:
+        """From a card back to the first page."""
+        if self.room.sat is None:
+            self.room.refuse(None)
+        return await self._following(request)
+
+    async def _following(self, request: Request) -> Response:
+        """What comes next: for the page's script what changes, for a browser without it the page."""
+        await run_in_threadpool(self.room.candidate.settled, lambda: self.room.sat is None, AT_ONCE_S)
+        if FRAGMENT in request.headers:
+            return HTMLResponse(await run_in_threadpool(pages.stage, self.room))
+        return RedirectResponse("/", 303)
+
+
+def _number(sent: dict[str, str]) -> int:
+    number = sent.get("number", "")
+    return int(number) if number.isascii() and number.isdecimal() and len(number) < 10 else 0
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form; raises HTTPException for what is no form, or too long."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
+        raise HTTPException(415, "This is no form.")
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > LONGEST_BODY:
+            raise HTTPException(413, "This is too long.")
+    try:
+        fields = parse_qs(body.decode(), keep_blank_values=True, max_num_fields=20, errors="strict")
+    except ValueError:
+        raise HTTPException(400, "This cannot be read.") from None
+    return {name: values[-1] for name, values in fields.items()}

@@ -1,0 +1,66 @@
+"""`ladder room` itself: what it prints, what it does without what it needs, and how it ends."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+from terminals import may_be_interrupted
+
+from grader import cli
+from grader.interview.interviewer import WorkbookJudge
+from grader.interview.loops.library import Library
+from grader.room.room import Room
+from grader.room.serving import serve
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_without_its_packages_the_command_says_what_to_install(
+    package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [name for name in sys.modules if name.startswith(("grader.room", f"{package}."))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.setattr(sys, "argv", ["ladder", "room"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    said = " ".join(capsys.readouterr().err.split())
+    assert f"the page needs {package}, which is not installed" in said
+    assert "pip install" in said
+
+
+def test_a_port_that_is_taken_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    room = Room(Library({}, {}, {}, {}, {}), tmp_path, WorkbookJudge())
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(Exception, match=f"port {port} cannot be used: Address already in use"):
+            serve(room, port, print)
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+def test_it_serves_until_it_is_ended(tmp_path: Path, end: signal.Signals) -> None:
+    environment = {**os.environ, "COLUMNS": "200", "WARPLADDER_HOME": str(tmp_path), "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grader", "room", "--no-open"],
+        cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE, preexec_fn=may_be_interrupted,
+    )  # fmt: skip
+    with process:
+        assert process.stdout is not None
+        address = re.search(r"http://127\.0\.0\.1:\d+/\?token=\S{20,}", process.stdout.readline())
+        assert address is not None
+        with urllib.request.urlopen(address[0]) as page:
+            assert b"Begin the quiz" in page.read()
+        process.send_signal(end)
+        rest = process.stdout.read()
+    assert process.returncode == 0
+    assert "The room is closed; what was begun is kept." in rest
