@@ -24,8 +24,9 @@ from grader.emulator import metrics
 from grader.emulator.machine.machine import Machine
 from grader.emulator.machine.records import LaunchRecord
 from grader.workbook import compiler, topics
-from grader.workbook.kernel_file import KernelFile, plan
+from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
+from grader.workbook.launches.plan import plan
 
 RUNS = 7
 WARM_UP = 12  # launches that are not timed: enough for the emulator to have compiled a large kernel with care

@@ -295,12 +295,16 @@ def main(
 
 
 def chosen(names: Sequence[str], each: int, sample: int | None) -> list[Mutant]:
-    """All mutants of these topics, each once, or a sample of them that is spread over topics and operators."""
+    """All mutants of these topics, each once, or a sample of them that is spread over topics and operators.
+
+    Which of a topic come first is drawn for itself: a new rung elsewhere does not change it.
+    """
     mutants = list({mutant.key: mutant for mutant in all_mutants(names, each)}.values())
     if sample is None:
         return mutants
+    draws = {name: random.Random(f"{SEED} {name}") for name in names}
     places: dict[tuple[str, str], list[Mutant]] = defaultdict(list)
-    for mutant in random.Random(SEED).sample(mutants, len(mutants)):
+    for mutant in sorted(mutants, key=lambda mutant: (mutant.topic, draws[mutant.topic].random())):
         places[mutant.topic, mutant.operator].append(mutant)
     operators: dict[str, list[list[Mutant]]] = defaultdict(list)
     for (topic, _), found in places.items():

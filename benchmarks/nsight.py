@@ -1,12 +1,15 @@
 """Holds the emulator's counters against Nsight Compute's, kernel by kernel, on a machine with a GPU and `ncu`.
 
-    python benchmarks/nsight.py [TOPIC | FILE.cu …] [--json FILE]
+    python benchmarks/nsight.py [TOPIC | FILE.cu | GROUP …] [--json FILE] [--emulated FILE] [--ncu FILE]
 
 Runs every rung of the topics at their `count` sizes once under ncu and once on the emulator, and prints a line
-a kernel with each metric that differs, then a line a metric. A FILE.cu holds probes, that is kernels
-`PROBE name(float* out, const float* in, int n)` without a launch block, launched with 8 blocks of 256 threads on
-n = 65536 floats. Without arguments: all topics of kernels and
-benchmarks/probes.cu.
+a kernel with each metric that differs, then a line a metric. A FILE.cu holds probes, that is either kernels
+`PROBE name(float* out, const float* in, int n)`, launched with 8 blocks of 256 threads on n = 65536 floats, or kernels
+with a launch block, which may take arrays of as many floats `in` and `out`. A GROUP is one of gpu_results.py, of which
+the cases count that are marked for it. Without arguments: all topics of kernels and the probes here.
+
+The two halves need not run on one machine: --emulated keeps what the emulator counted and --ncu what ncu printed, each
+in a file that is read instead where it is there.
 """
 
 from __future__ import annotations
@@ -21,33 +24,53 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
+from gpu_results import COMPILERS, GROUPS
+from numerics.case import Map
 
 from grader import cuda
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
+from grader.emulator import metrics
 from grader.emulator.metrics import TENSOR_INSTRUCTIONS
 from grader.emulator.nvrtc import compilation
 from grader.findings.kernels import message
 from grader.judge.child.executor import Executor, Memory
 from grader.judge.child.protocol import Allocate, Launch, Load, Pointer, Release, Run, Scalar
-from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.compiled import Planned, prepare
 from grader.workbook import topics
+from grader.workbook.kernel_file import KernelFile, parse_kernel_file
+from grader.workbook.signature import parse_signature
 from grader.workbook.topic import KernelTopic
 
-PROBES = Path(__file__).with_name("probes.cu")
+PROBES = [str(Path(__file__).with_name(name)) for name in ("probes.cu", "hopper_probes.cu")]
 PROBE_GRID, PROBE_BLOCK, PROBE_SIZE = (8, 1, 1), (256, 1, 1), 65536
+PROBE_SIGNATURE = parse_signature("probe(const float* in, float* out)")
 
-EXACT = re.compile(r"l1tex__t_(requests|sectors)_pipe_lsu_mem_global_op_(ld|st)|_op_[fd]fma_pred_on")
-"""Metrics in which a difference is an error: what the kernel asks of global memory, and its multiply-adds."""
+EXACT = re.compile(
+    r"l1tex__t_(requests|sectors)_pipe_lsu_mem_global_op_(ld|st)|_op_[fd]fma_pred_on|_op_tma_|gmma|op_shared_stsm"
+)
+"""Metrics in which a difference is an error: what the kernel asks of global memory, its multiply-adds, and what it asks
+of TMA and of the Tensor Cores of a warpgroup."""
 LIMITS = cuda.select("emulator").ext.device_limits()
 TENSOR_MOVES = "sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum"
 """ptxas loads constants with HFMA2, which runs on the same pipe: no Tensor Core product."""
+PROBED = ("mma", "wmma", "wgmma", "layouts")
+"""Groups with marked cases."""
+UNCOUNTED = (
+    "smsp__sass_data_bytes_mem_shared_op_gmma.sum",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_gmma.sum",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_gmma.sum",
+    "smsp__inst_executed_pipe_tma.sum",
+)
+"""What the emulator does not count, shown in the JSON."""
 OCCUPANCY_LIMITS = [
     f"launch__occupancy_limit_{what}" for what in ("blocks", "registers", "shared_mem", "warps")
 ]
@@ -57,15 +80,36 @@ OCCUPANCY_LIMITS = [
 class Job:
     """A kernel file ready for a device: what to load, what to launch, and the arrays it is given by name."""
 
-    name: str
+    names: tuple[str, ...]
+    """Of each launch."""
     build: compilation.Build
     launches: tuple[Launch, ...]
     arrays: dict[str, Any]
+    extended: bool = False
+    """See Load."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What the emulator counted in a launch."""
+
+    name: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    registers: int
+    shared_bytes: int
+    counters: dict[str, int]
+    findings: list[str]
 
 
 def jobs(what: str, arch: str) -> Iterator[Job]:
-    """A job for each rung of a topic, or for each probe of a file."""
-    yield from _probes(Path(what), arch) if what.endswith(".cu") else _rungs(what, arch)
+    """A job for each rung of a topic, for each probe of a file, or for each marked case of a group."""
+    if what in GROUPS:
+        return _cases(what, arch)
+    if not what.endswith(".cu"):
+        return _rungs(what, arch)
+    path = Path(what)
+    return _launched_probes(path, arch) if "/// launch" in path.read_text() else _probes(path, arch)
 
 
 def _rungs(name: str, arch: str) -> Iterator[Job]:
@@ -78,67 +122,134 @@ def _rungs(name: str, arch: str) -> Iterator[Job]:
         kernel = prepare(rung.file, arch)
         planned = kernel.plan(problem, LIMITS)
         arrays = dict(data) | {k: np.zeros(v.shape, topic.signature[k].dtype) for k, v in outputs.items()}
-        arrays |= {s.name: np.zeros(s.shape, s.dtype) for s in planned.scratch}
-        yield Job(f"{name}/{rung.id}", kernel.build, planned.launches, arrays)
+        names = [f"{name}/{rung.id}"]
+        if len(planned.launches) > 1:
+            names = [f"{name}/{rung.id} {launch.symbol}" for launch in planned.launches]
+        yield _job(names, rung.file, kernel.build, planned, arrays)
+
+
+def _job(
+    names: Sequence[str], file: KernelFile, build: compilation.Build, planned: Planned, arrays: dict[str, Any]
+) -> Job:
+    scratch = {s.name: np.zeros(s.shape, s.dtype) for s in planned.scratch}
+    return Job(tuple(names), build, planned.launches, arrays | scratch, file.extended)
+
+
+def _launched_probes(path: Path, arch: str) -> Iterator[Job]:
+    """All probes of a file with a launch block."""
+    file = parse_kernel_file(path, PROBE_SIGNATURE)
+    kernel = prepare(file, arch)
+    planned = kernel.plan({}, LIMITS)
+    names = [
+        f"probes/{launch.kernel} {' '.join(x if isinstance(x, str) else x.text for x in launch.args)}"
+        for launch in file.launches
+    ]
+    yield _job(
+        names, file, kernel.build, planned, {"in": _probe_values(), "out": np.zeros_like(_probe_values())}
+    )
+
+
+def _cases(what: str, arch: str) -> Iterator[Job]:
+    group = GROUPS[what]()
+    for source, cases in group.modules():
+        probed = [case for case in cases if case.probed]
+        build = compilation.build(source, arch=arch) if probed else None
+        for case in probed:
+            assert build is not None
+            arguments = tuple(
+                Pointer(item) if isinstance(item, str) else Scalar(item.dtype.name, item.item())
+                for item in case.arguments
+                if not isinstance(item, Map)
+            )
+            launch = Launch(case.kernel, (1, 1, 1), (case.threads, 1, 1), 0, arguments)
+            yield Job((f"{what}/{case.name}",), build, (launch,), dict(case.arrays))
+
+
+def _probe_values() -> Any:
+    return np.random.default_rng(1).uniform(1, 2, PROBE_SIZE).astype(np.float32)
 
 
 def _probes(path: Path, arch: str) -> Iterator[Job]:
     source = path.read_text()
     build = compilation.build(source, name=path.name, arch=arch)
-    values = np.random.default_rng(1).uniform(1, 2, PROBE_SIZE).astype(np.float32)
+    values = _probe_values()
     arguments = (Pointer("out"), Pointer("in"), Scalar("int32", PROBE_SIZE))
     for symbol in re.findall(r"^PROBE (\w+)\(", source, re.M):
         launch = Launch(symbol, PROBE_GRID, PROBE_BLOCK, 0, arguments)
-        yield Job(f"probes/{symbol}", build, (launch,), {"out": np.zeros_like(values), "in": values})
+        yield Job((f"probes/{symbol}",), build, (launch,), {"out": np.zeros_like(values), "in": values})
 
 
-def launch_all(device: str, whats: list[str]) -> list[tuple[str, Launch, Any]]:
-    """Launches everything once: the name, the launch, and on the emulator its record."""
+def launch_all(device: str, whats: Sequence[str]) -> list[Counted]:
+    """Launches everything once. On the emulator: what it counted."""
     found = cuda.select(device)
-    results: list[tuple[str, Launch, Any]] = []
-    for job in [job for what in whats for job in jobs(what, found.arch)]:
+    results: list[Counted] = []
+    with ThreadPoolExecutor(COMPILERS) as pool:
+        of_all = [pool.submit(lambda what=what: list(jobs(what, found.arch))) for what in whats]
+    for job in (job for of_one in of_all for job in of_one.result()):
         executor = Executor(found, Memory(os.memfd_create("unused")))
         for name, array in job.arrays.items():
             executor.allocate(Allocate(name, array.nbytes))
             found.driver.memcpy_htod(executor.buffers[name].pointer, np.ascontiguousarray(array))
-        executor.load(Load(job.name, job.build.image("emulator" if found.kind == "emulator" else "pycuda")))
-        records = executor.run(Run(job.name, job.launches)) or [None] * len(job.launches)
-        many = len(job.launches) > 1
-        for launch, record in zip(job.launches, records, strict=True):
-            results.append((f"{job.name} {launch.symbol}" if many else job.name, launch, record))
+        image = job.build.image("emulator" if found.kind == "emulator" else "pycuda")
+        executor.load(Load(job.names[0], image, job.extended))
+        records = executor.run(Run(job.names[0], job.launches))
+        for name, launch, record in zip(job.names, job.launches, records, strict=False):
+            findings = [message(finding) for finding in record.findings]
+            counts = (record.registers, record.shared_bytes, dict(record.counters), findings)
+            results.append(Counted(name, launch.grid, launch.block, *counts))
         executor.release(Release())
     return results
 
 
-def under_ncu(whats: list[str], metrics: list[str]) -> list[dict[str, str]]:
+def under_ncu(whats: Sequence[str], csv_file: Path | None) -> list[dict[str, str]]:
     """One row a launch, as ncu prints it."""
-    command = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join(metrics),
-               sys.executable, __file__, "--launch", *whats]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"ncu failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-    lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
+    if csv_file is None or not csv_file.exists():
+        asked = sorted(
+            {*metrics.NAMES, *OCCUPANCY_LIMITS, *UNCOUNTED, "launch__registers_per_thread", TENSOR_MOVES}
+        )
+        command = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join(asked),
+                   sys.executable, __file__, "--launch", *whats]  # fmt: skip
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"ncu failed:\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
+        printed = done.stdout
+        if csv_file is not None:
+            csv_file.write_text(printed)
+    else:
+        printed = csv_file.read_text()
+    lines = [line for line in printed.splitlines() if line.startswith('"')]
     rows = list(csv.DictReader(io.StringIO("\n".join(lines))))
     return rows[1:]  # the first row holds the units
 
 
-def compare(name: str, launch: Launch, record: Any, row: dict[str, str], arch: str) -> dict[str, Any]:
+def emulated(whats: Sequence[str], file: Path | None) -> list[Counted]:
+    """What the emulator counts."""
+    if file is not None and file.exists():
+        return msgspec.json.decode(file.read_bytes(), type=list[Counted])
+    found = launch_all("emulator", whats)
+    if file is not None:
+        file.write_bytes(msgspec.json.encode(found))
+    return found
+
+
+def compare(counted: Counted, row: dict[str, str], arch: str) -> dict[str, Any]:
     """One kernel's figures side by side."""
-    ours = {k: v for k, v in record.counters.items() if k in row and row[k] not in ("", "n/a")}
+    ours = {k: v for k, v in counted.counters.items() if k in row and row[k] not in ("", "n/a")}
     theirs = {k: float(row[k].replace(",", "")) for k in ours}
     if TENSOR_INSTRUCTIONS in theirs:
         theirs[TENSOR_INSTRUCTIONS] -= float(row[TENSOR_MOVES].replace(",", ""))
-    threads = math.prod(launch.block)
-    full = occupancy(capability(arch), threads, record.registers, record.shared_bytes)
+    full = occupancy(capability(arch), math.prod(counted.block), counted.registers, counted.shared_bytes)
     limit = min(int(float(row[name])) for name in OCCUPANCY_LIMITS)
     return {
-        "kernel": name,
-        "grid": launch.grid,
-        "block": launch.block,
+        "kernel": counted.name,
+        "symbol": row["Kernel Name"],
+        "grid": counted.grid,
+        "block": counted.block,
         "metrics": {k: [ours[k], theirs[k]] for k in ours if ours[k] or theirs[k]},
-        "registers": [record.registers, int(float(row["launch__registers_per_thread"]))],
+        "uncounted": {k: row[k] for k in UNCOUNTED if row.get(k, "0") not in ("0", "", "n/a")},
+        "registers": [counted.registers, int(float(row["launch__registers_per_thread"]))],
         "blocks_per_sm": [full.blocks_per_sm, limit],
-        "findings": [message(f) for f in record.findings],
+        "findings": counted.findings,
     }  # fmt: skip
 
 
@@ -168,21 +279,30 @@ def main() -> None:
     )
     parser.add_argument("what", nargs="*")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--emulated", type=Path)
+    parser.add_argument("--ncu", type=Path)
+    parser.add_argument("--only-emulated", action="store_true", help="for a machine without a GPU")
+    parser.add_argument(
+        "--only-ncu", action="store_true", help="for one with a GPU, when the emulator ran elsewhere"
+    )
     parser.add_argument(
         "--launch", action="store_true", help="launch on the GPU and do nothing else (for ncu)"
     )
     options = parser.parse_args()
     kernels = [name for name, topic in topics.discover().items() if isinstance(topic, KernelTopic)]
-    whats = options.what or [*kernels, str(PROBES)]
+    whats = options.what or [*kernels, *PROBES, *PROBED]
     if options.launch:
         launch_all("pycuda", whats)
         return
-    emulated = launch_all("emulator", whats)
-    metrics = sorted({name for *_, record in emulated for name in record.counters})
-    extra = [*OCCUPANCY_LIMITS, "launch__registers_per_thread", TENSOR_MOVES]
-    rows = under_ncu(whats, [*metrics, *extra])
+    if options.only_ncu:
+        under_ncu(whats, options.ncu)
+        return
+    counted = emulated(whats, options.emulated)
+    if options.only_emulated:
+        return
+    rows = under_ncu(whats, options.ncu)
     arch = cuda.select("emulator").arch
-    results = [compare(*one, row, arch) for one, row in zip(emulated, rows, strict=True)]
+    results = [compare(one, row, arch) for one, row in zip(counted, rows, strict=True)]
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
     sys.exit(1 if show(results) else 0)

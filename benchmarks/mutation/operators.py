@@ -172,10 +172,10 @@ def assignment(source: Source) -> Iterator[Edit]:
 
 
 def smaller_type(source: Source) -> Iterator[Edit]:
-    """A type of fewer bits. What counts within a tile fits a short: it stays as it is."""
+    """A type of fewer bits. What counts within a tile fits a short, and so do constants: they stay as they are."""
     for index, token in enumerate(source.tokens):
-        statement = source.of(index, source.until(index, {";"}))
-        local = token.text in ("int", "unsigned") and not _GROWS.search(statement)
+        grows = _GROWS.search(source.of(index, source.until(index, {";"})))
+        local = token.text in ("int", "unsigned") and (source.is_at(index - 1, "constexpr") or not grows)
         if token.text == "long" and source.is_at(index + 1, "long"):
             yield Edit(*source.span(index, index + 2), "int")
         elif token.text in _SMALLER and not local:

@@ -1,0 +1,1 @@
+"""The kernels of gpu_results.py: one module a kind of instruction."""
