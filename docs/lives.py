@@ -17,6 +17,7 @@ import inspect
 import io
 import os
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -75,6 +76,8 @@ HELPERS = {
 }
 CLOSED = {"emulator.codegen.ops.registry.handle"}
 """What these call is not shown: it differs from instruction to instruction."""
+BY_THE_CLOCK = {"sandbox.start.takes_more"}
+"""Not shown, since they are called where something takes long."""
 
 
 @dataclass
@@ -131,6 +134,8 @@ class Tree:
         if found is None:
             return module, node, depth
         name = f"{module.removeprefix('grader.')}.{frame.f_code.co_qualname}"
+        if name in BY_THE_CLOCK:
+            return module, None, depth
         if name not in self._seen and depth < self._depth:
             self._seen.add(name)
             node.calls.append(Node(name, first_sentence(inspect.getdoc(found) or "")))
@@ -205,7 +210,7 @@ def a_clean_start() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for path in compiled:
-            (folder / path.name).symlink_to(path)
+            shutil.copy(path, folder)  # no link: what it leads to, a confined child may not read
         build.load.cache_clear()
         with (
             mock.patch.dict(os.environ, WARPLADDER_CACHE=name),

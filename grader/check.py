@@ -29,8 +29,9 @@ from grader.results import Grade
 from grader.workbook import compiler, programs
 from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, ExpressionError, Number, nearest
-from grader.workbook.kernel_file import KernelFile, plan
+from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
+from grader.workbook.launches.plan import plan
 from grader.workbook.programs import Program
 from grader.workbook.reference import Arrays
 from grader.workbook.source_file import SourceFile
@@ -243,7 +244,7 @@ def check_kernel_file(file: KernelFile, topic: Topic) -> Iterator[WarpladderErro
     if not file.idea:
         remedy = "open the file with a comment: what changed, what it should buy, and why"
         yield WarpladderError("the rung does not explain its idea", file=file.path, line=1, remedy=remedy)
-    for arch in dict.fromkeys((compiler.DEFAULT_ARCH, topic.smallest_arch)):
+    for arch in dict.fromkeys((compiler.DEFAULT_ARCH, file.smallest_arch or topic.smallest_arch)):
         try:
             built = compiler.compile_source(file.source, file=file.path, kernels=file.kernels, arch=arch)
             yield from _spills(file, built)

@@ -6,6 +6,7 @@ import importlib
 import importlib.metadata
 import os
 import platform
+import re
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -83,6 +84,7 @@ def _package(distribution: str, needed_for: str) -> Check:
     return Check(distribution, "ok", importlib.metadata.version(distribution), needed_for, required=True)
 
 
+_UNOPENED = re.compile(r'open source file "([^"]+)"')
 _INCLUDES = """
 #include <cuda/std/climits>
 #include <cuda_fp16.h>
@@ -102,6 +104,9 @@ def _compiler(version: int, remedy: str) -> Check:
         name, distribution, needed_for = "NVRTC", "nvidia-cuda-nvrtc", "compiling kernels"
     required = version == compilation.PINNED
     try:
+        if gone := compilation.missing_headers(version):
+            found = ", ".join(f"{header} of {wheel}" for header, wheel in gone)
+            return Check(name, "broken", f"missing headers: {found}", needed_for, required, remedy)
         # With an include path given, nothing comes from the cache, where results outlive headers.
         path = f"-I{compilation.find_toolkit(version).includes[0]}"
         compilation.build(_INCLUDES, options=[path], cuda=version)
@@ -109,6 +114,8 @@ def _compiler(version: int, remedy: str) -> Check:
         return Check(name, "missing", "not installed", needed_for, required, remedy)
     except compilation.CompileError as error:
         found = error.diagnostics[0].message if error.diagnostics else error.log.strip()
+        if header := _UNOPENED.search(found):
+            found = f"missing headers: {header[1]} of {compilation.owner_of(header[1], version)}"
         return Check(name, "broken", found, needed_for, required, remedy)
     return Check(name, "ok", importlib.metadata.version(distribution), needed_for, required)
 

@@ -25,6 +25,7 @@ timeout: it did not end; skip: it was not tried, and the reason says why."""
 TimeSource = Literal["measured", "modelled"]
 CounterSource = Literal["measured", "emulated"]
 CaseKind = Literal["exact", "real", "special"]
+Scope = Literal["warp", "block", "cluster", "grid"]
 
 Number = float | str
 """A JSON number, or one of the strings "nan", "inf", "-inf", which JSON has no number for."""
@@ -104,9 +105,8 @@ class OtherAccess:
 class FindingResult:
     """One fault that the emulator saw while a kernel ran, such as an access out of bounds."""
 
-    # of kernels: out_of_bounds, misaligned, uninitialised_shared, uninitialised, undefined_shuffle, race,
-    # unfinished_copy, stored_read_only, absent_lanes, barrier, trap or assert; of schedules: launch, order or
-    # unwritten; of programs: those of `ladder run`, or error, status, launch, output, time or unnoticed
+    # of kernels: a Kind of emulator/machine/records.py; of schedules: launch, order or unwritten; of programs: those of
+    # `ladder run`, or error, status, launch, output, time or unnoticed
     kind: str
     line: int | None  # line of the learner's file; null where the compiler gave none
     message: str  # what happened, in words
@@ -130,10 +130,10 @@ class FindingResult:
     array: str | None = None  # its name: a parameter, a scratch array, or a variable of the kernel's file
     element: int | None = None  # index into the flat array; may lie outside
     shape: list[int] | None = None  # of the array
-    scope: Literal["warp", "block", "grid"] | None = (
-        None  # of a race: the smallest group that both threads are in
-    )
+    scope: Scope | None = None  # of a race: the smallest group that both threads are in
     other: OtherAccess | None = None  # whom the race is with, or the copy that has not arrived
+    owner: list[int] | None = None  # of another block's shared memory, in a cluster: the index of that block
+    absence: str | None = None  # what is wrong with that block then: not_begun, ended or no_such_block
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from grader.workbook import topics
 
 ROOT = Path(__file__).resolve().parent.parent
 CHAPTERS = sorted((ROOT / "book" / "machine").glob("*.md"))
+LESSON_PAGES = sorted((ROOT / "lessons").glob("*/lesson.md"))
 DRAWN = re.compile(r"^```\{drawn\} (\w+)\.(\w+)$", re.MULTILINE)
 SVG = re.compile(r"<svg.*?</svg>", re.DOTALL)
 
@@ -28,7 +29,9 @@ def test_a_chapter_has_two_pictures_or_more_and_names_sources(chapter: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("module", "function"), sorted({name for chapter in CHAPTERS for name in drawn(chapter)}), ids=".".join
+    ("module", "function"),
+    sorted({name for page in (*CHAPTERS, *LESSON_PAGES) for name in drawn(page)}),
+    ids=".".join,
 )
 def test_a_picture_is_complete_and_the_same_each_time(module: str, function: str) -> None:
     draw = getattr(extension(f"figures.{module}"), function)

@@ -82,6 +82,12 @@ def test_a_package_can_be_listed_at_once(folder: str) -> None:
     assert not full, f"{', '.join(full)}; {MODULES_A_PACKAGE} are the most: part it by what belongs together"
 
 
+def test_no_two_test_modules_have_one_name() -> None:
+    """pytest imports them by it, and takes the second for the first."""
+    places = Counter(path.name for path in files(TESTS) if path.name.startswith("test_"))
+    assert [found for found, count in places.items() if count > 1] == []
+
+
 def test_only_the_judge_asks_which_kind_a_topic_is_of() -> None:
     """What differs otherwise, a topic says itself: see grader/workbook/topic.py."""
     kinds = {"KernelTopic", "ScheduleTopic"}

@@ -33,7 +33,6 @@ def program(tmp_path: Path) -> Path:
             "cudaMallocArray, cudaFreeArray are not known",
             "leave it out",
         ),
-        (["__managed__"], "prog.cu:3: __managed__ is not known", "cudaMallocManaged"),
         (["cublasCreate_v2"], "cublasCreate_v2 is not known", "no other library of CUDA"),
         (["cuMemAlloc_v2"], "cuMemAlloc_v2 is not known", "no other library of CUDA"),
         (["computeGold"], "computeGold is not defined", "--nvcc=other.cpp"),

@@ -40,6 +40,7 @@ class DeviceSpec:
     peak_tensor: float  # Tensor Cores, dense, halves summed in FP32, of the datasheet
     peak_dram: float  # of the datasheet: nothing beats it
     mma_flop: float  # what mma.sync and WMMA make of peak_tensor
+    wgmma_flop: float  # what wgmma makes of it for long; 0 where there is none
     dram_read: float  # what a good kernel gets that only reads
     dram_copy: float  # bytes read plus bytes written, where a kernel does both alike
     l2_rate: float  # where whole lines are touched

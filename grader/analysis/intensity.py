@@ -42,7 +42,9 @@ def instruction_ratio(counters: Mapping[str, int]) -> float | None:
     uses; so of loads from shared and from global memory the more numerous are those that feed the arithmetic.
     """
     computed = sum(counters.get(name, 0) for name in metrics.ARITHMETIC.values()) / WARP
-    computed += counters.get(metrics.TENSOR_INSTRUCTIONS, 0)
+    # A wgmma, which counts among both, loads its operands itself.
+    warpgroup = counters.get(metrics.TENSOR_PIPES["gmma"], 0)
+    computed += max(counters.get(metrics.TENSOR_INSTRUCTIONS, 0) - warpgroup, 0)
     shared = sum(counters.get(name, 0) for name in SHARED_LOADS)
     return _over(computed, max(shared, counters.get(metrics.GLOBAL_INSTRUCTIONS["ld"], 0)))
 

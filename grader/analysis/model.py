@@ -9,12 +9,13 @@ Each term is the time that one part of the device is busy, as if it worked alone
              and what has to be brought in from L2 take more of them
     issue    instructions, four warps' a clock a SM
     fma      FP32 arithmetic
-    tensor   arithmetic of Tensor Cores by mma.sync and WMMA
+    tensor   arithmetic of Tensor Cores
     latency  memory latencies that a warp waits for, shared among the warps that are resident (Little's law)
     atomics  updates of one word, which L2 makes one after the other
 
 Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
-maximum and their sum. Every parameter belongs to a device; none belongs to a kernel.
+maximum and their sum. But for the products of wgmma, which no warp waits for as it issues other work: a launch takes
+as long as they take, or as long as all the rest. Every parameter belongs to a device; none belongs to a kernel.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ SECTORS_A_FILL = 2  # neighbours that come into L1 from L2 in one clock
 ISSUE_A_CLOCK = 4  # warp instructions a SM
 LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the loads to the front
 USUAL_SHARE = 2.0  # the first warp of a tree does so many times what its warps do on average
+WARPGROUP_COST = {"tf32": 2.0, "fp8": 0.5}  # of an operation, where one of halves costs 1
 OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
 
 FP32 = tuple(metrics.ARITHMETIC[name] for name in ("ffma", "fadd", "fmul"))
@@ -153,8 +155,11 @@ def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> Modell
     each = [_terms(device, launch) for launch in launches]
     if not each:
         raise ValueError("no launches to model")
-    seconds = sum(sum(term**OVERLAP for term in terms.values()) ** (1 / OVERLAP) for terms in each)
+    aside = [_warpgroup_products(device, launch) for launch in launches]
+    joined = [sum(term**OVERLAP for term in terms.values()) ** (1 / OVERLAP) for terms in each]
+    seconds = sum(map(max, joined, aside))
     terms = {name: sum(terms[name] for terms in each) for name in each[0]}
+    terms["tensor"] += sum(aside)
     terms["launch"] = device.launch_s * len(launches)
     return ModelledTime(seconds + terms["launch"], terms, max(terms, key=lambda name: terms[name]))
 
@@ -165,8 +170,7 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
     resident = occupancy(sm, launch.block_threads, launch.registers, launch.shared_bytes).blocks_per_sm
     if resident == 0:
         raise ValueError("a block does not fit on a multiprocessor")
-    # An SM gets whole blocks: the time is that of the one with the most.
-    busiest = ceil(launch.blocks / device.sms) / launch.blocks / device.clock_hz
+    busiest = _busiest(device, launch) / device.clock_hz
     return {
         "dram": _dram(device, launch),
         "l2": _l2(device, launch),
@@ -181,6 +185,20 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "latency": _latency(device, launch, resident),
         "atomics": launch.atomics_a_word * device.atomic_clocks / device.clock_hz,
     }
+
+
+def _busiest(device: DeviceSpec, launch: LaunchStats) -> float:
+    """The share of the work of the SM with the most: it gets whole blocks."""
+    return ceil(launch.blocks / device.sms) / launch.blocks
+
+
+def _warpgroup_products(device: DeviceSpec, launch: LaunchStats) -> float:
+    """Seconds of wgmma: FP8 takes half as long as halves, TF32 twice as long."""
+    work = sum(
+        launch.counters.get(name, 0) * WARPGROUP_COST.get(factors, 1.0)
+        for factors, name in metrics.WARPGROUP_OPS.items()
+    )
+    return work / device.wgmma_flop * device.sms * _busiest(device, launch) if work else 0.0
 
 
 def _issued(launch: LaunchStats, resident: int) -> float:

@@ -46,6 +46,7 @@ class Roofs:
     shared: float
     fma: float
     tensor: float
+    warpgroup: float  # Tensor Cores as wgmma drives them
 
     def ridge(self, level: Level, unit: Unit = "fma") -> float:
         """FLOP a byte at `level` from which on arithmetic limits, not memory."""
@@ -59,6 +60,7 @@ class Work:
     flop: float  # a multiply-add is two; FP32 units and Tensor Cores together
     fma_lanes: float  # instructions of threads on the FP32 units
     tensor_flop: float
+    warpgroup_flop: float  # those of tensor_flop that wgmma makes
     dram_bytes: float  # to and from DRAM
     l2_bytes: float  # between the L2 cache and the SMs; what L1 is asked for, where that alone is known
     shared_bytes: float  # wavefronts of shared memory and lines of L1, 128 bytes each: conflicts count
@@ -138,6 +140,7 @@ def roofs(device: DeviceSpec) -> Roofs:
         shared=WAVEFRONT * clocks,
         fma=2.0 * device.capability.fma_lanes * clocks,
         tensor=device.mma_flop,
+        warpgroup=device.peak_tensor,
     )
 
 
@@ -158,11 +161,13 @@ def work(rung: RungResult, growth: Growth) -> Work | None:
     )
     turns: float = sum(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0) for kind in ("ld", "st", "atom"))
     turns += sum(lines(counters, kind) for kind in ("ld", "st"))
-    tensor = sum(counters.get(name, 0) for name in metrics.TENSOR_OPS.values())
+    tensor = sum(counters.get(name, 0) for name in metrics.TENSOR_FLOP)
+    warpgroup = sum(counters.get(name, 0) for name in metrics.WARPGROUP_OPS.values())
     return Work(
         flop=rung.flop * growth.flop,
         fma_lanes=sum(counters.get(name, 0) for name in FP32) * growth.flop,
         tensor_flop=tensor * growth.flop,
+        warpgroup_flop=warpgroup * growth.flop,
         dram_bytes=rung.dram_bytes * growth.bytes,
         l2_bytes=loaded * growth.flop + stored * growth.bytes,
         shared_bytes=WAVEFRONT * turns * growth.flop,
@@ -183,6 +188,7 @@ def place(device: DeviceSpec, rung: RungResult, growth: Growth | None = None) ->
         "l2": done.l2_bytes / ceiling.l2,
         "shared": done.shared_bytes / ceiling.shared,
         "fma": 2.0 * done.fma_lanes / ceiling.fma,
-        "tensor": done.tensor_flop / ceiling.tensor,
+        "tensor": (done.tensor_flop - done.warpgroup_flop) / ceiling.tensor
+        + done.warpgroup_flop / ceiling.warpgroup,
     }
     return Placed(rung.id, rung.time_s, rung.time_source, done, roof_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from grader.history.outcomes import LEVELS, Level
 
@@ -20,8 +20,15 @@ class Item:
     builds_on: tuple[str, ...]  # names of questions that come before
     format: str  # quiz, interview, review, …
     terms: tuple[str, ...] = ()  # words by which the point is known in lessons
-    rungs: tuple[str, ...] = ()  # that apply it: "transpose/03_padded_tile"
+    rungs: tuple[
+        str, ...
+    ] = ()  # that apply it: "transpose/03_padded_tile"; of what to do next, from it to the next
     alone: bool = True  # it can be asked by itself; else only with all of its interview or drill
+
+    @property
+    def listed(self) -> dict[str, object]:
+        """What a list says of it: not by which words an answer is heard."""
+        return {name: value for name, value in asdict(self).items() if name != "terms"}
 
     @property
     def name(self) -> str:

@@ -1,10 +1,10 @@
-"""Where a weak point is taught: the rung that applies it, and the section of a notebook in which it is worked out."""
+"""Where a weak point is taught: the rung that applies it, and the section of a notebook or lesson that explains it."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,12 @@ from grader.workbook.topic import Topic
 
 _HEADING = re.compile(r"^## +(.+)$", re.MULTILINE)
 _HEAD = re.compile(r'\A(?:\s*//[^\n]*\n)+|\A"""(.*?)"""', re.DOTALL)
+QUESTIONS, ROUNDS = "quiz", "interview"
+"""The formats whose items are looked for by their names, and by the rung that a round is about."""
+
 _MORE = 3  # so often do a name and a heading count
+_AGREE = 2  # so many terms make sure of a place
+_COMMON = 0.2  # of the places, and three at the least; a term that more of them have says nothing
 _LONG = 4  # letters from which a word says something by itself
 _SPACES = re.compile(r"[\s`*_-]+")
 
@@ -25,14 +30,27 @@ class Remedy:
     """A place to go to."""
 
     file: str  # from the root of the workbook: kernels/optimized/transpose/03_padded_tile.cu
-    section: str  # the heading in a notebook; "" for a rung
+    section: str  # the heading in a notebook or a lesson; "" for a rung
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is written in a place, in plain words."""
+
+    title: str
+    body: str
+
+    def count(self, word: str) -> int:
+        """How often a word is there; in the title it counts more."""
+        return _MORE * self.title.count(word) + self.body.count(word)
 
 
 class Remedies:
     """Where the points of a workbook are taught.
 
-    A question may name rungs itself. Otherwise a point is looked for by its terms: in what rungs of its ladders say of
-    themselves, and in the sections of notebooks. What is in names and headings counts more.
+    A question, or the round of an interview, may name rungs itself. Otherwise a point is looked for by its terms: in
+    what rungs of its ladders say of themselves, and in the sections of notebooks. What is in names and headings counts
+    more. A place is named only where it is surely about the point: else the entry itself is what helps.
     """
 
     def __init__(self, topics: Mapping[str, Topic], root: Path | None = None) -> None:
@@ -41,67 +59,114 @@ class Remedies:
 
     def of(self, item: Item) -> list[Remedy]:
         """The rung and the section that are about an item most; fewer where nothing is."""
-        return [*self._rung(item), *self._section(item)]
+        rung = self._rung(item)
+        return [*rung, *(self._section(item) or self._lesson(rung))]
 
     def _rung(self, item: Item) -> list[Remedy]:
-        """Of those that its question names, else of its ladders, whose naive one teaches nothing yet."""
+        """Of those that it names, else of its ladders, whose naive one teaches nothing yet."""
+        if item.format == ROUNDS and item.rungs:
+            return self._of_round(item)
         if named := self._heads(tuple(name.split("/")) for name in item.rungs):
-            return _best(named, _words(item.terms)) or list(named)[:1]
+            return _best(named, _words(item.terms))
         climbed = (
             (topic, rung.id)
             for topic in item.topics
             for rung in (self._topics[topic].rungs[1:] if topic in self._topics else ())
         )
-        return _best(self._heads(climbed), _whole(item.terms))
+        return _best(_sure(self._heads(climbed), item), _whole(item.terms))
+
+    def _of_round(self, item: Item) -> list[Remedy]:
+        """The rung of its version; or, of what comes next, of those after it up to the next version."""
+        topic, _, first = item.rungs[0].partition("/")
+        last = item.rungs[-1].partition("/")[2]
+        ids = self._topics[topic].ladder.ids if topic in self._topics else ()
+        if first not in ids or last not in ids:
+            return []
+        between = ids[ids.index(first) + (first != last) : ids.index(last) + 1]
+        heads = self._heads((topic, rung) for rung in between)
+        return _best(heads, _whole(item.terms)) or list(heads)[-1:]
 
     def _section(self, item: Item) -> list[Remedy]:
-        """Of the notebook that is called like the question, else of all, rather of those on the item's ladders."""
-        words = set(item.name.split("-"))
-        called = {
+        """Of the notebook that is called like the question, else of those on its ladders and what it builds on."""
+        if item.format == QUESTIONS and (called := self._called(item.name)):
+            return _best(called, _words(item.terms)) or list(called)[:1]
+        near = {place: text for name in item.builds_on for place, text in self._called(name).items()}
+        own = {place: text for place, text in self._sections.items() if _stem(place) in item.topics}
+        if item.format == QUESTIONS and item.topics:  # what is about no ladder is about all of them
+            own |= {place: text for place, text in self._sections.items() if _stem(place) not in self._topics}
+        near |= own
+        return _best(_sure(near, item), _whole(item.terms))
+
+    def _called(self, name: str) -> dict[Remedy, Text]:
+        """Sections of the notebook with that name among its words."""
+        words = set(name.split("-"))
+        return {
             place: text for place, text in self._sections.items() if words <= set(_stem(place).split("_"))
         }
-        if called:
-            return _best(called, _words(item.terms)) or list(called)[:1]
-        return _best(
-            self._sections, _whole(item.terms), lambda place: 1.5 if _stem(place) in item.topics else 1.0
-        )
 
-    def _heads(self, rungs: Iterable[tuple[str, ...]]) -> dict[Remedy, str]:
+    def _lesson(self, rungs: Sequence[Remedy]) -> list[Remedy]:
+        """The section of a ladder's lesson about a rung, whose number its heading begins with."""
+        for rung in rungs:
+            *_, topic, file = Path(rung.file).with_suffix("").parts
+            number, lesson = ("00", file) if topic == "naive" else (file[:2], topic)
+            path = self._root / "lessons" / lesson / "lesson.md"
+            if path.is_file():
+                begins = re.compile(rf"(?:\d+ and )?{number}\b")
+                headings = _HEADING.findall(path.read_text(encoding="utf-8"))
+                return [Remedy(name_of(path), found) for found in headings if begins.match(found)][:1]
+        return []
+
+    def _heads(self, rungs: Iterable[tuple[str, ...]]) -> dict[Remedy, Text]:
         """What rungs, each a topic and an id, say of themselves; those that there are."""
         found = {}
         for topic, rung in rungs:
             if topic in self._topics and rung in self._topics[topic].ladder.ids:
                 path = self._topics[topic].rung(rung).path
                 head = _HEAD.match(path.read_text(encoding="utf-8"))
-                found[Remedy(name_of(path), "")] = _plain(f"{_MORE * f'{rung} '}{head[0] if head else ''}")
+                found[Remedy(name_of(path), "")] = Text(_plain(rung), _plain(head[0] if head else ""))
         return found
 
     @cached_property
-    def _sections(self) -> dict[Remedy, str]:
+    def _sections(self) -> dict[Remedy, Text]:
         """The text of each section of each notebook. An installed workbook has no notebooks."""
         found = {}
         for path in sorted((self._root / "notebooks").glob("*.md")):
             _, *parts = _HEADING.split(path.read_text(encoding="utf-8"))
             for heading, text in zip(parts[::2], parts[1::2], strict=True):
                 place = Remedy(f"notebooks/{path.stem}.ipynb", heading.strip())
-                found[place] = _plain(f"{path.stem} {_MORE * f'{heading} '}{text}")
+                found[place] = Text(_plain(f"{path.stem} {heading}"), _plain(text))
         return found
 
 
-def _best(
-    places: Mapping[Remedy, str], words: Set[str], weight: Callable[[Remedy], float] = lambda place: 1.0
-) -> list[Remedy]:
+def _sure(places: Mapping[Remedy, Text], item: Item) -> dict[Remedy, Text]:
+    """Those that are about an item: rungs with two of its terms, or one in the name; sections with one in the heading.
+
+    Terms that many places have tell none of them from the others.
+    """
+    most = max(3, len(places) * _COMMON)
+    having = {term: sum(text.count(term) > 0 for text in places.values()) for term in _whole(item.terms)}
+    terms = [term for term, count in having.items() if 0 < count <= most]
+
+    def sure(place: Remedy, text: Text) -> bool:
+        entitled = any(term in text.title for term in terms)
+        several = sum(text.count(term) > 0 for term in terms) >= min(_AGREE, len(item.terms))
+        return entitled and several if place.section else entitled or several
+
+    return {place: text for place, text in places.items() if sure(place, text)}
+
+
+def _best(places: Mapping[Remedy, Text], words: Set[str]) -> list[Remedy]:
     """The place that is about these words most, in a list; [] where none of them is in any.
 
     The fewer places have a word, the more it counts, and the more words a place has.
     """
-    having = {word: sum(word in text for text in places.values()) for word in words}
+    having = {word: sum(text.count(word) > 0 for text in places.values()) for word in words}
     worth = {word: math.log(1 + len(places) / having[word]) for word in sorted(words) if having[word]}
 
     def score(place: Remedy) -> float:
         counts = [(value, places[place].count(word)) for word, value in worth.items()]
         distinct = sum(count > 0 for _, count in counts)
-        return weight(place) * distinct * sum(value * math.log1p(count) for value, count in counts)
+        return distinct * sum(value * math.log1p(count) for value, count in counts)
 
     best = max(places, key=score, default=None)
     return [best] if best is not None and score(best) else []

@@ -18,6 +18,9 @@ from grader.history.outcomes import Outcome
 GOOD, HARD = 0.9, 0.4
 """Shares from which an answer counts as right, and as right after help; below, the item is forgotten."""
 
+ITEMS_A_DAY = 12
+"""About ten minutes."""
+
 LONGEST_DAYS = 120
 """However well an item is known, it comes back within a season: facts of this field grow old."""
 
@@ -51,6 +54,12 @@ class Day:
     def items(self) -> list[Item]:
         """What is asked."""
         return [*self.again, *self.new]
+
+    @property
+    def listed(self) -> dict[str, object]:
+        """What programs read of it."""
+        lists = {"again": self.again, "new": self.new, "elsewhere": self.elsewhere}
+        return {"waiting": self.waiting, **{name: [item.listed for item in of] for name, of in lists.items()}}
 
 
 class Schedule:
@@ -124,9 +133,8 @@ def _spread(items: Iterable[Item]) -> list[Item]:
     first: list[Item] = []
     later: list[Item] = []
     for item in items:
-        question = item.key.rpartition("/")[0]
-        (first if counts[question] < NEW_A_QUESTION else later).append(item)
-        counts[question] += 1
+        (first if counts[item.name] < NEW_A_QUESTION else later).append(item)
+        counts[item.name] += 1
     return first + later
 
 

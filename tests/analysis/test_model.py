@@ -22,6 +22,7 @@ from grader.emulator.metrics import (
     SHARED_ATOMICS,
     SHARED_WAVEFRONTS,
     TENSOR_OPS,
+    WARPGROUP_OPS,
 )
 from grader.judge.climb import climb
 from grader.workbook import topics
@@ -78,6 +79,17 @@ def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:
         store_lines=0,
     )
     assert modelled_time(H200, [stats]).terms["tensor"] == pytest.approx(1e12 / 648e12)
+
+
+@pytest.mark.parametrize(("factors", "rate"), [("fp16", 790e12), ("tf32", 395e12), ("fp8", 1580e12)])
+def test_products_of_warpgroups_run_beside_all_else(factors: str, rate: float) -> None:
+    idle = replace(copy(1 << 20, 1), blocks=132 * 64, load_lines=0, store_lines=0)
+    rest = modelled_time(H200, [idle]).seconds
+    stats = [replace(idle, counters=idle.counters | {WARPGROUP_OPS[factors]: n}) for n in (1e12, 1e3)]
+    long, short = (modelled_time(H200, [launch]) for launch in stats)
+    assert long.terms["tensor"] == pytest.approx(1e12 / rate)
+    assert long.seconds == pytest.approx(1e12 / rate + H200.launch_s)
+    assert short.seconds == pytest.approx(rest)
 
 
 @pytest.mark.parametrize("kind", ["red", "atom"])

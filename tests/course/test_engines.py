@@ -18,9 +18,10 @@ from grader.course import worker
 from grader.course.engines import opening
 from grader.course.engines import threads as threads_engine
 from grader.course.engines.process import Process
-from grader.course.engines.threads import Threads, cores
+from grader.course.engines.threads import Threads
 from grader.course.orders import Answer, Marked, Order, state
 from grader.course.worker import Marking
+from grader.emulator.machine.cores import usable
 from grader.errors import WarpladderError
 from grader.judge.grade import refused
 from grader.sandbox.means import Means
@@ -135,7 +136,7 @@ def seen(monkeypatch: pytest.MonkeyPatch, asked: list[Order], jobs: int) -> tupl
 
 def test_jobs_share_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)))
-    assert cores() == 8
+    assert usable() == 8
     assert seen(monkeypatch, orders(6), 2) == ({4}, 2)
     assert seen(monkeypatch, orders(6), 3) == ({2}, 3)
     assert seen(monkeypatch, orders(20), 16) == ({1}, 16)

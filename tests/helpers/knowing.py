@@ -27,8 +27,8 @@ class Knowing:
     def posed(self, asked: Asked) -> Posed:
         """The probe behind what is asked: it draws by the session's seed and the step."""
         stem, _, part = asked.step.rpartition(".")
-        seeds = [f"{self.seed} {stem}"] if part == "probe" else [f"{self.seed} {stem} again"]
-        seeds += [f"{self.seed} {stem} again {number}" for number in range(DRAWS)] if part == "again" else []
+        seed = f"{self.seed} {stem}" if part == "probe" else f"{self.seed} {stem} again"
+        seeds = [seed, *(f"{seed} {number}" for number in range(DRAWS))]
         for probe in self.probes:
             for seed in seeds:
                 found = pose(probe, seed)

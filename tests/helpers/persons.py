@@ -126,26 +126,31 @@ def corpus(name: str) -> Mapping[str, Mapping[str, str]]:
 
 
 class Person(Candidate):
-    """Says the prose of an entry's corpus, and meets its probes."""
+    """Says the prose of an entry's corpus, by step, and meets what is asked of its points."""
 
-    def __init__(
-        self, entry: Entry, said: Mapping[str, str], meets: Meets, seed: int, rng: random.Random
-    ) -> None:
-        super().__init__(self._meet)
-        self._said, self._meets, self._rng = said, meets, rng
-        self._knows = {
-            f"{step}.{number}": Knowing(point.probes, seed)
-            for step, (_, points) in steps(entry).items()
-            for number, point in enumerate(points)
-        }
+    def __init__(self, said: Mapping[str, str], meets: Callable[[Asked], str]) -> None:
+        super().__init__(self._answered)
+        self._said, self._meets = said, meets
 
-    def _meet(self, asked: Asked) -> str:
+    def _answered(self, asked: Asked) -> str:
         if asked.step in self._said:
             return self._said[asked.step]
-        stem, _, part = asked.step.rpartition(".")
-        if part not in ("probe", "again"):
-            return ""
-        return self._meets(self._knows[stem].posed(asked), self._rng)
+        return self._meets(asked) if is_probe(asked) else ""
+
+
+def is_probe(asked: Asked) -> bool:
+    """Whether this is asked of a point, for the first or the second time."""
+    return asked.step.endswith((".probe", ".again"))
+
+
+def meeting(entry: Entry, meets: Meets, seed: int, rng: random.Random) -> Callable[[Asked], str]:
+    """What somebody types, from the probe behind what is asked, in a session of that seed."""
+    knows = {
+        f"{step}.{number}": Knowing(point.probes, seed)
+        for step, (_, points) in steps(entry).items()
+        for number, point in enumerate(points)
+    }
+    return lambda asked: meets(knows[asked.step.rpartition(".")[0]].posed(asked), rng)
 
 
 def steps(entry: Entry) -> dict[str, tuple[str, tuple[Point, ...]]]:
@@ -154,22 +159,30 @@ def steps(entry: Entry) -> dict[str, tuple[str, tuple[Point, ...]]]:
 
 
 def play(name: str, entry: Entry, person: str, seed: int) -> Session:
-    """The talks of an entry with one person, and no code. Nothing is written: that would take most of the time."""
-    with patch.object(session, "save"):
-        return _play(name, entry, person, seed, Path("session.json"))
-
-
-def _play(name: str, entry: Entry, person: str, seed: int, path: Path) -> Session:
+    """The talks of an entry with one person, and no code."""
     prose, meets = PERSONS[person]
+    rng = random.Random(f"{name} {person} {seed}")
+    return interview(entry, Person(prose_of(name, entry, prose), meeting(entry, meets, seed, rng)), seed)
+
+
+def prose_of(name: str, entry: Entry, kind: str) -> dict[str, str]:
+    """What a kind of person says of an entry, by step; "" where there is nothing of the kind."""
     spoken = zip(steps(entry), talks(entry), strict=True)
-    said = {step: corpus(name)[talk].get(prose, "") for step, talk in spoken}
-    candidate = Person(entry, said, meets, seed, random.Random(f"{name} {person} {seed}"))
+    return {step: corpus(name)[talk].get(kind, "") for step, talk in spoken}
+
+
+def interview(entry: Entry, candidate: Candidate, seed: int) -> Session:
+    """The talks of an entry with a candidate. Nothing is written: that would take most of the time."""
+    with patch.object(session, "save"):
+        return _interview(entry, candidate, seed, Path("session.json"))
+
+
+def _interview(entry: Entry, candidate: Candidate, seed: int, path: Path) -> Session:
     if isinstance(entry, Question):
         kept = quiz.begin([entry], seed)
         return quiz.Quiz({entry.name: entry}, {}, kept, path, candidate, clock=Clock(0, 0.0)).run()
     assert isinstance(entry, Interview)
-    kept = begin(entry, path.with_suffix(".cu"), 0)
-    kept.seed = seed
+    kept = begin(entry, path.with_suffix(".cu"), seed)
     room = Talks(Interviewer(kept, path, candidate, clock=Clock(0, 0.0)))
     for step, (text, points) in steps(entry).items():
         room.converse(step, step, text, points, entry.name)

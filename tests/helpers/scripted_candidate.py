@@ -81,6 +81,10 @@ class Candidate:
     def graded(self, result: Grade, rung: str) -> None:
         self.grades.append(result)
 
+    def mended(self, result: Grade, said: str) -> None:
+        self.grades.append(result)
+        self.read.append(said)
+
     def rate(self, answer: str) -> float:
         return self._rates
 

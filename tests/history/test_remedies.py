@@ -18,21 +18,29 @@ def remedies() -> Remedies:
 
 
 @pytest.mark.parametrize(
-    ("asked", "rung", "notebook"),
+    ("asked", "rung", "prose"),
     [
-        (item("swizzling", ("transpose",), "swizzl", "XOR"), "transpose/04_swizzled_tile.cu", "transpose"),
-        (item("banks", ("transpose",), "bank conflict", "same bank"), "transpose/02_shared_tile.cu", "banks"),
-        (item("sums", ("reduce",), "shuffle"), "reduce/05_warp_shuffles.cu", "reduce"),
-        (item("transfers", ("streams",), "page-locked", "pinned"), "streams/01_pinned.py", "transfer"),
-        (item("occupancy", (), "registers", "resident warps"), "", "occupancy"),
+        (
+            item("swizzling", ("transpose",), "swizzl", "XOR"),
+            "transpose/04_swizzled_tile.cu",
+            "lessons/transpose",
+        ),
+        (
+            item("banks", ("transpose",), "bank conflict", "same bank"),
+            "",
+            "notebooks/banks",
+        ),
+        (item("sums", ("reduce",), "shuffle", "__shfl"), "reduce/05_warp_shuffles.cu", "lessons/reduce"),
+        (item("transfers", ("streams",), "page-locked", "pinned"), "streams/01_pinned.py", "lessons/streams"),
+        (item("occupancy", (), "registers", "resident warps"), "", "notebooks/occupancy"),
     ],
     ids=lambda value: value.name if isinstance(value, Item) else "",
 )
-def test_a_point_is_found_by_its_terms(remedies: Remedies, asked: Item, rung: str, notebook: str) -> None:
+def test_a_point_is_found_by_its_terms(remedies: Remedies, asked: Item, rung: str, prose: str) -> None:
     files = [found.file for found in remedies.of(asked)]
     rungs = [f"kernels/optimized/{rung}"] if rung else []
     assert files[: len(rungs)] == rungs
-    assert files[len(rungs) :][0].startswith(f"notebooks/{notebook}")
+    assert files[len(rungs) :][0].startswith(prose)
 
 
 def test_what_is_found_is_there(remedies: Remedies) -> None:
@@ -50,9 +58,53 @@ def test_a_rung_that_a_question_names_comes_before_any_search(remedies: Remedies
 
 def test_of_several_rungs_that_a_question_names_the_one_about_the_point(remedies: Remedies) -> None:
     both = ("transpose/03_padded_tile", "transpose/04_swizzled_tile")
-    found = [remedies.of(item("banks", (), term, rungs=both))[0].file for term in ("padd", "swizzl", "rdma")]
-    rungs = [f"kernels/optimized/{name}.cu" for name in both]
-    assert found == [rungs[0], rungs[1], rungs[0]]
+    found = [remedies.of(item("banks", (), term, rungs=both))[0].file for term in ("padd", "swizzl")]
+    assert found == [f"kernels/optimized/{name}.cu" for name in both]
+    assert all(
+        place.section for place in remedies.of(item("banks", (), "rdma", rungs=both))
+    )  # the notebook alone
+
+
+def in_round(*rungs: str, terms: tuple[str, ...] = ()) -> Item:
+    return Item("gemm/a", "a title", "a point", "mid", ("gemm",), (), "interview", terms, rungs)
+
+
+def test_what_limits_a_version_is_told_by_its_rung_and_its_lesson(remedies: Remedies) -> None:
+    assert remedies.of(in_round("gemm/02_shared_tile", terms=("sixth", "lane order"))) == [
+        Remedy("kernels/optimized/gemm/02_shared_tile.cu", ""),
+        Remedy("lessons/gemm/lesson.md", "02: fetch once a block"),
+    ]
+    assert remedies.of(in_round("gemm/00_naive"))[0] == Remedy("kernels/naive/gemm.cu", "")
+
+
+def test_what_comes_next_is_taught_by_a_rung_up_to_the_next_version(remedies: Remedies) -> None:
+    def rung(*terms: str) -> str:
+        return remedies.of(in_round("gemm/07_double_buffer", "gemm/09_wide_tile", terms=terms))[0].file
+
+    assert rung("cp.async") == "kernels/optimized/gemm/08_cp_async.cu"
+    assert rung("no such word") == "kernels/optimized/gemm/09_wide_tile.cu"
+
+
+@pytest.mark.parametrize(
+    ("name", "topics", "terms"),
+    [
+        ("chat-service", (), ("chat", "service")),  # a word by chance
+        (
+            "parallelism",
+            (),
+            ("tensor parallel", "column", "row"),
+        ),  # of notebooks on no ladder of the question's
+        (
+            "all-reduce",
+            ("reduce",),
+            ("latency", "small message", "alpha"),
+        ),  # one term, and many places have it
+    ],
+)
+def test_a_place_that_is_hardly_about_a_point_is_not_named(
+    remedies: Remedies, name: str, topics: tuple[str, ...], terms: tuple[str, ...]
+) -> None:
+    assert remedies.of(item(name, topics, *terms)) == []
 
 
 def test_a_point_that_is_taught_nowhere_has_no_remedy(remedies: Remedies) -> None:

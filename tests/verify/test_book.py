@@ -14,8 +14,8 @@ from pages import BOOK, ROOT, is_elsewhere, page, pages, target
 
 from grader.report import pictures
 from grader.results import Climb, load
-from grader.workbook import kernel_file as rungs
 from grader.workbook import topics, units
+from grader.workbook.launches import spec, tensor_map
 
 pytestmark = pytest.mark.verify
 
@@ -163,7 +163,8 @@ def test_no_page_fetches_anything_from_elsewhere() -> None:
 
 def test_the_reference_has_all_keys_of_topics_and_of_launch_blocks() -> None:
     text = page("book/reference/files.html").text
-    keys = {*topics._KEYS, *rungs._LAUNCH_KEYS, "side_step", "scratch", "dtype", "shape", "check_sizes"}
+    tables = {"tensor_map", "side_step", "scratch", "dtype", "check_sizes"}
+    keys = {*topics._KEYS, *spec._LAUNCH_KEYS, *tensor_map._KEYS, *tables}
     assert not [key for key in sorted(keys) if not re.search(rf"\b{key}\b", text)]
 
 

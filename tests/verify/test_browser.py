@@ -12,7 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from pages import BOOK, pages
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Request
 from playwright.sync_api import Page as Tab
 from windows import PHONE, WIDER_THAN_THE_WINDOW, browser
 
@@ -61,8 +61,12 @@ class Seen:
     def watch(self, tab: Tab, address: str) -> None:
         tab.on("console", lambda said: self._note(tab, said.text, said.type in ("error", "warning")))
         tab.on("pageerror", lambda error: self._note(tab, str(error)))
-        tab.on("requestfailed", lambda request: self._note(tab, f"cannot fetch {request.url}"))
+        tab.on("requestfailed", lambda request: self._failed(tab, request))
         tab.on("request", lambda request: self._note(tab, request.url, not _is_here(request.url, address)))
+
+    def _failed(self, tab: Tab, request: Request) -> None:
+        """What a page that is left has not waited for is no failure."""
+        self._note(tab, f"cannot fetch {request.url}", request.failure != "net::ERR_ABORTED")
 
     def _note(self, tab: Tab, what: str, matters: bool = True) -> None:
         if matters:

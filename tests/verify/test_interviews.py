@@ -74,8 +74,7 @@ class Senior:
 
 def play(topic: Topic, folder: Path, candidate: Candidate) -> card.Card:
     interview = read_interview(topic)
-    kept = begin(interview, folder / f"mine{topic.suffix}", 0)
-    kept.seed = SEED
+    kept = begin(interview, folder / f"mine{topic.suffix}", SEED, 0)
     Conversation(topic, kept, folder / "session.json", candidate, WorkbookJudge(DEVICE)).run()
     return card.of_interview(interview, topic, kept)
 
@@ -202,7 +201,7 @@ def test_answers_of_a_session_are_typed(tmp_path: Path) -> None:
     """What the judge counted is kept with the version, so that the ratio can be asked again."""
     topic = topics.load("transpose")
     interview = read_interview(topic)
-    kept = begin(interview, tmp_path / "mine.cu", 0)
+    kept = begin(interview, tmp_path / "mine.cu", SEED, 0)
     naive = topic.rungs[0].path.read_text()
     candidate = Candidate({"00_naive.now": "2/9"}, {"00_naive.code": [naive]})
     Conversation(topic, kept, tmp_path / "s.json", candidate, WorkbookJudge(DEVICE)).run()

@@ -23,8 +23,8 @@ from distributed.security import Security
 
 from grader.course.engines.engine import Engine
 from grader.course.engines.process import PREFIX, Process
-from grader.course.engines.threads import cores
 from grader.course.orders import Answer, Order, as_answer, as_order, on_gpu
+from grader.emulator.machine.cores import usable
 from grader.errors import WarpladderError
 from grader.judge.timing.nvml import gpu_count
 
@@ -78,7 +78,7 @@ class Local:
             folder = self._stack.enter_context(left)
             workers = [_worker(folder, gpu) for gpu in gpus] or [_worker(folder)] * self._jobs
             self._client = self._stack.enter_context(_cluster(workers))
-        threads = max(1, cores() // min(len(gpus) or self._jobs, len(orders)))
+        threads = max(1, usable() // min(len(gpus) or self._jobs, len(orders)))
         yield from _answers(self._client, orders, seconds, threads)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import msgspec
 
 from grader.course.engines.process import Process
 from grader.course.orders import Answer, Order, on_gpu
+from grader.emulator.machine.cores import usable
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Threads:
         free: SimpleQueue[Process] = SimpleQueue()
         for process in processes:
             free.put(process)
-        threads = max(1, cores() // jobs)
+        threads = max(1, usable() // jobs)
 
         def one(order: Order) -> Answer:
             process = free.get()
@@ -50,8 +50,3 @@ class Threads:
             pool.shutdown()
             for process in processes:
                 process.close()
-
-
-def cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0))

@@ -1,0 +1,81 @@
+"""A second corpus: what persons answer to the probes themselves, written by somebody who had not seen the answers.
+
+tests/interview/blind/NAME.toml has, for the probes of one session, what each person types, and a digest of what was
+asked: a probe that reads otherwise today has to be answered again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from unittest.mock import patch
+
+import persons
+from persons import Entry, Person
+
+from grader.interview.probes.posing import LETTERS
+from grader.interview.room import Asked
+from grader.interview.session import Session
+
+ANSWERS = Path(__file__).parents[1] / "interview/blind"
+SEED = 100
+"""No session of the first corpus has it."""
+PERSONS = ("strong", "terse", "mediocre", "wrong", "salad")
+
+
+def shown(asked: Asked) -> str:
+    """A probe as a candidate sees it, in lines."""
+    code = [f"{number:3} {line}" for number, line in enumerate(asked.code, 1)]
+    options = [f"{letter}) {text}" for letter, text in zip(LETTERS, asked.options, strict=False)]
+    return "\n".join([asked.text.strip(), *code, *options, f"[{asked.wanted}]"])
+
+
+def asked_of(name: str, entry: Entry) -> dict[str, str]:
+    """All that may be asked of an entry's points, by step: each probe, and its second case for who was wrong."""
+    found: dict[str, str] = {}
+    fails = persons.meeting(entry, persons.mistaken, SEED, random.Random(0))
+
+    def fail(asked: Asked) -> str:
+        found[asked.step] = shown(asked)
+        return fails(asked)
+
+    with patch("grader.interview.talks.heard", return_value=True):
+        persons.interview(entry, Person(persons.prose_of(name, entry, "strong"), fail), SEED)
+    return found
+
+
+def digest(text: str) -> str:
+    """What changes with a probe, however little of it changes."""
+    return hashlib.sha256(text.encode()).hexdigest()[:8]
+
+
+@cache
+def answers(name: str) -> Mapping[str, Mapping[str, str]]:
+    """What was answered in an entry, by step: `asked`, and what each person types; {} where nobody has answered."""
+    path = ANSWERS / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def stale(name: str, entry: Entry) -> list[str]:
+    """The steps whose probe nobody has answered as it reads today."""
+    known = answers(name)
+    return [
+        step
+        for step, text in asked_of(name, entry).items()
+        if known.get(step, {}).get("asked") != digest(text)
+    ]
+
+
+def play(name: str, entry: Entry, person: str) -> Session:
+    """The talks of an entry: with the prose of the first corpus, and the probes answered by the second."""
+    left = {step: given[person] for step, given in answers(name).items()}
+
+    def once(asked: Asked) -> str:
+        """What cannot be read is asked again, and then left out."""
+        return left.pop(asked.step, "")
+
+    return persons.interview(entry, Person(persons.prose_of(name, entry, person), once), SEED)
