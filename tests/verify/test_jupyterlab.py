@@ -4,18 +4,13 @@ checked, and it is still there when the notebook is opened again."""
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from windows import LAPTOP, browser
+from windows import LAPTOP, browser, jupyter
 
 import grader.lab
 
@@ -42,26 +37,9 @@ def address(tmp_path: Path) -> Iterator[str]:
     python = {"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)", "language": "python"}}
     cells = [code(asks), code(KERNEL), code(SCHEDULE)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=python), folder / "own.ipynb")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={port}"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    folders = {"JUPYTER_PATH": str(tmp_path / "share"), "JUPYTER_RUNTIME_DIR": str(tmp_path / "runtime"),
-               "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}  # fmt: skip
-    server = subprocess.Popen(
-        [sys.executable, "-m", "jupyter", "lab", *options, f"--ServerApp.root_dir={folder}"],
-        env={**os.environ, **folders},
-        **quiet,
-    )
-    try:
-        deadline = time.monotonic() + 120
-        while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < deadline:
-            time.sleep(0.2)
-        yield f"http://127.0.0.1:{port}/lab/tree/own.ipynb"
-    finally:
-        server.terminate()
-        server.wait()
+    own = {"JUPYTER_PATH": str(tmp_path / "share"), "JUPYTER_CONFIG_DIR": str(tmp_path / "config")}
+    with jupyter("lab", folder, tmp_path / "runtime", **own) as found:
+        yield f"{found}/lab/tree/own.ipynb"
 
 
 def opened(browser: Browser, address: str) -> Page:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -65,24 +65,39 @@ def opened(browser: Browser, address: str, window: dict[str, int] = LAPTOP) -> O
 
 
 @contextmanager
-def formgrader(course: Path) -> Iterator[str]:
-    """The address of formgrader, served for the course in this folder."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", f"--port={port}"]
+def jupyter(application: str, folder: Path, runtime: Path, **environment: str) -> Iterator[str]:
+    """The address of a Jupyter application that serves this folder, at a port of its own choice: one chosen here may be
+    another program's by the time the server has started."""
+    options = ["--no-browser", "--allow-root", "--IdentityProvider.token=", "--port=0"]
+    runtime.mkdir(exist_ok=True)
     server = subprocess.Popen(
-        [sys.executable, "-m", "jupyter", "server", *options, f"--ServerApp.root_dir={course}"],
-        cwd=course,
+        [sys.executable, "-m", "jupyter", application, *options, f"--ServerApp.root_dir={folder}"],
+        cwd=folder,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env={**os.environ, "JUPYTER_RUNTIME_DIR": str(course.parent / "runtime")},
+        env={**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), **environment},
     )
     try:
-        deadline = time.monotonic() + 120
-        while socket.socket().connect_ex(("127.0.0.1", port)) and time.monotonic() < deadline:
-            time.sleep(0.2)
-        yield f"http://127.0.0.1:{port}/formgrader"
+        yield f"http://127.0.0.1:{_port(server, runtime)}"
     finally:
         server.terminate()
         server.wait()
+
+
+def _port(server: subprocess.Popen[bytes], runtime: Path, within_s: float = 120) -> int:
+    """The port that a server wrote down when it began to listen."""
+    written = runtime / f"jpserver-{server.pid}.json"
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            return int(json.loads(written.read_text())["port"])
+        except (FileNotFoundError, json.JSONDecodeError):  # not yet, or half written
+            time.sleep(0.2)
+    pytest.fail(f"{server.args} did not begin to listen (exit status {server.poll()})")
+
+
+@contextmanager
+def formgrader(course: Path) -> Iterator[str]:
+    """The address of formgrader, served for the course in this folder."""
+    with jupyter("server", course, course.parent / "runtime") as address:
+        yield f"{address}/formgrader"
