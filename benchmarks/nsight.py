@@ -50,15 +50,17 @@ from grader.workbook.kernel_file import KernelFile, parse_kernel_file
 from grader.workbook.signature import parse_signature
 from grader.workbook.topic import KernelTopic
 
-PROBES = [str(Path(__file__).with_name(name)) for name in ("probes.cu", "hopper_probes.cu")]
+PROBES = [
+    str(Path(__file__).with_name(name)) for name in ("probes.cu", "hopper_probes.cu", "cluster_probes.cu")
+]
 PROBE_GRID, PROBE_BLOCK, PROBE_SIZE = (8, 1, 1), (256, 1, 1), 65536
 PROBE_SIGNATURE = parse_signature("probe(const float* in, float* out)")
 
 EXACT = re.compile(
-    r"l1tex__t_(requests|sectors)_pipe_lsu_mem_global_op_(ld|st)|_op_[fd]fma_pred_on|_op_tma_|gmma|op_shared_stsm"
+    r"l1tex__t_(requests|sectors)_pipe_lsu_mem_global_op_(ld|st)|_op_[fd]fma_pred_on|_op_tma_|gmma|op_shared_stsm|dshared"
 )
 """Metrics in which a difference is an error: what the kernel asks of global memory, its multiply-adds, and what it asks
-of TMA and of the Tensor Cores of a warpgroup."""
+of TMA, of the Tensor Cores of a warpgroup, and of other blocks of its cluster."""
 LIMITS = cuda.select("emulator").ext.device_limits()
 TENSOR_MOVES = "sm__inst_executed_pipe_tensor_op_hmma_type_hfma2.sum"
 """ptxas loads constants with HFMA2, which runs on the same pipe: no Tensor Core product."""

@@ -69,12 +69,26 @@ SHARED_PRODUCTS = "smsp__sass_inst_executed_op_shared_gmma.sum"
 ASYNC_COPIES = "smsp__sass_inst_executed_op_ldgsts.sum"
 
 # Bulk and tensor copies, and reductions, by TMA: instructions, of which SASS has one for each lane that issues a copy;
-# and bytes and sectors that pass between L1 and L2, those too that a load fills outside the tensor.
+# and bytes and sectors that pass between L1 and L2, those too that a load fills outside the tensor; what a multicast
+# brings counts for each block that gets it.
 BULK_COPIES = {op: f"smsp__sass_inst_executed_op_tma_{op}.sum" for op in ("ld", "st", "red")}
 _TMA_WAYS = {"ld": "xbar2l1tex_read", "st": "l1tex2xbar_write", "red": "l1tex2xbar_write"}
 TMA_BYTES, TMA_SECTORS = (
     {op: f"l1tex__m_{way}_{what}_mem_global_op_tma_{op}.sum" for op, way in _TMA_WAYS.items()}
     for what in ("bytes", "sectors")
+)
+
+# Shared memory of other blocks of the cluster: warp instructions, by machine instruction (`stas` and `redas` complete
+# an mbarrier there; TMA counts each lane's copy); requests; aligned 32 bytes that those touch; bytes that come from
+# there, or arrive there: of an atomic both.
+_PEER_WAYS, _PEER_COPIES = ("ld", "st", "atom", "redas"), ("tma_st", "tma_red")
+PEER_INSTRUCTIONS = _by_operation(
+    "smsp__sass_inst_executed_op_dshared_{}.sum", (*_PEER_WAYS, "stas", *_PEER_COPIES)
+)
+PEER_REQUESTS = _by_operation("l1tex__t_requests_pipe_lsu_mem_dshared_op_{}.sum", _PEER_WAYS)
+PEER_SECTORS = _by_operation("l1tex__t_sectors_pipe_lsu_mem_dshared_op_{}.sum", _PEER_WAYS)
+PEER_BYTES = _by_operation(
+    "l1tex__m_xbar2l1tex_read_bytes_mem_dshared_op_{}.sum", (*_PEER_WAYS, *_PEER_COPIES)
 )
 
 # Thread instructions that were not predicated off, by precision (f: FP32, d: FP64, h: FP16, two of which packed in a
@@ -153,6 +167,10 @@ NAMES = frozenset(
         *BULK_COPIES.values(),
         *TMA_BYTES.values(),
         *TMA_SECTORS.values(),
+        *PEER_INSTRUCTIONS.values(),
+        *PEER_REQUESTS.values(),
+        *PEER_SECTORS.values(),
+        *PEER_BYTES.values(),
         *ARITHMETIC.values(),
         *TENSOR_PIPES.values(),
         *TENSOR_FLOP,

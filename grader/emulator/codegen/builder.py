@@ -43,7 +43,7 @@ class FunctionBuilder:
         self.address_buffer = self._buffer(LANES * 8)
         self.value_buffer = self._buffer(LANES * 64)
         self.second_buffer = self._buffer(LANES * 8)
-        self.scratch = self._buffer(32 + LANES * 8)
+        self.scratch = self._buffer(32 + 2 * LANES * 8)
         self.fragment_buffer = self._buffer(4 * 16 * LANES * 4)
         self.tensor_scratch = self._buffer(((16 + 8) * 64 + 8) * 8)
         self.result_slot = self.b.alloca(I64, name="result")

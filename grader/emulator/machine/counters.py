@@ -16,7 +16,16 @@ import numpy as np
 from grader.emulator import metrics
 from grader.emulator.ptx.plan import KernelPlan, Site, access_shape, is_bulk_copy
 from grader.emulator.ptx.tree import TYPE_BYTES, Imm
-from grader.emulator.runtime.layout import GROUPS, NEW_SECTORS, REQUESTS, SECTORS, TURNS
+from grader.emulator.runtime.layout import (
+    GROUPS,
+    NEW_SECTORS,
+    PEER_REQUESTS,
+    PEER_SECTORS,
+    PEERS_ALONE,
+    REQUESTS,
+    SECTORS,
+    TURNS,
+)
 from grader.emulator.runtime.tensor.forms import operand_spread, product_of, shape_of, warpgroup_product_of
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -145,9 +154,11 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
+    yield from _peer_metrics(site, int(counted[PEER_REQUESTS]), int(counted[PEER_SECTORS]))
     if operation in ("sync", "use", "gmma", "tex"):
         return
     if is_bulk_copy(site.inst):
+        amount += int(counted[PEER_SECTORS]) if requests else 0
         yield metrics.BULK_COPIES[operation], requests
         yield metrics.TMA_BYTES[operation], 32 * amount
         yield metrics.TMA_SECTORS[operation], amount
@@ -157,8 +168,10 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
     elif site.inst.parts[0] == "cp":
         # CUDA's header issues it twice under opposite guards, of which ptxas drops the one that never holds.
         yield metrics.ASYNC_COPIES, requests
+    elif operation in metrics.LOAD_STORE and site.companion and site.space == "shared":
+        yield metrics.SHARED_INSTRUCTIONS[operation], requests
     elif operation in metrics.LOAD_STORE and not site.companion and site.space in _INSTRUCTIONS:
-        yield _INSTRUCTIONS[site.space][operation], executions * site.accesses
+        yield _INSTRUCTIONS[site.space][operation], (executions - int(counted[PEERS_ALONE])) * site.accesses
     if site.space in ("global", "generic"):
         yield metrics.GLOBAL_REQUESTS[operation], requests
         yield metrics.GLOBAL_SECTORS[operation], amount
@@ -175,6 +188,23 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
         else:
             yield metrics.SHARED_WAVEFRONTS[operation], amount
             yield metrics.SHARED_CONFLICTS[operation], amount - groups
+
+
+def _peer_metrics(site: Site, requests: int, sectors: int) -> Iterator[tuple[str, int]]:
+    """What an instruction asked of the shared memory of other blocks of the cluster."""
+    if not requests:
+        return
+    if is_bulk_copy(site.inst):
+        way = "tma_red" if site.operation == "red" else "tma_st"
+        yield metrics.PEER_INSTRUCTIONS[way], requests
+        yield metrics.PEER_BYTES[way], 32 * sectors
+        return
+    name, completes = site.inst.parts[0], "async" in site.inst.parts
+    way = {"ld": "ld", "st": "st"}.get(name, "redas" if completes else "atom")
+    yield metrics.PEER_INSTRUCTIONS["stas" if completes and way == "st" else way], requests
+    yield metrics.PEER_REQUESTS[way], requests
+    yield metrics.PEER_SECTORS[way], sectors
+    yield metrics.PEER_BYTES[way], (64 if way == "atom" else 32) * sectors
 
 
 def _bytes_a_lane(site: Site, unknown: int) -> int:

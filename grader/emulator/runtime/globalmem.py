@@ -245,22 +245,26 @@ def _count_sectors(context: int, site: int, pattern: int, base: int) -> None:
 
 
 @native
-def _atomic_sectors(addresses: int, mask: int) -> int:
-    """Sectors of an atomic: lanes with one address are served one after the other, each round with its own sectors.
+def _one_address(addresses: int, mask: int) -> bool:
+    a = pointer(addresses, int64)
+    first = a[trailing_zeros(mask)]
+    others = int64(0)
+    for lane in range(LANES):
+        others += (mask >> lane) & 1 != 0 and a[lane] != first
+    return others == 0
 
-    One address for the whole warp is the exception: the compiler lets one lane act for all.
-    """
+
+@native
+def atomic_sectors(addresses: int, mask: int) -> int:
+    """Sectors of an atomic: lanes with one address are served one after the other, each round with its own sectors."""
     a = pointer(addresses, int64)
     sectors = int64(0)
     left = mask
-    first = a[trailing_zeros(mask)]
-    alone = True
     while left:
         served = int64(0)
         for lane in range(LANES):
             if not (left >> lane) & 1:
                 continue
-            alone = alone and a[lane] == first
             same_address = False
             same_sector = False
             for other in range(lane):
@@ -270,8 +274,6 @@ def _atomic_sectors(addresses: int, mask: int) -> int:
             if not same_address:
                 served |= int64(1) << lane
                 sectors += 0 if same_sector else 1
-        if alone:
-            return int64(1)
         left &= ~served
     return sectors
 
@@ -294,7 +296,10 @@ def access_global(context: int, site: int, addresses: int, mask: int, width: int
     p = pointer(pattern, int64)
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
-    s[SECTORS] += p[P_SECTORS] if kind not in (ATOMIC, REDUCTION) else _atomic_sectors(addresses, mask)
+    if kind not in (ATOMIC, REDUCTION):
+        s[SECTORS] += p[P_SECTORS]
+    else:  # the compiler lets one lane act for a whole warp with one address
+        s[SECTORS] += 1 if _one_address(addresses, mask) else atomic_sectors(addresses, mask)
     allowed = mask
     inside = first + p[P_LOWEST] >= s[BOUND_LOW] and first + p[P_HIGHEST] + width <= s[BOUND_HIGH]
     if not inside or not p[P_ALIGNED] or first & (width - 1):

@@ -169,10 +169,13 @@ VISIT_SLOTS = 4
     ACCESS_LANES,  # lanes that accessed memory
     NEW_SECTORS,  # global loads: sectors that the block had not loaded before
     TURNS,  # shared atomics: lanes on the bank that has the most of them, summed over requests
+    PEER_REQUESTS,  # warp instructions with at least one lane in the shared memory of another block of the cluster
+    PEERS_ALONE,  # those of them with no lane anywhere else
+    PEER_SECTORS,  # sectors of those lanes; of a multicast, those that blocks beyond one get
     BOUND_LOW,  # the allocation the last access fell into
     BOUND_HIGH,
     FINDINGS,  # first slot of the findings: FINDING_SLOTS each
-) = range(9)
+) = range(12)
 
 # kinds of finding, in the order of their slots
 (

@@ -387,7 +387,7 @@ def access_shared(
     p = pointer(pattern, int64)
     inside = first + p[P_LOWEST] >= 0 and first + p[P_HIGHEST] + width <= c[SHARED_BYTES]
     if not inside and some_name_rank(context, addresses, mask):
-        return access_cluster(context, site, addresses, mask, width, kind)
+        return access_cluster(context, site, addresses, mask, width, kind, scratch)
     s[REQUESTS] += 1
     s[ACCESS_LANES] += population(mask)
     s[SECTORS] += p[P_SECTORS]

@@ -63,6 +63,7 @@ STORE_FOUR = r"""
                         "r"(from[4 * t + 3]), "r"(there(&full, peer)) : "memory");
 """
 REDUCE = STORE.replace("st.async", "red.async.relaxed.cluster").replace("bytes.s32", "bytes.add.s32")
+REDUCE_BULK = COPY.replace("cp.async", "cp.reduce.async").replace("tx::bytes", "tx::bytes.add.s32")
 
 
 def send(
@@ -75,14 +76,17 @@ def send(
 
 
 @pytest.mark.parametrize(
-    "start", [COPY, STORE, STORE_FOUR, REDUCE], ids=["copy", "store", "of four", "reduction"]
+    "start",
+    [COPY, STORE, STORE_FOUR, REDUCE, REDUCE_BULK],
+    ids=["copy", "store", "of four", "reduction", "bulk reduction"],
 )
 def test_what_is_sent_to_a_peer_arrives(bench: Bench, start: str) -> None:
     ran = send(bench, start)
     assert ran.findings == []
     want = 1000 * (np.arange(4) ^ 1)[:, None] + np.arange(127, -1, -1)
     np.testing.assert_array_equal(
-        ran.arrays[0].reshape(4, 128), want + (np.arange(127, -1, -1) if start is REDUCE else 0)
+        ran.arrays[0].reshape(4, 128),
+        want + (np.arange(127, -1, -1) if start in (REDUCE, REDUCE_BULK) else 0),
     )
 
 
@@ -91,6 +95,7 @@ def test_what_is_sent_to_a_peer_arrives(bench: Bench, start: str) -> None:
     [
         (COPY, {"wait": ""}, "unfinished_copy"),
         (COPY, {"fence": ""}, "proxy_fence"),
+        (REDUCE_BULK, {"fence": ""}, "proxy_fence"),
         (COPY, {"end": "", "wait": "if (rank()) wait(&full, 0);"}, "absent_block"),
         (COPY, {"size": "256"}, "mbarrier"),
         (COPY + "from[t] = 0;", {}, "unfinished_copy"),
@@ -98,7 +103,8 @@ def test_what_is_sent_to_a_peer_arrives(bench: Bench, start: str) -> None:
         (STORE, {"wait": ""}, "unfinished_copy"),
         (STORE, {"wait": "if (t < 32) wait(&full, 0);"}, "race"),
     ],
-    ids=["no wait", "no fence", "a block leaves", "fewer bytes", "its source is overwritten", "the own mbarrier",
+    ids=["no wait", "no fence", "no fence for a reduction", "a block leaves",
+         "fewer bytes", "its source is overwritten", "the own mbarrier",
          "no wait for a store", "one warp waits for all"],
 )  # fmt: skip
 def test_a_fault_of_what_is_sent_is_found(

@@ -143,10 +143,10 @@ def test_pairs_of_blocks_share_what_they_load(bench: Bench) -> None:
     assert not error.any()
 
 
-def test_a_multicast_reads_what_it_brings_to_all_once(bench: Bench) -> None:
-    """Each block loads its tiles of A, and of B every block's half is read once for both."""
+def test_a_multicast_counts_at_each_block_it_reaches(bench: Bench) -> None:
+    """Each block loads its tiles of A, and half of those of B for both; an H200 counts what arrives."""
     counters = product(bench)[0].counters
-    a, b = M * K * N // 64 * 2, K * N * M // 128 * 2
+    a, b = M * K * N // 64 * 2, K * N * M // 64 * 2
     assert counters["l1tex__m_xbar2l1tex_read_bytes_mem_global_op_tma_ld.sum"] == a + b
 
 

@@ -168,6 +168,7 @@ _GLOBAL_TO_SHARED = (
     *_HINTS,
 )
 _SHARED_TO_GLOBAL = ("async", "bulk", "global", "shared::cta", "bulk_group", *_HINTS)
+_SHARED_TO_PEER = ("async", "bulk", "mbarrier::complete_tx::bytes", "shared::cluster", "shared::cta")
 _REDUCED = ("u32", "s32", "u64", "s64", "b32", "b64", "f16", "bf16", "f32", "f64")
 
 
@@ -214,12 +215,12 @@ def _load(e: Emitter, o: Op, operands: list[Operand], size: Any, at: tuple[Opera
 def bulk_load(e: Emitter, o: Op) -> None:
     target, source, size, *others = e.inst.operands
     if not o.has("global"):
-        _load_from_shared(e, target, source, _wide(e, size), others[0])
+        _send(e, target, source, _wide(e, size), others[0], -1)
     else:
         _load(e, o, [target, source, *others], _wide(e, size), ())
 
 
-def _load_from_shared(e: Emitter, target: Operand, source: Operand, size: Any, mbarrier: Operand) -> None:
+def _send(e: Emitter, target: Operand, source: Operand, size: Any, mbarrier: Operand, how: int) -> None:
     """To another block of the cluster."""
     targets, sources, places = (address(e, operand, vector=True) for operand in (target, source, mbarrier))
     with e.where_active() as mask:
@@ -229,7 +230,7 @@ def _load_from_shared(e: Emitter, target: Operand, source: Operand, size: Any, m
         barriers = e.b.add(e.value_buffer, I64(256))
         e.store_vector(places, barriers)
         e.call("bulk_to_peer", e.context, e.site_address(), e.address_buffer, e.second_buffer, e.value_buffer, barriers,
-               mask)  # fmt: skip
+               mask, I64(how))  # fmt: skip
 
 
 @op("cp", allow=("tensor", "tile", *_DIMENSIONS, *_GLOBAL_TO_SHARED), operands=(3, 4, 5))
@@ -285,6 +286,12 @@ def bulk_reduce(e: Emitter, o: Op) -> None:
     if o.type[0] == "f" and int(o.type[1:]) > 16 and not o.has("add"):
         raise e.unsupported()
     _store(e, target, source, _wide(e, size), (), _reduction(o))
+
+
+@op("cp", allow=("reduce", *_OPERATIONS, *_SHARED_TO_PEER), types=("u32", "s32", "u64", "s64"), operands=4)
+def bulk_reduce_to_peer(e: Emitter, o: Op) -> None:
+    target, source, size, mbarrier = e.inst.operands
+    _send(e, target, source, _wide(e, size), mbarrier, _reduction(o))
 
 
 @op("cp", allow=("tensor", "tile", "reduce", *_OPERATIONS, *_DIMENSIONS, *_SHARED_TO_GLOBAL), operands=(2, 3))

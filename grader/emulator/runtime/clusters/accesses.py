@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from numba import int64
 
-from grader.emulator.runtime.clusters.addresses import OFFSET
+from grader.emulator.runtime.clusters.addresses import OFFSET, rank_in
 from grader.emulator.runtime.clusters.peers import NOWHERE, come_back, enter
 from grader.emulator.runtime.findings import note
+from grader.emulator.runtime.globalmem import atomic_sectors
 from grader.emulator.runtime.layout import (  # fmt: skip
-    ACCESS_LANES,
+    ATOMIC,
     LANES,
     LOAD,
     MISALIGNED,
     OUT_OF_BOUNDS,
-    REQUESTS,
+    PEER_REQUESTS,
+    PEER_SECTORS,
+    PEERS_ALONE,
+    RANK,
+    REDUCTION,
     SEVERAL,
     SHARED_BYTES,
     SHARED_HOST,
@@ -22,11 +27,15 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SYNC_TABLE,
     TRANSACTIONS,
 )
-from grader.emulator.runtime.native import pointer, population, trailing_zeros
+from grader.emulator.runtime.native import outlined, pointer, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import share, sync_clock
 from grader.emulator.runtime.sharedmem import plainly, shadow
 from grader.emulator.runtime.transactions.queue import check_source
+
+access_shared, access_shared_uniform = outlined("access_shared"), outlined("access_shared_uniform")
+OWN_AT = 32 + LANES * 8
+"""Where the addresses of the lanes in the own block stand in `scratch`, behind what others keep there."""
 
 
 @native
@@ -51,36 +60,92 @@ def _access(context: int, site: int, address: int, width: int, kind: int, lane: 
 
 
 @native
-def _finish(context: int, site: int, mask: int, kind: int) -> None:
+def _peers(context: int, addresses: int, mask: int) -> int:
+    """The lanes whose addresses lie in other blocks."""
+    own = pointer(context, int64)[RANK]
+    a = pointer(addresses, int64)
+    found = int64(0)
+    for lane in range(LANES):
+        if (mask >> lane) & 1 and rank_in(context, a[lane]) != own:
+            found |= int64(1) << lane
+    return found
+
+
+@native
+def count_peers(site: int, addresses: int, mask: int, kind: int) -> None:
+    """Counts a warp instruction's lanes in other blocks; as on an H200, atomics go round by round."""
     s = pointer(site, int64)
-    s[REQUESTS] += 1
-    s[ACCESS_LANES] += population(mask)
+    a = pointer(addresses, int64)
+    s[PEER_REQUESTS] += 1
+    if kind in (ATOMIC, REDUCTION):
+        s[PEER_SECTORS] += atomic_sectors(addresses, mask)
+        return
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            again = False
+            for other in range(lane):
+                again |= (mask >> other) & 1 != 0 and a[other] >> 5 == a[lane] >> 5
+            s[PEER_SECTORS] += 0 if again else 1
+
+
+@native
+def _share(context: int, kind: int) -> None:
     if pointer(context, int64)[SYNC_TABLE] and kind not in (LOAD, STORE):
         share(context, kind)
 
 
 @native
-def access_cluster(context: int, site: int, addresses: int, mask: int, width: int, kind: int) -> int:
-    """One warp instruction, as `access_shared`; some addresses name the rank of a block."""
-    a = pointer(addresses, int64)
-    kind = plainly(context, kind)
-    allowed = int64(0)
+def _in_own(context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int) -> int:
+    """The lanes in the own block, whose addresses may name its rank, as an access without a cluster."""
+    a, b = pointer(addresses, int64), pointer(scratch + OWN_AT, int64)
+    first = a[trailing_zeros(mask)] & OFFSET
+    for lane in range(LANES):
+        b[lane] = a[lane] & OFFSET if (mask >> lane) & 1 and a[lane] > 0 else first
+    allowed = access_shared(context, site, scratch + OWN_AT, mask, width, kind, scratch)
     for lane in range(LANES):
         if (mask >> lane) & 1:
+            a[lane] = b[lane]
+    return allowed
+
+
+@native
+def access_cluster(
+    context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int
+) -> int:
+    """One warp instruction, as `access_shared`; some addresses name the rank of a block."""
+    a = pointer(addresses, int64)
+    s = pointer(site, int64)
+    kind = plainly(context, kind)
+    allowed = int64(0)
+    peers = _peers(context, addresses, mask)
+    if peers:
+        s[PEERS_ALONE] += 1 if peers == mask else 0
+        count_peers(site, addresses, peers, kind)
+    if peers != mask:
+        allowed = _in_own(context, site, addresses, mask & ~peers, width, kind, scratch)
+    for lane in range(LANES):
+        if (peers >> lane) & 1:
             a[lane] = _access(context, site, a[lane], width, kind, int64(lane), int64(lane))
             if a[lane]:
                 allowed |= int64(1) << lane
-    _finish(context, site, mask, kind)
+    if peers:
+        _share(context, kind)
     return allowed
 
 
 @native
 def access_cluster_uniform(context: int, site: int, address: int, mask: int, width: int, kind: int) -> int:
     """The same for a load in which all lanes have one address. Returns the host address, 0 where not allowed."""
+    c, s = pointer(context, int64), pointer(site, int64)
+    if rank_in(context, address) == c[RANK]:
+        return access_shared_uniform(context, site, address & OFFSET, mask, width, kind)
+    s[PEER_REQUESTS] += 1
+    s[PEERS_ALONE] += 1
+    s[PEER_SECTORS] += 1
     kind = plainly(context, kind)
     lane = trailing_zeros(mask)
     host = _access(
         context, site, address, width, kind, lane, lane if mask & (mask - 1) == 0 else int64(SEVERAL)
     )
-    _finish(context, site, mask, kind)
+    _share(context, kind)
     return host

@@ -112,7 +112,8 @@ def _shift(addresses: int, mask: int, distance: int) -> None:
 def access_generic(
     context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int
 ) -> int:
-    """Sorts the lanes by space; `scratch` has room for 32 bytes and a second set of 32 addresses.
+    """Sorts the lanes by space; `scratch` has room for 32 bytes and a second set of 32 addresses, then what
+    `access_shared` needs.
 
     What lies in shared and in local memory is counted and noted at the two sites behind this one (kernel.py).
     """

@@ -40,9 +40,11 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     PARAM_BYTES,
     PARAM_HOST,
     PARAM_WINDOW,
+    PEER_SECTORS,
     PROGRESS,
     RANK,
     RANK_AT,
+    SECTORS,
     SHADOW_SHIFT,
     SHADOW_WRITES,
     SHARED_BYTES,
@@ -260,13 +262,17 @@ def bulk_load(
             _load(context, site, target, s[lane], z[lane], mbarrier, coordinates, int64(lane), int64(-1))
             continue
         refused = int64(-1)
+        counted = pointer(site, int64)
+        before, others = counted[SECTORS], int64(-1)
         for rank in range(MOST_BLOCKS):
             if (pointer(ranks, int64)[lane] >> rank) & 1:
+                others += 1
                 there = int64(rank + 1) << RANK_AT
                 refused = _load(
                     context, site, there | target & OFFSET, s[lane], z[lane], there | mbarrier & OFFSET, coordinates,
                     int64(lane), refused,
                 )  # fmt: skip
+        counted[PEER_SECTORS] += others * (counted[SECTORS] - before)
 
 
 @native

@@ -52,13 +52,14 @@ def from_peer(context: int, entry: int, record: int) -> int:
     """Moves the data; returns the record for what has been written, which for a reduction is that of an atomic."""
     u = pointer(entry, int64)
     target = pointer(context, int64)[SHARED_HOST] + u[U_SHARED]
-    if u[U_KIND] == STORED and u[U_OPERATION] >= 0:
-        reduce(target, entry + U_TENSOR * 8, u[U_BYTES], u[U_TYPE], u[U_OPERATION])
-        return record & ~LANE_FIELD | UPDATED
     source = entry + U_TENSOR * 8 if u[U_KIND] == STORED else u[U_GLOBAL]
-    to, of = pointer(target, uint8), pointer(source, uint8)
-    for byte in range(u[U_BYTES]):
-        to[byte] = of[byte]
+    if u[U_OPERATION] >= 0:
+        reduce(target, source, u[U_BYTES], u[U_TYPE], u[U_OPERATION])
+        record = record & ~LANE_FIELD | UPDATED
+    else:
+        to, of = pointer(target, uint8), pointer(source, uint8)
+        for byte in range(u[U_BYTES]):
+            to[byte] = of[byte]
     if u[U_KIND] != STORED:
         _has_been_read(context, u[U_GROUP], u[U_PLACE])
     return record

@@ -8,6 +8,7 @@ from __future__ import annotations
 from numba import int64, uint8
 
 from grader.emulator.runtime.async_copy import in_flight, mark
+from grader.emulator.runtime.clusters.accesses import count_peers
 from grader.emulator.runtime.clusters.addresses import OFFSET
 from grader.emulator.runtime.clusters.peers import NOWHERE, come_back
 from grader.emulator.runtime.findings import note
@@ -19,6 +20,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LOAD,
     MISALIGNED,
     OUT_OF_BOUNDS,
+    PEER_REQUESTS,
+    PEER_SECTORS,
     RANK,
     READ_BY_PEER,
     SHARED_BYTES,
@@ -61,12 +64,13 @@ def _expected(context: int, number: int, mbarrier: int, shared: int, nbytes: int
 
 @native
 def bulk_to_peer(
-    context: int, site: int, targets: int, sources: int, sizes: int, mbarriers: int, mask: int
+    context: int, site: int, targets: int, sources: int, sizes: int, mbarriers: int, mask: int, how: int
 ) -> None:
-    """Each lane issues a copy of its block's shared memory to that of a block of the cluster."""
+    """Each lane issues a copy of its block's shared memory to that of a block of the cluster; `how` is bulk_store's."""
     c = pointer(context, int64)
     d, s = pointer(targets, int64), pointer(sources, int64)
     z, m = pointer(sizes, int64), pointer(mbarriers, int64)
+    counted = pointer(site, int64)
     for lane in range(LANES):
         if (mask >> lane) & 1:
             source, target = shared_offset(s[lane]), shared_offset(d[lane])
@@ -83,11 +87,17 @@ def bulk_to_peer(
             entry = append(context, site, int64(TO_PEER), int64(lane), int64(-1))
             if entry >= 0:
                 _expected(context, entry, at, target & OFFSET, z[lane])
+                counted[PEER_REQUESTS] += 1
+                counted[PEER_SECTORS] += (target & 31) + z[lane] + 31 >> 5
                 u = place(context, entry)
                 u[U_GLOBAL], u[U_GROUP], u[U_PLACE] = host, c[RANK], number
-                shadow(context, site, u[U_SHARED], z[lane], int64(lane), STORE, sync_clock(context))
+                kind = int64(STORE if how < 0 else ATOMIC)
+                shadow(context, site, u[U_SHARED], z[lane], int64(lane), kind, sync_clock(context))
                 check_source(context, site, u[U_SHARED], z[lane], int64(lane))
-                mark(context, u[U_SHARED], z[lane], in_flight(context, site))
+                if how < 0:
+                    mark(context, u[U_SHARED], z[lane], in_flight(context, site))
+                else:
+                    u[U_OPERATION], u[U_TYPE] = how >> 8, how & 255
             come_back(context)
             home = (
                 append(context, site, int64(READ_BY_PEER), int64(lane), int64(-1))
@@ -122,6 +132,7 @@ def store_to_peer(
     """Each lane sends `width` bytes of registers, `element` bytes each, one value vector behind the other; `operation`
     is that of a reduction, or -1."""
     d, m = pointer(targets, int64), pointer(mbarriers, int64)
+    count_peers(site, targets, mask, int64(STORE))
     for lane in range(LANES):
         if (mask >> lane) & 1:
             target = shared_offset(d[lane])
