@@ -3,11 +3,11 @@
     python benchmarks/roofs.py [--device pycuda|emulator] [--scale N]
 
 Each roof has a kernel that does nothing else: multiply-adds from registers; loads of float4s from shared memory
-without conflicts; loads that bypass L1 from an array that the L2 cache holds, and atomics on it; atomics of floats on
-shared memory; a read and a copy of an array many times as large as the L2 cache. A rate is the best of several
-launches: a roof is what the device can do. A latency is that of one thread that follows a chain of addresses in random
-order, one in each 128 bytes. `--scale` divides the work; on the emulator the times are the host's and mean nothing, but
-the kernels run.
+without conflicts; FP16 products by `mma.sync` from registers; loads that bypass L1 from an array that the L2 cache
+holds, and atomics on it; atomics of floats on shared memory; a read and a copy of an array many times as large as the
+L2 cache. A rate is the best of several launches: a roof is what the device can do. A latency is that of one thread
+that follows a chain of addresses in random order, one in each 128 bytes. `--scale` divides the work; on the emulator
+the times are the host's and mean nothing, but the kernels run.
 """
 
 from __future__ import annotations
@@ -38,6 +38,26 @@ extern "C" __global__ void fma_rate(float* out, int n) {
     #pragma unroll
     for (int i = 0; i < 8; i++) x[i] = x[i] * 0.999f + 0.5f;
   out[blockIdx.x * blockDim.x + threadIdx.x] = x[0] + x[1] + x[2] + x[3] + x[4] + x[5] + x[6] + x[7];
+}
+// Products of Tensor Cores whose operands stay in registers: 8 independent sums a warp.
+extern "C" __global__ void mma_rate(float* out, int n) {
+  unsigned a[4], b[2];  // halves between 1 and 2, of random bits: zeros would take less power
+  for (int i = 0; i < 4; i++) a[i] = 0x3C003C00 | (2654435761u * (threadIdx.x + 256 * i) & 0x03FF03FF);
+  for (int i = 0; i < 2; i++) b[i] = 0x3C003C00 | (2246822519u * (threadIdx.x + 256 * i) & 0x03FF03FF);
+  float sums[8][4] = {};
+  for (int k = 0; k < n; k++)
+    #pragma unroll
+    for (int i = 0; i < 8; i++) {
+      float* d = sums[i];
+      asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+                   "{%0, %1, %2, %3};"
+                   : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    }
+  float sum = 0;
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 4; j++) sum += sums[i][j];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 extern "C" __global__ void shared_rate(float* out, int n) {
   __shared__ float4 tile[1024];
@@ -130,6 +150,13 @@ class Bench:
         seconds = self.best(lambda: run(self.out, np.int32(n), block=(THREADS, 1, 1), grid=(blocks, 1)))
         return 2.0 * 8 * n * THREADS * blocks / seconds
 
+    def mma(self) -> float:
+        """FLOP a second of `mma.sync`, FP16 factors and FP32 sums; on Hopper `wgmma` has more."""
+        n, blocks = 20_000 // self.scale, 8 * self.spec.sms
+        run = self.kernels["mma_rate"]
+        seconds = self.best(lambda: run(self.out, np.int32(n), block=(THREADS, 1, 1), grid=(blocks, 1)))
+        return 2.0 * 16 * 8 * 16 * 8 * n * (THREADS // 32) * blocks / seconds
+
     def shared(self) -> float:
         """Bytes a second."""
         n, blocks = 80_000 // self.scale // 8 * 8, 8 * self.spec.sms
@@ -201,6 +228,7 @@ def prepared(device: Cuda, scale: int) -> Bench:
     """The kernels compiled and loaded, the arrays allocated and zeroed."""
     names = (
         "fma_rate",
+        "mma_rate",
         "shared_rate",
         "read_rate",
         "copy_rate",
@@ -231,6 +259,7 @@ def main() -> None:
     print(f"{bench.device.name} ({bench.device.kind}), held against {bench.spec.name} of devices.toml")
     for what, rate, assumed, unit in (
         ("multiply-adds from registers", bench.fma(), known.fma, "FLOP/s"),
+        ("mma.sync from registers, FP16", bench.mma(), bench.spec.mma_flop, "FLOP/s"),
         ("shared memory, float4", bench.shared(), known.shared, "B/s"),
         *((f"L2, {size} MB read", bench.l2(size), known.l2, "B/s") for size in (4, 8, 16, 24, 32, 40)),
         ("DRAM, read", bench.dram(), known.dram, "B/s"),
