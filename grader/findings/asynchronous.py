@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from grader.emulator.machine.records import Access, Finding, Phase
+from grader.emulator.runtime.layout import MOST_ARRIVALS
 from grader.findings.phrases import actor, counted, does, other_party, shared_place
 
 
 def unfinished_copy(finding: Finding) -> str:
+    if finding.block_ends:
+        return (
+            f"block {finding.block} ends while the copy that {actor(finding)} issues may still read "
+            f"{shared_place(finding)}: no cp.async.bulk.wait_group of that thread covers it"
+        )
     other = finding.other or Access()
     copy = f"the copy of line {other.line}" if other.line else "a copy"
     until = f"{copy} has not read it yet" if other.action == "read" else f"{copy} to it has not arrived"
@@ -32,8 +38,7 @@ def mbarrier(finding: Finding) -> str:
         case "absent":
             return f"{who} uses {place} as an mbarrier, which no thread of the block has initialised"
         case "overrun":
-            count = counted(phase.arrived or 0, "arrival")
-            return f"{who} brings {count} to the mbarrier in {place}, which expects another number"
+            return f"{who} {_overrun(phase, place)}"
         case "refilled":
             return (
                 f"{who} arrives for the next copies at the mbarrier in {place} while those of phase {phase.number} "
@@ -49,16 +54,42 @@ def mbarrier(finding: Finding) -> str:
                 f"completed one after the other with no wait in between"
             )
         case "arrivals":
-            return (
-                f"{who} waits for phase {phase.number} of the mbarrier in {place}, which never completes: "
-                f"{phase.arrived} of "
-                f"{counted(phase.expected or 0, 'arrival')} have come, and no others can"
-            )
+            return f"{who} waits for phase {phase.number} of the mbarrier in {place}, {_too_few(phase)}"
     expected, arrived = phase.expected or 0, phase.arrived or 0
     bytes_ = f"expects {expected:,} byte{'' if expected == 1 else 's'} in phase {phase.number}, and {arrived:,} arrive"
     if arrived > expected:
         return f"{who} issues a copy to the mbarrier in {place}, which {bytes_}: the phase is over too early"
     return f"{who} waits for the mbarrier in {place}, which {bytes_}: the phase never completes"
+
+
+def tensor_map(finding: Finding) -> str:
+    return (
+        f"{actor(finding)} issues a copy by a tensor map that lies in local memory, where the kernel has copied it: a "
+        f"GPU finds one among the kernel's parameters, in constant or in global memory alone"
+    )
+
+
+def _initialised(phase: Phase) -> str:
+    """For how many arrivals an mbarrier was initialised, and where."""
+    line = f"line {phase.initialised} has initialised it" if phase.initialised else "it is initialised"
+    return f"{line} for {counted(phase.expected or 0, 'arrival')} a phase"
+
+
+def _overrun(phase: Phase, place: str) -> str:
+    """What is wrong with a number of arrivals."""
+    arrived = phase.arrived or 0
+    if not phase.expected:
+        count = "no arrivals" if arrived == 0 else f"more than {MOST_ARRIVALS:,} arrivals"
+        return f"initialises the mbarrier in {place} for {count} a phase: 1 to {MOST_ARRIVALS:,} are possible"
+    brings = f"brings {counted(arrived, 'arrival')} to phase {phase.number} of the mbarrier in {place}"
+    return f"{brings}, which has no room for that: {_initialised(phase)}"
+
+
+def _too_few(phase: Phase) -> str:
+    """What is missing of a phase that never completes."""
+    arrived, pending = phase.arrived or 0, (phase.expected or 0) - (phase.arrived or 0)
+    came = f"{arrived} {'has' if arrived == 1 else 'have'} come, {pending} {'is' if pending == 1 else 'are'} missing"
+    return f"which never completes: {_initialised(phase)}, {came}, and no others can come"
 
 
 def _wrong_parity(phase: Phase, place: str) -> str:

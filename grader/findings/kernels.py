@@ -9,6 +9,7 @@ from grader.emulator.machine.records import TENSOR_COPY, TOOLS, Access, Action, 
 from grader.findings.asynchronous import (
     mbarrier,
     proxy_fence,
+    tensor_map,
     unfenced_product,
     unfinished_copy,
     unfinished_product,
@@ -295,6 +296,7 @@ _MESSAGES: Mapping[Kind, Callable[[Finding], str]] = {
     "mbarrier": mbarrier,
     "proxy_fence": proxy_fence,
     "absent_block": _absent_block,
+    "tensor_map": tensor_map,
     "trap": _trap,
     "assert": _assert,
 }

@@ -24,6 +24,7 @@ Kind = Literal[
     "mbarrier",
     "proxy_fence",
     "absent_block",
+    "tensor_map",
     "trap",
     "assert",
 ]
@@ -45,6 +46,7 @@ TOOLS: Mapping[Kind, Tool] = {
     "mbarrier": "synccheck",
     "proxy_fence": "racecheck",
     "absent_block": "racecheck",
+    "tensor_map": "memcheck",
     "trap": "memcheck",
     "assert": "memcheck",
 }
@@ -117,6 +119,8 @@ class Phase:
     """Of the phase under way; the first is 0, and its parity is the number's lowest bit."""
     waited: int | None = None
     """Of the phase whose parity is waited for; -1: the one before the first."""
+    initialised: int | None = None
+    """The line that has initialised the mbarrier, where it is known; None where that is itself the fault."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,8 @@ class Finding:
     """Of a barrier that never opens, or whose number of threads is not one."""
     phase: Phase | None = None
     """Of an mbarrier."""
+    block_ends: bool = False
+    """Of an unfinished copy from shared memory: its block ends, and nothing has waited until it has read its source."""
     instruction: str | None = None
     """Of absent lanes, what they are missing from, such as "shfl.sync"; of a value that nobody has defined, what it
     shows in; of a register of an unfinished product, what touches it; of an access by the host, "printf" or "free"; of
