@@ -69,6 +69,27 @@ def tensor_map(finding: Finding) -> str:
     )
 
 
+def descriptor(finding: Finding) -> str:
+    of = finding.descriptor
+    if of is None:
+        return "a descriptor of a wgmma leads out of shared memory"
+    value = {"start address": of.start, "leading byte offset": of.leading, "stride byte offset": of.stride}
+    others = ", ".join(f"{name} {number:,}" for name, number in value.items() if name != of.field)
+    return (
+        f"the descriptor of a wgmma's operand {of.operand} leads to byte {of.offset:,} of shared memory, where the "
+        f"block has {of.shared_bytes:,} bytes: its {of.field} is {value[of.field]:,} bytes ({others}, "
+        f"{f'swizzle of {of.swizzle} bytes' if of.swizzle else 'no swizzle'})"
+    )
+
+
+def registers(finding: Finding) -> str:
+    held, had = finding.registers or (0, 0)
+    return (
+        f"after this setmaxnreg.inc the warps of block {finding.block} have {held:,} registers together, where the "
+        f"block began with {had:,}: a GPU waits for ever until so many are free"
+    )
+
+
 def _initialised(phase: Phase) -> str:
     """For how many arrivals an mbarrier was initialised, and where."""
     line = f"line {phase.initialised} has initialised it" if phase.initialised else "it is initialised"

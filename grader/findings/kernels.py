@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from grader.emulator.machine.records import TENSOR_COPY, TOOLS, Access, Action, Arrivals, Finding, Kind
 from grader.findings.asynchronous import (
+    descriptor,
     mbarrier,
     proxy_fence,
+    registers,
     tensor_map,
     unfenced_product,
     unfinished_copy,
@@ -297,6 +299,8 @@ _MESSAGES: Mapping[Kind, Callable[[Finding], str]] = {
     "proxy_fence": proxy_fence,
     "absent_block": _absent_block,
     "tensor_map": tensor_map,
+    "descriptor": descriptor,
+    "registers": registers,
     "trap": _trap,
     "assert": _assert,
 }

@@ -130,6 +130,14 @@ _GRID_CONSTANT = (
     "Declare the parameter `const __grid_constant__ CUtensorMap`: without that its address is that of a copy in local "
     "memory."
 )
+_FIELDS = (
+    "Each of these fields counts 16 bytes, in 14 bits ((bytes & 0x3FFFF) >> 4): the start address from bit 0 on, the "
+    "leading byte offset from bit 16 on, the stride byte offset from bit 32 on."
+)
+_FEWER_REGISTERS = (
+    "Ask for fewer, or let other warpgroups give more back (setmaxnreg.dec): registers a thread, summed over the "
+    "warpgroups, are at most their number times what ptxas gave a thread."
+)
 _WAIT_FOR_PHASE = "Let every thread that touches what the copy brings wait for the phase of its mbarrier."
 _PLAIN_LOAD = (
     "Load it without __ldg() and `const … __restrict__`: the read-only cache need not see what the launch itself "
@@ -274,6 +282,8 @@ _REMEDIES: Mapping[Kind, str] = {
     "proxy_fence": _PROXY_FENCE,
     "absent_block": _STAY,
     "tensor_map": _GRID_CONSTANT,
+    "descriptor": _FIELDS,
+    "registers": _FEWER_REGISTERS,
     "trap": TRAPS,
     "assert": "The kernel's own assert() failed.",
 }

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from grader.emulator.machine.asynchronous import PHASE_FAULTS, phase
+from grader.emulator.machine.asynchronous import OF_NO_ACCESS, PHASE_FAULTS, descriptor, phase
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.records import (
     TENSOR_COPY,
@@ -18,6 +18,7 @@ from grader.emulator.machine.records import (
     Action,
     Allocation,
     Arrivals,
+    Descriptor,
     Finding,
     Kind,
     Phase,
@@ -89,6 +90,8 @@ _KINDS: dict[int, Kind] = {
     layout.APART: "barrier",
     layout.UNREAD: "unfinished_copy",
     layout.LOCAL_MAP: "tensor_map",
+    layout.MANY_REGISTERS: "registers",
+    layout.BAD_DESCRIPTOR: "descriptor",
     NO_SUCH_BLOCK: "absent_block",
 }
 _ABSENCES: dict[int, Absence] = {
@@ -223,7 +226,7 @@ class Note:
                 arrivals=arrivals,
             )
         of_register = self.kind == UNFINISHED_PRODUCT and not self.packed
-        if of_register or self.kind in (UNWRITTEN_USED, ABSENT_USED, UNFENCED_PRODUCT, layout.LOCAL_MAP):
+        if of_register or self.kind in OF_NO_ACCESS:
             return self.of_value(count)
         return self.of_access(count)
 
@@ -236,6 +239,8 @@ class Note:
             self._block(),
             self._thread(self.warp, self.lane),
             instruction=".".join(self.site.inst.parts[:2]),
+            registers=divmod(self.packed, 1 << 32) if self.kind == layout.MANY_REGISTERS else None,
+            descriptor=self._descriptor(),
         )
 
     def of_lanes(self, count: int) -> Finding:
@@ -295,6 +300,11 @@ class Note:
         initialised = self.initialised
         line = self.launched.plan.sites[initialised - 1].inst.source_line if initialised else None
         return phase(self.kind, self.packed, line or None)
+
+    def _descriptor(self) -> Descriptor | None:
+        if self.kind != layout.BAD_DESCRIPTOR:
+            return None
+        return descriptor(self.packed, self.address, self.site.inst.parts, self.launched.shared_bytes)
 
     def _before(self) -> tuple[int, int] | None:
         if self.kind != layout.BEFORE_TENSOR:

@@ -25,6 +25,8 @@ Kind = Literal[
     "proxy_fence",
     "absent_block",
     "tensor_map",
+    "descriptor",
+    "registers",
     "trap",
     "assert",
 ]
@@ -47,6 +49,8 @@ TOOLS: Mapping[Kind, Tool] = {
     "proxy_fence": "racecheck",
     "absent_block": "racecheck",
     "tensor_map": "memcheck",
+    "descriptor": "memcheck",
+    "registers": "synccheck",
     "trap": "memcheck",
     "assert": "memcheck",
 }
@@ -123,6 +127,26 @@ class Phase:
     """The line that has initialised the mbarrier, where it is known; None where that is itself the fault."""
 
 
+DescriptorField = Literal["start address", "leading byte offset", "stride byte offset"]
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """The descriptor of an operand of wgmma that leads out of shared memory; all numbers are bytes."""
+
+    operand: Literal["A", "B"]
+    field: DescriptorField
+    """What leads there: the field that contributes most to the operand's last byte."""
+    start: int
+    leading: int
+    stride: int
+    swizzle: int
+    """0 for none."""
+    offset: int
+    """The first place outside."""
+    shared_bytes: int
+
+
 @dataclass(frozen=True)
 class Finding:
     """Something a kernel did that it must not do: what is known of it, as data. Words are put to it elsewhere."""
@@ -176,6 +200,9 @@ class Finding:
     """Of a barrier that never opens, or whose number of threads is not one."""
     phase: Phase | None = None
     """Of an mbarrier."""
+    registers: tuple[int, int] | None = None
+    """Of setmaxnreg: how many the block's warps have in the end, and how many the block began with."""
+    descriptor: Descriptor | None = None
     block_ends: bool = False
     """Of an unfinished copy from shared memory: its block ends, and nothing has waited until it has read its source."""
     instruction: str | None = None

@@ -128,8 +128,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     HERE,  # the rank of the block whose shared memory stands in the slots for it: the running one's, or a peer's
     CLUSTER,  # pointer to what the blocks of the running cluster share; 0 where there are none
     NO_ROOM,  # what a block had too many of (MANY_COPIES …); 0: of nothing. The launch is refused
+    REGISTERS,  # that a thread begins with, where the kernel moves them between warps and the number is known; else 0
     CONTEXT_SLOTS,
-) = range(110)
+) = range(111)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -189,9 +190,10 @@ NOT_BEGUN, ENDED, APART = range(17, 20)
 # a wait for the parity of a phase that is over, an arrival at a phase whose copies are still under way, an mbarrier
 # that is initialised in the middle of a phase, a box to store that begins in front of its tensor
 WRONG_PARITY, REFILLED, IN_USE, BEFORE_TENSOR = range(20, 24)
-# a block that ends while a copy may still read its shared memory, a tensor map in local memory
-UNREAD, LOCAL_MAP = range(24, 26)
-FINDING_KINDS = 26
+# a block that ends while a copy may still read its shared memory, a tensor map in local memory, more registers than the
+# block has, a descriptor of a wgmma that leads out of shared memory
+UNREAD, LOCAL_MAP, MANY_REGISTERS, BAD_DESCRIPTOR = range(24, 28)
+FINDING_KINDS = 28
 # What is known of a phase, in FINDING_OTHER: its number, what it expects, what has come; of WRONG_PARITY the number of
 # the phase waited for + 1. Above INIT_AT in FINDING_ADDRESS: M_INIT.
 PHASE_FIELD, INIT_AT = 21, 32
@@ -408,8 +410,10 @@ TENSOR_S32, TENSOR_S64, TENSOR_F16, TENSOR_F32, TENSOR_F64, TENSOR_BF16, TENSOR_
     W_HELD,  # lanes that wait for a phase of an mbarrier
     W_GO,  # those whose wait has timed out
     W_CLUSTER,  # lanes that have arrived at the cluster's barrier, in a phase that is not complete
+    W_REGISTERS,  # that a thread of the warp has had since its last setmaxnreg, 0 where there was none
+    W_GROWN,  # the site of that, where it asked for more
     W_KNOWN,  # for each warp of the block, and each of ASYNC_WARPS, CLOCK before which this one knows all that it did
-) = range(30)
+) = range(32)
 BARRIERS = 16
 B_WAITING, B_ARRIVED, B_ARRIVED_AT, B_EXPECTED, B_TRUE = range(5)  # B_ARRIVED_AT: CLOCK then
 BARRIER_SLOTS = 5

@@ -60,3 +60,22 @@ def test_a_tensor_map_that_is_no_grid_constant(bench: Bench) -> None:
     assert found.line == line_of(text, '"r"(place(tile))')
     assert "by a tensor map that lies in local memory" in message(found)
     assert "`const __grid_constant__ CUtensorMap`" in remedy(found)
+
+
+def test_a_descriptor_that_leads_outside_names_the_field(bench: Bench) -> None:
+    _, found = planted(bench, "byte offsets of a descriptor are not shifted")
+    assert found.descriptor
+    assert found.descriptor.field == "stride byte offset"
+    assert "its stride byte offset is 2,048 bytes (start address" in message(found)
+    assert "leading byte offset 1,024, no swizzle)" in message(found)
+    assert "(bytes & 0x3FFFF) >> 4" in remedy(found)
+    _, found = planted(bench, "the start address of a descriptor is not shifted")
+    assert found.descriptor
+    assert found.descriptor.field == "start address"
+
+
+def test_registers_that_a_block_does_not_have(bench: Bench) -> None:
+    _, found = planted(bench, "warpgroups ask for more registers than others give back")
+    assert found.registers == (128 * (48 + 232 + 232), 384 * 168)
+    assert "have 65,536 registers together, where the block began with 64,512" in message(found)
+    assert "setmaxnreg.dec" in remedy(found)

@@ -245,11 +245,20 @@ extern "C" __global__ void k(const float* in, float* out)
     }
 }
 """
+WARPGROUPS = r"""
+extern "C" __global__ void __launch_bounds__(384, 1) k(const float* in, float* out)
+{
+    int t = threadIdx.x;
+    if (t < 128) DO("setmaxnreg.dec.sync.aligned.u32 40;");
+    else DO("setmaxnreg.inc.sync.aligned.u32 232;");
+    out[t] = in[t ^ 63];
+}
+"""
 BODIES = {
     "loads": LOADS, "ring": RING, "stores": STORES, "cp.async": CP_ASYNC, "groups": GROUPS, "peers": PEERS,
-    "arrivals": ARRIVALS, "reads": READS, "signals": SIGNALS, "products": PRODUCTS,
+    "arrivals": ARRIVALS, "warpgroups": WARPGROUPS, "reads": READS, "signals": SIGNALS, "products": PRODUCTS,
 }  # fmt: skip
-THREADS_OF = {"ring": 96, "products": 128}
+THREADS_OF = {"ring": 96, "products": 128, "warpgroups": 384}
 CLUSTERS = ("peers", "reads", "signals")
 
 
@@ -328,6 +337,14 @@ FAULTS = (
     Fault("more threads arrive than are expected", "arrivals",
           (("init(&done, 64)", "init(&done, 63)"), ("arrive_by(&done, 2)", "arrive_by(&done, 2) /*!*/")),
           "mbarrier", "overrun", {"number": 0, "expected": 63, "arrived": 2}),
+    Fault("warpgroups ask for more registers than others give back", "warpgroups",
+          (("u32 40;", "u32 48;"), ('u32 232;");', 'u32 232;"); //!')), "registers"),
+    Fault("no warpgroup gives registers back", "warpgroups",
+          (('DO("setmaxnreg.dec.sync.aligned.u32 40;")', ""), ('u32 232;");', 'u32 232;"); //!')), "registers"),
+    Fault("byte offsets of a descriptor are not shifted", "products",
+          (("128ull / 16 << 32", "128ull << 32"), ("multiply(d, as, bs);", "multiply(d, as, bs); //!")), "descriptor"),
+    Fault("the start address of a descriptor is not shifted", "products",
+          (("at(p) >> 4 |", "at(p) & 0x3FFF |"), ("multiply(d, as, bs);", "multiply(d, as, bs); //!")), "descriptor"),
     Fault("what a bulk store reads was written with no proxy fence", "stores",
           (("        PROXY;\n", ""), ("tile, 256);", "tile, 256); //!")), "proxy_fence"),
     Fault("what a bulk store reads is overwritten", "stores",
