@@ -122,6 +122,22 @@ _WAIT_UNTIL_READ = (
     "Let the thread that issues the copy wait until that has read its source (cp.async.bulk.wait_group.read), and all "
     "threads for that one, before they write there anew."
 )
+_WAIT_BEFORE_END = (
+    "Let the thread that issues the copy close its group (cp.async.bulk.commit_group) and execute "
+    "cp.async.bulk.wait_group.read 0 before the block ends."
+)
+_GRID_CONSTANT = (
+    "Declare the parameter `const __grid_constant__ CUtensorMap`: without that its address is that of a copy in local "
+    "memory."
+)
+_FIELDS = (
+    "Each of these fields counts 16 bytes, in 14 bits ((bytes & 0x3FFFF) >> 4): the start address from bit 0 on, the "
+    "leading byte offset from bit 16 on, the stride byte offset from bit 32 on."
+)
+_FEWER_REGISTERS = (
+    "Ask for fewer, or let other warpgroups give more back (setmaxnreg.dec): registers a thread, summed over the "
+    "warpgroups, are at most their number times what ptxas gave a thread."
+)
 _WAIT_FOR_PHASE = "Let every thread that touches what the copy brings wait for the phase of its mbarrier."
 _PLAIN_LOAD = (
     "Load it without __ldg() and `const … __restrict__`: the read-only cache need not see what the launch itself "
@@ -179,6 +195,8 @@ def remedy(finding: Finding) -> str:
         )
     if finding.phase is not None:
         return _REMEDIES_OF_PHASES[finding.phase.fault]
+    if finding.block_ends:
+        return _WAIT_BEFORE_END
     if finding.kind == "unfinished_copy" and finding.other is not None and finding.other.action == "read":
         return _WAIT_UNTIL_READ
     return _REMEDIES[finding.kind]
@@ -263,6 +281,9 @@ _REMEDIES: Mapping[Kind, str] = {
     "mbarrier": _INIT_MBARRIER,
     "proxy_fence": _PROXY_FENCE,
     "absent_block": _STAY,
+    "tensor_map": _GRID_CONSTANT,
+    "descriptor": _FIELDS,
+    "registers": _FEWER_REGISTERS,
     "trap": TRAPS,
     "assert": "The kernel's own assert() failed.",
 }

@@ -243,8 +243,9 @@ def test_what_a_phase_lacks() -> None:
         return message(of_tile("mbarrier", phase=Phase(fault, arrived, expected, 3, waited)))
 
     assert "uses shared memory at byte 132 (`tile`) as an mbarrier, which no thread" in told("absent")
-    assert "brings 5 arrivals" in told("overrun", 5)
-    assert "31 of 32 arrivals have come" in told("arrivals", 31, 32)
+    assert "brings 5 arrivals to phase 3" in told("overrun", 5, 4)
+    assert told("overrun").endswith("for no arrivals a phase: 1 to 1,048,575 are possible")
+    assert "it is initialised for 32 arrivals a phase, 31 have come, 1 is missing" in told("arrivals", 31, 32)
     assert "one after the other with no wait" in told("skipped")
     assert "expects 1,024 bytes in phase 3, and 512 arrive: the phase never completes" in told(
         "bytes", 512, 1024

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
+from grader.emulator.machine.asynchronous import OF_NO_ACCESS, PHASE_FAULTS, descriptor, phase
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.records import (
     TENSOR_COPY,
@@ -17,10 +18,10 @@ from grader.emulator.machine.records import (
     Action,
     Allocation,
     Arrivals,
+    Descriptor,
     Finding,
     Kind,
     Phase,
-    PhaseFault,
     Scope,
     Shape,
     Space,
@@ -87,17 +88,11 @@ _KINDS: dict[int, Kind] = {
     layout.NOT_BEGUN: "absent_block",
     layout.ENDED: "absent_block",
     layout.APART: "barrier",
+    layout.UNREAD: "unfinished_copy",
+    layout.LOCAL_MAP: "tensor_map",
+    layout.MANY_REGISTERS: "registers",
+    layout.BAD_DESCRIPTOR: "descriptor",
     NO_SUCH_BLOCK: "absent_block",
-}
-_PHASE_FAULTS: dict[int, PhaseFault] = {
-    layout.NO_MBARRIER: "absent",
-    layout.OVERRUN: "overrun",
-    layout.FEW_ARRIVALS: "arrivals",
-    layout.SKIPPED: "skipped",
-    layout.OTHER_BYTES: "bytes",
-    layout.WRONG_PARITY: "parity",
-    layout.REFILLED: "refilled",
-    layout.IN_USE: "in_use",
 }
 _ABSENCES: dict[int, Absence] = {
     layout.NOT_BEGUN: "not_begun",
@@ -198,6 +193,9 @@ class Note:
         self.warp, self.lane = divmod(int(note[FINDING_THREAD]), 1 << WARP_SHIFT)
         self.address = int(note[FINDING_ADDRESS])
         self.packed = int(note[FINDING_OTHER])
+        self.initialised = 0
+        if self.kind in PHASE_FAULTS:
+            self.initialised, self.address = divmod(self.address, 1 << layout.INIT_AT)
         self.owner = self._owner()
 
     def _owner(self) -> int | None:
@@ -228,7 +226,7 @@ class Note:
                 arrivals=arrivals,
             )
         of_register = self.kind == UNFINISHED_PRODUCT and not self.packed
-        if of_register or self.kind in (UNWRITTEN_USED, ABSENT_USED, UNFENCED_PRODUCT):
+        if of_register or self.kind in OF_NO_ACCESS:
             return self.of_value(count)
         return self.of_access(count)
 
@@ -241,6 +239,8 @@ class Note:
             self._block(),
             self._thread(self.warp, self.lane),
             instruction=".".join(self.site.inst.parts[:2]),
+            registers=divmod(self.packed, 1 << 32) if self.kind == layout.MANY_REGISTERS else None,
+            descriptor=self._descriptor(),
         )
 
     def of_lanes(self, count: int) -> Finding:
@@ -281,6 +281,7 @@ class Note:
             instruction=self._instruction(space),
             other=other,
             phase=self._phase(),
+            block_ends=self.kind == layout.UNREAD,
             owner=None if self.owner is None else self.launched.peer(self.number, self.owner),
             absence=_ABSENCES.get(self.kind),
         )
@@ -295,20 +296,15 @@ class Note:
         return TENSOR_COPY if begins else None
 
     def _phase(self) -> Phase | None:
-        """What is known of the phase of an mbarrier; native code packs three numbers into one."""
-        fault = _PHASE_FAULTS.get(self.kind)
-        if fault is None or fault == "absent":
-            return Phase(fault) if fault else None
-        if fault == "overrun":
-            return Phase(fault, self.packed)
-        number, expected, arrived = (
-            self.packed >> place * layout.PHASE_FIELD & (1 << layout.PHASE_FIELD) - 1 for place in (2, 1, 0)
-        )
-        if fault in ("refilled", "in_use"):
-            return Phase(fault, number=number)
-        if fault == "parity":
-            return Phase(fault, number=number, waited=arrived - 1)
-        return Phase(fault, arrived, expected, number)
+        """What is known of the phase of an mbarrier."""
+        initialised = self.initialised
+        line = self.launched.plan.sites[initialised - 1].inst.source_line if initialised else None
+        return phase(self.kind, self.packed, line or None)
+
+    def _descriptor(self) -> Descriptor | None:
+        if self.kind != layout.BAD_DESCRIPTOR:
+            return None
+        return descriptor(self.packed, self.address, self.site.inst.parts, self.launched.shared_bytes)
 
     def _before(self) -> tuple[int, int] | None:
         if self.kind != layout.BEFORE_TENSOR:

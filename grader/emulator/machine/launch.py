@@ -272,10 +272,17 @@ class LaunchExecution:
             "HOST_CALL": self.calls.address,
             "TRACE": self.trace.begin() if self.trace else 0,
             "CLUSTER_SIZE": self.blocks,
+            "REGISTERS": self._registers_to_move(),
             **dict(zip(("CLUSTER_X", "CLUSTER_Y", "CLUSTER_Z"), self.cluster, strict=True)),
             **dict(zip(("GRID_X", "GRID_Y", "GRID_Z"), self.grid, strict=True)),
             **dict(zip(("BLOCK_DIM_X", "BLOCK_DIM_Y", "BLOCK_DIM_Z"), self.block, strict=True)),
         }
+
+    def _registers_to_move(self) -> int:
+        """What REGISTERS says. ptxas ignores setmaxnreg in kernels whose number of threads it does not know; warps are
+        given registers by eights a thread."""
+        known = "setmaxnreg" in self.plan.uses and self.plan.max_threads
+        return -(-self.registers // 8) * 8 if known else 0
 
     def _chunks(self, linears: Array, workers: int) -> list[Array]:
         if workers == 1:

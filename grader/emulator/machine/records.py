@@ -24,6 +24,9 @@ Kind = Literal[
     "mbarrier",
     "proxy_fence",
     "absent_block",
+    "tensor_map",
+    "descriptor",
+    "registers",
     "trap",
     "assert",
 ]
@@ -45,6 +48,9 @@ TOOLS: Mapping[Kind, Tool] = {
     "mbarrier": "synccheck",
     "proxy_fence": "racecheck",
     "absent_block": "racecheck",
+    "tensor_map": "memcheck",
+    "descriptor": "memcheck",
+    "registers": "synccheck",
     "trap": "memcheck",
     "assert": "memcheck",
 }
@@ -117,6 +123,28 @@ class Phase:
     """Of the phase under way; the first is 0, and its parity is the number's lowest bit."""
     waited: int | None = None
     """Of the phase whose parity is waited for; -1: the one before the first."""
+    initialised: int | None = None
+    """The line that has initialised the mbarrier, where it is known; None where that is itself the fault."""
+
+
+DescriptorField = Literal["start address", "leading byte offset", "stride byte offset"]
+
+
+@dataclass(frozen=True)
+class Descriptor:
+    """The descriptor of an operand of wgmma that leads out of shared memory; all numbers are bytes."""
+
+    operand: Literal["A", "B"]
+    field: DescriptorField
+    """What leads there: the field that contributes most to the operand's last byte."""
+    start: int
+    leading: int
+    stride: int
+    swizzle: int
+    """0 for none."""
+    offset: int
+    """The first place outside."""
+    shared_bytes: int
 
 
 @dataclass(frozen=True)
@@ -172,6 +200,11 @@ class Finding:
     """Of a barrier that never opens, or whose number of threads is not one."""
     phase: Phase | None = None
     """Of an mbarrier."""
+    registers: tuple[int, int] | None = None
+    """Of setmaxnreg: how many the block's warps have in the end, and how many the block began with."""
+    descriptor: Descriptor | None = None
+    block_ends: bool = False
+    """Of an unfinished copy from shared memory: its block ends, and nothing has waited until it has read its source."""
     instruction: str | None = None
     """Of absent lanes, what they are missing from, such as "shfl.sync"; of a value that nobody has defined, what it
     shows in; of a register of an unfinished product, what touches it; of an access by the host, "printf" or "free"; of

@@ -316,7 +316,13 @@ def _sites(flow: ControlFlow, warpgroup: WarpgroupRegisters) -> list[Site]:
     return found
 
 
-_SPACES_OF = {"cp": "global", "mbarrier": "shared", "wgmma": "shared", "barrier": "shared"}
+_SPACES_OF = {
+    "cp": "global",
+    "mbarrier": "shared",
+    "wgmma": "shared",
+    "barrier": "shared",
+    "setmaxnreg": "shared",
+}
 """The memory that is counted of instructions that name several, or none."""
 
 
@@ -335,7 +341,7 @@ def _operation(inst: Instruction, used: set[str]) -> str | None:
         )
     if is_warpgroup_product(inst):
         return "gmma"
-    if name in ("mbarrier", "wgmma") or inst.opcode.startswith(_NOT_COUNTED):
+    if name in ("mbarrier", "wgmma", "setmaxnreg") or inst.opcode.startswith(_NOT_COUNTED):
         return "sync"
     if name in ("shfl", "vote", "match", "redux", "mma", "movmatrix") or inst.parts[:2] == ["wmma", "mma"]:
         return "sync"

@@ -80,6 +80,7 @@ NAMES = (
     "wgmma",
     "wgmma_wait",
     "wgmma_ready",
+    "set_registers",
     "matrix_load",
     "matrix_store",
     "async_copy",
@@ -171,6 +172,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         globalmem,
         marks,
         movers,
+        registers,
         scheduler,
         sharedmem,
     )
@@ -204,6 +206,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("wgmma", warpgroups.wgmma, 17),
         ("wgmma_wait", warpgroups.wgmma_wait, 4),
         ("wgmma_ready", warpgroups.wgmma_ready, 3),
+        ("set_registers", registers.set_registers, 4),
         ("async_copy", async_copy.async_copy, 7),
         ("async_commit", async_copy.async_commit, 1),
         ("async_wait", async_copy.async_wait, 2),

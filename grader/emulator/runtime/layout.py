@@ -128,8 +128,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     HERE,  # the rank of the block whose shared memory stands in the slots for it: the running one's, or a peer's
     CLUSTER,  # pointer to what the blocks of the running cluster share; 0 where there are none
     NO_ROOM,  # what a block had too many of (MANY_COPIES …); 0: of nothing. The launch is refused
+    REGISTERS,  # that a thread begins with, where the kernel moves them between warps and the number is known; else 0
     CONTEXT_SLOTS,
-) = range(110)
+) = range(111)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -192,10 +193,13 @@ NOT_BEGUN, ENDED, APART = range(17, 20)
 # a wait for the parity of a phase that is over, an arrival at a phase whose copies are still under way, an mbarrier
 # that is initialised in the middle of a phase, a box to store that begins in front of its tensor
 WRONG_PARITY, REFILLED, IN_USE, BEFORE_TENSOR = range(20, 24)
-FINDING_KINDS = 24
+# a block that ends while a copy may still read its shared memory, a tensor map in local memory, more registers than the
+# block has, a descriptor of a wgmma that leads out of shared memory
+UNREAD, LOCAL_MAP, MANY_REGISTERS, BAD_DESCRIPTOR = range(24, 28)
+FINDING_KINDS = 28
 # What is known of a phase, in FINDING_OTHER: its number, what it expects, what has come; of WRONG_PARITY the number of
-# the phase waited for + 1.
-PHASE_FIELD = 21
+# the phase waited for + 1. Above INIT_AT in FINDING_ADDRESS: M_INIT.
+PHASE_FIELD, INIT_AT = 21, 32
 # FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
 # (a record of global memory or an accessor of shared memory), the cp.async that has not arrived, an access's width.
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
@@ -305,14 +309,14 @@ Y_PLACES = Y_BLOCKS + LANES
 Y_WANTS = Y_PLACES + LANES
 WAITER_SLOTS = Y_WANTS + LANES
 AT_CLUSTER = -2
-# Of an mbarrier, in a table by shared offset: its offset + 1 (0: free), whether it is initialised, how many phases are
-# complete, arrivals expected and pending, bytes expected and arrived in this phase, cp.async arrivals under way; how
-# many phases were complete when a wait last saw it, whether another has completed with no wait since; of each warp, the
-# last phase that it has waited for; what its arrivals know, in times for each warp, and what those of the last phase
-# did.
-M_KEY, M_VALID, M_PHASE, M_EXPECTED, M_PENDING, M_BYTES, M_ARRIVED, M_DEFERRED, M_SEEN, M_SKIPPED, M_WAITS = (
-    range(11)
-)
+# Of an mbarrier, in a table by shared offset: its offset + 1 (0: free), whether it is initialised, how many phases
+# are complete, arrivals expected and pending, bytes expected and arrived in this phase, cp.async arrivals under way;
+# how many phases were complete when a wait last saw it, whether another has completed with no wait since, the number
+# of the site that has initialised it + 1; of each warp, the last phase that it has waited for; what its arrivals
+# know, in times for each warp, and what those of the last phase did.
+(
+    M_KEY, M_VALID, M_PHASE, M_EXPECTED, M_PENDING, M_BYTES, M_ARRIVED, M_DEFERRED, M_SEEN, M_SKIPPED, M_INIT, M_WAITS,
+) = range(12)  # fmt: skip
 # The phase that lanes of a warp have waited for last, + 2 (1: the one before the first; 0: none); these lanes; where it
 # was a phase that they had waited for before, or that one, the site and the lane of that wait; whether phases in front
 # of it had completed for which the warp has not waited.
@@ -409,8 +413,10 @@ TENSOR_S32, TENSOR_S64, TENSOR_F16, TENSOR_F32, TENSOR_F64, TENSOR_BF16, TENSOR_
     W_HELD,  # lanes that wait for a phase of an mbarrier
     W_GO,  # those whose wait has timed out
     W_CLUSTER,  # lanes that have arrived at the cluster's barrier, in a phase that is not complete
+    W_REGISTERS,  # that a thread of the warp has had since its last setmaxnreg, 0 where there was none
+    W_GROWN,  # the site of that, where it asked for more
     W_KNOWN,  # for each warp of the block, and each of ASYNC_WARPS, CLOCK before which this one knows all that it did
-) = range(30)
+) = range(32)
 BARRIERS = 16
 B_WAITING, B_ARRIVED, B_ARRIVED_AT, B_EXPECTED, B_TRUE = range(5)  # B_ARRIVED_AT: CLOCK then
 BARRIER_SLOTS = 5

@@ -56,6 +56,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     Q_NEXT,
     RANDOM,
     RANK,
+    REGISTERS,
     RESERVED_BYTES,
     RESIDENT_COUNT,
     RUNNING,
@@ -90,6 +91,7 @@ from grader.emulator.runtime.native import call_kernel, outlined, pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.knowledge import known
 from grader.emulator.runtime.races.ordering import forget
+from grader.emulator.runtime.registers import check_registers
 from grader.emulator.runtime.spaces.shared_use import granules_used, settle_interval
 from grader.emulator.runtime.transactions.waits import resume, resume_ready, time_out
 
@@ -214,6 +216,8 @@ def _finish_block(context: int) -> None:
     c = pointer(context, int64)
     if c[TRANSACTIONS]:
         end_copies(context)
+    if c[REGISTERS]:
+        check_registers(context)
     forget(context)
     if c[CLUSTER_SIZE] > 1:
         check_visitors(context)

@@ -227,11 +227,38 @@ extern "C" __global__ void k(const float* in, float* out)
     for (int i = 0; i < 3; i++) out[128 * i + t] = in[128 * i + (t ^ 63)] + d[i];
 }
 """
+ARRIVALS = r"""
+#define arrive_by(b, n) ASM("mbarrier.arrive.shared.b64 _, [%0], %1;" :: "r"(at(b)), "r"(n))
+extern "C" __global__ void k(const float* in, float* out)
+{
+    __shared__ float tile[64];
+    __shared__ U64 done;
+    int t = threadIdx.x;
+    if (t == 0) init(&done, 64);
+    __syncthreads();
+    for (int k = 0; k < 6; k++) {
+        tile[t] = in[64 * k + t];
+        if (t % 2) arrive_by(&done, 2);
+        wait(&done, k % 2);
+        out[64 * k + t] = tile[63 - t];
+        __syncthreads();
+    }
+}
+"""
+WARPGROUPS = r"""
+extern "C" __global__ void __launch_bounds__(384, 1) k(const float* in, float* out)
+{
+    int t = threadIdx.x;
+    if (t < 128) DO("setmaxnreg.dec.sync.aligned.u32 40;");
+    else DO("setmaxnreg.inc.sync.aligned.u32 232;");
+    out[t] = in[t ^ 63];
+}
+"""
 BODIES = {
     "loads": LOADS, "ring": RING, "stores": STORES, "cp.async": CP_ASYNC, "groups": GROUPS, "peers": PEERS,
-    "reads": READS, "signals": SIGNALS, "products": PRODUCTS,
+    "arrivals": ARRIVALS, "warpgroups": WARPGROUPS, "reads": READS, "signals": SIGNALS, "products": PRODUCTS,
 }  # fmt: skip
-THREADS_OF = {"ring": 96, "products": 128}
+THREADS_OF = {"ring": 96, "products": 128, "warpgroups": 384}
 CLUSTERS = ("peers", "reads", "signals")
 
 
@@ -307,10 +334,27 @@ FAULTS = (
           (("init(&empty[s], 64)", "init(&empty[s], 65)"),
            ("wait(&empty[k % 2], k / 2 % 2 ^ 1);", "wait(&empty[k % 2], k / 2 % 2 ^ 1); //!")),
           "mbarrier", "arrivals", {"number": 0, "expected": 65, "arrived": 64}),
+    Fault("more threads arrive than are expected", "arrivals",
+          (("init(&done, 64)", "init(&done, 63)"), ("arrive_by(&done, 2)", "arrive_by(&done, 2) /*!*/")),
+          "mbarrier", "overrun", {"number": 0, "expected": 63, "arrived": 2}),
+    Fault("warpgroups ask for more registers than others give back", "warpgroups",
+          (("u32 40;", "u32 48;"), ('u32 232;");', 'u32 232;"); //!')), "registers"),
+    Fault("no warpgroup gives registers back", "warpgroups",
+          (('DO("setmaxnreg.dec.sync.aligned.u32 40;")', ""), ('u32 232;");', 'u32 232;"); //!')), "registers"),
+    Fault("byte offsets of a descriptor are not shifted", "products",
+          (("128ull / 16 << 32", "128ull << 32"), ("multiply(d, as, bs);", "multiply(d, as, bs); //!")), "descriptor"),
+    Fault("the start address of a descriptor is not shifted", "products",
+          (("at(p) >> 4 |", "at(p) & 0x3FFF |"), ("multiply(d, as, bs);", "multiply(d, as, bs); //!")), "descriptor"),
     Fault("what a bulk store reads was written with no proxy fence", "stores",
           (("        PROXY;\n", ""), ("tile, 256);", "tile, 256); //!")), "proxy_fence"),
     Fault("what a bulk store reads is overwritten", "stores",
           (("            WAIT_READ;\n", ""), ("[64 * k + t];", "[64 * k + t]; //!")), "unfinished_copy"),
+    Fault("the block ends while a bulk store may still read", "stores",
+          (("            WAIT_READ;\n", "            if (k < 5) WAIT_READ;\n"), ("tile, 256);", "tile, 256); //!")),
+          "unfinished_copy"),
+    Fault("the last group of bulk stores is never closed", "stores",
+          (("            COMMIT;\n", "            if (k < 5) COMMIT;\n"), ("tile, 256);", "tile, 256); //!")),
+          "unfinished_copy"),
     Fault("a copy by cp.async is read before its group was waited for", "groups",
           (('        DO("cp.async.wait_group 0;");\n', ""), ("[63 - t];", "[63 - t]; //!")), "unfinished_copy"),
     Fault("only the own copies by cp.async were waited for", "groups",

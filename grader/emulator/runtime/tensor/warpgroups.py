@@ -17,6 +17,7 @@ from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESSOR_BITS,
     ANY_WARP,
+    BAD_DESCRIPTOR,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     CLOCK,
@@ -29,7 +30,6 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     G_SLOTS,
     LOAD,
     NEVER,
-    OUT_OF_BOUNDS,
     PRODUCT_QUEUE,
     RANK,
     RANK_SHIFT,
@@ -187,7 +187,10 @@ def _dense(
             at = target + (number // 16 * 8 * step + number % 16 * step_k) * 8
             apart = step
         if not _inside(context, offset):
-            note(context, site, OUT_OF_BOUNDS, int64(SEVERAL), offset, int64(CHUNK))
+            place = (
+                offset | int64(is_b) << 32 | column << 33 | int64(1) << 34
+            )  # the last: no block of a cluster
+            note(context, site, BAD_DESCRIPTOR, int64(SEVERAL), place, descriptor)
             for index in range(4 * packed):
                 pointer(at, float64)[index * apart] = 0.0
             continue

@@ -27,6 +27,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LANE_FIELD,
     LANES,
     LOAD,
+    LOCAL_MAP,
+    LOCAL_WINDOW,
     MAP_ADDRESS,
     MAP_BYTES,
     MAP_ELEMENT,
@@ -68,8 +70,10 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     U_TENSOR,
     U_TYPE,
     UNFENCED,
+    UNREAD,
     WARP,
     WARP_SHIFT,
+    WINDOW_BYTES,
     X_COPIES,
     X_GROUPS,
     X_LANES,
@@ -180,7 +184,8 @@ def _describe(
     if nbytes == 0:
         tensor_map = _tensor_map(context, address)
         if tensor_map == 0:
-            note(context, site, OUT_OF_BOUNDS, lane, address, int64(MAP_BYTES))
+            is_local = LOCAL_WINDOW <= address < LOCAL_WINDOW + WINDOW_BYTES
+            note(context, site, LOCAL_MAP if is_local else OUT_OF_BOUNDS, lane, address, int64(MAP_BYTES))
             return int64(-1)
         if not _begins_aligned(context, site, tensor_map, pointer(coordinates, int64)[lane], lane):
             return int64(-1)
@@ -370,14 +375,16 @@ def bulk_wait(context: int, pending: int, mask: int) -> None:
 
 @native
 def end_copies(context: int) -> None:
-    """At the end of a block: what it copies from shared memory is done. In a cluster, other copies to or from there
-    that are under way are noted."""
+    """At the end of a block: copies from its shared memory, and in a cluster all to or from there, that are under way
+    are noted; the former are done."""
     c = pointer(context, int64)
     x = pointer(c[TRANSACTIONS], int64)
+    for number in range(x[X_COPIES] if c[CLUSTER_SIZE] > 1 or x[X_SOURCES] else 0):
+        u = place(context, int64(number))
+        who, lane = u[U_OWNER] >> WARP_SHIFT, u[U_OWNER] & LANE_FIELD
+        if u[U_KIND] == TO_GLOBAL:
+            note_for(context, u[U_SITE], UNREAD, who, lane, u[U_SHARED])
+        elif u[U_KIND] != ARRIVAL and c[CLUSTER_SIZE] > 1:
+            note_for(context, u[U_SITE], ENDED, who, lane, c[RANK] + 1 << RANK_AT | u[U_SHARED])
     while x[X_SOURCES]:
         _finish_oldest(context)
-    for number in range(x[X_COPIES] if c[CLUSTER_SIZE] > 1 else 0):
-        u = place(context, int64(number))
-        if u[U_KIND] != ARRIVAL:
-            who, lane = u[U_OWNER] >> WARP_SHIFT, u[U_OWNER] & LANE_FIELD
-            note_for(context, u[U_SITE], ENDED, who, lane, c[RANK] + 1 << RANK_AT | u[U_SHARED])

@@ -20,10 +20,15 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CLOCK,
     DROPS,
     EXPECTS,
+    FINDING_ADDRESS,
+    FINDING_COUNT,
+    FINDING_SLOTS,
+    FINDINGS,
     HERE,
     IN_FLIGHT,
     IN_USE,
     INCOMPLETE,
+    INIT_AT,
     KNOWN_COUNT,
     LANE_FIELD,
     LANES,
@@ -31,6 +36,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     M_BYTES,
     M_DEFERRED,
     M_EXPECTED,
+    M_INIT,
     M_KEY,
     M_NOW,
     M_PENDING,
@@ -58,6 +64,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHADOW_WRITES,
     SHARED_BYTES,
     SHARED_WINDOW,
+    SITE_SLOTS,
+    SITES,
     STORE,
     TOKEN_COUNT,
     TRANSACTIONS,
@@ -110,6 +118,16 @@ def of_phase(number: int, expected: int, arrived: int) -> int:
     """What a finding keeps of a phase."""
     most = int64((1 << PHASE_FIELD) - 1)
     return (number & most) << 2 * PHASE_FIELD | min(expected, most) << PHASE_FIELD | min(arrived, most)
+
+
+@native
+def note_phase(context: int, site: int, kind: int, lane: int, entry: int, other: int) -> None:
+    """Notes what is wrong with a phase of an mbarrier, and which site has initialised that."""
+    m = pointer(entry, int64)
+    note(context, site, kind, lane, m[M_KEY] - 1, other)
+    f = pointer(site + (FINDINGS + kind * FINDING_SLOTS) * 8, int64)
+    if f[FINDING_COUNT] == 1:
+        f[FINDING_ADDRESS] |= m[M_INIT] << INIT_AT
 
 
 # -- finding them ---------------------------------------------------------------------------------------------------
@@ -170,7 +188,7 @@ def mbarrier_init(context: int, site: int, addresses: int, counts: int, mask: in
             continue
         shadow(context, site, offset, int64(MBARRIER_BYTES), int64(lane), STORE, sync_clock(context))
         if n[lane] < 1 or n[lane] > MOST_ARRIVALS:
-            note(context, site, OVERRUN, lane, offset, n[lane])
+            note(context, site, OVERRUN, lane, offset, of_phase(int64(0), int64(0), n[lane]))
         entry = entry_of(context, offset)
         if entry == 0:
             pointer(context, int64)[NO_ROOM] = MANY_MBARRIERS
@@ -183,6 +201,7 @@ def mbarrier_init(context: int, site: int, addresses: int, counts: int, mask: in
             m[M_KEY] = offset + 1
             m[M_VALID] = 1
             m[M_EXPECTED] = m[M_PENDING] = n[lane]
+            m[M_INIT] = (site - pointer(context, int64)[SITES]) // (SITE_SLOTS * 8) + 1
         step(context)
 
 
@@ -289,7 +308,7 @@ def _arrive(context: int, site: int, offset: int, entry: int, count: int, lane: 
         note(context, site, REFILLED, lane, offset, of_phase(m[M_PHASE], int64(0), int64(0)))
         count = int64(0)
     elif count < 1 or count > most:
-        note(context, site, OVERRUN, lane, offset, count)
+        note_phase(context, site, OVERRUN, lane, entry, of_phase(m[M_PHASE], m[M_EXPECTED], count))
         count = max(min(count, most), int64(0))
     if not how & RELAXED:
         _publish(context, entry)
@@ -357,7 +376,8 @@ def async_arrive(context: int, site: int, addresses: int, mask: int, increments:
                 if increments == 0 and m[M_PENDING] <= m[M_DEFERRED]:
                     observe(context, entry)
                 if increments == 0 and m[M_PENDING] <= m[M_DEFERRED]:
-                    note(context, site, OVERRUN, int64(lane), offset, int64(1))
+                    other = of_phase(m[M_PHASE], m[M_EXPECTED], int64(1))
+                    note_phase(context, site, OVERRUN, int64(lane), entry, other)
                 else:
                     defer_arrival(context, site, int64(lane), entry, increments)
                     step(context)

@@ -57,7 +57,14 @@ from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.accessors import identity
 from grader.emulator.runtime.races.knowledge import join, knowledge
-from grader.emulator.runtime.transactions.mbarriers import entry_of, observe, of_phase, shared_offset, usable
+from grader.emulator.runtime.transactions.mbarriers import (
+    entry_of,
+    note_phase,
+    observe,
+    of_phase,
+    shared_offset,
+    usable,
+)
 from grader.emulator.runtime.transactions.parity import has_jumped, has_waited, missed_one, note_repeated
 
 PATIENCE = 16
@@ -237,7 +244,8 @@ def _note_waiting(context: int, begun: bool) -> bool:
             if (held >> lane) & 1 and y[Y_PLACES + lane] >= 0:
                 c[WARP] = warp
                 site, offset = y[Y_SITES + lane], y[Y_PLACES + lane]
-                m = pointer(entry_of(context, offset), int64)
+                entry = entry_of(context, offset)
+                m = pointer(entry, int64)
                 arrived = m[M_EXPECTED] - m[M_PENDING]
                 phase = m[M_PHASE]
                 if m[M_PENDING] == 0:
@@ -251,7 +259,7 @@ def _note_waiting(context: int, begun: bool) -> bool:
                     noted = True
                 elif arrived > 0 or not begun:
                     kind = SKIPPED if arrived == 0 and has_jumped(context, offset) else FEW_ARRIVALS
-                    note(context, site, kind, lane, offset, of_phase(phase, m[M_EXPECTED], arrived))
+                    note_phase(context, site, kind, lane, entry, of_phase(phase, m[M_EXPECTED], arrived))
                     noted = True
                 break
     return noted

@@ -103,3 +103,8 @@ def _holds(e: Emitter, scale: Operand) -> Any:
 @op("setmaxnreg", allow=("inc", "dec", "sync", "aligned"), types=("u32",), operands=1)
 def setmaxnreg(e: Emitter, o: Op) -> None:
     """Moves registers between warps; no result depends on it."""
+    count = e.inst.operands[0]
+    if not isinstance(count, Imm):
+        raise e.unsupported()
+    with e.where_active():
+        e.call("set_registers", e.warp, e.site_address(), I64(int(count.value)), I64(int(o.has("inc"))))

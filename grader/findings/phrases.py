@@ -1,0 +1,92 @@
+"""The parts of sentences about what a kernel did: who, what, where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from grader.emulator.machine.records import Access, Action, Finding
+
+VERBS: Mapping[Action, str] = {"read": "reads", "write": "writes", "atomic": "updates"}
+
+
+def actor(finding: Finding) -> str:
+    """Who did it. Where they are several threads of a warp, it is another than the one that they race with."""
+    if not finding.any_of_warp:
+        return f"thread {finding.thread}"
+    warp = f"the warp of thread {finding.thread}"
+    other = finding.other or Access()
+    met = finding.kind == "race" and other.thread == finding.thread and finding.scope != "cluster"
+    return f"another thread of {warp}" if met else warp
+
+
+def does(finding: Finding) -> str:
+    return VERBS[finding.action or "read"]
+
+
+def other_party(finding: Finding, other: Access) -> str:
+    """Whom a race is with. That is never the thread itself, though bookkeeping by warps may name the same first
+    thread for both."""
+    if finding.scope == "grid":
+        return f"block {other.block}" if other.block else "another block"
+    if other.by_copy:
+        return "a copy"
+    if finding.scope == "cluster":
+        return f"thread {other.thread} of block {other.block}"
+    if other.thread is None:
+        return "another thread of the block"
+    if finding.scope == "warp" and (other.any_of_warp or other.thread == finding.thread):
+        return "another thread of its warp"
+    if other.any_of_warp:
+        return f"the warp of thread {other.thread}"
+    return f"thread {other.thread}"
+
+
+def memory_name(finding: Finding) -> str:
+    spaces = {"generic": "memory", "const": "constant memory", "param": "parameter memory"}
+    return spaces.get(finding.space or "generic", f"{finding.space} memory")
+
+
+def shared_place(finding: Finding) -> str:
+    place = _place_in_block(finding)
+    return f"{place} of block {finding.owner}" if finding.owner else place
+
+
+def _place_in_block(finding: Finding) -> str:
+    if finding.element is not None and finding.shape is not None:
+        index = "".join(f"[{at}]" for at in _indices(finding.element, finding.shape))
+        return f"`{finding.array}{index}` in shared memory"
+    array = f" (`{finding.array}`)" if finding.array else ""
+    return f"shared memory at byte {finding.address}{array}"
+
+
+def global_place(finding: Finding) -> str:
+    """Where in an array, or in an allocation without a name, a race took place."""
+    allocation = finding.allocation
+    if finding.element is not None and finding.shape is not None and finding.array is not None:
+        return f"in `{finding.array}`[{_index(finding.element, finding.shape)}]"
+    if allocation is None:
+        return "in global memory"
+    name = f"`{finding.array}`" if finding.array else f"an allocation of {counted(allocation.nbytes, 'byte')}"
+    return f"at byte {offset_of(finding)} of {name}"
+
+
+def _index(element: int, shape: Sequence[int]) -> str:
+    return ", ".join(map(str, _indices(element, shape)))
+
+
+def _indices(element: int, shape: Sequence[int]) -> list[int]:
+    """The index of an element of the flat array, one number a dimension."""
+    indices: list[int] = []
+    for extent in reversed(shape):
+        element, at = divmod(element, extent)
+        indices.insert(0, at)
+    return indices
+
+
+def offset_of(finding: Finding) -> int:
+    """Bytes from the start of what an address lies in."""
+    return (finding.address or 0) - (finding.allocation.base if finding.allocation else 0)
+
+
+def counted(number: int, unit: str) -> str:
+    return f"{number} {unit}{'' if number == 1 else 's'}"
