@@ -44,7 +44,7 @@ def _instruction(e: Emitter, watched: list[Watch], inst: Instruction) -> None:
     e.begin(inst)
     if e.guard is not None:
         counter = e.at(e.b.add(e.lane_counts_base, I64(e.plan.guarded[id(inst)] * 8)), I64)
-        e.add_to(counter, e.b.ctpop(e.active_mask()))
+        e.add_to(counter, e.intrinsic("llvm.ctpop", e.active_mask()))
     for one in watched:
         one.begin(inst)
     handle(e, inst)

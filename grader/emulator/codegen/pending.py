@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.values import I1, I32, I64
 from grader.emulator.ptx.basic_blocks import EXIT
@@ -35,7 +34,7 @@ class PendingMasks:
             self._note(b.icmp_unsigned("!=", bits, I64(0)), number)
 
     def _word(self, number: Any) -> Any:
-        return self.e.b.gep(self.words, [I32(0), number])
+        return self.e.b.element(self.words, number)
 
     def _note(self, some: Any, number: int) -> None:
         """Sets a word's bit in the summary where it has `some`."""
@@ -52,11 +51,11 @@ class PendingMasks:
     def lowest(self) -> Any:
         """The lowest block with lanes pending, where there are any."""
         b = self.e.b
-        number = b.cttz(b.load(self.summary), I1(0))
+        number = self.e.intrinsic("llvm.cttz", b.load(self.summary), I1(0))
         if self.single:
             return number
         number = b.trunc(number, I32)
-        inside = b.cttz(b.load(self._word(number)), I1(0))
+        inside = self.e.intrinsic("llvm.cttz", b.load(self._word(number)), I1(0))
         return b.add(b.shl(b.zext(number, I64), I64(6)), inside)
 
     def add(self, target: int, mask: Any) -> None:
