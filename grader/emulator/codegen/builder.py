@@ -66,8 +66,11 @@ class FunctionBuilder:
     def context_pointer(self, slot: int) -> Any:
         return self.at(self.b.add(self.context, I64(slot * 8)), I64)
 
+    def warp_address(self, slot: int) -> Any:
+        return self.b.add(self.warp, I64(slot * 8))
+
     def warp_pointer(self, slot: int) -> Any:
-        return self.at(self.b.add(self.warp, I64(slot * 8)), I64)
+        return self.at(self.warp_address(slot), I64)
 
     def add_to(self, pointer: Any, amount: Any) -> None:
         self.b.store(self.b.add(self.b.load(pointer), amount), pointer)
