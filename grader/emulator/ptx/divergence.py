@@ -52,7 +52,9 @@ class DivergenceAnalysis:
         self.varying: set[str] = set()
         self.contested: set[str] = set()
         self.regions: dict[int, tuple[set[int], int]] = {}
-        """Divergent branch → the blocks in which lanes may be apart, and where they have reconverged, or EXIT."""
+        """Divergent branch → the blocks on its sides, where lanes may be apart, and where they have reconverged, or EXIT."""
+        self.apart: set[int] = set()
+        """Other blocks in which lanes may be apart, those behind the joins of branches that do not reconverge there."""
         self.bypassed: dict[int, set[int]] = {}
         """Block → the blocks behind the barriers that lanes have gone past, who come there while others wait."""
         uniform = _computed(blocks, self.varying, rows_uniform)
@@ -74,9 +76,9 @@ class DivergenceAnalysis:
         region = set().union(*sides)
         self._note_barriers(region, join)
         if rotates or (join != EXIT and any(index >= join for index in region)):
-            following, defined = self._behind(join)
-            self.regions[branch.index] = region | following, EXIT
-            self.contested |= self._defined_in(region) | defined
+            self.regions[branch.index] = region, EXIT
+            self.contested |= self._defined_in(region)
+            self._part_behind(join)
         else:
             self.regions[branch.index] = region, join
             self.contested |= self._contested(targets, sides, join)
@@ -115,6 +117,14 @@ class DivergenceAnalysis:
     def _defined_in(self, region: set[int]) -> set[str]:
         return set().union(*(self.defined[index] for index in region))
 
+    def _part_behind(self, join: int) -> None:
+        """Notes that lanes may be apart anywhere behind `join`."""
+        if join == EXIT or join in self.apart:  # with all that follows it
+            return
+        following, defined = self._behind(join)
+        self.apart |= following
+        self.contested |= defined
+
     def _behind(self, join: int) -> tuple[set[int], set[str]]:
         """The blocks from `join` to the exit, and the registers defined there: branches share their joins."""
         if join not in self._found_behind:
@@ -143,7 +153,7 @@ class DivergenceAnalysis:
         others that are at another one, so each counts.
         """
         found: set[int] = set()
-        for index in set().union(*(region for region, _ in self.regions.values())):
+        for index in self.apart.union(*(region for region, _ in self.regions.values())):
             reconverged: Operand | None = None
             for inst in self.blocks[index].instructions:
                 mask = membermask(inst)
