@@ -16,6 +16,9 @@ from grader.emulator.target import PREFIX
 
 KERNEL_SYMBOL = "warp_kernel"
 
+MOST_POOLED = 1024
+"""So many different constants are left to LLVM, which compares each use of one with all that a function has had."""
+
 _ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 """PTX's rounding modes → the numbers that C's FLT_ROUNDS and LLVM give them."""
 
@@ -27,6 +30,8 @@ class FunctionBuilder:
         self.module = ir.Module(name)
         self.function = ir.Function(self.module, ir.FunctionType(I64, [I64, I64]), KERNEL_SYMBOL)
         self.b = ir.IRBuilder(self.function, self.function.append_basic_block("entry"))
+        self._pooled: set[tuple[Any, str]] = set()
+        """The constants that were splatted."""
         self.block_count = block_count
         """Basic blocks of the kernel."""
         self.context, self.warp = self.function.args
@@ -54,6 +59,12 @@ class FunctionBuilder:
     def new_block(self, name: str = "") -> Any:
         """A further basic block of LLVM's."""
         return self.function.append_basic_block(name)
+
+    def continue_in_new_block(self) -> None:
+        """What follows stands in a block of its own, with nothing but a jump between."""
+        behind = self.new_block()
+        self.b.branch(behind)
+        self.b.position_at_end(behind)
 
     # -- memory -----------------------------------------------------------------------------------------------
     def at(self, address: Any, llvm_type: Any) -> Any:
@@ -89,7 +100,10 @@ class FunctionBuilder:
             return value
         vector = ir.VectorType(value.type, LANES)
         if isinstance(value, ir.Constant):
-            return value.splat(vector)
+            self._pooled.add((value.type, value.ref))
+            if len(self._pooled) <= MOST_POOLED:
+                return value.splat(vector)
+            value = self.b.load(self.module.in_memory(value))
         one = self.b.insert_element(ir.Constant(vector, ir.Undefined), value, I32(0))
         return self.b.shuffle_vector(one, ir.Constant(vector, ir.Undefined),
                                      ir.Constant(ir.VectorType(I32, LANES), None))  # fmt: skip

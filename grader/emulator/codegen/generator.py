@@ -11,6 +11,9 @@ from grader.emulator.codegen.values import I64
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.ptx.tree import Instruction
 
+MOST_TOGETHER = 1000
+"""Instructions of PTX in one block of LLVM's, for which LLVM takes time that grows with their square."""
+
 Watch = UndefinedLanes | UnfinishedProducts
 
 
@@ -26,7 +29,9 @@ def generate(plan: KernelPlan) -> str:
         control_flow.begin(block)
         for one in watched:
             one.begin_block()
-        for inst in block.instructions:
+        for number, inst in enumerate(block.instructions):
+            if number and number % MOST_TOGETHER == 0:
+                e.continue_in_new_block()
             _instruction(e, watched, inst)
         if block.terminator:
             e.begin(block.terminator)

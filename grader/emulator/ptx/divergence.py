@@ -52,7 +52,7 @@ class DivergenceAnalysis:
         self.varying: set[str] = set()
         self.contested: set[str] = set()
         self.regions: dict[int, tuple[set[int], int]] = {}
-        """Divergent branch → the blocks on its sides, where lanes may be apart, and where they have reconverged, or EXIT."""
+        """Divergent branch → its sides, where lanes may be apart, and where they have reconverged, or EXIT."""
         self.apart: set[int] = set()
         """Other blocks in which lanes may be apart, those behind the joins of branches that do not reconverge there."""
         self.bypassed: dict[int, set[int]] = {}

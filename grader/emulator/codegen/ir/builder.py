@@ -25,9 +25,20 @@ class Module:
         self.name = name
         self.globals: dict[str, Function] = {}
         """Functions by their names."""
+        self.numbers: dict[tuple[Type, str], Value] = {}
+        """Constants in memory: pointers to them."""
+
+    def in_memory(self, constant: Constant) -> Value:
+        """A pointer to a constant."""
+        key = constant.type, constant.ref
+        if key not in self.numbers:
+            self.numbers[key] = Value(constant.type.as_pointer(), f"@number.{len(self.numbers)}")
+        return self.numbers[key]
 
     def __str__(self) -> str:
-        return "\n".join([*(line for made in self.globals.values() for line in made.text()), _WEIGHTS, ""])
+        numbers = [f"{at.ref} = internal constant {kind} {ref}" for (kind, ref), at in self.numbers.items()]
+        functions = (line for made in self.globals.values() for line in made.text())
+        return "\n".join([*numbers, *functions, _WEIGHTS, ""])
 
 
 class Block:
