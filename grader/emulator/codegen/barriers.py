@@ -64,5 +64,5 @@ class BarrierBuilder:
             return I64(0)
         value = e.read(operand, "u32", vector=not e.is_uniform(operand))
         if is_vector(value):
-            value = b.extract_element(value, b.cttz(e.mask, I1(1)))
+            value = b.extract_element(value, e.intrinsic("llvm.cttz", e.mask, I1(1)))
         return b.sext(value, I64)

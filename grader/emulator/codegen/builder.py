@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.values import F32, F64, I1, I8, I32, I64, element_of, is_vector, shaped, suffix
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import LANES
 from grader.emulator.target import PREFIX
 
 KERNEL_SYMBOL = "warp_kernel"
+
+MOST_POOLED = 1024
+"""So many different constants are left to LLVM, which compares each use of one with all that a function has had."""
 
 _ROUNDING = {"rz": 0, "rn": 1, "rp": 2, "rm": 3}
 """PTX's rounding modes → the numbers that C's FLT_ROUNDS and LLVM give them."""
@@ -25,9 +27,11 @@ class FunctionBuilder:
     """The function KERNEL_SYMBOL: int64 (int64 context, int64 warp), which runs one warp."""
 
     def __init__(self, name: str, block_count: int) -> None:
-        self.module = ir.Module(name=name)
+        self.module = ir.Module(name)
         self.function = ir.Function(self.module, ir.FunctionType(I64, [I64, I64]), KERNEL_SYMBOL)
-        self.b = ir.IRBuilder(self.function.append_basic_block("entry"))
+        self.b = ir.IRBuilder(self.function, self.function.append_basic_block("entry"))
+        self._pooled: set[tuple[Any, str]] = set()
+        """The constants that were splatted."""
         self.block_count = block_count
         """Basic blocks of the kernel."""
         self.context, self.warp = self.function.args
@@ -50,18 +54,17 @@ class FunctionBuilder:
 
     def _buffer(self, nbytes: int) -> Any:
         """The address of so many bytes."""
-        slot = self.b.alloca(ir.ArrayType(I8, nbytes))
-        slot.align = 128
-        return self.b.ptrtoint(slot, I64)
-
-    def entry_slot(self, kind: Any) -> Any:
-        """A variable on the stack, made once at the function's entry."""
-        with self.b.goto_entry_block():
-            return self.b.alloca(kind)
+        return self.b.ptrtoint(self.b.alloca(ir.ArrayType(I8, nbytes), align=128), I64)
 
     def new_block(self, name: str = "") -> Any:
         """A further basic block of LLVM's."""
         return self.function.append_basic_block(name)
+
+    def continue_in_new_block(self) -> None:
+        """What follows stands in a block of its own, with nothing but a jump between."""
+        behind = self.new_block()
+        self.b.branch(behind)
+        self.b.position_at_end(behind)
 
     # -- memory -----------------------------------------------------------------------------------------------
     def at(self, address: Any, llvm_type: Any) -> Any:
@@ -74,20 +77,21 @@ class FunctionBuilder:
     def context_pointer(self, slot: int) -> Any:
         return self.at(self.b.add(self.context, I64(slot * 8)), I64)
 
+    def warp_address(self, slot: int) -> Any:
+        return self.b.add(self.warp, I64(slot * 8))
+
     def warp_pointer(self, slot: int) -> Any:
-        return self.at(self.b.add(self.warp, I64(slot * 8)), I64)
+        return self.at(self.warp_address(slot), I64)
 
     def add_to(self, pointer: Any, amount: Any) -> None:
         self.b.store(self.b.add(self.b.load(pointer), amount), pointer)
 
     def load_vector(self, address: Any, element: Any) -> Any:
         """32 elements at a 128-byte aligned address."""
-        value = self.b.load(self.at(address, ir.VectorType(element, LANES)))
-        value.align = 64
-        return value
+        return self.b.load(self.at(address, ir.VectorType(element, LANES)), align=64)
 
     def store_vector(self, value: Any, address: Any) -> None:
-        self.b.store(value, self.at(address, value.type)).align = 64
+        self.b.store(value, self.at(address, value.type), align=64)
 
     # -- values -----------------------------------------------------------------------------------------------
     def splat(self, value: Any) -> Any:
@@ -95,8 +99,11 @@ class FunctionBuilder:
         if is_vector(value):
             return value
         vector = ir.VectorType(value.type, LANES)
-        if isinstance(value, ir.Constant) and not isinstance(value, ir.FormattedConstant):
-            return ir.Constant(vector, [value] * LANES)
+        if isinstance(value, ir.Constant):
+            self._pooled.add((value.type, value.ref))
+            if len(self._pooled) <= MOST_POOLED:
+                return value.splat(vector)
+            value = self.b.load(self.module.in_memory(value))
         one = self.b.insert_element(ir.Constant(vector, ir.Undefined), value, I32(0))
         return self.b.shuffle_vector(one, ir.Constant(vector, ir.Undefined),
                                      ir.Constant(ir.VectorType(I32, LANES), None))  # fmt: skip
@@ -161,16 +168,16 @@ class FunctionBuilder:
         full = f"{name}.{mode}.{suffix(kind)}.{suffix(given)}"
         known = self.module.globals.get(full)
         if known is None:
-            known = ir.Function(self.module, ir.FunctionType(kind, [a.type for a in arguments]), full)
-            known.linkage = "internal"
+            of = ir.FunctionType(kind, [a.type for a in arguments])
+            known = ir.Function(self.module, of, full, internal=True)
             self._define_rounded(known, name, mode)
         return self.b.call(known, arguments)
 
     def _define_rounded(self, function: Any, name: str, mode: str) -> None:
         kind, given = function.function_type.return_type, function.args[0].type
         types = [kind] if kind == given else [kind, given]
-        words = [ir.MetaDataString(self.module, word) for word in ("round.dynamic", "fpexcept.strict")]
-        b = ir.IRBuilder(function.append_basic_block())
+        words = [ir.Metadata(word) for word in ("round.dynamic", "fpexcept.strict")]
+        b = ir.IRBuilder(function, function.append_basic_block())
         change = self._declared("llvm.set.rounding", ir.FunctionType(ir.VoidType(), [I32]))
         operation = self._declared(
             "llvm.experimental.constrained." + ".".join([name, *map(suffix, types)]),
@@ -191,9 +198,8 @@ class FunctionBuilder:
         full = ".".join([name, *map(suffix, types)])
         known = self.module.globals.get(full)
         if known is None:
-            known = ir.Function(self.module, ir.FunctionType(types[0], types), full)
-            known.linkage = "internal"
-            outer, self.b = self.b, ir.IRBuilder(known.append_basic_block())
+            known = ir.Function(self.module, ir.FunctionType(types[0], types), full, internal=True)
+            outer, self.b = self.b, ir.IRBuilder(known, known.append_basic_block())
             self.b.ret(compute(*known.args))
             self.b = outer
         return self.b.call(known, arguments)

@@ -113,7 +113,7 @@ class ControlFlowBuilder:
         e, b = self.e, self.b
         base = b.add(e.counts_base, I64(block.index * 16))
         e.add_to(e.at(base, I64), I64(1))
-        e.add_to(e.at(b.add(base, I64(8)), I64), b.ctpop(e.mask))
+        e.add_to(e.at(b.add(base, I64(8)), I64), e.intrinsic("llvm.ctpop", e.mask))
         budget = e.context_pointer(layout.BUDGET)
         count = len(block.instructions) + (block.terminator is not None)
         left = b.sub(b.load(budget), I64(max(count, 1)))
@@ -210,7 +210,7 @@ class ControlFlowBuilder:
         """Picks the lowest block with lanes pending; without any, the warp is done or waits at a barrier."""
         e, b = self.e, self.b
         b.position_at_end(self.dispatch)
-        chosen = e.entry_slot(I64)
+        chosen = e.b.alloca(I64)
         run = e.new_block("run")
         if e.plan.may_spin:
             self._take_turns(chosen, run)
@@ -259,8 +259,6 @@ class ControlFlowBuilder:
         self.reconvergence.before(index)
         self.pending.take(index)
         unreachable = self.e.new_block()
-        switch = self.b.switch(index, unreachable)
-        for target, body in enumerate(self.bodies):
-            switch.add_case(I64(target), body)
+        self.b.switch(index, unreachable, self.bodies)
         self.b.position_at_end(unreachable)
         self.b.unreachable()

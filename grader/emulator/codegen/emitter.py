@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.builder import FunctionBuilder
 from grader.emulator.codegen.special_registers import read_special
 from grader.emulator.codegen.values import (
@@ -258,7 +257,7 @@ class Emitter(FunctionBuilder):
             if operand.bits is None:
                 return ir.Constant(kind, float(operand.value))
             integer = I32 if kind == F32 else I64
-            return ir.Constant(integer, operand.bits).bitcast(kind)
+            return integer(operand.bits).bitcast(kind)
         if operand.bits is not None:
             return ir.Constant(kind, operand.bits)
         return ir.Constant(kind, int(operand.value) % (1 << kind.width))

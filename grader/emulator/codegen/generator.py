@@ -11,6 +11,9 @@ from grader.emulator.codegen.values import I64
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.ptx.tree import Instruction
 
+MOST_TOGETHER = 1000
+"""Instructions of PTX in one block of LLVM's, for which LLVM takes time that grows with their square."""
+
 Watch = UndefinedLanes | UnfinishedProducts
 
 
@@ -26,7 +29,9 @@ def generate(plan: KernelPlan) -> str:
         control_flow.begin(block)
         for one in watched:
             one.begin_block()
-        for inst in block.instructions:
+        for number, inst in enumerate(block.instructions):
+            if number and number % MOST_TOGETHER == 0:
+                e.continue_in_new_block()
             _instruction(e, watched, inst)
         if block.terminator:
             e.begin(block.terminator)
@@ -44,7 +49,7 @@ def _instruction(e: Emitter, watched: list[Watch], inst: Instruction) -> None:
     e.begin(inst)
     if e.guard is not None:
         counter = e.at(e.b.add(e.lane_counts_base, I64(e.plan.guarded[id(inst)] * 8)), I64)
-        e.add_to(counter, e.b.ctpop(e.active_mask()))
+        e.add_to(counter, e.intrinsic("llvm.ctpop", e.active_mask()))
     for one in watched:
         one.begin(inst)
     handle(e, inst)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.values import I1, I32, I64
+from grader.emulator.codegen.values import I1, I32, I64, constant
 from grader.emulator.ptx.basic_blocks import EXIT
 from grader.emulator.runtime import layout
 
@@ -27,15 +26,25 @@ class PendingMasks:
         self.summary = self._word(I32(0)) if self.single else b.alloca(self.summary_type, name="summary")
         b.store(self.summary_type(0), self.summary)
         for number in range(self.count):
-            bits: Any = I64(0)
-            for index in range(number * 64, min(e.block_count, number * 64 + 64)):
-                some = b.icmp_unsigned("!=", b.load(e.mask_pointer(index)), I64(0))
-                bits = b.or_(bits, b.shl(b.zext(some, I64), I64(index - number * 64)))
+            bits = self._some_pending(number * 64, min(e.block_count, number * 64 + 64))
             b.store(bits, self._word(I32(number)))
             self._note(b.icmp_unsigned("!=", bits, I64(0)), number)
 
+    def _some_pending(self, first: int, end: int) -> Any:
+        """A bit for each of up to 64 blocks: whether lanes are pending there when the warp's code begins."""
+        e, b = self.e, self.e.b
+        if end - first == 64:
+            start = e.warp_address(layout.W_MASKS + first)
+            masks = b.load(e.at(start, ir.VectorType(I64, 64)), align=8)
+            return b.bitcast(b.icmp_unsigned("!=", masks, constant(masks, 0)), I64)
+        bits: Any = I64(0)
+        for index in range(first, end):
+            some = b.icmp_unsigned("!=", b.load(e.mask_pointer(index)), I64(0))
+            bits = b.or_(bits, b.shl(b.zext(some, I64), I64(index - first)))
+        return bits
+
     def _word(self, number: Any) -> Any:
-        return self.e.b.gep(self.words, [I32(0), number])
+        return self.e.b.element(self.words, number)
 
     def _note(self, some: Any, number: int) -> None:
         """Sets a word's bit in the summary where it has `some`."""
@@ -52,11 +61,11 @@ class PendingMasks:
     def lowest(self) -> Any:
         """The lowest block with lanes pending, where there are any."""
         b = self.e.b
-        number = b.cttz(b.load(self.summary), I1(0))
+        number = self.e.intrinsic("llvm.cttz", b.load(self.summary), I1(0))
         if self.single:
             return number
         number = b.trunc(number, I32)
-        inside = b.cttz(b.load(self._word(number)), I1(0))
+        inside = self.e.intrinsic("llvm.cttz", b.load(self._word(number)), I1(0))
         return b.add(b.shl(b.zext(number, I64), I64(6)), inside)
 
     def add(self, target: int, mask: Any) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.builder import FunctionBuilder
 from grader.emulator.codegen.values import I32, I64
 from grader.emulator.ptx.plan import RESERVED, KernelPlan

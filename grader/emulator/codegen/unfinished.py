@@ -72,7 +72,7 @@ class UnfinishedProducts:
         """How sums of a wgmma are noted: -2 less the number of fences, which their value is there since."""
         return self.e.b.sub(I64(-2), self._counter(layout.W_PRODUCT_FENCES))
 
-    def _there_since(self, inst: Instruction, taken: list[str]) -> Any:
+    def _there_since(self, inst: Instruction, taken: Iterable[str]) -> Any:
         """How many fences there had been when a result could be computed at the earliest."""
         b = self.e.b
         if is_move(inst):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.runtime.layout import LANES
 
 I1, I8, I16, I32, I64 = (ir.IntType(n) for n in (1, 8, 16, 32, 64))
@@ -47,8 +46,6 @@ def shaped(element: Any, like: Any) -> Any:
 
 def constant(like: Any, value: int | float) -> Any:
     """A constant of the type of the value `like`, in all its lanes."""
-    if isinstance(like.type, ir.VectorType):
-        return ir.Constant(like.type, [ir.Constant(like.type.element, value)] * LANES)
     return ir.Constant(like.type, value)
 
 

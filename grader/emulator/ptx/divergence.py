@@ -48,16 +48,20 @@ class DivergenceAnalysis:
         self.defined = [
             {name for inst in block.instructions for name in destinations(inst)} for block in blocks
         ]
+        self._found_behind: dict[int, tuple[set[int], set[str]]] = {}
         self.varying: set[str] = set()
         self.contested: set[str] = set()
         self.regions: dict[int, tuple[set[int], int]] = {}
-        """Divergent branch → the blocks in which lanes may be apart, and where they have reconverged, or EXIT."""
+        """Divergent branch → its sides, where lanes may be apart, and where they have reconverged, or EXIT."""
+        self.apart: set[int] = set()
+        """Other blocks in which lanes may be apart, those behind the joins of branches that do not reconverge there."""
         self.bypassed: dict[int, set[int]] = {}
         """Block → the blocks behind the barriers that lanes have gone past, who come there while others wait."""
+        uniform = _computed(blocks, self.varying, rows_uniform)
         changed = True
         while changed:
             before = len(self.varying) + len(self.contested) + len(self.regions)
-            _spread(blocks, self.varying, rows_uniform)
+            uniform = _spread(uniform, self.varying)
             for block in blocks:
                 if block.index not in self.regions and _diverges(block, self.varying):
                     self._add_region(block, rotates)
@@ -72,9 +76,9 @@ class DivergenceAnalysis:
         region = set().union(*sides)
         self._note_barriers(region, join)
         if rotates or (join != EXIT and any(index >= join for index in region)):
-            region |= reachable(self.blocks, join, EXIT) if join != EXIT else set()
             self.regions[branch.index] = region, EXIT
             self.contested |= self._defined_in(region)
+            self._part_behind(join)
         else:
             self.regions[branch.index] = region, join
             self.contested |= self._contested(targets, sides, join)
@@ -84,8 +88,8 @@ class DivergenceAnalysis:
         barriers = {index for index in region if (end := self.blocks[index].terminator) and is_barrier(end)}
         if join == EXIT or not barriers:
             return
-        following = reachable(self.blocks, join, EXIT)
-        self.contested |= self._defined_in(following)
+        following, defined = self._behind(join)
+        self.contested |= defined
         if not self._may_be_return(region, following):
             ends = [self.blocks[index] for index in barriers]
             aligned = {b.successors[0] for b in ends if b.terminator and is_aligned(b.terminator)}
@@ -113,6 +117,21 @@ class DivergenceAnalysis:
     def _defined_in(self, region: set[int]) -> set[str]:
         return set().union(*(self.defined[index] for index in region))
 
+    def _part_behind(self, join: int) -> None:
+        """Notes that lanes may be apart anywhere behind `join`."""
+        if join == EXIT or join in self.apart:  # with all that follows it
+            return
+        following, defined = self._behind(join)
+        self.apart |= following
+        self.contested |= defined
+
+    def _behind(self, join: int) -> tuple[set[int], set[str]]:
+        """The blocks from `join` to the exit, and the registers defined there: branches share their joins."""
+        if join not in self._found_behind:
+            following = reachable(self.blocks, join, EXIT)
+            self._found_behind[join] = following, self._defined_in(following)
+        return self._found_behind[join]
+
     def _contested(self, targets: list[int], sides: list[set[int]], join: int) -> set[str]:
         """Registers that lanes on one side of a branch may overwrite while the others need them."""
         contested = self._defined_in(set().union(*sides)) & self.live_in[join] if join != EXIT else set()
@@ -134,7 +153,7 @@ class DivergenceAnalysis:
         others that are at another one, so each counts.
         """
         found: set[int] = set()
-        for index in set().union(*(region for region, _ in self.regions.values())):
+        for index in self.apart.union(*(region for region, _ in self.regions.values())):
             reconverged: Operand | None = None
             for inst in self.blocks[index].instructions:
                 mask = membermask(inst)
@@ -161,16 +180,26 @@ def _takes(inst: Instruction) -> bool:
     )
 
 
-def _spread(blocks: list[Block], varying: set[str], rows_uniform: bool) -> None:
-    """Adds every register computed from a varying one, or by an instruction that differs from lane to lane."""
-    uniform = []  # what each instruction writes, and what has to vary for that to
+_Computed = list[tuple[tuple[str, ...], frozenset[str]]]
+"""What instructions write, and what has to vary for that to."""
+
+
+def _computed(blocks: list[Block], varying: set[str], rows_uniform: bool) -> _Computed:
+    """Adds every register that an instruction writes which differs from lane to lane; what the other instructions
+    compute."""
+    found = []
     for block in blocks:
         for inst in block.instructions:
             written = destinations(inst)
             if _varies(inst, rows_uniform):
                 varying.update(written)
             elif written:
-                uniform.append((written, frozenset((*sources(inst), *written))))
+                found.append((written, frozenset((*sources(inst), *written))))
+    return found
+
+
+def _spread(uniform: _Computed, varying: set[str]) -> _Computed:
+    """Adds every register computed from a varying one; what is uniform still."""
     changed = True
     while changed:
         changed = False
@@ -182,6 +211,7 @@ def _spread(blocks: list[Block], varying: set[str], rows_uniform: bool) -> None:
                 varying.update(written)  # all or none: one instruction is done by lanes or once for all
                 changed = True
         uniform = still
+    return uniform
 
 
 def _varies(inst: Instruction, rows_uniform: bool) -> bool:

@@ -20,14 +20,14 @@ _SPECIAL = frozenset(
 
 def is_special(name: str) -> bool:
     """%tid.x, %laneid and the like: read-only registers that the machine supplies."""
-    return name.startswith("%") and ("." in name or name[1:] in _SPECIAL)
+    return name[0] == "%" and ("." in name or name[1:] in _SPECIAL)
 
 
 def names_in(operand: Operand | None) -> list[str]:
     """The registers in an operand, special ones included."""
+    if type(operand) is Reg:  # most are, and `match` is slow
+        return [operand.name]
     match operand:
-        case Reg(name):
-            return [name]
         case Mem(base, _, coordinates):
             return [name for part in (base, *coordinates) for name in names_in(part)]
         case Vec(items):
@@ -42,16 +42,26 @@ def names_in(operand: Operand | None) -> list[str]:
 
 def registers_of(operand: Operand | None) -> list[str]:
     """The registers in an operand but for special ones."""
+    if type(operand) is Imm:
+        return []
     return [name for name in names_in(operand) if name != "_" and not is_special(name)]
 
 
-def destinations(inst: Instruction) -> list[str]:
+def destinations(inst: Instruction) -> tuple[str, ...]:
     """Registers the instruction writes."""
-    return registers_of(inst.operands[0]) if _has_destination(inst) else []
+    if inst.written is None:
+        inst.written = tuple(registers_of(inst.operands[0])) if _has_destination(inst) else ()
+    return inst.written
 
 
-def sources(inst: Instruction) -> list[str]:
+def sources(inst: Instruction) -> tuple[str, ...]:
     """Registers the instruction reads, its guard included; a guarded write also reads the old value."""
+    if inst.taken is None:
+        inst.taken = tuple(_sources(inst))
+    return inst.taken
+
+
+def _sources(inst: Instruction) -> list[str]:
     start = 1 if _has_destination(inst) else 0
     names = [name for operand in inst.operands[start:] for name in registers_of(operand)]
     if inst.predicate:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx.instructions import destinations, sources
-from grader.emulator.ptx.tree import Function, Instruction, Mem, Module, Operand, Sym, Vec
+from grader.emulator.ptx.tree import Function, Imm, Instruction, Mem, Module, Operand, Reg, Sym, Vec
 
 
 def symbols_in(inst: Instruction) -> list[str]:
     """The variables, functions and labels that an instruction names."""
-    return [name for operand in inst.operands for name in _named(operand)]
+    return [
+        name
+        for operand in inst.operands
+        if type(operand) is not Reg and type(operand) is not Imm  # which most are
+        for name in _named(operand)
+    ]
 
 
 def _named(operand: Operand) -> list[str]:

@@ -29,8 +29,11 @@ class PostdominatorTree:
 
     def immediate(self, index: int) -> int:
         """The nearest strict post-dominator: the one that all the others post-dominate."""
-        candidates = [i for i in range(self.count) if i != index and self.sets[index] >> i & 1]
-        for candidate in candidates:
-            if all(self.sets[candidate] >> other & 1 for other in candidates):
+        others = self.sets[index] & ((1 << self.count) - 1) & ~(1 << index)
+        rest = others
+        while rest:
+            candidate = (rest & -rest).bit_length() - 1
+            if self.sets[candidate] & others == others:
                 return candidate
+            rest &= rest - 1
         return EXIT

@@ -82,6 +82,11 @@ class Instruction:
     """The guarding register and whether the guard is negated."""
     ptx_line: int
     source_line: int
+    written: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    """What instructions.destinations has found: passes ask for it a dozen times, and no pass changes the registers of
+    an instruction; `replace` forgets it."""
+    taken: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    """The same of instructions.sources."""
 
     @cached_property
     def parts(self) -> list[str]:

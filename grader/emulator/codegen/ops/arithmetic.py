@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.registry import Op, op
 from grader.emulator.codegen.values import I1, I8, I16, I32, constant, element_of, shaped, width_of

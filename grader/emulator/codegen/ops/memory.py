@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.arithmetic import extend
 from grader.emulator.codegen.ops.half import HALVES
@@ -131,9 +130,7 @@ def _load_parameter(e: Emitter, memory: Mem, kind: str, count: int) -> None:
     start = e.b.add(e.context_slot(PARAM_HOST), e.b.add(e.address_of(memory.base.name), I64(memory.offset)))
     for index, target in enumerate(_targets(e, count)):
         pointer = e.at(e.b.add(start, I64(index * TYPE_BYTES[kind])), scalar_type(kind))
-        value = e.b.load(pointer)
-        value.align = 1
-        e.write(target, value, kind)
+        e.write(target, e.b.load(pointer, align=1), kind)
 
 
 def _load_uniform(e: Emitter, site: Site, memory: Operand, how: int) -> None:
@@ -144,16 +141,15 @@ def _load_uniform(e: Emitter, site: Site, memory: Operand, how: int) -> None:
     name = names.get(site.space, "access_global_uniform")
     where = address(e, memory, vector=False)
     element = scalar_type(kind)
-    results = [e.entry_slot(element) for _ in range(count)]
+    results = [e.b.alloca(element) for _ in range(count)]
     for slot in results:
         e.b.store(ir.Constant(element, None), slot)
     with e.where_active() as mask:
         host = e.call(name, e.context, e.site_address(), where, mask, I64(width), I64(how))
         with e.b.if_then(e.b.icmp_unsigned("!=", host, I64(0)), likely=True):
             for index, slot in enumerate(results):
-                value = e.b.load(e.at(e.b.add(host, I64(index * TYPE_BYTES[kind])), element))
-                value.align = 1
-                e.b.store(value, slot)
+                value = e.at(e.b.add(host, I64(index * TYPE_BYTES[kind])), element)
+                e.b.store(e.b.load(value, align=1), slot)
     for target, slot in zip(_targets(e, count), results, strict=True):
         e.write(target, e.b.load(slot), kind)
 

@@ -111,7 +111,7 @@ def wait_for_phase(e: Emitter, block: int) -> Any:
     types=("b64",), operands=(3, 4))  # fmt: skip
 def test_wait(e: Emitter, o: Op) -> None:
     """A fourth operand says how long a try_wait may take: as long as it has to."""
-    result = e.entry_slot(I64)
+    result = e.b.alloca(I64)
     e.b.store(I64(0), result)
     _prepare_wait(e, parity=o.has("parity"))
     with e.where_active() as mask:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.compare import comparison
 from grader.emulator.codegen.ops.registry import Op, op

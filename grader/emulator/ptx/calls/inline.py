@@ -105,9 +105,7 @@ class _Inliner:
             if isinstance(item, Label):
                 self.out.body.append(Label(names.get(item.name, item.name)))
                 continue
-            inst = replace(item, operands=tuple(_rename(o, names) for o in item.operands))
-            if inst.predicate:
-                inst.predicate = (names.get(inst.predicate[0], inst.predicate[0]), inst.predicate[1])
+            inst = item if entry else _renamed(item, names)
             name = inst.parts[0]
             if name == "call":
                 self.call(inst, stack, fn)
@@ -361,6 +359,16 @@ def _pieces(function: Function, param: str) -> list[tuple[int, int]]:
                 count = max(len(o.items) if isinstance(o, Vec) else 1 for o in item.operands)
                 found |= {(memory.offset + i * size, size) for i in range(count)}
     return sorted(found)
+
+
+def _renamed(inst: Instruction, names: dict[str, str]) -> Instruction:
+    """A copy with other names."""
+    guard = inst.predicate
+    return replace(
+        inst,
+        operands=tuple(_rename(operand, names) for operand in inst.operands),
+        predicate=guard and (names.get(guard[0], guard[0]), guard[1]),
+    )
 
 
 def _rename(operand: Operand, names: dict[str, str]) -> Operand:

@@ -54,7 +54,7 @@ def observed(inst: Instruction) -> list[str]:
     if name in ("bra", "brx", "ret", "exit", "trap"):
         return [*guard, *(register for operand in inst.operands for register in registers_of(operand))]
     if name in ("st", "red", "call", "stmatrix"):
-        return sources(inst)
+        return [*sources(inst)]
     if name == "atom":
         return [*guard, *(register for operand in inst.operands[1:] for register in registers_of(operand))]
     addresses = [register for o in inst.operands if isinstance(o, Mem) for register in names_in(o)]

@@ -16,6 +16,9 @@ import pytest
 from emulated import Array, Bench, apply, check, floats, pairs, triples
 from exactly import DOUBLE, NEAREST, SINGLE, Format, fused, rounded
 
+from grader.emulator.codegen.builder import MOST_POOLED
+from grader.emulator.codegen.generator import MOST_TOGETHER
+
 KINDS = {"f32": np.float32, "f64": np.float64}
 FORMATS = {"f32": SINGLE, "f64": DOUBLE}
 DIRECTED = ["rz", "rm", "rp"]
@@ -251,3 +254,13 @@ def test_constants(bench: Bench) -> None:
     wide = floats(np.float64)
     check(bench, "add.f64 %d, %a, 0dBFB999999999999A;", wide, expected=wide - 0.1)
     check(bench, "mul.f64 %d, %a, -1.5e3;", wide, expected=wide * -1500.0)
+
+
+def test_more_instructions_and_constants_than_llvm_is_given_together(bench: Bench) -> None:
+    a = floats()[:64]
+    constants = np.linspace(-8, 8, MOST_POOLED + MOST_TOGETHER, dtype=np.float32)
+    lines = [f"add.rn.f32 %d, %d, 0f{bits:08X};" for bits in constants.view(np.uint32)]
+    expected = a.copy()
+    for constant in constants:
+        expected = expected + constant
+    check(bench, "\n".join(["mov.f32 %d, %a;", *lines]), a, expected=expected)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from llvmlite import ir
-
+from grader.emulator.codegen import ir
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops.memory import address, allowed_lanes, scatter
 from grader.emulator.codegen.ops.registry import Op, op
