@@ -76,7 +76,7 @@ HELPERS = {
 }
 CLOSED = {"emulator.codegen.ops.registry.handle"}
 """What these call is not shown: it differs from instruction to instruction."""
-BY_THE_CLOCK = {"sandbox.start.takes_more"}
+BY_THE_CLOCK = {"sandbox.start.takes_more", "emulator.machine.worker.Workers.others"}
 """Not shown, since they are called where something takes long."""
 
 

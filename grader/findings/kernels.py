@@ -242,10 +242,18 @@ def _barrier(finding: Finding) -> str:
     if finding.arrivals:
         return _arrivals(finding.arrivals, finding)
     if finding.other is None:
-        return f"only some threads of a warp reach the barrier in line {finding.line} while the others are elsewhere"
-    lines = finding.line, finding.other.line
-    both = f"lines {lines[0]} and {lines[1]}" if lines[0] != lines[1] else f"two of them in line {lines[0]}"
-    return f"threads of one block wait at different barriers ({both})"
+        place = f"the barrier in line {finding.line}" if finding.line else "a barrier"
+        return f"only some threads of a warp reach {place} while the others are elsewhere"
+    return f"threads of one block wait at different barriers{_in_lines(finding.line, finding.other.line)}"
+
+
+def _in_lines(one: int, other: int | None) -> str:
+    """Where two barriers are, as far as it is known: lines of included files are not."""
+    if one and one == other:
+        return f" (two of them in line {one})"
+    if one and other:
+        return f" (lines {one} and {other})"
+    return f" (one of them in line {one or other})" if one or other else ""
 
 
 def _arrivals(barrier: Arrivals, finding: Finding) -> str:

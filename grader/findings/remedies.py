@@ -50,7 +50,8 @@ _SYNCWARP = (
 _FENCE = "Put a __threadfence() between the store and the atomic that announces it."
 _WAIT = (
     "Put a __threadfence() between the store and the atomic or the volatile store that announces it, by the same "
-    "thread or by one that a __syncthreads() puts behind it, and let the reader wait for the announcement."
+    "thread or by one that a __syncthreads() puts behind it, and let the reader wait for the announcement "
+    "with atomic or volatile loads: a plain one the compiler may take out of the loop."
 )
 _ONE_STORE = (
     "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "

@@ -370,3 +370,14 @@ def test_every_field_of_a_result_is_in_the_book() -> None:
 )
 def test_names_of_variables_in_the_source(symbol: str, name: str | None) -> None:
     assert found_by_the_emulator.source_name(symbol) == name
+
+
+def test_barriers_whose_lines_are_not_known() -> None:
+    def told(line: int, other: int | None) -> str:
+        return message(Finding("barrier", line, 1, FIRST, other=Access(line=other, block=FIRST)))
+
+    assert told(3, 7).endswith("different barriers (lines 3 and 7)")
+    assert told(7, 7).endswith("different barriers (two of them in line 7)")
+    assert told(0, 7).endswith("different barriers (one of them in line 7)")
+    assert told(0, None).endswith("wait at different barriers")
+    assert "reach a barrier while" in message(Finding("barrier", 0, 1, FIRST))

@@ -30,8 +30,13 @@ from grader.emulator.runtime import layout
 TURN = 1 << 14
 """Warp instructions that a spinning warp executes before others of its block get their turn."""
 
-SHORT_TURN = 1 << 10
-"""The same where it may wait for another block: there may be many of them."""
+POLLS = 1 << 4
+"""The same where it does nothing but look whether another has come: as a thread on a GPU, which waits for the load of
+each look for hundreds of cycles, it looks a few times while the others work."""
+
+LOOKS = 1 << 62
+"""The bit of W_SPIN that tells that a poll gave way when its lanes came by. Next time they look, whatever the other
+lanes of the warp have executed in between: else lanes that spin beside them would keep them from it for ever."""
 
 
 class ControlFlowBuilder:
@@ -70,9 +75,16 @@ class ControlFlowBuilder:
         e, b = self.e, self.b
         spin = e.warp_pointer(layout.W_SPIN)
         together = b.icmp_unsigned("==", e.mask, e.live())
-        b.store(b.select(together, I64(0), b.load(spin)), spin)
+        spins = b.select(together, I64(0), b.load(spin))
+        b.store(spins, spin)
         spent = b.sub(b.load(self.budget_at_entry), e.context_slot(layout.BUDGET))
-        turn = SHORT_TURN if e.plan.blocks_wait else TURN
+        if block.index in e.flow.polls:
+            with b.if_then(b.icmp_signed(">", spent, I64(POLLS)), likely=False):
+                b.store(b.xor(spins, I64(LOOKS)), spin)
+                with b.if_then(b.icmp_unsigned("==", b.and_(spins, I64(LOOKS)), I64(0)), likely=False):
+                    self._suspend(block)
+            return
+        turn = layout.SHORT_TURN if e.plan.blocks_wait else TURN
         with b.if_then(b.icmp_signed(">", spent, I64(turn)), likely=False):
             self._suspend(block)
 

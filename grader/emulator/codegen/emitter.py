@@ -321,8 +321,8 @@ def register_slots(plan: KernelPlan) -> tuple[dict[str, int], int]:
         slots[name] = position
         wide = plan.flow.function.registers[name].endswith("64") and name not in plan.flow.uniform
         position += 256 if wide else 128
-    for origin, names in plan.flow.undefined.items():
-        for name in sorted(names & plan.flow.crossing()):
+    for origin, found in plan.flow.undefined.items():
+        for name in sorted(found.registers & plan.flow.crossing()):
             slots[undefined_slot(origin, name)] = position
             position += 8
     if "wgmma" in plan.uses:

@@ -1,9 +1,9 @@
 """Lanes whose value nobody has defined: those of registers never written, and of shuffles from absent lanes.
 
 For each register that may hold such a value (ptx/registers/undefined.py), a mask says in which lanes it does. It
-follows the value through arithmetic, and it is a finding where the value shows: in a store, an address, a branch, an
-argument of printf. A value that is thrown away is none, as that of the lanes beyond the end in most reductions by
-shuffles.
+follows the value through arithmetic, through shared and local memory too, and it is a finding where the value shows: in
+a store to global memory, an address, a branch, an argument of printf. A value that is thrown away is none, as that of
+the lanes beyond the end in most reductions by shuffles; nor are the items beyond the end that CUB exchanges.
 """
 
 from __future__ import annotations
@@ -11,11 +11,27 @@ from __future__ import annotations
 from typing import Any
 
 from grader.emulator.codegen.emitter import Emitter, undefined_slot
+from grader.emulator.codegen.ops.memory import address
 from grader.emulator.codegen.values import I64, constant
 from grader.emulator.ptx.basic_blocks import EXIT, Block
-from grader.emulator.ptx.instructions import destinations, is_warpgroup_product, registers_of, sources
-from grader.emulator.ptx.registers.undefined import ABSENT, UNWRITTEN, observed
-from grader.emulator.ptx.tree import Imm, Instruction, Operand, Pair
+from grader.emulator.ptx.instructions import (
+    decode_space,
+    destinations,
+    is_warpgroup_product,
+    registers_of,
+)
+from grader.emulator.ptx.registers.undefined import (
+    ABSENT,
+    UNWRITTEN,
+    computed_from,
+    exchanges,
+    loads_from,
+    observed,
+    overwrites,
+    stores_to,
+    updates,
+)
+from grader.emulator.ptx.tree import TYPE_BYTES, Imm, Instruction, Mem, Operand, Pair, Vec
 from grader.emulator.runtime import layout
 
 _KINDS = {UNWRITTEN: layout.UNWRITTEN_USED, ABSENT: layout.ABSENT_USED}
@@ -30,24 +46,38 @@ class UndefinedLanes:
 
     def __init__(self, e: Emitter) -> None:
         self.e = e
-        self.origins = {origin: names for origin, names in e.flow.undefined.items() if names}
+        found = e.flow.undefined
+        self.origins = {origin: one.registers for origin, one in found.items() if one.registers}
+        self.memory = {origin: one.memory for origin, one in found.items()}
         self.masks: dict[tuple[str, str], Any] = {}
         self.before: dict[str, Any] = {}
+        self.loaded: dict[tuple[str, str], Any] = {}
+        """Of a load, the lanes whose element was left undefined in memory."""
+        self.alone: Any = None
+        """The address of a load from shared memory that all lanes have, and the address buffer has not."""
 
     def begin_block(self) -> None:
         self.masks = {}
 
     def begin(self, inst: Instruction) -> None:
         """Before an instruction: what its operands hold, and whether that shows."""
-        self.before = {}
+        self.before, self.loaded = {}, {}
+        self.alone = self._alone(inst)
         for origin, names in self.origins.items():
-            self._check(origin, [name for name in observed(inst) if name in names])
+            self._check(origin, [name for name in observed(inst, self.memory[origin]) if name in names])
+            if updates(inst, self.memory[origin]):
+                self._update(origin, inst)
             if not names.isdisjoint(destinations(inst)):
                 self.before[origin] = self._result(origin, inst)
 
     def end(self, inst: Instruction) -> None:
         """After an instruction: what its results hold."""
         target = inst.operands[0] if inst.operands else None
+        for origin in self.origins:
+            if loads_from(inst, self.memory[origin]):
+                self._load(origin, inst)
+            elif overwrites(inst, self.memory[origin]):
+                self._leave(origin, inst)
         for origin, result in self.before.items():
             values, others = result, result
             if inst.parts[0] == "shfl":
@@ -56,7 +86,10 @@ class UndefinedLanes:
             firsts = registers_of(target.first if isinstance(target, Pair) else target)
             for name in destinations(inst):
                 if name in self.origins[origin]:
-                    self._set(origin, name, others if pair and name not in firsts else values)
+                    mask = others if pair and name not in firsts else values
+                    if (origin, name) in self.loaded:
+                        mask = self.e.b.or_(mask, self.loaded[origin, name])
+                    self._set(origin, name, mask)
 
     def store(self, block: Block) -> None:
         """At the end of a block: writes what outlives it."""
@@ -122,7 +155,7 @@ class UndefinedLanes:
         if is_warpgroup_product(inst):
             return self._of_product(origin, inst)
         guard = [inst.predicate[0], *destinations(inst)] if inst.predicate else []
-        read = [register for register in sources(inst) if register not in guard]
+        read = [register for register in computed_from(inst) if register not in guard]
         found = self._any(origin, read)
         if name in _TOGETHER:
             some = b.icmp_unsigned("!=", b.and_(found, e.active_mask()), NONE)
@@ -175,5 +208,93 @@ class UndefinedLanes:
         shown = b.and_(self._any(origin, [name for name in names if name != guard]), e.active_mask())
         if guard in names:
             shown = b.or_(shown, b.and_(self._any(origin, [guard]), e.mask))
-        with b.if_then(b.icmp_unsigned("!=", shown, NONE), likely=False):
-            e.call("note_undefined", e.context, e.site_address(), I64(_KINDS[origin]), shown)
+        self._note(origin, shown)
+
+    def _note(self, origin: str, lanes: Any) -> None:
+        e, b = self.e, self.e.b
+        with b.if_then(b.icmp_unsigned("!=", lanes, NONE), likely=False):
+            e.call("note_undefined", e.context, e.site_address(), I64(_KINDS[origin]), lanes)
+
+    # -- memory -----------------------------------------------------------------------------------------------
+    def _leave(self, origin: str, inst: Instruction) -> None:
+        """Behind a store: what it has left in memory. Where others may read that, it shows."""
+        e, b = self.e, self.e.b
+        items = [self._of(origin, item) for item in _items(inst.operands[1])]
+        active = e.active_mask()
+        some = self._left()
+        for item in items:
+            some = b.or_(some, b.and_(item, active))
+        with b.if_then(b.icmp_unsigned("!=", some, NONE), likely=False):
+            shown: Any = NONE
+            for index, item in enumerate(items):
+                shown = b.or_(shown, self._call("leave_undefined", origin, index, item))
+            if stores_to(inst, self.memory[origin]):
+                self._note(origin, shown)
+
+    def _load(self, origin: str, inst: Instruction) -> None:
+        """Behind a load: in which lanes it has found what was left so."""
+        e, b = self.e, self.e.b
+        slots = self._slots(origin, inst.operands[0])
+        with b.if_then(b.icmp_unsigned("!=", self._left(), NONE), likely=False):
+            if self.alone is not None:
+                host = b.add(self.alone, e.context_slot(layout.SHARED_HOST))
+                e.store_vector(e.splat(host), e.address_buffer)
+            for index, _, slot in slots:
+                b.store(self._call("undefined_at", origin, index), slot)
+        for _, name, slot in slots:
+            self.loaded[origin, name] = b.load(slot)
+
+    def _update(self, origin: str, inst: Instruction) -> None:
+        """In front of an atomic: what it will find shows, where that was left so; an exchange only gives it back."""
+        e, b = self.e, self.e.b
+        memory = next(operand for operand in inst.operands if isinstance(operand, Mem))
+        slots = self._slots(origin, inst.operands[0]) if exchanges(inst) else []
+        for name in registers_of(memory):  # what is loaded in the branch does not exist behind it
+            e.load_register(name)
+        with b.if_then(b.icmp_unsigned("!=", self._left(), NONE), likely=False):
+            window = layout.SHARED_WINDOW if decode_space(inst) == "generic" else 0
+            to_host = b.sub(e.context_slot(layout.SHARED_HOST), I64(window))
+            e.store_vector(b.add(address(e, memory, vector=True), e.splat(to_host)), e.address_buffer)
+            lanes = self._call("undefined_at", origin, 0)
+            for _, _, slot in slots:
+                b.store(lanes, slot)
+            if not exchanges(inst):
+                self._note(origin, lanes)
+        for _, name, slot in slots:
+            self.loaded[origin, name] = b.load(slot)
+
+    def _slots(self, origin: str, target: Operand) -> list[tuple[int, str, Any]]:
+        """Of the elements that are loaded: which, into which register, and room for the lanes that are undefined."""
+        b = self.e.b
+        found = []
+        for index, item in enumerate(_items(target)):
+            for name in registers_of(item):
+                slot = self.e.at(b.add(self.e.second_buffer, I64(index * 8)), I64)
+                b.store(NONE, slot)
+                found.append((index, name, slot))
+        return found
+
+    def _alone(self, inst: Instruction) -> Any:
+        """In front of a load: the address that all lanes have (ops/memory.py)."""
+        e = self.e
+        if not any(loads_from(inst, memory) for memory in self.memory.values()):
+            return None
+        if decode_space(inst) != "shared" or e.vector or not e.is_uniform(inst.operands[1]):
+            return None
+        return address(e, inst.operands[1], vector=False)
+
+    def _left(self) -> Any:
+        """Whether the block has left any such value."""
+        return self.e.context_slot(layout.UNDEFINED_LEFT)
+
+    def _call(self, name: str, origin: str, index: int, *more: Any) -> Any:
+        """Calls a function of runtime/spaces/undefined.py for an element of an access whose addresses, the host's, are
+        in the address buffer."""
+        e = self.e
+        nbytes = TYPE_BYTES[e.inst.parts[-1]]
+        at, number = I64(index * nbytes), I64(list(self.memory).index(origin))
+        return e.call(name, e.context, e.address_buffer, at, e.active_mask(), I64(nbytes), *more, number)
+
+
+def _items(operand: Operand) -> tuple[Operand, ...]:
+    return operand.items if isinstance(operand, Vec) else (operand,)

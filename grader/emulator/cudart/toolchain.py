@@ -180,10 +180,11 @@ def _as_report(line: str) -> str:
 
 
 def _program_first(ptx: str, source: Path) -> str:
-    """The program's own file is number 1, as it is with NVRTC: lines of other files are of no use to the reader. Paths
-    are left out."""
+    """The program's own file is number 1, as it is with NVRTC: lines of other files are of no use to the reader. Where
+    it has no code for the device, as all is in files that it includes, no file has this number. Paths are left out."""
     numbers = {Path(name).resolve(): number for number, name in _FILE.findall(ptx)}
-    own = numbers.get(source.resolve(), "1")
+    unused = str(1 + max(map(int, numbers.values()), default=0))
+    own = numbers.get(source.resolve(), unused)
     swapped = {own: "1", "1": own}
     plain = _FILE.sub(r'.file \1 "file \1"', ptx)
     return _NUMBERED.sub(lambda found: str(found[1]) + swapped.get(found[2], str(found[2])), plain)

@@ -194,10 +194,14 @@ class LaunchExecution:
         return self.plan.blocks_wait and (self.plan.may_spin or order == SWITCHED)
 
     def _residents(self, blocks: int, order: Order) -> int:
-        """How many of the blocks the device, or one multiprocessor of it, holds at a time."""
+        """How many of the blocks the device, or one multiprocessor of it, holds at a time.
+
+        A cooperative launch of more blocks than the device holds is refused: they are all there.
+        """
         threads = math.prod(self.block)
         fit = max_active_blocks(self.device, threads, self.registers, self.shared_bytes)
-        multiprocessors = 1 if order == CROWDED else self.device.attributes["multiprocessor_count"]
+        crowded = order == CROWDED and not self.workspace
+        multiprocessors = 1 if crowded else self.device.attributes["multiprocessor_count"]
         return max(1, min(blocks, fit * multiprocessors) // self.blocks) * self.blocks
 
     def _attempt(
@@ -314,7 +318,8 @@ class LaunchExecution:
             findings=found + self._trap(workers, status), blocks_run=blocks_run, grid_blocks=math.prod(self.grid),
             dram_read_bytes=32 * loaded, dram_write_bytes=32 * stored,
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
-            longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers), touched=self.found,
+            longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers),
+            longest_block=max(int(w.context[layout.LONGEST_BLOCK]) for w in workers), touched=self.found,
             shared_used_bytes=max(int(w.context[layout.SHARED_USED]) for w in workers) << self.plan.shadow_shift,
             reads_beside_writes=sum(int(w.context[layout.READS_BESIDE_WRITES]) for w in workers),
             communicates=tracked or self.plan.serial, may_wait=self.plan.may_spin and self.plan.blocks_wait,

@@ -71,7 +71,7 @@ class Kernel:
                 self.compiled[rows_uniform] = native_code(plan, self.module.digest)
         return self.compiled[rows_uniform]
 
-    @property
+    @cached_property  # each launch asks, and to plan a large kernel takes seconds
     def static_shared_bytes(self) -> int:
         """Static shared memory of a block: as ptxas reported it, else as the emulator lays it out."""
         if self.reported_shared_bytes is not None:

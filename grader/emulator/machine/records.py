@@ -309,6 +309,8 @@ class LaunchRecord:
     """Sectors stored: L1 passes every store on."""
     longest_warp: int
     """Warp instructions of the warp that executed the most."""
+    longest_block: int
+    """Those of all warps of the block that executed the most."""
     shared_used_bytes: int
     """Of its shared memory, what a block has read, or updated by atomics: the most that one did."""
     reads_beside_writes: int

@@ -67,8 +67,13 @@ class Worker:
         shared_room = (shared_bytes + 127) // 128 * 128
         queue_bytes = warps * layout.ASYNC_WARP_BYTES if "cp" in plan.uses else 0
         shadow_bytes = ((shared_bytes >> plan.shadow_shift) + 1) * 8
+        local_room, writes_bytes = local_bytes * warps * LANES, shadow_bytes
+        if any(
+            found.memory for found in plan.flow.undefined.values()
+        ):  # and what is undefined (spaces/undefined.py)
+            local_room, writes_bytes = 2 * local_room, (1 + len(plan.flow.undefined)) * shadow_bytes
         self.shared = _room(self.shared, shared_room * residents, np.uint8)
-        self.local = _room(self.local, local_bytes * warps * LANES * residents, np.uint8)
+        self.local = _room(self.local, local_room * residents, np.uint8)
         self.states = _room(self.states, state_bytes * warps * residents, np.uint8)
         self.queues = _room(self.queues, queue_bytes * residents, np.uint8)
         mbarrier_bytes = (layout.M_NOW + 2 * known) * 8
@@ -81,7 +86,7 @@ class Worker:
         readers_bytes = shadow_bytes * warps if in_part else 0
         clocks_bytes = warps * LANES * LANES * 8 if plan.lanes_meet else 0
         visitors_bytes = shadow_bytes * blocks if blocks > 1 else 0
-        sizes = (shadow_bytes, shadow_bytes, readers_bytes, clocks_bytes, visitors_bytes)
+        sizes = (writes_bytes, shadow_bytes, readers_bytes, clocks_bytes, visitors_bytes)
         self.shadows = [
             _room(shadow, nbytes * residents, np.int64)
             for shadow, nbytes in zip(self.shadows, sizes, strict=True)
@@ -102,13 +107,15 @@ class Worker:
             ASYNC=self.queues.ctypes.data if queue_bytes else 0,
             TRANSACTIONS=self.transactions.ctypes.data if transaction_bytes else 0,
             BARRIER_FAULTS=0, BLOCKS=len(plan.flow.blocks), CONFLICT=0, DOUBTFUL=0, BLOCK_VECTOR=0, RESIDENT=0,
-            LAUNCH_CLOCK=int(self.context[layout.CLOCK]), RESIDENT_COUNT=residents, LONGEST_WARP=0, SHARED_USED=0,
+            LAUNCH_CLOCK=int(self.context[layout.CLOCK]), RESIDENT_COUNT=residents, LONGEST_WARP=0, LONGEST_BLOCK=0,
+            SHARED_USED=0,
             RESERVED_BYTES=RESERVED.nbytes if RESERVED.name in plan.shared else 0,
-            INTERVAL_READS=0, INTERVAL_WRITES=0, READS_BESIDE_WRITES=0, EXECUTED=0, NO_ROOM=0, **launch,
+            INTERVAL_READS=0, INTERVAL_WRITES=0, READS_BESIDE_WRITES=0, EXECUTED=0, NO_ROOM=0, UNDEFINED_LEFT=0,
+            **launch,
         )  # fmt: skip
         strides = {
-            layout.SHARED_HOST: shared_room, layout.LOCAL_HOST: local_bytes * warps * LANES,
-            layout.WARP_STATES: state_bytes * warps, layout.ASYNC: queue_bytes, layout.SHADOW_WRITES: shadow_bytes,
+            layout.SHARED_HOST: shared_room, layout.LOCAL_HOST: local_room,
+            layout.WARP_STATES: state_bytes * warps, layout.ASYNC: queue_bytes, layout.SHADOW_WRITES: writes_bytes,
             layout.TRANSACTIONS: transaction_bytes, layout.SHADOW_READS: shadow_bytes,
             layout.SHADOW_READERS: readers_bytes, layout.SHADOW_VISITORS: visitors_bytes,
             layout.LANE_CLOCKS: clocks_bytes, layout.RESIDENT: 1,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from grader.emulator.errors import UnsupportedPtx
 from grader.emulator.ptx.tree import Imm, Instruction, Mem, Not, Operand, Pair, Reg, Vec
+
+SPACES = ("global", "shared", "local", "const", "param")
 
 _NO_DESTINATION = frozenset(
     ("st", "red", "bra", "brx", "bar", "barrier", "membar", "fence", "ret", "exit", "trap", "brkpt", "prefetch",
@@ -71,6 +74,19 @@ def _sources(inst: Instruction) -> list[str]:
     return names
 
 
+def decode_space(inst: Instruction) -> str:
+    """The state space of a memory instruction."""
+    if inst.parts[0] == "tex":
+        return "global"
+    for part in inst.parts[1:]:
+        head = part.partition("::")[0]
+        if head in SPACES:
+            if part == "param::func":
+                raise UnsupportedPtx(inst.opcode, inst.ptx_line, inst.source_line)
+            return head
+    return "generic"
+
+
 def is_warpgroup_product(inst: Instruction) -> bool:
     """Whether it is a wgmma.mma_async, whose first operand it reads and writes."""
     return inst.opcode.startswith("wgmma.mma_async")
@@ -87,6 +103,11 @@ def _has_destination(inst: Instruction) -> bool:
 def is_warp_barrier(inst: Instruction) -> bool:
     """Whether it is a bar.warp.sync, which CUDA C++ calls __syncwarp."""
     return inst.opcode.startswith("bar.warp")
+
+
+def is_strong(inst: Instruction) -> bool:
+    """Whether a load or a store is one by which threads may see each other without a barrier."""
+    return bool({"volatile", "relaxed", "acquire", "release", "mmio"} & set(inst.parts))
 
 
 def is_partial_warp_barrier(inst: Instruction) -> bool:

@@ -13,11 +13,13 @@ from grader.emulator.ptx.basic_blocks import Block
 from grader.emulator.ptx.calls.inline import inline_calls
 from grader.emulator.ptx.cfg import ControlFlow, analyse
 from grader.emulator.ptx.instructions import (
+    decode_space,
     destinations,
     is_barrier,
     is_cluster_barrier,
     is_counted,
     is_partial_warp_barrier,
+    is_strong,
     is_transaction,
     is_warpgroup_product,
     names_in,
@@ -39,7 +41,6 @@ from grader.emulator.ptx.tree import (
 )
 from grader.emulator.runtime.tensor.forms import operand_spread, shape_of
 
-SPACES = ("global", "shared", "local", "const", "param")
 GENERIC_COMPANIONS = ("shared", "local")
 """A generic access counts as global but for lanes in these spaces, in the order that the runtime expects."""
 
@@ -62,7 +63,7 @@ class Site:
     that some lanes must execute together, "use" of others in which an undefined value shows, or that must wait for a
     wgmma; "gmma" of that itself, which reads shared memory."""
     space: str
-    """One of SPACES, or "generic"."""
+    """One of `instructions.SPACES`, or "generic"."""
     block: int
     accesses: int = 1
     """How many machine instructions it is: wmma loads and stores of accumulators are several."""
@@ -124,19 +125,6 @@ class KernelPlan:
     """The names of its instructions."""
     allocates: bool = False
     """It takes memory from the heap, or gives it back."""
-
-
-def decode_space(inst: Instruction) -> str:
-    """The state space of a memory instruction."""
-    if inst.parts[0] == "tex":
-        return "global"
-    for part in inst.parts[1:]:
-        head = part.partition("::")[0]
-        if head in SPACES:
-            if part == "param::func":
-                raise UnsupportedPtx(inst.opcode, inst.ptx_line, inst.source_line)
-            return head
-    return "generic"
 
 
 def access_shape(inst: Instruction) -> tuple[str, int]:
@@ -240,17 +228,13 @@ def _lets_wait(inst: Instruction) -> bool:
     """Whether one block can wait for another by this instruction."""
     name = inst.parts[0]
     if name in ("atom", "ld", "st"):
-        return decode_space(inst) in ("global", "generic") and (name == "atom" or _is_strong(inst))
+        return decode_space(inst) in ("global", "generic") and (name == "atom" or is_strong(inst))
     return name in ("membar", "fence") and not {"cta", *_NOT_FOR_DATA} & set(inst.parts)
 
 
 def _is_seen(inst: Instruction) -> bool:
     """Whether it matters which block comes first to this instruction."""
     return inst.parts[0] in ("atom", "ld", "st") and _lets_wait(inst)
-
-
-def _is_strong(inst: Instruction) -> bool:
-    return bool({"volatile", "relaxed", "acquire", "release", "mmio"} & set(inst.parts))
 
 
 def _is_fence(inst: Instruction) -> bool:
@@ -272,13 +256,13 @@ def _has_counted_barrier(flow: ControlFlow) -> bool:
 
 def _is_flag(inst: Instruction) -> bool:
     """Whether a warp can wait for another of its block by this access to shared memory."""
-    strong = inst.parts[0] == "atom" or (inst.parts[0] in ("ld", "st") and _is_strong(inst))
+    strong = inst.parts[0] == "atom" or (inst.parts[0] in ("ld", "st") and is_strong(inst))
     return strong and decode_space(inst) in ("shared", "generic")
 
 
 def _may_meet(inst: Instruction) -> bool:
     """Whether a launch cannot be done again without a trace, or will mostly have to be."""
-    strong = inst.parts[0] in ("ld", "st") and _is_strong(inst)
+    strong = inst.parts[0] in ("ld", "st") and is_strong(inst)
     return inst.parts[0] == "call" or _is_fence(inst) or (strong and decode_space(inst) != "shared")
 
 
@@ -297,7 +281,7 @@ def _may_spin(function: Function, blocks: list[Block]) -> bool:
 def _sites(flow: ControlFlow, warpgroup: WarpgroupRegisters) -> list[Site]:
     """The memory instructions, numbered. An atom whose result is not read is a reduction, as in SASS."""
     found: list[Site] = []
-    doubtful = set().union(*flow.undefined.values())
+    doubtful = set().union(*(found.registers for found in flow.undefined.values()))
     used = {name for b in flow.blocks for i in [*b.instructions, b.terminator] if i for name in sources(i)}
     for block in flow.blocks:
         for inst in block.instructions:

@@ -91,6 +91,8 @@ NAMES = (
     "meet_lanes",
     "track_stores",
     "note_undefined",
+    "leave_undefined",
+    "undefined_at",
     "count_marks",
     "mbarrier_init",
     "mbarrier_inval",
@@ -178,7 +180,7 @@ def _functions() -> list[tuple[str, Any, int]]:
     )
     from grader.emulator.runtime.clusters import accesses, barrier
     from grader.emulator.runtime.races import lanes, ordering, tracking
-    from grader.emulator.runtime.spaces import constants, local, textures
+    from grader.emulator.runtime.spaces import constants, local, textures, undefined
     from grader.emulator.runtime.tensor import matrices, products, warpgroups
     from grader.emulator.runtime.transactions import boxes, bulk, mbarriers, parity, proxies, to_peers, waits
 
@@ -215,6 +217,8 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("meet_lanes", lanes.meet_lanes, 3),
         ("track_stores", tracking.track_stores, 7),
         ("note_undefined", findings.note_undefined, 4),
+        ("leave_undefined", undefined.leave_undefined, 7),
+        ("undefined_at", undefined.undefined_at, 6),
         ("count_marks", marks.count_marks, 5),
         ("mbarrier_init", mbarriers.mbarrier_init, 5),
         ("mbarrier_inval", mbarriers.mbarrier_inval, 4),

@@ -10,6 +10,9 @@ from __future__ import annotations
 LANES = 32
 FULL = 0xFFFFFFFF
 
+SHORT_TURN = 1 << 10
+"""Warp instructions of a turn where blocks may wait for each other; one with nothing to do counts as many, too."""
+
 # Generic address windows. Global memory is one arena; the others are small and start at fixed places.
 SHARED_WINDOW = 1 << 32
 LOCAL_WINDOW = 2 << 32
@@ -102,6 +105,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     DOUBTFUL,  # 1 where the last store to global memory has to be looked at by `track_stores`
     PROGRESS,  # grows with each atomic or tracked store that changes what memory holds
     LONGEST_WARP,  # the most instructions that a warp has executed
+    LONGEST_BLOCK,  # the most that all warps of a block have executed together
     CONSTANTS,  # pointer to the (first, last + 1) addresses of the module's constants
     CONSTANT_COUNT,
     LANE_CLOCKS,  # pointer to, for each lane and each other one of its warp, CLOCK before which it knows what that did
@@ -129,15 +133,16 @@ GLOBAL_BASE = 0x7000_0000_0000
     CLUSTER,  # pointer to what the blocks of the running cluster share; 0 where there are none
     NO_ROOM,  # what a block had too many of (MANY_COPIES …); 0: of nothing. The launch is refused
     REGISTERS,  # that a thread begins with, where the kernel moves them between warps and the number is known; else 0
+    UNDEFINED_LEFT,  # 1 where the block has stored to memory what nobody has defined (spaces/undefined.py)
     CONTEXT_SLOTS,
-) = range(111)
+) = range(113)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
     SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, LANE_CLOCKS,
     BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES,
     BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES, TRANSACTIONS, RANK, HERE, CLUSTER,
-    SHADOW_VISITORS,
+    SHADOW_VISITORS, UNDEFINED_LEFT,
 )  # fmt: skip
 HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 NO_BLOCK, TAKEN, LEFT = range(3)  # LEFT: it has ended, and others of its cluster have not

@@ -48,6 +48,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LAUNCH_BUDGET,
     LAUNCH_BUDGET_SPENT,
     LEFT,
+    LONGEST_BLOCK,
     LONGEST_WARP,
     NO_BLOCK,
     PROGRESS,
@@ -65,12 +66,14 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHARED_BYTES,
     SHARED_HOST,
     SHARED_USED,
+    SHORT_TURN,
     STALLED,
     STARVED,
     TAKEN,
     THREADS,
     TRANSACTIONS,
     TRAPPED,
+    UNDEFINED_LEFT,
     UPDATED,
     W_EXECUTED,
     W_HELD,
@@ -113,6 +116,7 @@ def _begin_block(context: int, linear: int) -> None:
     c[BLOCK_SERIAL] = c[LAST_SERIAL]
     c[BLOCK_FENCES] = 0
     c[COPIES] = 0
+    c[UNDEFINED_LEFT] = 0
     c[CLOCK] += 1
     c[BLOCK_CLOCK] = c[CLOCK]
     c[BARRIER_CLOCK] = c[CLOCK]
@@ -214,6 +218,7 @@ def _advance(context: int, kernel: int) -> int:
 def _finish_block(context: int) -> None:
     """At the end of a block."""
     c = pointer(context, int64)
+    c[LONGEST_BLOCK] = max(c[LONGEST_BLOCK], c[BLOCK_BUDGET] - c[BUDGET])
     if c[TRANSACTIONS]:
         end_copies(context)
     if c[REGISTERS]:
@@ -391,7 +396,7 @@ def _take_turns(context: int, kernel: int, linears: int, count: int) -> int:
         _enter(context, place)
         budget = c[BUDGET]
         status = _advance(context, kernel)
-        idle += budget - c[BUDGET]
+        idle += max(budget - c[BUDGET], SHORT_TURN)
         if status == DONE:
             done += 1
             if alone:

@@ -131,16 +131,17 @@ extern "C" __global__ void multicast(const float* in, float* out)
     }
     wait(&full, 0);
     for (int i = 0; i < 4; i++) out[128 * blockIdx.x + 32 * i + t] = tile[i][t];
-    sync();
+    END
 }
 """
 )
 
 
-def multicast(bench: Bench, mask: str) -> Ran:
+def multicast(bench: Bench, mask: str, end: str = "sync();", wait: str = "wait(&full, 0);") -> Ran:
     """In clusters of four."""
+    source = MULTICAST.replace("wait(&full, 0);", wait).replace("MASK", mask).replace("END", end)
     values, zeros = np.arange(256, dtype=np.float32), np.zeros(1024, np.float32)
-    return bench.cuda(MULTICAST.replace("MASK", mask), "multicast", 8, 32, values, zeros, cluster=(4, 1, 1))
+    return bench.cuda(source, "multicast", 8, 32, values, zeros, cluster=(4, 1, 1))
 
 
 def test_a_multicast_goes_to_all_of_its_mask(bench: Bench) -> None:
@@ -148,6 +149,18 @@ def test_a_multicast_goes_to_all_of_its_mask(bench: Bench) -> None:
     assert ran.findings == []
     values, out = ran.arrays
     np.testing.assert_array_equal(out.reshape(2, 4, 128), np.repeat(values.reshape(2, 1, 128), 4, 1))
+
+
+def test_a_block_that_has_waited_for_all_that_is_sent_to_it_may_end(bench: Bench) -> None:
+    """Without a barrier of the cluster at the end, as the wait for the mbarrier says that the copies are done."""
+    assert multicast(bench, "15", end="").findings == []
+    for start in (STORE, REDUCE):
+        assert send(bench, start, end="").findings == []
+
+
+def test_a_block_that_has_not_waited_for_a_multicast_may_not_end(bench: Bench) -> None:
+    ran = multicast(bench, "15", end="", wait="if (rank()) wait(&full, 0);")
+    assert "absent_block" in ran.findings
 
 
 def test_a_multicast_that_leaves_out_a_block_is_found(bench: Bench) -> None:

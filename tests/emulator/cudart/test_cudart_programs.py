@@ -90,6 +90,18 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
+@pytest.mark.verify
+def test_a_line_of_an_included_file_is_not_taken_for_the_programs(tmp_path: Path) -> None:
+    (tmp_path / "kernels.cuh").write_text("\n\n__global__ void fill(float *x) { x[threadIdx.x] = 1; }\n")
+    program = (
+        '#include "kernels.cuh"\n'
+        "int main() {\n  float *d_x;\n  cudaMalloc(&d_x, 128);\n  fill<<<1, 64>>>(d_x);\n  cudaFree(d_x);\n}\n"
+    )
+    ((record, place),) = run_program(write(tmp_path, program)).launches
+    (found,) = record.findings
+    assert (str(place), found.kind, found.line) == ("prog.cu:5", "out_of_bounds", 0)
+
+
 def test_what_is_not_there_is_refused_by_name_and_line(tmp_path: Path) -> None:
     path = write(tmp_path, "int main() {\n  cudaGraph_t graph;\n  cudaGraphCreate(&graph, 0);\n}\n")
     with pytest.raises(NotThere) as error:

@@ -7,6 +7,7 @@ import pytest
 from emulated import Bench
 
 from grader.emulator.errors import TooManyBlocks
+from grader.emulator.runtime.layout import SHORT_TURN
 
 SOURCE = """
 #include <cooperative_groups.h>
@@ -33,6 +34,20 @@ extern "C" __global__ void without_the_barrier(int* x, int* y, int steps)
     }
 }
 
+extern "C" __global__ void wait_for_the_last(volatile unsigned* flag, unsigned turns)
+{
+    if (blockIdx.x + 1 < gridDim.x) {
+        while (*flag == 0) {
+        }
+    } else {
+        unsigned random = 1;
+        for (unsigned i = 0; i < turns; ++i) {
+            random = random * 1664525u + 1013904223u;
+        }
+        *flag = random | 1;
+    }
+}
+
 extern "C" __global__ void valid(int* x) { x[blockIdx.x] = cg::this_grid().is_valid(); }
 """
 
@@ -52,6 +67,15 @@ def test_a_grid_synchronises(bench: Bench) -> None:
 def test_a_missing_barrier_of_the_grid_is_a_race(bench: Bench) -> None:
     ran = bench.cuda(SOURCE, "without_the_barrier", 8, 32, *arrays(), np.int32(3), cooperative=True)
     assert "race" in ran.findings
+
+
+def test_blocks_that_wait_look_a_few_times_while_one_works(bench: Bench) -> None:
+    ran = bench.cuda(
+        SOURCE, "wait_for_the_last", 33, 32, np.zeros(1, np.uint32), np.uint32(10_000), cooperative=True
+    )
+    assert ran.record.status == "completed"
+    turns = 4 * 10_000 // SHORT_TURN  # of the block that works, at most
+    assert 32 < ran.record.counters["smsp__sass_inst_executed_op_global_ld.sum"] < 32 * 8 * turns
 
 
 @pytest.mark.parametrize("cooperative", [False, True])

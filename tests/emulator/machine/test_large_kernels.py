@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pytest
 from emulated import Bench
 
 from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.machine import machine
 from grader.emulator.machine.machine import on_stack
+from grader.emulator.ptx.plan import KernelPlan, plan_kernel
 
 
 def test_code_runs_on_a_stack_that_is_large_enough() -> None:
@@ -46,3 +49,19 @@ def test_more_local_memory_than_a_thread_has_is_refused(bench: Bench) -> None:
     }"""
     with pytest.raises(UnsupportedPtx, match="10000000 bytes of local memory"):
         bench.ptx(text, "k", 1, 1024, np.zeros(32, np.uint32))
+
+
+def test_a_kernel_is_not_planned_at_each_launch(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text without ptxas's report: how much shared memory the kernel has is known from its plan alone."""
+    planned: list[str] = []
+
+    def plan(*arguments: Any, **options: Any) -> KernelPlan:
+        planned.append(arguments[1])
+        return plan_kernel(*arguments, **options)
+
+    monkeypatch.setattr(machine, "plan_kernel", plan)
+    kernel = bench.load(".visible .entry planned() { .shared .b8 tile[64]; ret; }").kernels["planned"]
+    for _ in range(3):
+        bench.run(kernel, 1, 32)
+    assert planned == ["planned"] * 2  # for the memory, and for the code
+    assert kernel.static_shared_bytes == 64

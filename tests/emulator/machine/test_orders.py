@@ -106,6 +106,14 @@ def test_where_it_is_crowded_blocks_may_wait_for_earlier_ones_alone(bench: Bench
     assert flags.tolist() == [1] * 200
 
 
+def test_a_cooperative_launch_is_never_crowded(bench: Bench) -> None:
+    """It is refused where not all of its blocks have room, so that each may wait for any other."""
+    flags = bench.clean(
+        SOURCE, "with_much_shared_memory", 60, 1024, ints(61), order=CROWDED, cooperative=True
+    )
+    assert flags.tolist() == [1, *range(60)]
+
+
 @pytest.mark.parametrize("order", ORDERS)
 def test_long_work_is_no_waiting(bench: Bench, order: str) -> None:
     bench.clean(SOURCE, "works_long", 100, 32, ints(100), ints(1), order=order)
@@ -121,3 +129,29 @@ def test_a_grid_is_whole_clusters(bench: Bench) -> None:
     for grid in ((5, 3), (4, 4)):
         with pytest.raises(LaunchRefused, match="multiple of"):
             bench.cuda(CLUSTERS, "clusters", grid, 1, ints(20))
+
+
+GRIDS = r"""
+#include <cooperative_groups.h>
+extern "C" __global__ void row_maxima(const unsigned* in, unsigned* maxima, unsigned* seen, int rows, int columns)
+{
+    const int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < rows * columns) atomicMax(&maxima[i / columns], in[i]);
+    cooperative_groups::this_grid().sync();
+    if (i < rows * columns) seen[i] = __ldcg(&maxima[i / columns]);
+    cooperative_groups::this_grid().sync();
+}
+"""
+
+
+@pytest.mark.parametrize("seed", [20, 21, 23])
+def test_whoever_misses_a_later_arrival_has_learnt_from_the_earlier_ones(bench: Bench, seed: int) -> None:
+    """A load that misses the arrival at the second barrier of the grid gets the last one at the first, which is as much
+    of a release. With 21 and 23, thread 0 of the last block left the first barrier in this way."""
+    rows, columns = 7, 257
+    x = np.random.default_rng(seed).integers(1, 1 << 31, (rows, columns)).astype(np.uint32)
+    ran = bench.cuda(
+        GRIDS, "row_maxima", 132, 256, x, np.zeros(rows, np.uint32), np.zeros((rows, columns), np.uint32),
+        np.int32(rows), np.int32(columns), order="switched", cooperative=True,
+    )  # fmt: skip
+    assert (ran.arrays[2] == x.max(axis=1, keepdims=True)).all()

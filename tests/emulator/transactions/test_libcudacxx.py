@@ -66,6 +66,38 @@ def test_barrier_with_drop_and_parity(bench: Bench) -> None:
     np.testing.assert_array_equal(out, VALUES[:256][::-1][:128])
 
 
+@pytest.mark.parametrize(
+    "wait",
+    [
+        "while (!b.try_wait_for(std::move(token), nanoseconds(100))) {}",
+        "while (!b.try_wait_until(std::move(token), system_clock::now() + milliseconds(1))) {}",
+        "while (!b.try_wait_parity_for(false, microseconds(1))) {}",
+    ],
+    ids=["for", "until", "parity"],
+)
+def test_a_wait_with_a_limit(bench: Bench, wait: str) -> None:
+    """Its first limit is made of a variable that the header does not initialise, and decides nothing."""
+    source = (
+        HEAD
+        + r"""
+    using namespace cuda::std::chrono;
+    extern "C" __global__ void k(const float* in, float* out)
+    {
+        __shared__ float tile[256];
+        __shared__ Barrier b;
+        int t = threadIdx.x;
+        if (t == 0) init(&b, blockDim.x);
+        __syncthreads();
+        tile[t] = in[t];
+        [[maybe_unused]] auto token = b.arrive();
+        WAIT
+        out[t] = tile[255 - t];
+    }"""
+    )
+    _, out = bench.clean(source.replace("WAIT", wait), "k", 1, 256, VALUES[:256], np.zeros(256, np.float32))
+    np.testing.assert_array_equal(out, VALUES[255::-1])
+
+
 PIPELINE = (
     HEAD
     + r"""

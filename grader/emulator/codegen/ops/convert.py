@@ -182,6 +182,9 @@ def _integer_to_float(e: Emitter, o: Op, value: Any, source: str, to: str) -> No
     else:
         wide = value if TYPE_BYTES[source] >= 4 else extend(e, value, 32, signed)
         number = e.rounded("sitofp" if signed else "uitofp", direction(o), wide, result=kind)
+        # LLVM may convert by a difference, of which nothing is left for 0: rounded down, that is -0.
+        zero = e.b.icmp_unsigned("==", wide, constant(wide, 0))
+        number = e.b.select(zero, constant(number, 0.0), number)
     e.write(0, _narrowed(e, o, to_odd(e, number, constant(number, 0.0)), to) if half else number, to)
 
 

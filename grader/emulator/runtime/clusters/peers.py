@@ -117,9 +117,9 @@ def _has_begun(context: int, rank: int) -> bool:
 
 
 @native
-def enter(context: int, site: int, address: int, lane: int) -> int:
-    """Visits the block in whose shared memory an address lies. Returns the offset there, for an access that `come_back`
-    ends; NOWHERE, and a finding, where there is none."""
+def reach(context: int, site: int, address: int, lane: int) -> int:
+    """Goes to the block in whose shared memory an address lies. Returns the offset there, for an access that
+    `come_back` ends; NOWHERE, and a finding, where there is none."""
     if not names_rank(context, address):
         return address
     c = pointer(context, int64)
@@ -133,11 +133,21 @@ def enter(context: int, site: int, address: int, lane: int) -> int:
             return int64(NOWHERE)
         if not _has_begun(context, rank):
             note(context, site, NOT_BEGUN, lane, address, int64(0))
-        v = _last_visit(context, rank, identity(context))
-        v[VISIT_CLOCK], v[VISIT_SITE] = c[CLOCK], site
-        v[VISIT_LANE], v[VISIT_ADDRESS] = lane, address
         visit(context, rank)
     return address & OFFSET
+
+
+@native
+def enter(context: int, site: int, address: int, lane: int) -> int:
+    """The same for an access that the block there has to know of before it ends, see `check_visitors`. Of a copy it
+    knows by the wait for its mbarrier; one without a wait is still under way at the end, see `end_copies`."""
+    offset = reach(context, site, address, lane)
+    c = pointer(context, int64)
+    if offset != NOWHERE and c[HERE] != c[RANK]:
+        v = _last_visit(context, c[HERE], identity(context))
+        v[VISIT_CLOCK], v[VISIT_SITE] = c[CLOCK], site
+        v[VISIT_LANE], v[VISIT_ADDRESS] = lane, address
+    return offset
 
 
 @native

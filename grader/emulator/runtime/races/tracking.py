@@ -64,6 +64,8 @@ def track(context: int, site: int, addresses: int, mask: int, width: int, kind: 
     for lane in range(LANES):
         if (mask >> lane) & 1:
             if misses(context, a[lane], width, int64(lane), kind):
+                if kind == STRONG_LOAD:  # the store before the last one may be another's release
+                    acquire(context, a[lane])
                 a[lane] += before(context)
                 continue
             track_lane(context, site, a[lane], width, int64(lane), kind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import int64
 
 from grader.emulator.runtime.clusters.addresses import OFFSET, rank_in
-from grader.emulator.runtime.clusters.peers import NOWHERE, come_back, enter
+from grader.emulator.runtime.clusters.peers import NOWHERE, come_back, reach
 from grader.emulator.runtime.findings import note
 from grader.emulator.runtime.layout import HERE, MISALIGNED, OUT_OF_BOUNDS, SHARED_BYTES
 from grader.emulator.runtime.native import pointer
@@ -19,7 +19,7 @@ def begin_arrival(
 ) -> int:
     """Visits the block that a copy goes to: the place there of its mbarrier, or NOWHERE with the visit at an end.
     Target and mbarrier belong to one block."""
-    offset = enter(context, site, mbarrier, lane)
+    offset = reach(context, site, mbarrier, lane)
     if offset == NOWHERE:
         return offset
     c = pointer(context, int64)
