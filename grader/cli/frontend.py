@@ -27,7 +27,6 @@ ACTIONS: dict[str, Action] = {
     "": "grade",
     "g": "grade",
     "h": "hint",
-    "s": "skip",
     **dict.fromkeys(SKIP, "skip"),
 }
 WORDS = (CLARIFY, "？", *SKIP, *BACK)

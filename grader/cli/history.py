@@ -75,11 +75,14 @@ def today(
             write_structs(json, day.listed)
             return
         path = folder() / "today.json"
-        kept = None if every else recall.unfinished(path, found.askable)
+        begun = recall.unfinished(path, found.askable)
+        kept = None if every else begun
         if kept is None:
             shown.print(console.today(day, now, schedule.next_due(now)))
         if every:
             shown.print(console.items(day))
+            if begun is not None:
+                shown.print(console.begun(begun))
         elif kept is not None or day.items:
             kept = kept or recall.begin(day.items, secrets.randbelow(SEEDS))
             _recall(kept, path, found, topics, store)

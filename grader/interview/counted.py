@@ -43,7 +43,7 @@ def counted_file(topic: str, file: Path) -> Mapping[str, Number]:
 
 
 def recorded(topic: str, rung: str) -> float:
-    """Seconds that a rung took on an H200; raises WarpladderError where it was not measured."""
+    """Seconds that a rung took on the GPU of the topic's record; raises WarpladderError where it was not measured."""
     times = _times(topic)
     if rung not in times:
         raise WarpladderError(f"{rung} of {topic} was not measured", remedy=f"it was of {', '.join(times)}")

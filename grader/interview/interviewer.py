@@ -31,13 +31,15 @@ from grader.workbook.topic import Topic
 HINT_COSTS = 0.25
 """The share of a version's points that a hint takes."""
 
-CLARIFY, SKIP, BACK = "?", ("skip", "跳过"), ("back", "返回")
+CLARIFY, SKIP, BACK = "?", ("skip", "s", "跳过"), ("back", "返回")
 """What a candidate may type in the place of an answer."""
 
+_UNLESS_SAID = "Where nothing else is said, the GPU is an H200 and the language CUDA C++."
 CLARIFIED = (
     "Say how it works, with the numbers that you know, and where it does not hold: two or three minutes of talk. "
-    "Where nothing else is said, the GPU is an H200 and the language CUDA C++."
+    f"{_UNLESS_SAID}"
 )
+CLARIFIED_FOLLOW_UP = f"A few sentences do: what happens, and why. {_UNLESS_SAID}"
 CLARIFIED_PROBE = (
     "Take it as it stands; it asks for one fact. Where nothing else is said, the GPU is an H200 (compute capability "
     "9.0), a float has 4 bytes, and KiB, MiB, GiB are powers of 1024."
@@ -147,7 +149,7 @@ class Interviewer:
         if self.kept.take_back():
             self.save()
         else:
-            self.frontend.say("There is no going back: something was told since.")
+            self.frontend.say("There is no going back: what came after may have told the answer.")
 
     def told(self) -> None:
         """Something was told: what was answered before is not asked again."""
@@ -254,7 +256,10 @@ class Interviewer:
     def follow_up(self, step: str, heading: str, item: FollowUp) -> None:
         """Ask something whose answer the candidate rates."""
         began = self.clock.elapsed_s
-        text = self.typed(self.asked(step, heading, item.ask), self.frontend.talk, str, CLARIFIED) or ""
+        text = (
+            self.typed(self.asked(step, heading, item.ask), self.frontend.talk, str, CLARIFIED_FOLLOW_UP)
+            or ""
+        )
         seconds, late = self.clock.elapsed_s - began, self.clock.late
         rated = Rated(step, item.ask, text, item.answer, 0.0, seconds, late)
         self.keep(rated)  # before anything is shown: what was typed is not lost

@@ -29,9 +29,9 @@ from grader.workbook import units
 from grader.workbook.topic import Topic
 
 RULES = (
-    "Say it in your own words; short questions then check each point, and only what is checked counts. "
-    "A wrong choice costs what a guess would earn; to skip costs nothing. "
-    "The clock stands still while your code is graded, and while you read how it went."
+    "Say it in your own words and the field's terms, in English; short questions then check each point, and only what "
+    "is checked counts. A wrong choice costs what a guess would earn; to skip costs nothing. "
+    "The clock stands still while your code is graded, and wherever you are asked to go on."
 )
 """Said before the first question."""
 
@@ -191,12 +191,14 @@ def settled(item: Figure) -> str:
 
 
 def told(result: Grade, rung: str, topic: Topic) -> Grade:
-    """What a candidate is told of a grade: nothing of what lies above the rung that was asked for."""
+    """What a candidate is told of a grade: nothing of what lies above the rung that was asked for, and no counters,
+    which are asked about next."""
     asked, reached = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
     claims = [claim for claim in result.claims if claim.rung in asked]
     return dataclasses.replace(
         result,
         claims=claims,
+        counters={},
         hints=[],
         points=sum(claim.points for claim in claims if claim.held and claim.rung in reached),
         max_points=sum(claim.points for claim in topic.claims if claim.rung in asked),
@@ -207,7 +209,11 @@ def not_yet(result: Grade, rung: str, topic: Topic) -> str:
     """Said where a version is right, and not what was asked for; else ""."""
     asked, reached = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
     if reached and len(reached) < len(asked):
-        return f"Right, but not yet {rung}: see the claims that do not hold."
+        claims = [claim for claim in result.claims if claim.rung in asked]
+        missing = (
+            "only its time is missing" if all(claim.held for claim in claims) else "see what does not hold"
+        )
+        return f"Right, but not yet {rung}: {missing}."
     return ""
 
 

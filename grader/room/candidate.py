@@ -70,6 +70,7 @@ class Candidate:
         self._open: Open | None = None
         self._working = ""
         self._asked: Asked | None = None  # last
+        self._counted: Grade | None = None  # the version whose counters are asked about, and not shown yet
         self._clock: tuple[float | None, float] = (None, 0.0)  # what was left, and when
         self.leaving = False
         self.typed = ""  # sent last
@@ -113,7 +114,9 @@ class Candidate:
 
     def figured(self, figure: Figure) -> None:
         """Shown until the candidate goes on."""
-        self.show(Figured(figure))
+        counted = self._counted if figure.counted_on == "own" else None
+        self._counted = None
+        self.show(Figured(figure, counted))
         self.wait_for(Open(0, "go_on"))
 
     def code(self, asked: Asked, file: Path, draft: Code) -> Action:
@@ -134,6 +137,7 @@ class Candidate:
         """What was asked for is shown until the candidate goes on; what was not, beside the editor."""
         self.show(Graded(result, rung, _source(Path(result.file)).splitlines()))
         if self.topics[result.topic].ladder.reaches(result.rung_reached, rung):
+            self._counted = result
             self.wait_for(Open(0, "go_on"))
 
     def mended(self, result: Grade, said: str) -> None:

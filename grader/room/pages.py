@@ -85,6 +85,7 @@ def _environment() -> jinja2.Environment:
         },
         {
             "part_of_grade": pages.graded,
+            "part_of_counters": pages.counters,
             "part_of_seen": pages.what_was_seen,
             "not_yet": interviews.not_yet,
             "part_of_card": sheets.card_part,

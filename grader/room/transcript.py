@@ -51,6 +51,7 @@ class Figured:
     """Whether a number is right."""
 
     figure: Figure
+    counted: Grade | None  # the version that it is about, whose counters may be seen from now on
 
 
 @dataclass(frozen=True)

@@ -83,6 +83,8 @@ def test_a_day_that_was_broken_off_goes_on(ladder: Ladder) -> None:
     begun = ladder("today", "--count", "3", typed=NO_ANSWER)
     assert begun.code == 1
     assert "To go on: ladder today" in begun.out
+    listed = ladder("today", "--list")
+    assert "A day was begun: `ladder today` goes on with the" in " ".join(listed.out.split())
     with Store() as store:
         assert len(store.outcomes()) == 1  # what was answered is kept in the history as well
     done = ladder("today", typed=2 * NO_ANSWER)

@@ -50,6 +50,11 @@ def test_what_is_no_number_is_asked_again(typed: str) -> None:
         numbers.read_number(typed)
 
 
+def test_what_is_far_too_long_is_refused_at_once() -> None:
+    with pytest.raises(ValueError, match="at most 200 characters, and this has 1000000"):
+        numbers.read_number("9" * 1_000_000)
+
+
 def test_a_decimal_comma_is_explained() -> None:
     with pytest.raises(ValueError, match="with a point and not a comma"):
         numbers.read_number("2,5")
@@ -93,17 +98,12 @@ def test_the_unit_that_was_asked_for_may_be_written(typed: str, unit: str, value
 @pytest.mark.parametrize(
     ("typed", "unit", "said"),
     [
-        ("1.08 MB", "KB", "is in MB"),
         ("33 MB", "MiB", "is in MB"),
         ("12k", "threads", "Type the number of threads in full: 12k is not understood"),
         ("32K", "blocks", "Type the number of blocks in full: 32K is not understood"),
         ("12k", "", "Type the number in full: 12k is not understood"),
         ("25 %", "", "is in %: write the bare number"),
         ("0.07 s", "KB", "is in s: it is asked in KB"),
-        ("3 ms/load", "µs", "is in ms/load"),
-        ("19 GFLOPS", "TFLOP/s", "is in GFLOPS"),
-        ("295 kFLOP/byte", "FLOP a byte", "is in kFLOP/byte: it is asked in FLOP a byte"),
-        ("295 GFLOP/byte", "FLOP a byte", "is in GFLOP/byte"),
         ("295 FLOP/s", "FLOP a byte", "is in FLOP/s"),
         ("14 FLOP/byte", "TFLOP/s", "is in FLOP/byte: it is asked in TFLOP/s"),
         ("12 KiB/s", "KiB", "is in KiB/s"),
@@ -115,6 +115,16 @@ def test_the_unit_that_was_asked_for_may_be_written(typed: str, unit: str, value
         ("32 elements a thread", "elements a request", "is in elements a thread"),
         ("8 FLOP/load", "multiply-adds a load", "is in FLOP/load"),
         ("3 thousand threads", "threads", "is in thousand threads"),
+        ("20 cows", "ms", "is in cows: it is asked in ms"),
+        ("20 kilo", "ms", "is in kilo"),
+        ("20 to 21", "ms", "is in to 21"),
+        ("20 to 21", "blocks", "is in to 21"),
+        ("20 or 21", "", "is in or 21"),
+        ("3 kW", "J", "is in kW"),
+        ("11 J", "$", "is in J"),
+        ("12 MHz", "GB/s", "is in MHz"),
+        ("12 KB", "KiB", "is in KB"),
+        ("3 requests/ms", "GB/s", "is in requests/ms"),
     ],
 )
 def test_another_unit_is_asked_again_and_not_marked_wrong(typed: str, unit: str, said: str) -> None:
@@ -131,6 +141,32 @@ def test_another_unit_is_asked_again_and_not_marked_wrong(typed: str, unit: str,
         ("90 s", "minutes", 1.5),
         ("2 hours", "minutes", 120),
         ("25 %", "share", 0.25),
+        ("20 mins", "ms", 1.2e6),
+        ("3 ms/load", "µs", 3000),
+        ("1 h", "min", 60),
+        ("1.08 MB", "KB", 1080),
+        ("3.2 GB", "MB", 3200),
+        ("1 TB", "GB", 1000),
+        ("3355443200 bytes", "MB", 3355.4432),
+        ("12288 bytes", "KiB", 12),
+        ("1 GiB", "MiB", 1024),
+        ("0.03436 TFLOP", "GFLOP", 34.36),
+        ("19 GFLOPS", "TFLOP/s", 0.019),
+        ("295 kFLOP/byte", "FLOP a byte", 295_000),
+        ("0.8 GB/ms", "GB/s", 800),
+        ("8 Gbit/s", "Mbit/s", 8000),
+        ("3000 mJ", "J", 3),
+        ("3 kJ", "J", 3000),
+        ("3 Wh", "J", 10_800),
+        ("11 cents", "$", 0.11),
+        ("11.1 ct", "$", 0.111),
+        ("$0.11", "$", 0.11),
+        ("$ 1,200", "$", 1200),
+        ("0.11 dollars", "cents", 11),
+        ("0.134 billion", "million", 134),
+        ("134.2 million", "million", 134.2),
+        ("2 zettaFLOP", "exaFLOP", 2000),
+        ("1.5 kHz", "kHz", 1.5),
     ],
 )
 def test_times_and_shares_are_converted_to_the_unit_asked(typed: str, unit: str, value: float) -> None:
@@ -144,6 +180,14 @@ def test_a_share_where_per_cent_are_asked_is_asked_once_more() -> None:
     assert numbers.read_number("0.384 %", "%") == 0.384
     assert numbers.read_number("38.4", "%") == 38.4
     assert numbers.read_number("0", "%") == 0
+
+
+@pytest.mark.parametrize("unit", ["million", "million/s"])
+def test_a_count_in_full_where_millions_are_asked_is_asked_once_more(unit: str) -> None:
+    with pytest.raises(numbers.Doubtful, match=r"In million\? Write 1\.342e\+08 million or 134\.2 million"):
+        numbers.read_number("134217728", unit)
+    assert numbers.read_number("134.2", unit) == 134.2
+    assert numbers.read_number("1616", "thousand") == 1616
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import persons
 import persons_table
 import pytest
 
-pytestmark = pytest.mark.verify
+# One group: the interviews are held once, for all of these tests.
+pytestmark = [pytest.mark.verify, pytest.mark.xdist_group("persons"), pytest.mark.timeout(900)]
 
 ENTRIES = persons.entries()
 ANSWERED = [name for name in ENTRIES if persons.corpus(name)]

@@ -129,3 +129,18 @@ def test_loads_of_rows_wait_behind_stores_unless_pointers_are_restricted() -> No
     assert loads_before_a_store(source) == bias + 1
     assert found.marked == (1,)
     assert loads_before_a_store(source.replace("*", "* __restrict__", 3)) == bias + rows
+
+
+def test_a_sum_overwrites_a_maximum_that_others_have_not_read(bench: Bench) -> None:
+    found = line_probe("softmax", "overwritten_too_early")
+    before = "__shared__ float values[256]; const int thread = threadIdx.x; float maximum = in[thread];"
+    arguments = (np.ones(300, np.float32), np.zeros(256, np.float32), np.int32(300))
+    code, after = "\n".join(found.code).replace("x[column]", "in[column]"), "out[thread] = values[thread];"
+    ran = bench.cuda(kernel(code, NUMBERS, before, after=after), "run", 1, 256, *arguments)
+    assert {finding.kind for finding in ran.record.findings} == {"race"}
+    read = "maximum = values[0];"
+    lines = {finding.line - OPENED for finding in ran.record.findings}
+    assert lines == {*found.marked, 1 + found.code.index(read)}
+    mended = code.replace(read, f"{read} __syncthreads();")
+    ran = bench.cuda(kernel(mended, NUMBERS, before, after=after), "run", 1, 256, *arguments)
+    assert not ran.findings

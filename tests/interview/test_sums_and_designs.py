@@ -4,6 +4,7 @@ import ast
 import re
 import shutil
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,25 @@ def test_there_are_sums_enough_and_of_all_levels() -> None:
 def test_there_are_designs_enough(designs: dict[str, Design]) -> None:
     assert len(designs) >= 8
     assert len({drill.level for drill in designs.values()}) >= 3
+
+
+def answers(drill: Drill, drawn: dict[str, object]) -> dict[str, float]:
+    """The numbers of a drill's steps, of what is drawn."""
+    return {step.probe.name: float(pose(step.probe, "1", drawn).value or 0) for step in drill.steps}
+
+
+def test_a_graph_is_faster_than_launches_that_the_host_cannot_keep_ahead() -> None:
+    drill = ESTIMATE.discover()["graph-of-a-decoding-step"]
+    for values in product(*drill.draw.values()):
+        found = answers(drill, dict(zip(drill.draw, values, strict=True)))
+        assert found["work_ms"] < found["graph_ms"] < 0.9 * found["launched_ms"]
+
+
+def test_servers_have_the_time_for_prompts_and_tokens(designs: dict[str, Design]) -> None:
+    given = {"kv": 2, "arrivals": 20, "prompt": 1000, "output": 600, "tpot": 30}
+    found = answers(designs[NAME], given)
+    assert (found["servers"], found["enough"]) == (2, 3)
+    assert found["step_ms"] == pytest.approx(21.2 + 15.3, abs=0.05)
 
 
 @pytest.mark.parametrize("drill", ESTIMATE.discover().values(), ids=lambda drill: drill.name)

@@ -11,22 +11,38 @@ from grader.workbook.expressions import ExpressionError, parse
 _POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*\(?\s*([-+]?\d+)\s*\)?")
 _RAISED = re.compile("[⁺⁻]?[⁰¹²³⁴-⁹]+")
 _THOUSANDS = re.compile(r"(?<=\d)[,_' \u00a0\u202f](?=\d{3}(?!\d))")
-_TRAILING_UNIT = re.compile(r"(?<=[\d).])\s*(?![eE][-+]?\d)(%|[A-Za-zµμ²][\w/ %²·.-]*)$")
+_TRAILING_UNIT = re.compile(r"(?<=[\d).])\s*(?![eE][-+]?\d)([%$¢]|[A-Za-zµμ²][\w/ %²·.-]*)$")
+_DOLLARS = re.compile(r"^\$\s*(.*\d)$")
+_RANGE = re.compile(r"(?:to|or|and|up to|till)\b", re.IGNORECASE)
 _ABOUT = re.compile(
     r"^(?:[~≈=]|about|around|roughly|some|circa|ca\.|approx(?:imately|\.)?)\s*", re.IGNORECASE
 )
 _TIMES = re.compile(r"(?<=\d)\s*[x×·⋅]\s*(?=\d)")
 _SIGNS = str.maketrans("×·⋅−–⁺⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "***--+-0123456789")
-_MEASURE = re.compile(
-    r"%|thousands?|millions?|billions?"
-    r"|(?=.)[kmgtpunµμ]?i?(?:b|bytes?|bits?|flops?|ops?|operations?|s|sec|seconds?|min|minutes?|hours?)?",
-    re.IGNORECASE,
-)
-"""What scales a number: 70 ms are not 70 s, and 12k is not 12."""
+_COUNTS = {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15, "e": 1e18, "z": 1e21}
+_LONG_PREFIXES = {"kilo": "k", "mega": "m", "giga": "g", "tera": "t", "peta": "p", "exa": "e", "zetta": "z"}
+_SI_PREFIXES = {"": 1.0, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6, "G": 1e9}
+_SCALES = {
+    "%": ("%", 1.0),
+    **{word: ("count", factor) for word, factor in _COUNTS.items()},
+    **dict.fromkeys(("min", "minute"), ("time", 60.0)),
+    **dict.fromkeys(("h", "hr", "hour"), ("time", 3600.0)),
+    **{f"{prefix}second": ("time", factor) for prefix, factor in
+       {"nano": 1e-9, "micro": 1e-6, "milli": 1e-3, "": 1.0}.items()},
+    "sec": ("time", 1.0), "day": ("time", 86400.0), "week": ("time", 604800.0),
+    **dict.fromkeys(("$", "dollar", "usd"), ("money", 1.0)),
+    **dict.fromkeys(("¢", "c", "ct", "cent"), ("money", 0.01)),
+}  # fmt: skip
+"""What scales a number, and by how much: 70 ms are not 70 s. Words of one kind are converted into each other."""
 
-_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hour": 3600.0}
-_SHARES = ("share", "fraction")
+_DATA = re.compile(
+    rf"({'|'.join(_LONG_PREFIXES)}|[kmgtpez]?)(i?)(b|bytes?|bits?|flops?|ops?|operations?)", re.IGNORECASE
+)
+_BITS = re.compile(r"[KMGTP]b|\w*bits?")
+_SI = re.compile(r"([numkMG]?)(s|J|W|Wh|Hz)")
 _PREFIX = re.compile(r"[kmgt]i?", re.IGNORECASE)
+_SHARES = ("share", "fraction")
 
 _WORDS = {
     **{name: n for n, name in enumerate(
@@ -50,6 +66,10 @@ _PER = re.compile(r"\s*/\s*|\s+(?:per|for each|for every|an?|each|every)\s+", re
 _ASIDE = re.compile(r"\s+(?:of|on|in|at|to|for|from|and|with|by|that)\s", re.IGNORECASE)
 
 
+LONGEST = 200
+"""Characters that are read as a number. The patterns take time by the square of them."""
+
+
 class Doubtful(ValueError):
     """A number that may be meant in two ways; typed again, it is `meant`."""
 
@@ -66,12 +86,16 @@ def right(given: float, answer: float, tolerance: float) -> bool:
 def read_number(text: str, unit: str | None = None) -> float:
     """What a candidate typed: 65504, 1,048,576, 64/16, 2^-24, 1.5e3, 6.0 · 10⁻⁸, 12 %, 4 blocks, about 7.
 
-    Where it is known in which `unit` the answer is asked, times and shares in another are converted to it: 0.07 s
-    are 70 ms. Raises ValueError, in words for the candidate, for anything else: for a number in a unit of another
-    kind. Doubtful is raised for a bare 0.4 where per cent are asked, which may be 0.4 % or 40 %.
+    Where it is known in which `unit` the answer is asked, a number in another of its kind is converted: 0.07 s are
+    70 ms, 3.2 GB are 3200 MB. Raises ValueError, in words for the candidate, for anything else: for a number in a unit
+    of another kind, or of more than LONGEST characters. Doubtful is raised for a bare number that may be meant in two
+    ways: 0.4 where per cent are asked, 134217728 where millions are.
     """
     typed = text.strip()
+    if len(typed) > LONGEST:
+        raise ValueError(f"A number has at most {LONGEST} characters, and this has {len(typed)}")
     bare = _THOUSANDS.sub("", _in_digits(_ABOUT.sub("", typed)))
+    bare = _DOLLARS.sub(r"\1 $", bare)
     if re.fullmatch(r"0[xX][\dA-Fa-f]+", bare):
         return float(int(bare, 16))
     bare = _TIMES.sub("*", bare)
@@ -88,24 +112,40 @@ def read_number(text: str, unit: str | None = None) -> float:
         raise ValueError(f"“{typed}” is no number: write it as 128, 64/16, 2^-14 or 1.5e3{comma}") from None
     if not math.isfinite(value):
         raise ValueError(f"“{typed}” is not finite")
-    if trailing is None and unit == "%" and 0 < abs(value) < 1:
-        raise Doubtful(f"In per cent? Write {value:.4g} % or {100 * value:.4g} %", f"{typed} %")
+    if trailing is None and unit is not None:
+        _ask_what_is_meant(value, unit, typed)
     return value * scale
+
+
+def _ask_what_is_meant(value: float, unit: str, typed: str) -> None:
+    """Raises Doubtful for a bare number that may be in the unit asked or not: 0.4 in %, 134217728 in million."""
+    if unit == "%" and 0 < abs(value) < 1:
+        raise Doubtful(f"In per cent? Write {value:.4g} % or {100 * value:.4g} %", f"{typed} %")
+    word = unit.split("/")[0].split(" ")[0]
+    many = _COUNTS.get(word, math.inf)
+    if abs(value) >= max(many, 1e6):  # 1616 thousand is a number that people write
+        raise Doubtful(f"In {word}? Write {value:.4g} {word} or {value / many:.4g} {word}", f"{typed} {unit}")
 
 
 def _scale(said: str, asked: str, typed: str) -> float:
     """What turns a number in the one unit into the other. Raises ValueError where that cannot be said."""
-    given, wanted = _unit(said), _unit(asked)
-    if given.measure in _SECONDS and wanted.measure in _SECONDS and not (given.per or wanted.per):
-        return _SECONDS[given.measure] / _SECONDS[wanted.measure]
-    if given.measure == "%" and asked in _SHARES:
-        return 0.01
-    if _same_unit(said, asked):
+    if said == asked:
         return 1.0
-    if _PREFIX.fullmatch(said) and not wanted.measure:
+    given, wanted = _unit(said), _unit(asked)
+    if _PREFIX.fullmatch(said) and not wanted.what.kind:
         raise ValueError(
             f"Type the number{f' of {asked}' if asked else ''} in full: {typed} is not understood"
         )
+    if given.what == _PER_CENT and asked in _SHARES:
+        return 0.01
+    scale = _converted(given.what, wanted.what)
+    if given.per != _NOTHING and wanted.per != _NOTHING:
+        per = _converted(given.per, wanted.per)
+        scale = None if scale is None or per is None else scale / per
+    elif given.per.kind in ("time", "byte") and wanted.per == _NOTHING:
+        scale = None  # bytes are no rate, but TFLOP may be
+    if scale is not None and not _RANGE.match(said):
+        return scale
     raise ValueError(
         f"“{typed}” is in {said}: {f'it is asked in {asked}' if asked else 'write the bare number'}"
     )
@@ -121,24 +161,35 @@ def _in_digits(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class _Word:
+    """What a number counts: something that scales it, or a noun; neither, of what is not said or not known."""
+
+    kind: str = ""  # time, byte, flop, %: how many of what `factor` is in
+    factor: float = 1.0
+    noun: str = ""  # block
+
+
+_NOTHING = _Word()
+_PER_CENT = _Word("%")
+
+
+@dataclass(frozen=True)
 class _Unit:
-    """What a number counts, and for each of what; "" for what is not said, or not known."""
+    """What a number counts, and for each of what."""
 
-    measure: str  # kflop, kib, %
-    noun: str  # block
-    per: str  # s, b, load
+    what: _Word
+    per: _Word
 
 
-def _same_unit(said: str, asked: str) -> bool:
-    """Whether a number in the one unit may be read as if it were in the other."""
-    given, wanted = _unit(said), _unit(asked)
-    if given.measure or (given.noun and wanted.measure):
-        same = given.measure == wanted.measure
-    else:
-        same = given.noun == wanted.noun or not (given.noun and wanted.noun)
-    if given.per and wanted.per:
-        return same and given.per == wanted.per
-    return same and not (given.per in ("s", "b") and not wanted.per)  # bytes are no rate, but TFLOP may be
+def _converted(given: _Word, wanted: _Word) -> float | None:
+    """What turns a number of the one into one of the other; None where they are of different kinds. A word that is not
+    known may be any noun, but nothing that scales a number."""
+    if given.kind or wanted.kind:
+        kinds = {given.kind, wanted.kind}
+        if len(kinds) == 1 or kinds in ({"byte", "decimal byte"}, {"byte", "binary byte"}):
+            return given.factor / wanted.factor
+        return None
+    return 1.0 if given.noun == wanted.noun or not (given.noun and wanted.noun) else None
 
 
 def _unit(text: str) -> _Unit:
@@ -148,15 +199,15 @@ def _unit(text: str) -> _Unit:
     what, *rest = _PER.split(plain, maxsplit=1)
     words = _ASIDE.split(what + " ", maxsplit=1)[0].split() or [""]
     per = rest[0].split()[0] if rest and rest[0].split() else ""
-    if _MEASURE.fullmatch(words[0]):
-        return _Unit(_measure(words[0]), "", _one(per))
+    if (measure := _measure(words[0])) != _NOTHING:
+        return _Unit(measure, _word(per))
     nouns = [noun for word in words if (noun := _noun(word))]
-    return _Unit("", nouns[-1] if nouns else "", _one(per))
+    return _Unit(_Word(noun=nouns[-1] if nouns else ""), _word(per))
 
 
-def _one(word: str) -> str:
-    """What follows “per”, in one of its spellings."""
-    return _measure(word) if _MEASURE.fullmatch(word) else _noun(word)
+def _word(word: str) -> _Word:
+    measure = _measure(word)
+    return _Word(noun=_noun(word)) if measure == _NOTHING else measure
 
 
 def _noun(word: str) -> str:
@@ -165,15 +216,30 @@ def _noun(word: str) -> str:
     return next((_NOUNS[name] for name in (plain, plain[:-1], plain[:-2]) if name in _NOUNS), "")
 
 
-def _measure(unit: str) -> str:
+def _measure(word: str) -> _Word:
     """A measure in one of its spellings: TFLOPS is TFLOP, 5 seconds are 5 s, and Mbit is Mb, but not MB."""
-    bits = bool(re.fullmatch(r"[KMGTP]b|\w*bits?", unit))
-    plain = unit.lower().replace("µ", "u").replace("μ", "u")
-    plain = plain.removesuffix("s") if len(plain) > 2 else plain
-    for long, short in (
-        ("byte", "b"), ("bit", "b"), ("second", "s"), ("sec", "s"), ("minute", "min"), ("operation", "flop"),
-    ):  # fmt: skip
-        plain = plain.removesuffix(long) + short if plain.endswith(long) else plain
-    if plain.endswith("op") and not plain.endswith("flop"):
-        plain = plain.removesuffix("op") + "flop"
-    return f"{plain}it" if bits else plain
+    plain = word.strip(".,").replace("µ", "u").replace("μ", "u")
+    for spelling in (plain.lower(), plain.lower().removesuffix("s")):
+        if spelling in _SCALES:
+            return _Word(*_SCALES[spelling])
+    if found := _SI.fullmatch(plain):
+        return _si(found[1], found[2])
+    if found := _DATA.fullmatch(plain):
+        return _data(found, bits=bool(_BITS.fullmatch(plain)))
+    return _NOTHING
+
+
+def _si(prefix: str, unit: str) -> _Word:
+    kinds = {"s": ("time", 1.0), "J": ("energy", 1.0), "Wh": ("energy", 3600.0), "W": ("power", 1.0)}
+    kind, factor = kinds.get(unit, ("frequency", 1.0))
+    return _Word(kind, factor * _SI_PREFIXES[prefix])
+
+
+def _data(found: re.Match[str], bits: bool) -> _Word:
+    """Bytes with decimal and with binary prefixes are of different kinds, as the one are often said for the other."""
+    prefix = found[1].lower()
+    letter = _LONG_PREFIXES.get(prefix, prefix)
+    unit = "bit" if bits else "byte" if found[3].lower().startswith("b") else "flop"
+    if found[2]:
+        return _Word(f"binary {unit}", float(1024 ** (list(_PREFIXES).index(letter))))
+    return _Word(f"decimal {unit}" if letter and unit == "byte" else unit, _PREFIXES[letter])

@@ -14,6 +14,7 @@ from grader.history.outcomes import Outcome, Sitting
 from grader.history.progress import Progress, Skill, WeakPoint
 from grader.history.remedies import Remedy
 from grader.history.schedule import GOOD, Day, Schedule
+from grader.interview.session import Session
 from grader.report.history import words
 from grader.report.interviews import inline
 from grader.workbook import units
@@ -69,6 +70,12 @@ def items(day: Day) -> RenderableType:
         for item in found:
             table.add_row(word, item.key, item.level, ", ".join(item.topics))
     return Group("", table)
+
+
+def begun(kept: Session) -> RenderableType:
+    """That a day was begun, which comes before anything else."""
+    left = sum(kept.answer(key) is None for key in kept.questions)
+    return Text(f"\nA day was begun: `ladder today` goes on with the {left} of {len(kept.questions)} left.")
 
 
 def elsewhere(day: Day) -> RenderableType:

@@ -58,6 +58,35 @@ def servers(kv: int, arrivals: int, prompt: int, output: int, tpot: int) -> dict
     return {"answer": math.ceil(max(by_prefill, by_cache)), "by_prefill": by_prefill, "by_cache": by_cache}
 
 
+BANDWIDTH = 9.6  # GB/ms of a server: two H200s
+WEIGHTS = 70  # GB
+
+
+def step_ms(kv: int, arrivals: int, prompt: int, output: int, tpot: int) -> dict[str, float]:
+    """Prefill and one decoding step, one after the other, on each of the servers (Agrawal et al., 2023)."""
+    by_prefill, by_cache = _servers(kv, arrivals, prompt, output, tpot)
+    count = math.ceil(max(by_prefill, by_cache))
+    prefill = tpot * by_prefill / count
+    read = WEIGHTS + _cache(kv, arrivals, prompt, output, tpot) / count
+    return {
+        "answer": prefill + read / BANDWIDTH,
+        "count": count,
+        "prefill": prefill,
+        "tokens": arrivals * prompt * tpot / 1e3 / count,
+        "read": read,
+        "decode": read / BANDWIDTH,
+    }
+
+
+def enough(kv: int, arrivals: int, prompt: int, output: int, tpot: int) -> dict[str, float]:
+    """So many that both fit: each reads the weights, and all share the rest."""
+    by_prefill, by_cache = _servers(kv, arrivals, prompt, output, tpot)
+    weights = WEIGHTS / BANDWIDTH
+    shared = tpot * by_prefill + _cache(kv, arrivals, prompt, output, tpot) / BANDWIDTH
+    least = shared / (tpot - weights)
+    return {"answer": math.ceil(max(least, by_cache)), "weights": weights, "shared": shared, "least": least}
+
+
 def kept_places(most: int, mean: int) -> float:
     """Reserved over used tokens (Kwon et al., 2023)."""
     return most / mean

@@ -20,8 +20,8 @@ extern "C" __global__ void vector_add(const float* a, const float* b, float* c, 
         c4[quad] = make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
     }
     // N % 4 elements are left.
-    if (blockIdx.x == 0 && threadIdx.x < N % 4) {
+    if (blockIdx.x == 0 && threadIdx.x < N % 4) {  //!
         const size_t i = N - threadIdx.x;  //!
-        c[i] = a[i] + b[i];  //~
+        c[i] = a[i] + b[i];  //!
     }
 }

@@ -12,8 +12,8 @@ extern "C" __global__ void transpose(const float* __restrict__ in, float* __rest
 {
     __shared__ float tile[TILE][TILE + 1];
 
-    int row = blockIdx.y * TILE + threadIdx.y;
-    int column = blockIdx.x * TILE + threadIdx.x;
+    int row = blockIdx.y * TILE + threadIdx.y;  //!
+    int column = blockIdx.x * TILE + threadIdx.x;  //!
     if (row < M && column < N) {
         tile[threadIdx.y][threadIdx.x] = in[row * N + column];  //!
     }

@@ -18,7 +18,7 @@ extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, in
         const unsigned byte = in[i];
         const unsigned peers = __match_any_sync(there, byte);
         const int leader = __ffs(peers);  //!
-        if (lane == leader) {
+        if (lane == leader) {  //!
             atomicAdd(&bins[byte], __popc(peers));
         }
     }

@@ -44,6 +44,6 @@ extern "C" __global__ void reduce(const float* in, float* sums, float* out, int 
         float all = 0.0f;
         for (int b = threadIdx.x; b < gridDim.x; b += BLOCK) all += __ldcg(&sums[b]);
         all = block_sum(all);
-        if (threadIdx.x == 0) *out = all;
+        if (threadIdx.x == 0) *out = all;  //!
     }
 }

@@ -15,7 +15,7 @@ extern "C" __global__ void block_sum(const float* in, float* out, int N)
     numbers[threadIdx.x] = i < N ? in[i] : 0.0f;
     __syncthreads();
 
-    for (int half = BLOCK / 2; half > 0; half /= 2) {
+    for (int half = BLOCK / 2; half > 0; half /= 2) {  //!
         if (threadIdx.x < half) {
             numbers[threadIdx.x] += numbers[threadIdx.x + half];  //~
         }  //!

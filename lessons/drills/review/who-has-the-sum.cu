@@ -20,7 +20,7 @@ extern "C" __global__ void block_sum(const float* in, float* out, int N)
         value += in[i];
     }
     for (int distance = 16; distance > 0; distance /= 2) {
-        value += __shfl_down_sync(0xffffffff, value, distance);
+        value += __shfl_down_sync(0xffffffff, value, distance);  //!
     }
     if (lane == 31) {  //!
         sums[warp] = value;

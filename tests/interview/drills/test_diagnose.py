@@ -74,6 +74,8 @@ def test_a_schedule_is_proved_and_its_prediction_simulated():
     posed = pose(drill.steps[1].probe, "1")
     assert posed.right(2.45)
     assert not posed.right(1.43)
+    assert "(347 + 440 + 347) / 440" in posed.explain
+    assert "2.58" in posed.explain
 
 
 def test_a_cure_of_a_schedule_that_overlaps_nothing_is_found(tmp_path):
