@@ -132,7 +132,7 @@ def source(name: str, start: str = "", end: str = "") -> Shown:
 
 
 def record(topic: str) -> Climb:
-    """The record of a topic's ladder on an H200, measured and committed; raises WarpladderError without one."""
+    """The record of a topic's ladder, measured on a GPU and committed; raises WarpladderError without one."""
     path = record_file(topic)
     if not path.is_file():
         raise WarpladderError(

@@ -30,6 +30,7 @@ from grader.workbook import units
 from grader.workbook.ladder import figures
 
 SIDE_STEP = "†"
+NOT_MEASURED = "not measured"  # of a rung that a record does not have
 UNUSED_SHARED = "– is of shared memory, and this kernel uses none."
 LINES_PRINTED = 12
 
@@ -201,6 +202,13 @@ def claims(items: Sequence[ClaimResult], paid: Sequence[str] | None = None) -> P
     return Padding(table, (0, 0, 0, 2))
 
 
+def _times_of_all(result: Climb, measured: Climb) -> Iterable[str]:
+    """The measured time of each rung, in the ladder's order. A learner's own row claims nothing, and is no rung."""
+    times = {rung.id: units.seconds(rung.time_s, rung.time_source) for rung in measured.rungs}
+    missing = {rung.id: NOT_MEASURED for rung in result.rungs if rung.claims and rung.id not in times}
+    return (time for _, time in sorted({**times, **missing}.items()))
+
+
 def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
     for baseline in result.baselines:
         yield Text(f"{baseline.name}: {units.seconds(baseline.time_s)}")
@@ -212,7 +220,7 @@ def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
             "≈ modelled: from what the emulator counted, for a device like this one. Not measured.", "dim"
         )
     if measured is not None:
-        times = ", ".join(units.seconds(rung.time_s, rung.time_source) for rung in measured.rungs)
+        times = ", ".join(_times_of_all(result, measured))
         yield Text(f"Measured on a real {measured.device.name}, rung by rung: {times}.", "dim")
     if any(rung.side_step for rung in result.rungs):
         yield Text(

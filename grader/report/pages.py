@@ -102,6 +102,11 @@ def graded(result: Grade, rung: str, topic: Topic, source: Sequence[str], level:
     return Markup(_page("grade_body.html.j2", level=level, **values))
 
 
+def counters(result: Grade, level: int) -> Markup:
+    """What was counted of a submission, as a part of another page, below a heading of `level`."""
+    return Markup(_page("grade_counters.html.j2", result=result, level=level))
+
+
 def what_was_seen(result: Grade, source: Sequence[str]) -> Markup:
     """Why a submission does not pass, as a part of another page."""
     return Markup(_page("grade_seen.html.j2", result=result, line=_quoting(source)))
@@ -233,7 +238,7 @@ def _environment() -> jinja2.Environment:
             "again": again,
             "figures": figures,
         },
-        {"NOTHING": units.NOTHING, "no_ratio": Ratio(None, None, None)},
+        {"NOTHING": units.NOTHING, "VERDICTS": console.VERDICTS, "no_ratio": Ratio(None, None, None)},
     )
 
 

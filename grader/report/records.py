@@ -36,7 +36,8 @@ def find(record: str | None, topics: Sequence[str] | None) -> list[Path]:
     chosen = [path for path in found if topics is None or path.stem in topics]
     missing = [name for name in topics or () if name not in {path.stem for path in chosen}]
     if missing or not chosen:
-        gpus = ", ".join(sorted({path.parent.name for path in folder.glob("*/*.json")})) or "none"
+        others = [path for name in missing or ["*"] for path in folder.glob(f"*/{name}.json")]
+        gpus = ", ".join(sorted({path.parent.name for path in others})) or "none"
         what = f"of {', '.join(missing)}" if missing else f"on {record}"
         raise WarpladderError(f"there is no record {what}", remedy=f"there are records of: {gpus}")
     return chosen

@@ -18,6 +18,13 @@ def name_of(path: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
 
 
-def record_file(topic: str, gpu: str = "h200") -> Path:
-    """Where the committed record of a topic on a GPU lies, if there is one."""
-    return content_root() / "measurements" / gpu / f"{topic}.json"
+def record_file(topic: str, gpu: str | None = None) -> Path:
+    """Where the committed record of a topic on a GPU lies, if there is one.
+
+    Without `gpu`, on an H200; where there is none of an H200, on the first GPU of which there is one.
+    """
+    folder = content_root() / "measurements"
+    path = folder / (gpu or "h200") / f"{topic}.json"
+    if gpu is None and not path.is_file():
+        return min(folder.glob(f"*/{topic}.json"), default=path)
+    return path

@@ -23,14 +23,11 @@ import numpy as np
 from grader.errors import WarpladderError
 from grader.workbook.compiler import capability, declared_kernels
 from grader.workbook.expressions import Expression
-from grader.workbook.launches.spec import LaunchSpec, Scratch, read_launch, read_scratch
+from grader.workbook.launches.spec import SM_COUNT, LaunchSpec, Scratch, read_launch, read_scratch
 from grader.workbook.launches.tensor_map import TensorMapSpec, read_tensor_map
 from grader.workbook.signature import Signature
 from grader.workbook.source_file import SourceFile, read_source
 from grader.workbook.strict_toml import Table, read
-
-SM_COUNT = "SMS"
-"""What expressions call the device's number of streaming multiprocessors."""
 
 _OPENING = re.compile(r"//\s*///\s*launch\s*")
 _CLOSING = re.compile(r"//\s*///\s*")

@@ -86,6 +86,13 @@ class _Special(Protocol):
         """Inputs as make_inputs has them, with such values among them: few, so that most outputs stay finite."""
 
 
+class _Explains(Protocol):
+    """What reference.py defines as well where a wrong output shows which mistake is behind it."""
+
+    def mistake(self, inputs: Arrays, outputs: Arrays, problem: Problem) -> str | None:
+        """The mistake in a sentence or two, and what mends it; None where the outputs do not show it for certain."""
+
+
 class _OnCpu(Protocol):
     """What reference.py defines as well where the CPU is worth comparing with."""
 
@@ -102,6 +109,9 @@ class Tolerance:
     unit: str  # the type whose rounding counts, such as "float32"
     yardstick: str | None = (
         None  # the careful method that reference.yardstick() is, such as "pairwise summation"
+    )
+    exact: float = (
+        0.0  # in exact cases |error| <= exact · u(unit) · |right result|; 0 asks for equality there
     )
 
 
@@ -139,6 +149,18 @@ def on_cpu(reference: Reference) -> Callable[[Arrays, Problem], Arrays] | None:
 def special_inputs(reference: Reference) -> Callable[[Problem, np.random.Generator], Arrays] | None:
     """What makes inputs with special values; None where reference.py has none."""
     return cast(_Special, reference).special_inputs if hasattr(reference, "special_inputs") else None
+
+
+def mistake(reference: Reference, inputs: Arrays, outputs: Arrays, problem: Problem) -> str | None:
+    """What is behind wrong outputs, in words; None where reference.py does not know, or fails on them: what a kernel
+    leaves may be anything, and it is wrong with or without an explanation."""
+    if not hasattr(reference, "mistake"):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return cast(_Explains, reference).mistake(inputs, outputs, problem)
+    except Exception:
+        return None
 
 
 def written_bytes(reference: Reference, problem: Problem) -> int:

@@ -34,6 +34,9 @@ COUNTED_FACTS = (
     "shared_overlap",
     "occupancy",
     "grid_blocks",
+    "longest_block",
+    "busiest_multiprocessor",
+    "multiprocessors",
     "block_threads",
     "launches",
 )
@@ -164,6 +167,10 @@ class Topic(ABC):
     def special_inputs(self) -> Callable[[Problem, np.random.Generator], Arrays] | None:
         """What makes inputs with NaN, infinities, −0 and subnormals; None where reference.py has none."""
         return reference.special_inputs(self.reference)
+
+    def mistake(self, inputs: Arrays, outputs: Arrays, problem: Problem) -> str | None:
+        """What is behind wrong outputs, in words; None where the topic does not know."""
+        return reference.mistake(self.reference, inputs, outputs, problem)
 
     def written_bytes(self, problem: Problem) -> int:
         """How many of the bytes that have to cross DRAM are written."""

@@ -189,7 +189,7 @@ def _sizes(table: Table, key: str, given: object, signature: Signature) -> dict[
 
 
 def _tolerance(table: Table, signature: Signature) -> Tolerance:
-    table.allow("lambda", "terms", "unit", "yardstick")
+    table.allow("lambda", "terms", "unit", "yardstick", "exact")
     terms = _terms(table, [item.name for item in signature.outputs])
     for item in terms.values():
         _of_sizes(table, "terms", item, signature)
@@ -198,6 +198,7 @@ def _tolerance(table: Table, signature: Signature) -> Tolerance:
         terms,
         table.get("unit", str, "float32"),
         table.get("yardstick", str, "") or None,
+        table.get("exact", float, 0.0),
     )
 
 

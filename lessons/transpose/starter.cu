@@ -12,7 +12,7 @@
 // block = ["BLOCK", "BLOCK"]
 // ///
 
-constexpr int BLOCK = 16;  // a block has BLOCK × BLOCK threads, one for each element of its square
+constexpr int BLOCK = 32;  // a block has BLOCK × BLOCK threads: a warp is one row of its square
 
 // in is M × N, out is N × M, both row-major: in[row][column] is in[row * N + column].
 extern "C" __global__ void transpose(const float* in, float* out, int M, int N)

@@ -26,6 +26,7 @@ def record(**changes: Any) -> Record:
         "l2_read_bytes": 0,
         "l2_write_bytes": 0,
         "longest_warp": 0,
+        "longest_block": 0,
         "shared_used_bytes": 0,
         "reads_beside_writes": 0,
         "communicates": False,

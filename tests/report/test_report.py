@@ -130,6 +130,17 @@ def test_beside_what_was_modelled_stands_what_was_measured() -> None:
     assert records.measured(CLIMB) is None
 
 
+def test_a_rung_that_the_record_lacks_is_said_to_be_not_measured() -> None:
+    claims = [ClaimResult("it is new", True, None, "05_new", 10, "x <= 2")]
+    rungs = [replace(NAIVE, id=name, claims=claims) for name in ("00_naive", "05_new", "06_old")]
+    times = {"00_naive": 2.0, "06_old": 1.0}
+    measured = replace(CLIMB, rungs=[replace(NAIVE, id=name, time_s=time) for name, time in times.items()])
+    own = replace(NAIVE, id="99_mine", claims=[])
+    climbed = replace(CLIMB, rungs=[*rungs, own])
+    text = " ".join(shown(console.climb(climbed, "Matrix product", measured)).split())
+    assert f"rung by rung: {units.seconds(2.0)}, not measured, {units.seconds(1.0)}." in text
+
+
 def test_a_claim_says_on_which_side_of_its_limit_it_asks_to_be() -> None:
     claims = [ClaimResult(sign, False, 3.0, "a", 10, f"x {sign} 2", 2.0) for sign in ("<=", ">=", "==")]
     text = shown(console.claims(claims))

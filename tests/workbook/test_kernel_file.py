@@ -296,6 +296,11 @@ def test_arrays_copied_to_constant_memory() -> None:
     assert "`constant` names `C`" in str(error)
 
 
+def test_an_argument_can_be_the_number_of_multiprocessors() -> None:
+    block = ("[[launch]]", 'kernel = "k"', 'args = ["A", "SMS"]', 'grid = ["SMS"]', "block = [1]")
+    assert plan(read(head(*block)), {}, {}, 132).launches[0].args == ("A", 132)
+
+
 def test_sizes_that_follow_from_others_can_be_named() -> None:
     signature = replace(COPY, derived=(("half", parse("N // 2")),))
     block = ("[[launch]]", 'kernel = "k"', 'args = ["in", "half"]', 'grid = ["half"]', "block = [1]")

@@ -16,6 +16,7 @@ TITLES = {
     "cupy.matmul": "cuBLAS (cupy.matmul)",
     "cupy.transpose": "CuPy (out[...] = in.T)",
     "torch.conv2d": "cuDNN (torch.conv2d)",
+    "torch.softmax": "PyTorch (softmax(1))",
     "torch.sums": "PyTorch (sum(1) and sum(0))",
 }
 """What tables call each library that a topic.toml may name."""
@@ -54,6 +55,12 @@ def _torch_sums(cupy: Any, source: Any, rows: Any, columns: Any) -> None:
     matrix = torch.from_dlpack(source)
     torch.sum(matrix, 1, out=torch.from_dlpack(rows))
     torch.sum(matrix, 0, out=torch.from_dlpack(columns))
+
+
+def _torch_softmax(cupy: Any, source: Any, target: Any) -> None:
+    import torch
+
+    torch.softmax(torch.from_dlpack(source), 1, out=torch.from_dlpack(target))
 
 
 _FP16, _FP32 = 2, 0
@@ -97,6 +104,7 @@ _ROUTINES: dict[str, Callable[..., None]] = {
     "cupy.matmul": _matmul,
     "cupy.transpose": _transpose,
     "torch.conv2d": _conv2d,
+    "torch.softmax": _torch_softmax,
     "torch.sums": _torch_sums,
 }
 

@@ -69,6 +69,10 @@ RECORDING = Role(
 )
 """A child in which a stranger's Python runs: it reads the packages that it imports, and writes nothing."""
 
+_TO_START_S = 600.0
+"""How long a child may take to say hello. No kernel runs yet; the first on a machine compiles the emulator's runtime,
+which is half a minute on two free cores and many times that on busy ones."""
+
 _TO_END_S = 2.0
 """How long a child that has closed its pipe may take to end."""
 
@@ -139,10 +143,10 @@ class ChildProcess:
         self._hello: Hello | None = None
         self._closed = False
 
-    def hello(self, timeout_s: float = 120.0) -> Hello:
+    def hello(self) -> Hello:
         """What the child launches on. Raises ChildUnusable where that is nothing."""
         if self._hello is None:
-            self._hello = self._receive(Hello, _Clock(timeout_s))
+            self._hello = self._receive(Hello, _Clock(_TO_START_S))
         if self._hello.failure is not None:
             raise ChildUnusable(self._hello.failure.message)
         return self._hello

@@ -291,6 +291,7 @@ class Record(Struct, frozen=True):
     l2_read_bytes: int
     l2_write_bytes: int
     longest_warp: int
+    longest_block: int
     shared_used_bytes: int
     reads_beside_writes: int
     communicates: bool

@@ -22,6 +22,7 @@ import numpy as np
 
 from grader.errors import WarpladderError
 from grader.judge.correctness.comparison import (
+    CHUNK,
     UNIT_ROUNDOFF,
     Bounds,
     Comparison,
@@ -88,6 +89,10 @@ class Case:
         return Reproduce(topic, file, self.problem, self.seed)
 
 
+def _unknown(outputs: dict[str, Array]) -> None:
+    """What is behind wrong outputs where no topic says it."""
+
+
 @dataclass(frozen=True)
 class CaseData:
     """What a case's kernel is given, and what must come out; all by parameter name."""
@@ -101,6 +106,7 @@ class CaseData:
     slack: float = 1.0  # how many times the error passes as well
     kind: CaseKind = "real"
     rounding: float = math.inf  # a larger error, over what is allowed, no rounding of any type explains
+    mistake: Callable[[dict[str, Array]], str | None] = _unknown  # what is behind wrong outputs, in words
 
     def compare(self, name: str, actual: Array) -> Comparison:
         """How an output differs from what must come out, and what to look at."""
@@ -113,7 +119,13 @@ class CaseData:
             advice = INEXACT_CONSTANTS
         elif self.kind == "real" and found.error is not None and found.error > self.rounding:
             advice = NO_ROUNDING
-        return replace(found, advice=advice)
+        return replace(found, advice=advice, mistake=self._mistake(name, actual, found))
+
+    def _mistake(self, name: str, actual: Array, found: Comparison) -> str | None:
+        """What the topic knows to be behind a wrong output that was written, unless it is so large that it costs."""
+        if found.right or found.unwritten or found.added_to or found.unset or actual.size > CHUNK:
+            return None
+        return self.mistake({name: actual})
 
     def _compare(self, name: str, actual: Array) -> Comparison:
         if name not in self.allowed:
@@ -199,6 +211,10 @@ def compute(topic: Topic, case: Case) -> CaseData:
                 continue  # whole numbers are equal or not
             terms = float(tolerance.terms[name].evaluate(problem))
             allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+    elif tolerance.exact > 0:
+        expected = {name: array.astype(topic.signature[name].dtype) for name, array in expected.items()}
+        unit = tolerance.exact * UNIT_ROUNDOFF[tolerance.unit]
+        allowed = {name: unit * np.abs(array, dtype=np.float64) for name, array in expected.items()}
     for name, limit in allowed.items():
         if limit is None:
             expected[name] = expected[name].astype(topic.signature[name].dtype)
@@ -211,7 +227,8 @@ def compute(topic: Topic, case: Case) -> CaseData:
     rounding = COARSEST / share if share else math.inf
     equal = all(limit is None for limit in allowed.values())
     advice = _advice(tolerance.lambda_, "exact" if equal else case.kind)
-    return CaseData(inputs, expected, allowed, advice, wider, slack, case.kind, rounding)
+    mistake = partial(topic.mistake, inputs, problem=problem)
+    return CaseData(inputs, expected, allowed, advice, wider, slack, case.kind, rounding, mistake)
 
 
 def _inputs(topic: Topic, case: Case) -> dict[str, Array]:

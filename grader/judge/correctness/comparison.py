@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.judge.correctness.guards import added_to, unwritten
+from grader.judge.correctness.guards import added_to, unset, unwritten
 from grader.results import Corner, Mismatch, Number
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -54,9 +54,11 @@ class Comparison:
     box: tuple[tuple[int, int], ...] | None  # first and last wrong index, a pair a dimension
     in_half: bool = False  # the output was rounded to half precision on the way, see `_rounded_to_half`
     added_to: int = 0  # how many elements are a sum with what lay there at the start
+    unset: int = 0  # how many elements hold what scratch arrays hold at the start
     flushed: bool = False  # nothing is wrong but subnormals, which are zero
     below_half: bool = False  # no error is as large as half of the smallest term of an exact sum, which is 1
     advice: str = ""  # what to look at, where the case knows
+    mistake: str | None = None  # what is behind it, where the topic knows
     bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     @property
@@ -138,13 +140,16 @@ def _wrong(
         box=_box(wrong, actual.shape),
         in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
         added_to=int(np.count_nonzero(added_to(actual) & wrong)),
+        unset=int(np.count_nonzero(unset(actual) & wrong)),
         flushed=_flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
         below_half=_below_half(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
     )
 
 
 def _below_half(actual: Array, expected: Array) -> bool:
-    """Whether no element is off by as much as 1/2."""
+    """Whether whole numbers are expected, and no element is off by as much as 1/2."""
+    if not np.array_equal(expected, np.rint(expected)):
+        return False
     with np.errstate(invalid="ignore", over="ignore"):
         return bool(np.all(np.abs(actual.astype(np.float64) - expected.astype(np.float64)) < 0.5))
 

@@ -1,9 +1,10 @@
 """Patterns that show what a kernel wrote, or did not write.
 
-Outputs and scratch arrays start as *poison*: an element still poisoned was never written, and a sum with an
-output's poison can be told as well. On a GPU every buffer also lies between two *guard zones*, which must come
-back as they were; the emulator finds accesses out of bounds by itself, so buffers there are exact. All these
-patterns are NaN in every floating-point type, so that a sum which reads them shows it.
+Outputs start as *poison*: an element still poisoned was never written, and a sum with an output's poison can be told
+as well. Scratch arrays hold another word, which an output shows that was computed from one before it was set. On a GPU
+every buffer also lies between two *guard zones*, which must come back as they were; the emulator finds accesses out of
+bounds by itself, so buffers there are exact. All these patterns are NaN in every floating-point type, so that a sum
+which reads them shows it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import numpy as np
 POISON = 0x7FFD7FFD
 """The word that unwritten memory holds. NVIDIA's arithmetic gives 0x7FFFFFFF as its NaN, so no sum makes this
 one."""
+
+UNSET = 0x7FFC7FFC
+"""The word that scratch arrays hold at the start. As a float it is a quiet NaN, which a CPU's arithmetic passes on."""
 
 SIGNALLING = {
     "float16": (0x7DBD, 1 << 9),
@@ -84,14 +88,23 @@ def damage(region: Bytes, guard: int) -> Damage | None:
 def unwritten(output: Array) -> Mask:
     """Which elements, in memory order, still hold what they held at the start; none for types of one byte, which
     cannot be told."""
+    mask = _holds(output, POISON)
+    if output.dtype.name in SIGNALLING:
+        mask |= output.reshape(-1).view(f"u{output.itemsize}") == SIGNALLING[output.dtype.name][0]
+    return mask
+
+
+def unset(output: Array) -> Mask:
+    """Which elements, in memory order, hold what scratch arrays hold at the start; none for types of one byte."""
+    return _holds(output, UNSET)
+
+
+def _holds(output: Array, word: int) -> Mask:
     size = output.dtype.itemsize
     if size not in (2, 4, 8):
         return np.zeros(output.size, dtype=bool)
-    bits = output.reshape(-1).view(f"u{size}")
-    pattern = int.from_bytes(POISON.to_bytes(4, "little") * 2, "little") & ((1 << 8 * size) - 1)
-    mask: Mask = bits == pattern
-    if output.dtype.name in SIGNALLING:
-        mask |= bits == SIGNALLING[output.dtype.name][0]
+    pattern = int.from_bytes(word.to_bytes(4, "little") * 2, "little") & ((1 << 8 * size) - 1)
+    mask: Mask = output.reshape(-1).view(f"u{size}") == pattern
     return mask
 
 

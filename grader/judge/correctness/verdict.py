@@ -21,7 +21,8 @@ from grader.workbook import units
 
 ENDLESS = (
     "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
-    "block never reach."
+    "block never reach. A loop that waits for what others store has to load it anew each time: by an atomic, or "
+    "through a volatile pointer."
 )
 
 ALL_OF_IT = (
@@ -141,8 +142,8 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 "timeout",
                 f"`{record.kernel}` waits on a later block that is not resident: all the blocks that there is room "
                 f"for wait, and of {math.prod(record.grid):,} in the grid the next can only begin when one of "
-                "them has ended. Let blocks wait only for earlier ones (numbered by an atomic counter), or launch no "
-                "more than fit.",
+                "them has ended. Let blocks wait only for earlier ones (numbered by an atomic counter); or launch no "
+                "more than fit, with `cooperative = true`, which promises that all of them are there.",
             )
         if record.status == "deadlock" and not record.findings:
             return Refused("timeout", f"`{record.kernel}` deadlocked at a barrier. {REACH_BARRIERS}")
@@ -238,15 +239,19 @@ def of_input(
 
 def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int]) -> Refused | None:
     """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
-    output itself says more."""
+    output itself says more, or the topic knows the mistake."""
     mismatch = comparison.mismatch
     if mismatch is None:
         return None
     sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
     if comparison.added_to:
         return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
+    if comparison.unset:
+        return Refused("fail", _unset(mismatch.array, comparison.unset, mismatch.elements, sizes))
     if comparison.first_unwritten is not None:
         return Refused("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
+    if comparison.mistake is not None:
+        return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {comparison.mistake}")
     usual = comparison.advice or advice
     if comparison.in_half or comparison.flushed:
         usual = SUMS_IN_HALF if comparison.in_half else FLUSHED
@@ -259,6 +264,14 @@ def _added_to(array: str, count: int, elements: int, sizes: str) -> str:
         f"The kernel adds to `{array}` without setting it first{share}, where {sizes}. Outputs hold nothing at "
         f'the start: assign with = where a thread has the whole sum, or put zero = ["{array}"] into the launch '
         "block, which sets it to zero before that launch."
+    )
+
+
+def _unset(array: str, count: int, elements: int, sizes: str) -> str:
+    share = "" if elements == 1 else f", at {count} of its {elements} elements"
+    return (
+        f"`{array}` is what a scratch array holds at the start{share}, where {sizes}: the kernel reads scratch memory "
+        "that nobody has set. Name that array in the launch block's `zero`, or have an earlier launch fill it."
     )
 
 

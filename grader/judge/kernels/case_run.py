@@ -14,7 +14,7 @@ from grader.judge.child.protocol import Allocate, Download, Operation, Record, R
 from grader.judge.correctness.cases import Case, CaseData
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.findings import ArrayType, located, results
-from grader.judge.correctness.guards import POISON, damage, frame, paint, paint_output
+from grader.judge.correctness.guards import UNSET, damage, frame, paint, paint_output
 from grader.judge.correctness.verdict import (
     of_comparison,
     of_failure,
@@ -163,14 +163,14 @@ def named(records: Sequence[Record], kernels: Sequence[str]) -> tuple[Record, ..
 
 
 def _lay_out(runner: Runner, region: Region, case_run: CaseRun) -> None:
-    """Write guards, and the input or poison between them, into the memory file."""
+    """Write guards, and the input or a pattern between them, into the memory file."""
     payload = frame(runner.bytes_of(region), region.guard)
     if region.name in case_run.data.inputs:
         payload[:] = as_bytes(case_run.data.inputs[region.name])
     elif region.name in case_run.data.expected:
         paint_output(payload, case_run.dtype(region.name))
     else:
-        paint(payload, POISON)
+        paint(payload, UNSET)
 
 
 def as_bytes(array: Array) -> np.ndarray[Any, np.dtype[np.uint8]]:

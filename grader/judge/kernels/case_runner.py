@@ -17,6 +17,7 @@ from grader.judge.kernels import case_run, sampling
 from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.kernels.counting import product
+from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Lost, Refused
 from grader.judge.runners.runner import Runner
 from grader.results import Accuracy, CaseResult
@@ -35,6 +36,9 @@ for so many operations and bytes of the problem."""
 
 SMALL = 1 << 18
 """Up to so many operations and bytes, a case of a kernel whose blocks communicate is run in every order."""
+
+FEW_MULTIPROCESSORS = 5
+"""Of a smaller device: there the cases, which are small, are more than one tile for each."""
 
 BLOCKS = 1_000_000
 """So many blocks the emulator always runs, and one more for each operation or byte of the problem."""
@@ -87,14 +91,26 @@ class CaseRunner:
         budget = instruction_budget(self.topic, case.problem)
         case_run.run(self.child, attempt, budget, seconds, outcome)
         again = []
+        fewer = self._on_fewer(kernel, case, planned)
+        if fewer is not None:
+            again.append(replace(attempt, planned=fewer))
         if any(record.communicates for record in outcome.records):
-            again = [replace(attempt, order=order) for order in self._orders(case, outcome.records)]
+            again += [replace(attempt, order=order) for order in self._orders(case, outcome.records)]
         if any(record.may_wait for record in outcome.records) and self._crowded_later(kernel):
             again.insert(0, replace(attempt, order=CROWDED))
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
             again.append(replace(attempt, after=self._other(kernel, case)))
         for other in again:
             self._run_again(other, seconds, outcome)
+
+    def _on_fewer(self, kernel: Kernel, case: Case, planned: Planned) -> Planned | None:
+        """The launches on a smaller device, where the kernel computes with the number of multiprocessors: of an exact
+        case among the topic's. None: they are the same but for their grids, or are not possible there."""
+        if case.kind != "exact" or case.problem not in self.topic.judge_cases:
+            return None
+        fewer = on_fewer(kernel, case.problem, self.child.hello().limits)
+        same = fewer is None or _computed(fewer) == _computed(planned)
+        return None if same else fewer
 
     def _orders(self, case: Case, records: Sequence[Record]) -> Sequence[Order]:
         """The orders in which to run the blocks besides that of their numbers: all for a small case, else one, so that
@@ -138,14 +154,38 @@ class CaseRunner:
             raise
         except Refused as refused:
             outcome.findings, outcome.comparison = again.findings, again.comparison
-            raise of_later_call(refused) if attempt.after else of_order(refused, attempt.order) from None
+            raise self._of_again(refused, attempt) from None
         if attempt.order == SWITCHED:
             outcome.records = tuple(map(_shared_as, outcome.records, again.records))
+
+    def _of_again(self, refused: Refused, attempt: CaseRun) -> Refused:
+        if attempt.after:
+            return of_later_call(refused)
+        if attempt.order != ORDERS[0]:
+            return of_order(refused, attempt.order)
+        return refused.saying(f"On a device with {FEW_MULTIPROCESSORS} multiprocessors: {refused.reason}")
+
+
+def on_fewer(kernel: Kernel, problem: Problem, limits: Limits) -> Planned | None:
+    """The launches for a problem on a device with few multiprocessors; None where they are not possible there."""
+    try:
+        return kernel.plan(problem, {**limits, "multiprocessor_count": FEW_MULTIPROCESSORS})
+    except Refused:
+        return None
+
+
+def _computed(planned: Planned) -> list[tuple[str, tuple[object, ...]]]:
+    """Which kernels are launched, with which arguments."""
+    return [(launch.symbol, launch.args) for launch in planned.launches]
 
 
 def _shared_as(record: Record, other: Record) -> Record:
     """A record whose blocks share the work as another's do, if those share it more evenly."""
-    return structs.replace(record, longest_warp=min(record.longest_warp, other.longest_warp))
+    return structs.replace(
+        record,
+        longest_warp=min(record.longest_warp, other.longest_warp),
+        longest_block=min(record.longest_block, other.longest_block),
+    )
 
 
 def _check_number_of_blocks(planned: Planned, operations: int) -> None:

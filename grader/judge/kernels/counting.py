@@ -32,10 +32,11 @@ class Resources:
     grid_blocks: int  # of all launches together
     block_threads: int  # of the largest block
     launches: int
+    multiprocessors: int  # of the device
 
 
-def resources(kernel: Kernel, planned: Planned, arch: str) -> Resources:
-    """The resources of a planned kernel on an architecture."""
+def resources(kernel: Kernel, planned: Planned, arch: str, multiprocessors: int) -> Resources:
+    """The resources of a planned kernel on an architecture, and a device of so many multiprocessors."""
     used = [kernel.resources(launch) for launch in planned.launches]
     return Resources(
         registers=max(item.registers for item in used),
@@ -48,6 +49,7 @@ def resources(kernel: Kernel, planned: Planned, arch: str) -> Resources:
         grid_blocks=sum(product(launch.grid) for launch in planned.launches),
         block_threads=max(product(launch.block) for launch in planned.launches),
         launches=len(planned.launches),
+        multiprocessors=multiprocessors,
     )
 
 
@@ -115,6 +117,11 @@ def facts(used: Resources, records: Sequence[Record]) -> dict[str, Number]:
         "shared_overlap": sum(record.reads_beside_writes for record in records) / max(1, loads),
         "occupancy": used.occupancy.fraction,
         "grid_blocks": used.grid_blocks,
+        "longest_block": sum(record.longest_block for record in records),
+        "busiest_multiprocessor": sum(
+            -(-record.grid_blocks // used.multiprocessors) * record.longest_block for record in records
+        ),
+        "multiprocessors": used.multiprocessors,
         "block_threads": used.block_threads,
         "launches": used.launches,
     }

@@ -13,7 +13,7 @@ from functools import partial
 
 from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_run import Outcome
-from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.case_runner import CaseRunner, on_fewer
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Refused
@@ -87,4 +87,6 @@ def parts(kernel: Kernel, cases: Sequence[Case], later: Iterable[Problem], limit
 
 
 def _symbols(kernel: Kernel, problem: Problem, limits: Limits) -> set[str]:
-    return {launch.symbol for launch in kernel.plan(problem, limits).launches}
+    fewer = on_fewer(kernel, problem, limits)
+    planned = (kernel.plan(problem, limits), *([fewer] if fewer else []))
+    return {launch.symbol for item in planned for launch in item.launches}

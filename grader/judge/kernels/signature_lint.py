@@ -21,9 +21,11 @@ _NAMES = {
     "int16": "short",
     "int32": "int",
     "int64": "long long",
-    "uint32": "unsigned",
     "int8": "signed char",
     "uint8": "unsigned char",
+    "uint16": "unsigned short",
+    "uint32": "unsigned",
+    "uint64": "unsigned long long",
 }
 _WHOLE = ("int", "unsigned", "long", "unsigned long", "long long", "unsigned long long")
 _BYTES = ("char", "signed char", "unsigned char")

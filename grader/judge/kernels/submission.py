@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
-from grader.judge.child.protocol import Record
+from grader.judge.child.protocol import Hello, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case
@@ -128,7 +128,11 @@ def count(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case], 
     hello = runner.child.hello()
     current.counted = tuple(counted)
     planned = current.compiled.plan(cases[0].problem, hello.limits)
-    current.resources = counting.resources(current.compiled, planned, hello.arch)
+    current.resources = _resources(current, planned, hello)
+
+
+def _resources(current: KernelSubmission, planned: Planned, hello: Hello) -> Resources:
+    return counting.resources(current.compiled, planned, hello.arch, hello.limits["multiprocessor_count"])
 
 
 def launchable(current: KernelSubmission, runner: CaseRunner, problem: Problem) -> None:
@@ -165,7 +169,7 @@ def claim_at_main_sizes(current: KernelSubmission, runner: CaseRunner, records: 
         return
     hello, topic = runner.child.hello(), runner.topic
     planned = current.compiled.plan(topic.sizes_main, hello.limits)
-    used = counting.resources(current.compiled, planned, hello.arch)
+    used = _resources(current, planned, hello)
     sizes = topic.signature.with_derived(topic.sizes_main)
     values = {**with_sums(counting.of_whole_grids(records)), **sizes, **counting.facts(used, records)}
     there = check_claims(topic, topic.claims, [values])

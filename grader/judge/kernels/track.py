@@ -38,7 +38,7 @@ from grader.judge.child.protocol import (
 )
 from grader.judge.correctness.cases import PUBLIC_SEED, Case, CaseStore, make
 from grader.judge.correctness.comparison import error_bound
-from grader.judge.correctness.guards import POISON, damage, frame, unwritten
+from grader.judge.correctness.guards import POISON, UNSET, damage, frame, unwritten
 from grader.judge.correctness.verdict import of_comparison, of_guards
 from grader.judge.kernels import fresh
 from grader.judge.kernels.case_run import as_bytes
@@ -231,7 +231,10 @@ class KernelTrack:
         warm_up = number == WARM_UP
         if number != self._round.number:
             self._round = _Round(number, self._pools)
-        before = [Fill(name, POISON) for name in (*self._outputs, *self._scratch)]
+        before = [
+            *(Fill(name, POISON) for name in self._outputs),
+            *(Fill(name, UNSET) for name in self._scratch),
+        ]
         timed = Timed(candidate.actions[KNOWN if warm_up else FRESH], FLUSH, self._settle)
         seconds = self._do([*before, *([] if warm_up else self._filling()), timed]).values[-1]
         assert isinstance(seconds, float)

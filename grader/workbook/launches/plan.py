@@ -9,9 +9,9 @@ import numpy as np
 
 from grader.errors import WarpladderError
 from grader.workbook.expressions import Expression, ExpressionError
-from grader.workbook.kernel_file import SM_COUNT, KernelFile
+from grader.workbook.kernel_file import KernelFile
 from grader.workbook.launches import tensor_map
-from grader.workbook.launches.spec import Argument, LaunchSpec
+from grader.workbook.launches.spec import SM_COUNT, Argument, LaunchSpec
 from grader.workbook.launches.tensor_map import TensorMap
 
 _LARGEST_INT = 2**31 - 1

@@ -13,12 +13,18 @@ from grader.workbook.launches.tensor_map import TensorMapSpec
 from grader.workbook.signature import Signature, dtype_of
 from grader.workbook.strict_toml import Table
 
+SM_COUNT = "SMS"
+"""What expressions call the device's number of streaming multiprocessors."""
+
 _LAUNCH_KEYS = (
     "kernel", "when", "args", "grid", "block", "shared", "zero", "constant", "cooperative", "cluster",
 )  # fmt: skip
 _NAME_EXPRESSION = re.compile(r"[A-Za-z_:][\w :<>,*&()+\-/%.'|^~!=?\[\]]{0,499}", re.ASCII)
 """What the compiler is asked to look up: nothing that could end the line, or begin another declaration."""
-_SCRATCH_DTYPES = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint32")
+_SCRATCH_DTYPES = (
+    *("float16", "float32", "float64"),
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+)
 
 
 Argument = str | Expression
@@ -90,7 +96,7 @@ def read_launch(
     """One `[[launch]]`; raises WarpladderError."""
     table.allow(*_LAUNCH_KEYS)
     parameters = tuple(item.name for item in signature.params)
-    derived = [name for name, _ in signature.derived]
+    derived = [*(name for name, _ in signature.derived), SM_COUNT]
     passed = [*parameters, *scratch, *(item.name for item in maps)]
     args = tuple(_argument(table, text, passed, derived) for text in table.names("args"))
     kernel = table.get("kernel", str)
@@ -117,7 +123,7 @@ def read_launch(
 
 
 def _argument(table: Table, text: str, known: Sequence[str], derived: Sequence[str]) -> Argument:
-    """One of `args`: what is no name by itself is an expression, and so is a size that follows from others."""
+    """One of `args`: a name or an expression; SMS and sizes that follow from others are expressions."""
     if text.isidentifier() and text not in derived:
         _known(table, "args", [text], [*known, *derived])
         return text

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,8 +14,10 @@ import pytest
 from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseData, CaseStore, compute, make
+from grader.judge.correctness.verdict import of_comparison
 from grader.judge.kernels.case_runner import instruction_budget
 from grader.workbook import topics
+from grader.workbook.reference import Reference, mistake
 from grader.workbook.topic import Topic
 
 GEMM, TRANSPOSE = topics.load("gemm"), topics.load("transpose")
@@ -171,3 +176,42 @@ def test_a_yardstick_stands_beside_real_cases() -> None:
     assert error is not None
     assert 0 < error < 0.2
     assert CaseStore(GEMM).yardstick_error(make(PROBLEM, "real")) is None
+
+
+def test_a_wrong_output_comes_with_the_mistake_that_the_topic_knows() -> None:
+    data = compute(topics.load("softmax"), make({"M": 37, "N": 1}, "real"))
+    assert data.compare("out", data.expected["out"].astype(np.float32)).mistake is None
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = np.exp(data.inputs["in"])
+        found = data.compare("out", terms / terms)
+    assert found.mistake is not None
+    refused = of_comparison(found, data.advice, {"M": 37, "N": 1})
+    assert refused is not None
+    assert refused.reason.endswith(found.mistake)
+
+
+def test_what_a_topic_says_of_mistakes_never_fails_the_judge() -> None:
+    fails = SimpleNamespace(mistake=lambda inputs, outputs, problem: 1 // 0)
+    for reference in fails, SimpleNamespace():
+        assert mistake(cast(Reference, reference), {}, {}, {}) is None
+
+
+def test_right_outputs_are_not_asked_for_their_mistake() -> None:
+    asked: list[str] = []
+
+    def ask(outputs: dict[str, np.ndarray]) -> None:
+        asked.extend(outputs)
+
+    data = replace(compute(GEMM, make(PROBLEM, "exact")), mistake=ask)
+    right = data.expected["C"].astype(np.float32)
+    assert data.compare("C", right).right
+    assert not asked
+    data.compare("C", right + 1)
+    assert asked == ["C"]
+
+
+def test_exact_cases_of_a_softmax_leave_room_for_the_last_bits_and_no_term_more() -> None:
+    data = compute(topics.load("softmax"), make({"M": 3, "N": 40000}, "exact"))
+    right = data.expected["out"].astype(np.float32)
+    assert data.compare("out", right * np.float32(1 + 30 * 2**-24)).right
+    assert not data.compare("out", (right * (1 - 2.0**-15)).astype(np.float32)).right

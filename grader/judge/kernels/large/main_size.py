@@ -58,8 +58,8 @@ MOST_BLOCKS, MOST_ELSEWHERE = 64, 16
 ENOUGH, ENOUGH_ELSEWHERE = 3_000_000, 1_000_000
 """Warp instructions of a launch's blocks after which no other is begun, at the main size and at others."""
 
-BLOCK_BUDGET = 8_000_000
-"""Warp instructions that one block may take; the heaviest rungs' take half."""
+BLOCK_BUDGET = 24_000_000
+"""Warp instructions that one block may take; gemm's blocks of several tiles take three quarters."""
 
 WAITING = {"budget exhausted", "starved"}
 """Launches that say nothing: a block takes long, or waits for others, which need not have been run."""
@@ -118,6 +118,9 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Seque
         limits = _limits(runner, found[0]) if found else runner.hello().limits
         try:
             planned = _planned(kernel, topic, limits, problem)
+            if planned is not None and any(launch.cooperative for launch in planned.launches):
+                limits = runner.hello().limits  # for which there is room
+                planned = _planned(kernel, topic, limits, problem)
             if planned is not None:
                 found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
         except Refused as refused:

@@ -1,0 +1,60 @@
+"""What a kernel computes with the number of multiprocessors is tried with few of them: cases are small, and a device
+with many has a tile for each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.grade import grade
+from grader.judge.kernels.case_runner import FEW_MULTIPROCESSORS, CaseRunner
+from grader.judge.kernels.compiled import prepare
+from grader.judge.runners.pool import DevicePool
+from grader.workbook import topics
+from grader.workbook.topic import KernelTopic
+
+STRIDED = """// A block for each multiprocessor, which takes elements in turn.
+//
+// /// launch
+// [[launch]]
+// kernel = "add"
+// args = ["a", "b", "c", "N", "SMS"]
+// grid = ["SMS"]
+// block = [32]
+// ///
+
+extern "C" __global__ void add(const float* a, const float* b, float* c, int N, int blocks)
+{
+    for (int i = blockIdx.x * 32 + threadIdx.x; i < N; i += blocks * STRIDE) c[i] = a[i] + b[i];
+}
+"""
+"""Wrong for more elements than the device has threads, if the stride is not 32."""
+
+
+@pytest.mark.parametrize(("stride", "passes"), [(32, True), (64, False)])
+def test_an_exact_case_is_run_on_a_smaller_device_as_well(tmp_path: Path, stride: int, passes: bool) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(STRIDED.replace("STRIDE", str(stride)), encoding="utf-8")
+    topic = topics.load("vector_add")
+    assert isinstance(topic, KernelTopic)
+    problem = next(item for item in topic.judge_cases if 64 * FEW_MULTIPROCESSORS < item["N"] < 32 * 132)
+    with DevicePool("emulator", None, jobs=1) as pool, pool.emulator() as child:
+        runner, kernel = CaseRunner(topic, CaseStore(topic), child), prepare(topic.parse(file), pool.arch)
+        exact = runner.outcome(kernel, cases.make(problem, "exact"))
+        real = runner.outcome(kernel, cases.make(problem, "real"))
+    assert real.refusal is None, "one kind of case is enough"
+    assert (exact.refusal is None) is passes
+    if exact.refusal is not None:
+        assert exact.refusal.reason.startswith(f"On a device with {FEW_MULTIPROCESSORS} multiprocessors: ")
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize(("m", "n", "k"), [(1537, 2820, 37), (1500, 3000, 68)])
+def test_gemm_shares_the_last_tiles_of_a_whole_device(m: int, n: int, k: int) -> None:
+    """More tiles than the 132 multiprocessors of an H200, with single floats and with float4s."""
+    topic = topics.load("gemm")
+    result = grade(topic, topic.rung("11_even_shares").path, "emulator", 1, {"M": m, "N": n, "K": k})
+    assert (result.verdict, result.reason, result.findings) == ("pass", None, [])
