@@ -50,10 +50,15 @@ def made(file: Path) -> str:
     return listing.from_sass(disassembled(built.cubin), built.ptx)
 
 
+def nvdisasm() -> str | None:
+    """The wheel's program, or the PATH's."""
+    wheel = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin" / "nvdisasm"
+    return str(wheel) if wheel.is_file() else shutil.which("nvdisasm")
+
+
 def disassembled(cubin: bytes) -> str:
     """nvdisasm's text of a cubin."""
-    wheel = Path(sysconfig.get_path("purelib")) / "nvidia" / "cu13" / "bin" / "nvdisasm"
-    program = str(wheel) if wheel.is_file() else shutil.which("nvdisasm")
+    program = nvdisasm()
     if program is None:
         sys.exit("there is no nvdisasm: pip install nvidia-cuda-nvdisasm")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:

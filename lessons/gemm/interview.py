@@ -232,6 +232,48 @@ def parts_of_k(M: int, N: int, sms: int) -> dict[str, float]:
     return {"answer": -(-sms // tiles), "tiles": tiles}
 
 
+def share_of_ffmas(instructions: int, ffmas: int, even: int, odd: int) -> dict[str, float]:
+    """Per cent of the clocks: as many as instructions, or as registers of a bank (benchmarks/register_banks.py)."""
+    clocks = max(instructions, even, odd)
+    return {"answer": 100 * ffmas / clocks, "clocks": clocks}
+
+
+def longer_by_waves(tiles: int, sms: int) -> dict[str, float]:
+    """Per cent that whole waves take longer than equal shares."""
+    waves, shares = -(-tiles // sms), tiles / sms
+    return {"answer": 100 * (waves / shares - 1), "waves": waves, "shares": shares}
+
+
+def steps_of_a_share(left: int, steps: int, sms: int) -> dict[str, float]:
+    """Steps of k of the largest of equal shares of the tiles that are left."""
+    return {"answer": -(-left * steps // sms), "all": left * steps}
+
+
+def barriers_on_the_way(K: int, before: int, after: int) -> float:
+    """A barrier for each tile of k."""
+    return K // before - K // after
+
+
+def rate_of_a_loop(peak: int, ffmas: int, instructions: int) -> float:
+    """TFLOP/s: a scheduler starts one instruction a clock."""
+    return peak * ffmas / instructions
+
+
+def bytes_of_shares(sms: int, rows: int, columns: int) -> float:
+    """MB of a tile of sums for each share."""
+    return FLOAT * sms * rows * columns / 1e6
+
+
+def times_by_parts(fp32: int, tensor: int, products: int) -> float:
+    """The rate of Tensor Cores over several products of parts, and over that of CUDA cores."""
+    return tensor / products / fp32
+
+
+def floats_of_a_wave(down: int, across: int) -> int:
+    """Rows of A and columns of B of so many tiles."""
+    return down * BLOCK_M + across * BLOCK_N
+
+
 def rate_of_parts(rate: int, products: int) -> float:
     """TFLOP/s of products, each of which takes several of parts."""
     return rate / products
