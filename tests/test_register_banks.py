@@ -37,6 +37,28 @@ def test_an_operand_that_is_kept_is_read_from_no_bank() -> None:
     assert found.clocks == 6
 
 
+def test_a_loop_that_a_branch_cuts_in_two_is_counted_whole() -> None:
+    """Without a block that has no FFMAs, and without the loop beside it."""
+    block = register_banks.busiest(
+        """
+.L_x_1:
+        /*0100*/                   FFMA R1, R2, R3, R1 ;
+        /*0110*/                   FFMA R1, R2, R3, R1 ;
+        /*0120*/              @!P0 BRA `(.L_x_2) ;
+        /*0130*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+.L_x_3:
+        /*0140*/                   LDS.128 R8, [R2+0x10] ;
+.L_x_2:
+        /*0150*/                   FFMA R4, R5, R6, R4 ;
+        /*0160*/               @P1 BRA `(.L_x_1) ;
+.L_x_4:
+        /*0170*/                   FFMA R4, R5, R6, R4 ;
+        /*0180*/               @P1 BRA `(.L_x_4) ;
+"""
+    )
+    assert [item.place for item in block] == [0x100, 0x110, 0x120, 0x130, 0x150, 0x160]
+
+
 @pytest.mark.verify
 def test_the_patterns_of_the_probe_read_what_their_names_say() -> None:
     source = register_probe.PROBE
@@ -52,3 +74,17 @@ def test_the_patterns_of_the_probe_read_what_their_names_say() -> None:
     assert reads["none kept, one bank"] == (3, 0)
     assert sum(reads["one kept, other banks"]) == pytest.approx(2, abs=0.02)
     assert sum(reads["one new in eight"]) == pytest.approx(2 + 1 / 8, abs=0.02)
+
+
+@pytest.mark.verify
+@pytest.mark.parametrize("rung", ["10_operand_reuse", "11_even_shares"])
+def test_an_order_that_keeps_operands_reads_fewer_registers_and_issues_hardly_more(rung: str) -> None:
+    before, found = (
+        register_banks.count(register_banks.compiled(register_banks.kernel_file("gemm", name)))
+        for name in ("09_wide_tile", rung)
+    )
+    steps = found.ffmas / before.ffmas
+    assert found.even < 0.95 * steps * before.even
+    assert found.odd <= steps * before.odd
+    assert found.instructions < 1.01 * steps * before.instructions
+    assert found.rate > 1.05 * before.rate

@@ -106,7 +106,13 @@ class MeasuredAll(SphinxDirective):
                 self.env.note_dependency(str(path))
                 climb = measured.read(path)
                 sections.append(
-                    _section(self.state.document, f"{topic.title}: {climb.device.name}", climb, {})
+                    _section(
+                        self.state.document,
+                        f"{topic.title}: {climb.device.name}",
+                        climb,
+                        {},
+                        topic.ladder.ids,
+                    )
                 )
         return sections
 
@@ -132,7 +138,7 @@ class Rungs(SphinxTransform):
             if rung.id[:2] not in sections:
                 LOGGER.warning("no section on rung %s: its title would begin `%s:`", rung.id, rung.id[:2])
         links = {rung.id: sections[rung.id[:2]]["ids"][0] for rung in topic.rungs if rung.id[:2] in sections}
-        self._measured(climbs, list(sections.values()), links)
+        self._measured(topic, climbs, list(sections.values()), links)
 
     def _sections(self) -> Iterator[nodes.section]:
         top = next(self.document.findall(nodes.section))
@@ -158,11 +164,16 @@ class Rungs(SphinxTransform):
             yield measured.read(path)
 
     def _measured(
-        self, climbs: Iterable[Climb], rungs: Sequence[nodes.section], links: dict[str, str]
+        self,
+        topic: Topic,
+        climbs: Iterable[Climb],
+        rungs: Sequence[nodes.section],
+        links: dict[str, str],
     ) -> None:
         """A section for each record, after the section on the last rung."""
         for climb in reversed(list(climbs)):
-            section = _section(self.document, f"Measured on an {climb.device.name}", climb, links)
+            title = f"Measured on an {climb.device.name}"
+            section = _section(self.document, title, climb, links, topic.ladder.ids)
             if rungs:
                 rungs[-1].parent.insert(rungs[-1].parent.index(rungs[-1]) + 1, section)
 
@@ -210,12 +221,14 @@ def _page(rung: Rung) -> str:
     return rung.path.relative_to(ROOT).with_suffix("").as_posix()
 
 
-def _section(document: nodes.document, title: str, climb: Climb, links: dict[str, str]) -> nodes.section:
-    """What a record holds, as a section; `links` are the ids of the sections on rungs."""
+def _section(
+    document: nodes.document, title: str, climb: Climb, links: dict[str, str], ids: Sequence[str]
+) -> nodes.section:
+    """What a record holds, as a section; `links` are the ids of the sections on rungs, `ids` the ladder's rungs."""
     section = nodes.section("", nodes.title("", title), names=[nodes.fully_normalize_name(title)])
     document.note_implicit_target(section)
     said = nodes.paragraph("", measured.provenance(climb), classes=["provenance"])
-    section += [*measured.drawn(climb), measured.ladder(climb, links), said]
+    section += [*measured.drawn(climb), measured.ladder(climb, links, ids), said]
     return section
 
 

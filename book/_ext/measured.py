@@ -49,14 +49,15 @@ def read(path: Path) -> Climb:
     return load(path, Climb)
 
 
-def ladder(climb: Climb, links: Mapping[str, str]) -> nodes.table:
-    """A row a rung, then the library's and the bound's; `links` are the ids of the sections on rungs."""
+def ladder(climb: Climb, links: Mapping[str, str], ids: Iterable[str]) -> nodes.table:
+    """A row a rung, then the library's and the bound's; `links` are the ids of sections on rungs, `ids` those of the
+    ladder's rungs, of which some may not have been measured."""
     schedules = any(rung.timeline for rung in climb.rungs)
     further = SCHEDULES if schedules else KERNELS
     library = any(rung.vs_library is not None for rung in climb.rungs)
     heads = ["rung", "time", "× naive", *(["% library"] if library else []), "% bound", *further]
-    rows = [
-        [
+    rows: dict[str, list[Cell]] = {
+        rung.id: [
             _name(rung, links),
             units.seconds(rung.time_s, rung.time_source),
             units.ratio(rung.vs_naive),
@@ -65,9 +66,12 @@ def ladder(climb: Climb, links: Mapping[str, str]) -> nodes.table:
             *(value(rung) for value in further.values()),
         ]
         for rung in climb.rungs
-    ]
-    rows += [[name, time, *[""] * (len(heads) - 2)] for name, time in _yardsticks(climb)]
-    return table(heads, rows)
+    }
+    none = [""] * (len(heads) - 2)
+    for missing in {*ids} - {*rows}:
+        rows[missing] = [_linked(missing, missing, links), console.NOT_MEASURED, *none]
+    yardsticks = [[name, time, *none] for name, time in _yardsticks(climb)]
+    return table(heads, [*(rows[name] for name in sorted(rows)), *yardsticks])
 
 
 def overview(climbs: Iterable[tuple[nodes.Node, Climb]]) -> nodes.table:
@@ -131,10 +135,13 @@ def figure(svg: str, caption: str = "") -> nodes.raw:
 
 
 def _name(rung: RungResult, links: Mapping[str, str]) -> nodes.Node:
-    text = f"{rung.id} {console.SIDE_STEP}" if rung.side_step else rung.id
-    if rung.id not in links:
+    return _linked(f"{rung.id} {console.SIDE_STEP}" if rung.side_step else rung.id, rung.id, links)
+
+
+def _linked(text: str, rung: str, links: Mapping[str, str]) -> nodes.Node:
+    if rung not in links:
         return nodes.Text(text)
-    return nodes.reference("", text, refid=links[rung.id], internal=True)
+    return nodes.reference("", text, refid=links[rung], internal=True)
 
 
 def _yardsticks(climb: Climb) -> Iterable[tuple[str, str]]:

@@ -53,17 +53,7 @@ def executed(tmp_path: Path, address: Path) -> Iterator[Any]:
     python = tmp_path / "host" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "ipykernel", "nbclient", cwd=tmp_path)
     output = tmp_path / "executed.ipynb"
-    cache = str(tmp_path / "cache")
-    run(
-        python,
-        "-c",
-        EXECUTE,
-        NOTEBOOK,
-        output,
-        cwd=tmp_path,
-        WORKBOOK=f"file://{address}",
-        WARPLADDER_CACHE=cache,
-    )
+    run(python, "-c", EXECUTE, NOTEBOOK, output, cwd=tmp_path, WORKBOOK=f"file://{address}")
     yield nbformat.read(output, as_version=4)
     shutil.rmtree(tmp_path / "host")  # a gigabyte, which pytest would keep
 

@@ -33,6 +33,16 @@ def test_a_number_that_cannot_be_computed_is_an_error(text: str) -> None:
         extension("values").written(text)
 
 
+def test_a_rung_that_a_record_lacks_stands_in_its_place_and_is_not_measured() -> None:
+    measured = extension("measured")
+    climb = measured.read(ROOT / "measurements" / "h200" / "gemm.json")
+    ids = [rung.id for rung in climb.rungs]
+    rows = measured.ladder(climb, {"05_new": "new"}, [*ids, "05_new"]).astext().split("\n\n")
+    at = rows.index("05_new")
+    assert rows[at + 1] == "not measured"
+    assert rows.index("05_float4") < at < rows.index("06_warp_tile")
+
+
 def test_the_map_of_the_way_leaves_out_what_is_not_there() -> None:
     rows = list(extension("start").table(["transpose 00-01 | machine/access | banks none", "none | a | b"]))
     assert len(rows) == 3

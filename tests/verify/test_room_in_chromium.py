@@ -254,6 +254,7 @@ def test_every_kind_of_screen(
                 tab.keyboard.press("Enter")
                 tab.wait_for_selector("main.ended")
             look(tab)
+            tab.wait_for_function("document.activeElement.matches('main.ended [data-focus]')")
             tab.keyboard.press("Enter")
             tab.wait_for_selector("main.door")
         look(tab)

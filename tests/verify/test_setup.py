@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from clones import copied_to
 
+from grader.emulator.cache import cache_folder
+
 DRIVER = ctypes.util.find_library("cuda")
 
 # One group: what one of them downloads, the others find in pip's cache.
@@ -62,7 +64,7 @@ class Machine:
         )
 
 
-def machine(folder: Path, cuda: str, tools: tuple[str, ...]) -> Machine:
+def machine(folder: Path, cuda: str, tools: tuple[str, ...], cache: Path) -> Machine:
     clone, programs = folder / "clone", folder / "bin"
     programs.mkdir()
     for tool in tools:
@@ -78,7 +80,7 @@ def machine(folder: Path, cuda: str, tools: tuple[str, ...]) -> Machine:
     python = getattr(sys, "_base_executable", sys.executable)
     # PyCUDA is compiled to be imported, not to be fast.
     quick = {"CFLAGS": "-O0", "CXXFLAGS": "-O0"}
-    own = {"PATH": str(programs), "PYTHON": python, "WARPLADDER_CACHE": str(folder / "cache")}
+    own = {"PATH": str(programs), "PYTHON": python, "WARPLADDER_CACHE": str(cache)}
     return Machine(clone, {**kept, **quick, **own})
 
 
@@ -96,7 +98,7 @@ def climbed(here: Machine) -> str:
 
 
 def test_without_a_compiler_the_ladder_climbs_and_doctor_knows_the_remedy(folder: Path) -> None:
-    here = machine(folder, "13.0", TOOLS)
+    here = machine(folder, "13.0", TOOLS, cache=folder / "cache")
     said = climbed(here)
     assert "PyCUDA cannot be compiled without g++" in said
     doctor = here.run(".venv/bin/ladder", "doctor")
@@ -107,7 +109,7 @@ def test_without_a_compiler_the_ladder_climbs_and_doctor_knows_the_remedy(folder
 
 @pytest.mark.parametrize("cuda", ["12.4", "13.0"])
 def test_with_a_compiler_pycuda_is_made_for_the_driver(folder: Path, cuda: str) -> None:
-    here = machine(folder, cuda, TOOLS + COMPILER)
+    here = machine(folder, cuda, TOOLS + COMPILER, cache=cache_folder())
     assert "Compiling PyCUDA" in climbed(here)
     again = here.run("make", "gpu")
     assert again.returncode == 0

@@ -18,6 +18,7 @@ from little_course import TRANSPOSE, LittleCourse, little_course, right, wrong, 
 from grader import cli
 from grader.course.gradescope import archive, marking, packed, packing
 from grader.course.orders import Answer, Marked, Order
+from grader.emulator.cache import cache_folder
 from grader.errors import WarpladderError
 
 pytestmark = pytest.mark.verify
@@ -151,8 +152,13 @@ def test_an_assignment_that_is_not_known_is_refused(course: LittleCourse) -> Non
 
 
 def run_autograder(root: Path) -> subprocess.CompletedProcess[str]:
-    """As Gradescope does, elsewhere."""
-    variables = {**os.environ, "AUTOGRADER": str(root), "PYTHON": sys.executable}
+    """As Gradescope does, elsewhere, where setup.sh has compiled the emulator's runtime."""
+    variables = {
+        **os.environ,
+        "AUTOGRADER": str(root),
+        "PYTHON": sys.executable,
+        "WARPLADDER_CACHE": str(cache_folder()),
+    }
     command = [str(root / "source" / "run_autograder")]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=root, env=variables)
 

@@ -1,0 +1,31 @@
+// Wrong: there are 64 blocks at most, and no thread goes on behind them.
+//
+// /// launch
+// [[launch]]
+// kernel = "softmax"
+// grid = ["min(cdiv(M, BLOCK), 64)"]
+// block = ["BLOCK"]
+// ///
+
+constexpr int BLOCK = 64;
+
+extern "C" __global__ void softmax(const float* in, float* out, int M, int N)
+{
+    const int row = blockIdx.x * BLOCK + threadIdx.x;
+    if (row >= M) {
+        return;
+    }
+    const float* const x = in + size_t(row) * N;
+    float* const y = out + size_t(row) * N;
+    float maximum = -INFINITY;
+    for (int column = 0; column < N; ++column) {
+        maximum = fmaxf(maximum, x[column]);
+    }
+    float sum = 0.0f;
+    for (int column = 0; column < N; ++column) {
+        sum += expf(x[column] - maximum);
+    }
+    for (int column = 0; column < N; ++column) {
+        y[column] = expf(x[column] - maximum) / sum;
+    }
+}

@@ -1,0 +1,42 @@
+// Mistake: exponentials are added in half precision, which has 11 bits.
+//
+// /// launch
+// [[launch]]
+// kernel = "softmax"
+// grid = ["cdiv(M, WARPS)"]
+// block = ["WARP", "WARPS"]
+// ///
+
+#include <cuda_fp16.h>
+
+constexpr int WARP = 32;
+constexpr int WARPS = 8;
+constexpr unsigned ALL = 0xffffffff;
+
+extern "C" __global__ void softmax(const float* in, float* out, int M, int N)
+{
+    const int row = blockIdx.x * WARPS + threadIdx.y;
+    if (row >= M) {
+        return;
+    }
+    const float* const x = in + size_t(row) * N;
+    float* const y = out + size_t(row) * N;
+    float maximum = -INFINITY;
+    for (int column = threadIdx.x; column < N; column += WARP) {
+        maximum = fmaxf(maximum, x[column]);
+    }
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        maximum = fmaxf(maximum, __shfl_xor_sync(ALL, maximum, distance));
+    }
+    __half part = __float2half(0.0f);
+    for (int column = threadIdx.x; column < N; column += WARP) {
+        part = __hadd(part, __float2half(expf(x[column] - maximum)));
+    }
+    float sum = __half2float(part);
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        sum += __shfl_xor_sync(ALL, sum, distance);
+    }
+    for (int column = threadIdx.x; column < N; column += WARP) {
+        y[column] = expf(x[column] - maximum) / sum;
+    }
+}
