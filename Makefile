@@ -1,31 +1,37 @@
 # make climb   set up .venv and climb the ladders on whatever device is here: a GPU, or the emulator
-# make test    everything a change must pass, in minutes
-# make verify  inner rungs, 100 mutants, some submissions, notebooks, nbgrader, interviews, the book: most of an hour
-# make corpus  the submissions of tests/submissions that neither has time for, graded: most of an hour
-# make book    the book, in build/book/html
+# make test    lint, types, contracts, and what guards the product by code path: minutes
+# make verify  one of each real thing: a class, an interview, a notebook, the book in a browser: some minutes more
+# make soak    sweeps over all content; ONLY=emulator|judge|course|book|interview|setup, PART=k/n; see CONTRIBUTING.md
+# make book    the book, in build/book/html; NOTEBOOKS="gemm …" runs those alone
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb that has no work of yours
 PYTHON ?= python3
 TOPICS ?= vector_add transpose gemm
 JOBS   ?= 2
+SEED   ?= 0
 BIN    := .venv/bin
+PYTEST = $(BIN)/pytest -n $(JOBS) -p randomly --randomly-seed=$(SEED)  # another SEED, another order
 
-.PHONY: climb test verify corpus book notebooks setup gpu lint lives readme benchmark wheel clean
+.PHONY: climb test verify soak soak-needs book notebooks setup gpu lint lives readme benchmark wheel clean
 
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
 
 test: setup lint
-	$(BIN)/pytest -n $(JOBS) --dist worksteal -m "not verify and not corpus" --ignore=tests/verify
+	$(PYTEST) --dist worksteal -m "not verify and not soak" --ignore=tests/verify
 
-# One process more than cores: set-up waits for downloads, most of the time.
-verify: book .venv/.with-course .venv/.with-dask .venv/.with-browser
+# The book has the pages of all notebooks, of which one is run.
+verify: soak-needs
+	$(MAKE) book NOTEBOOKS=transpose
+	$(PYTEST) --dist loadgroup -m "verify and not soak" --durations=20
+
+soak: setup
+	$(BIN)/python tests/soak.py --only "$(ONLY)" --part "$(PART)" --jobs $(JOBS)
+
+soak-needs: .venv/.with-course .venv/.with-dask .venv/.with-browser
 	tests/verify/chromium.sh
-	$(BIN)/pytest -n $$(($(JOBS) + 1)) --dist loadgroup -m verify --durations=20
 
-corpus: setup
-	$(BIN)/pytest -n $(JOBS) -m corpus tests/judge
-
+book: export WARPLADDER_NOTEBOOKS = $(NOTEBOOKS)
 book: .venv/.with-book .venv/.with-notebooks
 	rm -rf build/book/html
 	$(BIN)/sphinx-build -E -q -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html

@@ -155,6 +155,7 @@ def made_of(topic: str, rung: str) -> tuple[tuple[str, ...], set[tuple[str, ...]
     return tuple(line.strip() for line in text.splitlines()), made
 
 
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize(("name", "entry", "rung"), LISTED)
 def test_what_is_listed_stands_in_its_rung(name: str, entry: dict[str, Any], rung: str) -> None:
     lines, made = made_of(entry["topic"], rung)
@@ -167,6 +168,7 @@ def test_what_is_listed_stands_in_its_rung(name: str, entry: dict[str, Any], run
     assert entry["why"]
 
 
+@pytest.mark.soak(area="judge")
 def test_a_hundred_are_spread_over_topics_and_operators() -> None:
     sample = mutants.chosen(list(topics.discover()), mutants.EACH, 100)
     assert len(sample) == 100
@@ -174,6 +176,7 @@ def test_a_hundred_are_spread_over_topics_and_operators() -> None:
     assert len({(mutant.topic, mutant.operator) for mutant in sample}) == 100
 
 
+@pytest.mark.soak(area="judge")
 def test_those_alone_are_graded_again_that_met_a_fate(tmp_path: Path) -> None:
     sample = mutants.chosen(["transpose"], 1, 2)
     old = [mutants.Fate(item.key, item.topic, item.rung, item.operator, "killed", "", "") for item in sample]
@@ -183,6 +186,7 @@ def test_those_alone_are_graded_again_that_met_a_fate(tmp_path: Path) -> None:
     assert mutants.run(sample[1:], 1, results, again="killed") != old[1:]
 
 
+@pytest.mark.soak(area="judge")
 def test_after_its_minutes_no_other_is_begun() -> None:
     """One process has three of them by then: one graded, and two that it was handed."""
     sample = mutants.chosen(["transpose"], 1, 6)
@@ -200,6 +204,7 @@ def test_a_mutant_that_the_judge_fails_on_is_no_survivor(monkeypatch: pytest.Mon
     assert mutants.rate([fate]) == 0
 
 
+@pytest.mark.soak(area="judge")
 def test_there_are_two_thousand_and_always_the_same() -> None:
     names = list(topics.discover())
     found = mutants.chosen(names, mutants.EACH, None)
@@ -212,6 +217,7 @@ def test_there_are_two_thousand_and_always_the_same() -> None:
     ]
 
 
+@pytest.mark.soak(area="judge")
 def test_a_mutant_that_compiles_to_the_same_is_equivalent(tmp_path: Path) -> None:
     topic = topics.load("transpose")
     text = topic.rungs[0].path.read_text("utf-8").replace("step < TILE", "step <= TILE - 1")
@@ -227,7 +233,7 @@ def test_a_mutant_that_compiles_to_the_same_is_equivalent(tmp_path: Path) -> Non
     assert len(results.read_text("utf-8").splitlines()) == 3
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.timeout(900)
 def test_a_hundred_mutants_are_seen(part: int) -> None:

@@ -59,7 +59,7 @@ def test_a_loop_that_a_branch_cuts_in_two_is_counted_whole() -> None:
     assert [item.place for item in block] == [0x100, 0x110, 0x120, 0x130, 0x150, 0x160]
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="judge")
 def test_the_patterns_of_the_probe_read_what_their_names_say() -> None:
     source = register_probe.PROBE
     cubin = compiler.compile_source(
@@ -76,7 +76,7 @@ def test_the_patterns_of_the_probe_read_what_their_names_say() -> None:
     assert sum(reads["one new in eight"]) == pytest.approx(2 + 1 / 8, abs=0.02)
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("rung", ["10_operand_reuse", "11_even_shares"])
 def test_an_order_that_keeps_operands_reads_fewer_registers_and_issues_hardly_more(rung: str) -> None:
     before, found = (

@@ -16,7 +16,7 @@ def test_an_error_is_told_in_units_of_what_rounding_once_costs() -> None:
     assert np.isnan(largest(np.full((1, 2), np.nan, np.float32), exact, mass))
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="judge")
 def test_without_a_gpu_it_shows_the_errors_of_both_kinds_of_rungs(capsys: pytest.CaptureFixture[str]) -> None:
     split_gemm.main(["--device", "emulator", "64"])
     said = capsys.readouterr().out

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
+from tiers import sample
 
 from grader.analysis.devices import board
 from grader.analysis.model import (
@@ -197,8 +198,9 @@ def test_blocks_that_were_run_stand_for_all() -> None:
         launch_stats(Record(blocks_run=0), 3000)
 
 
+@pytest.mark.soak(area="judge")
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["transpose", pytest.param("gemm", marks=pytest.mark.verify)])
+@pytest.mark.parametrize("name", sample(["transpose", "gemm"], ["transpose"], "judge"))
 def test_every_rung_is_modelled_faster_than_the_one_before(name: str) -> None:
     """Up to ties: a tile with bank conflicts against strided reads, padding against swizzling."""
     times = [rung.time_s or math.inf for rung in climb(topics.load(name), "emulator").rungs]

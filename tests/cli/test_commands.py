@@ -146,6 +146,7 @@ def test_climb_writes_nothing_but_json_to_standard_output(climbed: tuple[Done, P
     assert (folder / "climb.html").read_text().count("<svg") == 2  # the ladder, and under the roofs
 
 
+@pytest.mark.verify
 def test_climb_labels_what_was_modelled_and_what_was_emulated(climbed: tuple[Done, Path]) -> None:
     done, _ = climbed
     for rung in json.loads(done.out)["rungs"]:
@@ -159,6 +160,7 @@ def test_climb_labels_what_was_modelled_and_what_was_emulated(climbed: tuple[Don
     assert "≈" in done.err
 
 
+@pytest.mark.verify
 def test_climb_ends_with_what_to_do_next(climbed: tuple[Done, Path]) -> None:
     done, _ = climbed
     shown = done.err.partition("Next: ")[2].partition("\n")[0]

@@ -61,7 +61,7 @@ def test_clangd_reads_cuda_and_sees_a_mistake(ladder: Ladder) -> None:
     assert any("'absent'" in error for error in errors(file))
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("rung", TOPS, ids=lambda path: path.parent.name)
 def test_clangd_reads_the_rungs(ladder: Ladder, rung: Path) -> None:
     ladder("editor")

@@ -31,12 +31,14 @@ def test_code_is_shown_to_who_asks_a_third_time(ladder: Ladder) -> None:
     assert not any(IDEA in shown for shown in (first, third))
 
 
+@pytest.mark.verify
 def test_a_step_can_be_asked_for(ladder: Ladder) -> None:
     Path("mine.cu").write_text(TILE.read_text())
     assert IDEA in asked(ladder, "--step", "2")
     assert CODE in asked(ladder, "--step", "3")
 
 
+@pytest.mark.verify
 def test_a_new_rung_begins_with_its_first_hint(ladder: Ladder) -> None:
     Path("mine.cu").write_text(TILE.read_text())
     asked(ladder)

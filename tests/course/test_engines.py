@@ -222,6 +222,7 @@ def test_schedules_are_refused_where_nothing_confines_them(monkeypatch: pytest.M
     assert Marking().answer(ORDER).marked
 
 
+@pytest.mark.soak(area="course")
 def test_what_is_kept_between_submissions_is_the_same_for_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,6 +245,7 @@ HANGS = NAIVE.replace("{\n", "{\n    while (true) { }\n", 1)
 CRASHES = NAIVE.replace("{\n", "{\n    *(int*)8 = 1;\n", 1)
 
 
+@pytest.mark.soak(area="course")
 @pytest.mark.slow
 def test_a_mark_is_the_same_whatever_was_marked_before() -> None:
     """By a warm process after a bomb, a hang and a crash, and one whose process was killed, as by a fresh one."""

@@ -50,6 +50,7 @@ def test_every_coding_round_has_an_interview() -> None:
     assert set(found) == set(known)
 
 
+@pytest.mark.soak(area="interview")
 def test_the_repository_has_no_problems() -> None:
     assert [str(problem) for problem in check_questions(content_root())] == []
 

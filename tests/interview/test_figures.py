@@ -95,6 +95,7 @@ def ridge(name: str) -> float:
     return spec.peak_flop / spec.peak_dram
 
 
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(("question", "pattern", "computed"), QUOTED)
 def test_a_quoted_figure_is_the_computed_one(question, pattern, computed):
     answer = re.sub(r"\s+", " ", load(question).answer)
@@ -117,6 +118,7 @@ def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
             assert float(share) == pytest.approx(100 * best / ms(topic, item.rung), abs=1), item.rung
 
 
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize("topic", [*TOPICS, "transpose", "softmax"])
 def test_no_ratio_has_the_same_answer_twice_in_a_row(topic):
     asked = [

@@ -182,6 +182,7 @@ ROUNDS = [
 WORDS = {"one": 1, "two": 2, "three": 3, "eight": 8, "ten": 10, "one and a half": 1.5}
 
 
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(("topic", "rung", "pattern", "computed"), ROUNDS)
 def test_a_rounds_figure_of_ptx_or_sass_is_the_counted_one(topic, rung, pattern, computed):
     (item,) = (item for item in rounds.read_interview(topics.load(topic)).rounds if item.rung == rung)
@@ -257,6 +258,7 @@ def of_naive(topic: str) -> float:
     return found["LDG"] / found["FFMA"]
 
 
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(("topic", "rung", "pattern", "computed"), HEADERS)
 def test_a_figure_in_a_kernels_header_is_the_counted_one(topic, rung, pattern, computed):
     header = re.sub(r"\s*\n// ?", " ", topics.load(topic).rung(rung).path.read_text("utf-8"))

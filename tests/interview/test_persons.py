@@ -11,7 +11,11 @@ import persons_table
 import pytest
 
 # One group: the interviews are held once, for all of these tests.
-pytestmark = [pytest.mark.verify, pytest.mark.xdist_group("persons"), pytest.mark.timeout(900)]
+pytestmark = [
+    pytest.mark.soak(area="interview"),
+    pytest.mark.xdist_group("persons"),
+    pytest.mark.timeout(900),
+]
 
 ENTRIES = persons.entries()
 ANSWERED = [name for name in ENTRIES if persons.corpus(name)]

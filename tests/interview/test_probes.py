@@ -191,6 +191,7 @@ def every_point() -> Iterator[tuple[str, Point]]:
         yield from ((interview.name, point) for points in listed for point in points)
 
 
+@pytest.mark.soak(area="interview")
 def test_a_second_case_is_not_the_first_again() -> None:
     """No text is asked twice of a point, and no number has the same answer; where nothing else is there, nothing."""
     for name, point in every_point():
@@ -228,6 +229,7 @@ def test_choices_may_have_one_answer_twice(tmp_path: Path) -> None:
     assert {posed.explain for posed in found if posed is not None} == {"It is small.", "It is large."}
 
 
+@pytest.mark.soak(area="interview")
 def test_questions_and_explanations_are_grammatical_however_they_are_drawn() -> None:
     rng = random.Random(1)
     for name, given in every_probe().items():

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from scripted_candidate import Candidate
+from tiers import sample
 
 from grader.errors import WarpladderError
 from grader.interview import card, checks
@@ -102,9 +103,7 @@ def test_a_drill_can_be_answered_and_its_source_fits_on_two_screens(drill: Revie
     assert max(map(len, drill.shown.splitlines())) <= 110
 
 
-@pytest.mark.parametrize(
-    "name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.verify) for name in DRILLS]
-)
+@pytest.mark.parametrize("name", sample(DRILLS, QUICK, "interview"))
 def test_the_judge_refuses_the_fault_for_its_reason_and_passes_the_cure(name: str) -> None:
     assert [f"{problem}: {problem.remedy}" for problem in review.prove(DRILLS[name])] == []
 

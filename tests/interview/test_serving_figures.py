@@ -23,6 +23,7 @@ def value(question: str, probe: str, **parameters: object) -> float:
     return given
 
 
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(
     ("question", "pattern", "computed"),
     [

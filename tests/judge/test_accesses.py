@@ -83,7 +83,7 @@ def test_a_wrong_kernel_is_drawn_and_one_that_does_not_compile_is_not(tmp_path: 
     assert accesses.if_any(TOPICS["transpose"], broken) is None
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("name", TOPICS)
 def test_every_rung_has_its_picture(name: str) -> None:
     topic = TOPICS[name]

@@ -92,6 +92,7 @@ def without_provenance(result: Climb) -> Climb:
     return dataclasses.replace(result, provenance=fixed)
 
 
+@pytest.mark.soak(area="judge")
 @pytest.mark.slow
 def test_numbers_do_not_depend_on_how_many_work_at_a_time() -> None:
     topic = topics.load("gemm")

@@ -22,17 +22,15 @@ from grader.workbook.compiler import DEFAULT_ARCH
 from grader.workbook.content import content_root
 
 TOPICS = topics.discover()
-ENDS = {(name, topic.ladder.ids[place]) for name, topic in TOPICS.items() for place in (0, -1)}
-RUNGS = [
-    pytest.param(name, rung.id, marks=[] if (name, rung.id) in ENDS else [pytest.mark.verify])
-    for name, topic in TOPICS.items()
-    for rung in topic.rungs
-]
 SUBMISSIONS = Path(__file__).parents[1] / "submissions"
 
 
-@pytest.mark.parametrize(("name", "rung"), RUNGS)
+@pytest.mark.parametrize(
+    ("name", "rung"),
+    [("transpose", "02_shared_tile"), ("reduce", "00_naive"), ("streams", "03_four_streams")],
+)
 def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
+    """These stand for all, which tests/test_content.py sweeps."""
     topic = TOPICS[name]
     result = grade(topic, topic.rung(rung).path, "emulator")
     assert (result.verdict, result.rung_reached) == ("pass", rung), result.reason
@@ -45,11 +43,6 @@ def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
     assert any(case.seed is None for case in result.cases), (
         "a secret seed stays secret where nothing is wrong"
     )
-
-
-def test_every_starter_runs_and_fails() -> None:
-    for name, topic in TOPICS.items():
-        assert grade(topic, topic.starter, "emulator").verdict == "fail", name
 
 
 def test_a_failing_case_is_reproduced_by_its_command() -> None:

@@ -16,7 +16,7 @@ import pytest
 from clones import ROOT, copied_to
 
 # One group with the other set-ups: what one of them downloads, the others find in pip's cache.
-pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("gpu_setup")]
+pytestmark = [pytest.mark.soak(area="setup"), pytest.mark.timeout(900), pytest.mark.xdist_group("gpu_setup")]
 
 NOTEBOOK = ROOT / "notebooks" / "cloud.ipynb"
 

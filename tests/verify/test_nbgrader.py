@@ -446,6 +446,7 @@ def test_the_released_notebook_grades_a_learners_kernel(course: Course, tmp_path
     assert values == ["10.0", "15.0", "25.0", "0.0", "0.0", "0.0"]
 
 
+@pytest.mark.soak(area="course")
 def test_every_topic_becomes_an_assignment(tmp_path: Path) -> None:
     root = tmp_path / "all"
     call("ladder", "course", "init", str(root), cwd=tmp_path)
@@ -460,6 +461,7 @@ def test_every_topic_becomes_an_assignment(tmp_path: Path) -> None:
         ]
 
 
+@pytest.mark.soak(area="course")
 @pytest.mark.parametrize("name", topics.discover())
 def test_the_top_of_a_ladder_passes_hidden_cases(name: str, tmp_path: Path) -> None:
     """They are no traps: what is right at the public sizes because it is right, is right there."""
@@ -472,6 +474,7 @@ def test_the_top_of_a_ladder_passes_hidden_cases(name: str, tmp_path: Path) -> N
     )
 
 
+@pytest.mark.soak(area="course")
 def test_graded_python_of_an_instructors_own(tmp_path: Path) -> None:
     """Refused until notebooks are run; then it counts, and what did not get to run does not. Marks of kernels are in
     proportion to the points that the instructor gave the cell."""

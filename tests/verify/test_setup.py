@@ -21,7 +21,7 @@ DRIVER = ctypes.util.find_library("cuda")
 
 # One group: what one of them downloads, the others find in pip's cache.
 pytestmark = [
-    pytest.mark.verify,
+    pytest.mark.soak(area="setup"),
     pytest.mark.timeout(1800),
     pytest.mark.xdist_group("gpu_setup"),
     pytest.mark.skipif(

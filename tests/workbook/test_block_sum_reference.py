@@ -25,6 +25,7 @@ def one_after_the_other(values: Array) -> Array:
     return np.add.accumulate(values)[-1:]
 
 
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize(
     "order", [np.asarray, np.random.default_rng(1).permutation], ids=["first to last", "random"]
 )

@@ -61,6 +61,7 @@ def error(data: CaseData, result: np.float32) -> float:
     return found
 
 
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("honest", [in_groups(256), in_groups(32), by_a_grid])
 def test_honest_sums_of_50_million_pass(many: CaseData, honest: Callable[[Array], np.float32]) -> None:
     assert error(many, honest(many.inputs["in"].astype(np.float32))) < 0.5

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tiers import sample
 
 from grader.emulator.cudart.events import HostFinding, Outcome
 from grader.emulator.cudart.process import run
@@ -38,16 +39,11 @@ BUGS = {
 QUICK_BUGS = ("managed_before_sync", "use_after_free")
 
 
-def params(names: list[str], quick: tuple[str, ...]) -> list[object]:
-    """nvcc takes some seconds a program: `make test` runs a few of them."""
-    return [name if name in quick else pytest.param(name, marks=pytest.mark.verify) for name in names]
-
-
 def run_program(path: Path, *arguments: str) -> Outcome:
     return run(path, arguments, "sm_90a")
 
 
-@pytest.mark.parametrize("name", params(PROGRAMS, QUICK))
+@pytest.mark.parametrize("name", sample(PROGRAMS, QUICK, "emulator"))
 def test_a_program_runs_right(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     path = HERE / "programs" / f"{name}.cu"
     wanted = re.findall(r"^// PRINTS: (.*)$", path.read_text(), re.MULTILINE)
@@ -58,7 +54,7 @@ def test_a_program_runs_right(name: str, capfd: pytest.CaptureFixture[str]) -> N
     assert (outcome.status, outcome.refused, outcome.exit_code) == (0, None, 0)
 
 
-@pytest.mark.parametrize("name", params(list(BUGS), QUICK_BUGS))
+@pytest.mark.parametrize("name", sample(BUGS, QUICK_BUGS, "emulator"))
 def test_a_bug_is_found_with_its_line(name: str) -> None:
     path = HERE / "bugs" / f"{name}.cu"
     (line,) = [n for n, text in enumerate(path.read_text().splitlines(), 1) if text.endswith("// BUG")]

@@ -54,6 +54,7 @@ def test_the_page_shows_what_was_counted_within_80_columns():
     assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH
 
 
+@pytest.mark.soak(area="interview")
 def test_the_page_of_a_schedule_shows_what_each_engine_does_when():
     drill = DRILLS[SCHEDULE]
     shown = drill.given({})
@@ -68,6 +69,7 @@ def test_the_page_of_a_schedule_shows_what_each_engine_does_when():
     assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH
 
 
+@pytest.mark.soak(area="interview")
 def test_a_schedule_is_proved_and_its_prediction_simulated():
     drill = DRILLS[SCHEDULE]
     assert problems(drill.file) == []
@@ -78,6 +80,7 @@ def test_a_schedule_is_proved_and_its_prediction_simulated():
     assert "2.58" in posed.explain
 
 
+@pytest.mark.soak(area="interview")
 def test_a_cure_of_a_schedule_that_overlaps_nothing_is_found(tmp_path):
     file = copied(tmp_path, SCHEDULE)
     shutil.copy(file.with_suffix(".schedule.py"), file.with_suffix(".cure.schedule.py"))
@@ -172,6 +175,7 @@ def test_a_kernel_that_reaches_the_goal_earns_the_points(tmp_path):
     assert card.of_drills([DRILLS[SAMPLE]], kept).earned == 40
 
 
+@pytest.mark.soak(area="interview")
 def test_a_schedule_that_reaches_the_goal_earns_the_points(tmp_path):
     drill = DRILLS[SCHEDULE]
     slow = drill.kernel.read_text(encoding="utf-8").replace("BUFFERS = 4", "BUFFERS = 3")
@@ -197,7 +201,7 @@ def test_a_kernel_that_is_right_and_as_slow_as_before_does_not(tmp_path):
     )
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize("name", DRILLS)
 def test_every_drill_is_proved(name):
     drill = DRILLS[name]

@@ -119,7 +119,7 @@ def test_a_long_listing_is_cut(tmp_path):
         reading.read_reading(file)
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize("name", DRILLS)
 def test_every_listing_is_of_its_source(name):
     """PTX to the letter; of SASS the operations, since nvdisasm need not be there."""
@@ -133,7 +133,7 @@ def test_every_listing_is_of_its_source(name):
             assert counted[operation] == shown[operation], operation
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize("name", SASS)
 def test_sass_is_what_nvdisasm_gives(name):
     file = listing.of(DRILLS[name].file)

@@ -83,6 +83,7 @@ grade(topics.load(topic), Path(file), "emulator", progress=lambda _, stage: prin
 """
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize(
     ("topic", "stage"),
     [

@@ -51,7 +51,7 @@ def test_an_exact_case_is_run_on_a_smaller_device_as_well(tmp_path: Path, stride
         assert exact.refusal.reason.startswith(f"On a device with {FEW_MULTIPROCESSORS} multiprocessors: ")
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize(("m", "n", "k"), [(1537, 2820, 37), (1500, 3000, 68)])
 def test_gemm_shares_the_last_tiles_of_a_whole_device(m: int, n: int, k: int) -> None:
     """More tiles than the 132 multiprocessors of an H200, with single floats and with float4s."""

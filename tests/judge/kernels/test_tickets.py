@@ -45,7 +45,7 @@ FIRST_COME = "atomicAdd(tickets, 1u)"
 ONE_FOR_ALL = "drawn == 0 ? (atomicAdd(tickets, 1u) == 0 ? 0 : tiles) : ticket + 1"
 
 
-@pytest.mark.verify
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize(("draw", "reached"), [(FIRST_COME, "03_padded_tile"), (ONE_FOR_ALL, "00_naive")])
 def test_whose_blocks_share_the_work_is_not_slow(draw: str, reached: str, tmp_path: Path) -> None:
     file = tmp_path / "kernel.cu"

@@ -18,22 +18,11 @@ from grader.workbook import topics
 from grader.workbook.schedule_file import parse_schedule
 
 SCHEDULES = ("streams", "transfer")
-RUNGS = [(name, rung.id) for name in SCHEDULES for rung in topics.load(name).rungs]
 
 
-@pytest.mark.parametrize(("name", "rung"), RUNGS)
-def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
-    topic = topics.load(name)
-    result = grade(topic, topic.rung(rung).path, "emulator")
-    assert result.verdict == "pass", result.reason
-    assert result.rung_reached == rung
-    assert result.counters is None
-
-
-@pytest.mark.parametrize("name", SCHEDULES)
-def test_the_starter_runs_and_fails(name: str) -> None:
-    topic = topics.load(name)
-    assert grade(topic, topic.starter, "emulator").verdict == "fail"
+def test_a_schedule_has_no_counters() -> None:
+    topic = topics.load("transfer")
+    assert grade(topic, topic.rungs[0].path, "emulator").counters is None
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +30,7 @@ def ladder() -> Climb:
     return climb(topics.load("streams"), "emulator")
 
 
+@pytest.mark.verify
 def test_every_rung_is_faster_than_the_one_before_it_unless_a_side_step(ladder: Climb) -> None:
     times = [rung.time_s for rung in ladder.rungs if not rung.side_step]
     assert all(rung.verdict == "pass" for rung in ladder.rungs)
@@ -111,6 +101,7 @@ class Schedule:
 """
 
 
+@pytest.mark.verify
 def test_the_hosts_own_copies_are_shown_and_named(tmp_path: Path) -> None:
     topic = topics.load("streams")
     file = tmp_path / "mine.py"
@@ -127,6 +118,7 @@ def test_the_hosts_own_copies_are_shown_and_named(tmp_path: Path) -> None:
     assert "host: its own copies" in terminal.export_text()
 
 
+@pytest.mark.verify
 def test_stopping_the_clock_changes_no_time(tmp_path: Path) -> None:
     topic = topics.load("streams")
     honest = topic.rung("01_pinned").path

@@ -279,6 +279,7 @@ def test_every_round_has_other_inputs_and_they_are_known(track: KernelTrack) -> 
     assert all((one != other).mean() > 0.5 for one, other in itertools.pairwise(seen))
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize(
     ("topic", "problem"),
     [("hgemm", {"M": 33, "N": 41, "K": 27}), ("reduce", {"N": 2_100_001}), ("reduce2d", {"M": 70, "N": 33})],

@@ -18,6 +18,7 @@ import class_attacks
 import pytest
 from attacking import HERE, there
 from class_attacks import ATTACKS, PROTECTIONS, SECRET
+from tiers import sample
 
 # One group: one process marks the class, once for each protection.
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("attacks")]
@@ -41,7 +42,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(found)
 
 
-@pytest.fixture(scope="module", params=PROTECTIONS)
+@pytest.fixture(scope="module", params=sample(PROTECTIONS, ["bubblewrap"], "course"))
 def outcome(request: pytest.FixtureRequest, folder: Path) -> tuple[str, Outcome]:
     """A protection, and what the class of attackers got done under it."""
     if not there(request.param):

@@ -21,5 +21,6 @@ def test_every_mark_is_as_it_was_known_beforehand(tmp_path: Path) -> None:
     assert proof.proved(made, 2).off == []
 
 
+@pytest.mark.soak(area="course")
 def test_a_class_that_is_killed_has_the_same_marks(tmp_path: Path) -> None:
     assert kills.proved(tmp_path, 1, len(kills.ROLES), students=4) == []

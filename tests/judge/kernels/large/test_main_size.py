@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from records import record
+from tiers import sample
 
 from grader.emulator.machine.records import Touched
 from grader.judge.child.protocol import Launch, Record
@@ -166,6 +167,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("name", RIGHT)
 def test_right_kernels_of_other_shapes_are_not_refused(name: str, runner: Runner, tmp_path: Path) -> None:
     grid, body = RIGHT[name]
@@ -187,7 +189,7 @@ def test_a_kernel_whose_blocks_have_two_tasks_is_not_refused(seed: int, runner: 
     main_size.look(made, topic, runner, seed)
 
 
-@pytest.mark.parametrize("name", TOPICS)
+@pytest.mark.parametrize("name", sample(TOPICS, ["gemm", "reduce2d"], "judge"))
 def test_first_rungs_are_right_at_large_sizes(name: str, runner: Runner) -> None:
     topic = kernel_topic(name)
     main_size.look(prepare(topic.rungs[0].file, runner.hello().arch), topic, runner, seed=5)

@@ -1,0 +1,187 @@
+"""The sweeps over all content, by area, in parts that end within some ten minutes on two cores.
+
+    python tests/soak.py [--only AREA] [--part K/N] [--jobs 2]      (`make soak ONLY=judge PART=2/8`)
+
+A part is remembered in build/soak/ with its commit and its time. It holds until something changes on which its area
+depends, and is not run again before; so a soak that was broken off goes on where it stopped. At the end stands what
+fell short. Exit code 1 where something did.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import msgspec
+from rich.console import Console
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "build" / "soak"
+NO_TESTS = 5  # pytest's exit code
+
+EMULATOR = ("grader/sandbox", "grader/emulator")
+JUDGE = (
+    *EMULATOR, ":(glob)grader/*.py", "grader/judge", "grader/workbook", "grader/findings", "grader/analysis", "kernels",
+    "lessons/*/topic.toml", "lessons/*/*.py", "lessons/*/starter.*", "lessons/programs",
+)  # fmt: skip
+SHOWN = (
+    "grader/report",
+    "grader/lab",
+    "grader/interview",
+    "lessons",
+    "notebooks",
+    "book",
+    "docs",
+    "measurements",
+)
+
+
+@dataclass(frozen=True)
+class Area:
+    """How many parts an area has, and what its results depend on, beside tests/helpers: pathspecs of git."""
+
+    parts: int
+    depends: tuple[str, ...]
+    make: str = "setup"  # what has to be made before
+
+
+AREAS = {
+    "emulator": Area(1, (*EMULATOR, "grader/run.py", "book/machine", "tests/emulator")),
+    "judge": Area(6, (*JUDGE, "benchmarks", "tests/judge", "tests/submissions", ":(glob)tests/*.py")),
+    "course": Area(
+        2, (*JUDGE, "grader/course", "tests/course", "tests/verify", "benchmarks/classroom"), "soak-needs"
+    ),
+    "book": Area(3, (*JUDGE, *SHOWN, "tests/verify"), "book soak-needs"),
+    "interview": Area(
+        3, (*JUDGE, *SHOWN, "grader/history", "grader/room", "tests/interview", "tests/verify")
+    ),
+    "setup": Area(
+        3, ("pyproject.toml", "Makefile", "grader/gpu_setup.py", "grader/doctor.py", "notebooks/cloud.ipynb")
+    ),
+}
+
+
+class Result(msgspec.Struct, frozen=True):
+    """What came of a part."""
+
+    area: str
+    part: str  # k/n
+    digest: str  # of all it depends on
+    commit: str
+    seconds: float
+    tests: int
+    short: list[str]  # the tests that failed, and what they said first
+
+    @property
+    def file(self) -> Path:
+        return kept_at(self.area, self.part)
+
+
+def kept_at(area: str, part: str) -> Path:
+    """Where a part is remembered."""
+    return KEPT / f"{area}-{part.replace('/', '-of-')}.json"
+
+
+def digest(area: str) -> str:
+    """Changes with the content of everything an area depends on, committed or not."""
+    paths = ("tests/helpers", "tests/conftest.py", *AREAS[area].depends)
+    listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths)
+    files = [ROOT / name for name in sorted(set(listed.split("\0")) - {""})]
+    found = hashlib.sha256(sys.version.encode())
+    for file in (file for file in files if file.is_file()):
+        found.update(f"{file.relative_to(ROOT)}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def git(*arguments: str) -> str:
+    return subprocess.run(("git", *arguments), cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def remembered(area: str, part: str) -> Result | None:
+    """A part that holds still; None where it has to be run."""
+    try:
+        result = msgspec.json.decode(kept_at(area, part).read_bytes(), type=Result)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return result if result.digest == digest(area) and not result.short else None
+
+
+def run(area: str, part: str, jobs: int) -> Result:
+    """Sweep a part, and remember it."""
+    report = kept_at(area, part).with_suffix(".xml")
+    report.unlink(missing_ok=True)
+    before, start = digest(area), time.monotonic()
+    select = ["-m", f"soak(area={area!r})", "--part", part, f"--junitxml={report}", "-q"]
+    parallel = ["-n", str(jobs), "--dist", "loadgroup"]
+    done = subprocess.run([sys.executable, "-m", "pytest", *select, *parallel], cwd=ROOT, check=False)
+    tests, short = read(report)
+    if done.returncode not in (0, NO_TESTS) and not short:
+        short = [f"pytest ended with status {done.returncode}"]
+    commit = git("describe", "--always", "--dirty", "--exclude=*").strip()
+    result = Result(area, part, before, commit, time.monotonic() - start, tests, short)
+    result.file.write_bytes(msgspec.json.format(msgspec.json.encode(result)))
+    return result
+
+
+def read(report: Path) -> tuple[int, list[str]]:
+    """How many tests there were, and those that failed."""
+    if not report.is_file():
+        return 0, []
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    bad = [(case, item) for case in cases for item in case if item.tag in ("failure", "error")]
+    said = [(item.get("message") or item.text or "").strip().partition("\n")[0] for _, item in bad]
+    names = [f"{case.get('classname')}::{case.get('name')}" for case, _ in bad]
+    return len(cases), [f"{name}: {words}" for name, words in zip(names, said, strict=True)]
+
+
+def wanted(only: str, part: str) -> Iterator[tuple[str, str]]:
+    """Areas and their parts."""
+    for area, what in AREAS.items():
+        if only in ("", area):
+            parts = [part] if part else [f"{number}/{what.parts}" for number in range(1, what.parts + 1)]
+            yield from ((area, each) for each in parts)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--only", default="", choices=["", *AREAS], metavar="AREA", help=", ".join(AREAS))
+    parser.add_argument(
+        "--part", default="", metavar="K/N", help="the K-th of N parts; else all of an area's own"
+    )
+    parser.add_argument("--jobs", type=int, default=2)
+    given = parser.parse_args(arguments)
+    if given.part and not given.only:
+        parser.error("--part is a part of one area: give --only as well")
+    KEPT.mkdir(parents=True, exist_ok=True)
+    results, made = [], set[str]()
+    for area, part in wanted(given.only, given.part):
+        if (result := remembered(area, part)) is None:
+            if (needs := AREAS[area].make) not in made:
+                subprocess.run(["make", *needs.split()], cwd=ROOT, check=True)
+                made.add(needs)
+            result = run(area, part, given.jobs)
+        results.append(result)
+    show(results)
+    return any(result.short for result in results)
+
+
+def show(results: Sequence[Result]) -> None:
+    """A line a part, then what fell short."""
+    console = Console(highlight=False, markup=False, soft_wrap=True)
+    console.print(f"\n{'area':<10} {'part':<6} {'commit':<15} {'minutes':>7} {'tests':>6} {'short':>6}")
+    for each in results:
+        line = f"{each.area:<10} {each.part:<6} {each.commit:<15} {each.seconds / 60:>7.1f} {each.tests:>6}"
+        console.print(f"{line} {len(each.short):>6}")
+    for line in (line for each in results for line in each.short):
+        console.print(line)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+"""What the workbook ships, as `ladder check` proves it: every rung reaches itself, starters fail, answers pass.
+
+Drills are proved beside their formats, in tests/interview.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from grader import check
+from grader.workbook import programs
+from grader.workbook.content import content_root
+from grader.workbook.topics import load
+
+ROOT = content_root()
+
+
+@pytest.mark.soak(area="judge")
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", check.topic_names(ROOT))
+def test_a_ladder_has_no_problems(name: str) -> None:
+    assert [str(problem) for problem in check.check_ladder(load(name, ROOT))] == []
+
+
+@pytest.mark.soak(area="judge")
+@pytest.mark.parametrize("program", programs.discover(ROOT), ids=lambda program: program.name)
+def test_a_program_has_no_problems(program: programs.Program) -> None:
+    assert [str(problem) for problem in check.check_program(program)] == []
