@@ -99,6 +99,14 @@ def test_every_package_has_its_line() -> None:
     assert [str(package) for package in packages if f"| `{package}/`" not in MAP] == []
 
 
+def test_a_commit_needs_no_network() -> None:
+    """What pre-commit runs are the tools of .venv: it downloads none."""
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(r"repo: (.*)", text)) == {"local"}
+    assert set(re.findall(r"language: (.*)", text)) == {"system"}
+    assert {Path(entry).parts[:2] for entry in re.findall(r"entry: (\S+)", text)} == {(".venv", "bin")}
+
+
 def test_the_picture_is_that_of_the_packages(tmp_path: Path) -> None:
     picture = tmp_path / "packages.svg"
     subprocess.run([sys.executable, ROOT / "docs/packages.py", picture], check=True)
