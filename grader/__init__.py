@@ -1,3 +1,3 @@
 """Warpladder: a CUDA workbook with graded kernels."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

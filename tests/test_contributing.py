@@ -1,4 +1,4 @@
-"""What CONTRIBUTING.md names exists, files, functions and classes, and its diagrams are what the code does."""
+"""What the pages for contributors name exists, files, functions and classes; their diagrams are what the code does."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+PAGES = [ROOT / name for name in ("CONTRIBUTING.md", "docs/map.md", "docs/authors.md")]
+MAP = (ROOT / "docs/map.md").read_text(encoding="utf-8")
 PLACES = {path.name for path in ROOT.iterdir()} - {"README.md"}
 QUOTED = re.compile(r"`([\w./<>-]+)(?::([\w.]+))?`")
-TABLE = TEXT.partition("## To change X, begin at Y")[2].partition("\n## ")[0]
-ROWS = [re.split(r" *\| *", line.strip("| ")) for line in TABLE.splitlines() if line.startswith("| ")][1:]
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+TABLE = MAP.partition("## To change X, begin at Y")[2].partition("\n## ")[0]
+ENTRIES = re.split(r"^- (?=\*\*)", TABLE, flags=re.MULTILINE)[1:]
 
 
 def named(text: str) -> Iterator[tuple[str, str]]:
@@ -48,30 +50,61 @@ def _is_assigned(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
-@pytest.mark.parametrize(("path", "name"), sorted(set(named(TEXT))))
-def test_what_is_named_is_there(path: str, name: str) -> None:
+def missing(path: str, name: str) -> bool:
+    """Whether there is no such file, or nothing of that name in it."""
     pattern = re.sub(r"<\w+>|\bNN_name\b|\bNAME\b", "*", path)
-    assert list(ROOT.glob(pattern.rstrip("/"))), f"there is no {path}"
-    if name:
-        assert name in defined(ROOT / path)
+    return not list(ROOT.glob(pattern.rstrip("/"))) or bool(name and name not in defined(ROOT / path))
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
-def test_a_row_says_where_to_begin_and_how_to_know(row: list[str]) -> None:
-    _, begin, _, right = row
-    assert any(named(begin))
-    assert "ladder check" in right or any(path.startswith("tests/") for path, _ in named(right))
+def headings(page: Path) -> set[str]:
+    """The anchors of a page, as GitHub makes them."""
+    found = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in found}
 
 
-def test_there_are_rows_enough() -> None:
-    assert len(ROWS) >= 15
+def test_what_is_named_is_there() -> None:
+    gone = {
+        f"{page.name}: {path}:{name}".rstrip(":")
+        for page in PAGES
+        for path, name in named(page.read_text(encoding="utf-8"))
+        if missing(path, name)
+    }
+    assert sorted(gone) == []
 
 
-@pytest.mark.parametrize(
-    "package", sorted(path.parent for path in (ROOT / "grader").glob("*/__init__.py")), ids=str
-)
-def test_every_package_has_its_line(package: Path) -> None:
-    assert f"`{package.relative_to(ROOT)}/`" in TEXT
+def test_links_lead_somewhere() -> None:
+    astray = []
+    for page in PAGES:
+        for target in LINK.findall(page.read_text(encoding="utf-8")):
+            file, _, anchor = target.partition("#")
+            other = page.parent / file
+            if not other.exists() or (anchor and anchor not in headings(other)):
+                astray.append(f"{page.name}: {target}")
+    assert astray == []
+
+
+def test_an_entry_says_where_to_begin_and_how_to_know() -> None:
+    unsaid = []
+    for entry in ENTRIES:
+        begin, _, right = entry.partition("Right when: ")
+        known = "ladder check" in right or any(path.startswith("tests/") for path, _ in named(right))
+        if not (any(named(begin)) and known):
+            unsaid.append(entry.splitlines()[0])
+    assert unsaid == []
+    assert len(ENTRIES) >= 15
+
+
+def test_every_package_has_its_line() -> None:
+    packages = [path.parent.relative_to(ROOT) for path in (ROOT / "grader").glob("*/__init__.py")]
+    assert [str(package) for package in packages if f"| `{package}/`" not in MAP] == []
+
+
+def test_a_commit_needs_no_network() -> None:
+    """What pre-commit runs are the tools of .venv: it downloads none."""
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    assert set(re.findall(r"repo: (.*)", text)) == {"local"}
+    assert set(re.findall(r"language: (.*)", text)) == {"system"}
+    assert {Path(entry).parts[:2] for entry in re.findall(r"entry: (\S+)", text)} == {(".venv", "bin")}
 
 
 def test_the_picture_is_that_of_the_packages(tmp_path: Path) -> None:

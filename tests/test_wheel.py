@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import grader
+
 CLONE = Path(__file__).parent.parent
 
 
@@ -58,11 +60,10 @@ def run(environment: Path, program: str, *arguments: str, cwd: Path) -> subproce
 
 def test_nothing_but_the_package_lands_in_site_packages(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    shared = (
-        "warpladder-0.1.0.data/data/share/jupyter/labextensions/"  # JupyterLab looks for its extensions there
-    )
+    ours = f"warpladder-{grader.__version__}"
+    shared = f"{ours}.data/data/share/jupyter/labextensions/"  # JupyterLab looks for its extensions there
     elsewhere = [name for name in names if not name.startswith(shared)]
-    assert {name.split("/")[0] for name in elsewhere} == {"grader", "warpladder-0.1.0.dist-info"}
+    assert {name.split("/")[0] for name in elsewhere} == {"grader", f"{ours}.dist-info"}
     for part in (
         "lessons/gemm/topic.toml",
         "kernels/naive/gemm.cu",
