@@ -67,7 +67,7 @@ gpu: setup
 	$(BIN)/python -m pip install --quiet --editable '.[$*]'
 	touch $@
 
-lives: setup             # draws what CONTRIBUTING.md shows of the code: two call trees, and the packages
+lives: setup             # draws what docs/map.md shows of the code: two call trees, and the packages
 	$(BIN)/python docs/lives.py docs/life-of-a-submission.md
 	$(BIN)/python docs/lives.py docs/life-of-a-launch.md
 	$(BIN)/python docs/packages.py docs/packages.svg
