@@ -52,7 +52,8 @@ def test_what_is_missing_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatc
 
 
 def test_packages_for_a_gpu_need_mending_only_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pycuda", None)
+    for name in ("pycuda", "pycuda.driver"):  # which may be imported already
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(gpu_setup, "again", lambda: "make gpu")
     monkeypatch.setattr(gpu_setup, "missing", list)
     for found, remedy in ((None, None), (Gpu("NVIDIA L4", (13, 0), (8, 9)), "make gpu")):

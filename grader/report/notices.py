@@ -26,12 +26,15 @@ if TYPE_CHECKING:
 
 
 def error(console: Console, problem: WarpladderError) -> None:
-    """Print what is wrong, where, and what to do about it. Lines of the message keep their own breaks."""
+    """Print what is wrong, where, and what to do about it. Lines of the message keep their own breaks; in a pipe, and
+    in a file, nothing is broken, so that a path can be searched for."""
+    piped = not console.is_terminal
     place = visible(":".join(str(part) for part in (problem.file, problem.line) if part is not None))
     text = Text.assemble(("error: ", "bold red"), (f"{place}: " if place else "", "bold"), problem.message)
-    console.print(text, soft_wrap="\n" in problem.message)
+    console.print(text, soft_wrap=piped or "\n" in problem.message)
     if problem.remedy:
-        console.print(Padding(Text.assemble(("→ ", "bold green"), problem.remedy), (0, 0, 0, 2)))
+        remedy = Text.assemble(("→ ", "bold green"), problem.remedy)
+        console.print(Padding(remedy, (0, 0, 0, 2)) if not piped else Text("  ") + remedy, soft_wrap=piped)
 
 
 def unremembered(console: Console) -> None:
@@ -139,7 +142,8 @@ def emulation(
             times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
             kind = finding.kind.replace("_", " ")
             said = f": {message(finding)}{times}. {remedy(finding)}"
-            console.print(Text.assemble((f"{where}: ", "bold"), (kind, "red"), said))
+            told = Text.assemble((f"{where}: ", "bold"), (kind, "red"), said)
+            console.print(told, soft_wrap=not console.is_terminal)
     emulated = units.number_of(len(launches), "launch", "launches")
     faults = sum(len(launch.findings) for launch in launches)
     said = f"{emulated} emulated, {units.number_of(faults, 'finding')}"

@@ -94,7 +94,7 @@ def spacing() -> str:
 
 def sums() -> str:
     """The relative error of a sum of random numbers, by how many and in which order they are added."""
-    counts = [2**power for power in range(4, 23, 2)]
+    counts = [2**exponent for exponent in range(4, 23, 2)]
     numbers = np.random.default_rng(1).random(counts[-1], dtype=np.float32)
     title = "Relative error of a sum of random numbers between 0 and 1"
     below = "Computed with NumPy when this page was built. The lower, the better; both axes are logarithmic."

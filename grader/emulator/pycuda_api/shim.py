@@ -66,18 +66,18 @@ class _Loader(Loader):
 
 @contextmanager
 def emulated_pycuda() -> Iterator[None]:
-    """Inside the block, `import pycuda` gives the emulator, also where PyCUDA is installed."""
+    """Inside the block, `import pycuda` gives the emulator, also where PyCUDA is installed, and imported already."""
     finder = _Finder()
-    hidden = _take_out_pycuda()
+    hidden = _take_out()
     sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
         sys.meta_path.remove(finder)
-        _take_out_pycuda()
+        _take_out()
         sys.modules.update(hidden)
 
 
-def _take_out_pycuda() -> dict[str, ModuleType]:
-    names = [name for name in sys.modules if name.partition(".")[0] == "pycuda"]
+def _take_out() -> dict[str, ModuleType]:
+    names = [name for name in sys.modules if name.partition(".")[0] in ("pycuda", *NOT_EMULATED)]
     return {name: sys.modules.pop(name) for name in names}
