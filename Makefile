@@ -52,9 +52,10 @@ setup: .venv/.stamp
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Warpladder needs Python 3.11 or later: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	@echo "Compiling the emulator's runtime (once, half a minute) ..."
-	$(BIN)/python -m grader.emulator.runtime.build
+	$(BIN)/python -m pip install --quiet --editable .
+	@echo "Compiling the emulator's runtime (once, half a minute), and installing what development needs ..."
+	@$(BIN)/python -m grader.emulator.runtime.build & runtime=$$!; \
+	  $(BIN)/python -m pip install --quiet --editable '.[dev]' && wait $$runtime
 	@$(BIN)/python -m compileall -q grader
 	@$(BIN)/python -m grader.gpu_setup || true  # without what a GPU needs, kernels run on the emulator
 	touch $@
