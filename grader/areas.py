@@ -2,8 +2,8 @@
 
 An area is a list of folders and files of this package: what is in them decides, data and headers too, and nothing else
 does. Which code runs is not read from imports; `tests/test_areas.py` checks that what an area's modules import lies in
-the area. Everything has a longer list than it needs, so that lists are short: an edit of a report, an interview, a page
-or a command makes nothing anew.
+the area. Areas are wider than they need be, so that their lists are short; an edit of a report, a page or a command
+makes nothing anew. This module lies in none: it decides keys, and no result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ PACKAGE = Path(__file__).resolve().parent
 
 RUNTIME = (
     "__init__.py",
-    "areas.py",
     "emulator/__init__.py",
     "emulator/cache.py",
     "emulator/target.py",
@@ -25,7 +24,7 @@ RUNTIME = (
 )
 """What compiles the emulator's runtime: a list of its own, because that takes most of a minute."""
 
-EMULATOR = ("__init__.py", "areas.py", "sandbox", "emulator")
+EMULATOR = ("__init__.py", "sandbox", "emulator")
 """From CUDA C++ to what a launch does and counts."""
 
 JUDGE = (
@@ -41,6 +40,9 @@ JUDGE = (
     "errors.py",
 )
 """What a submission is worth: the judge, and all that it imports, down to the words of findings."""
+
+INTERVIEW = (*JUDGE, "interview", "history")
+"""What is checked of questions, interviews and drills."""
 
 COURSE = (*JUDGE, "course")
 """What a course's mark is. Pages and tables of `report` and `lab` show marks, and decide none."""
