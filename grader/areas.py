@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -58,17 +59,19 @@ def _digest(part: str) -> bytes:
     """Of the files in a folder, or of one file; areas share them."""
     digest = hashlib.sha256()
     for path in files(part):
-        content = path.read_bytes()
-        digest.update(f"{path.relative_to(PACKAGE)}\0{len(content)}\0".encode() + content)
+        with open(f"{PACKAGE}/{path}", "rb", buffering=0) as file:
+            content = file.read()
+        digest.update(f"{path}\0{len(content)}\0".encode() + content)
     return digest.digest()
 
 
-def files(part: str) -> list[Path]:
-    """The files of a part, without what Python or an editor leaves there."""
-    if (PACKAGE / part).is_file():
-        return [PACKAGE / part]
-    found = []
-    for folder, folders, names in os.walk(PACKAGE / part):
-        folders[:] = [name for name in folders if name != "__pycache__"]
-        found += [Path(folder, name) for name in names if not name.startswith(".")]
-    return sorted(found)
+def files(part: str) -> Iterator[str]:
+    """The files of a part, by their path in this package, without what Python or an editor leaves there."""
+    # Strings, not pathlib: this runs in each process that looks for compiled code.
+    whole = f"{PACKAGE}/{part}"
+    if os.path.isfile(whole):
+        yield part
+        return
+    for name in sorted(os.listdir(whole)):
+        if name != "__pycache__" and not name.startswith("."):
+            yield from files(f"{part}/{name}")

@@ -30,7 +30,9 @@ from grader.workbook.topics import Topic
 GRAPH = grimp.build_graph("grader", cache_dir=None)
 
 AREAS = {"runtime": RUNTIME, "emulator": EMULATOR, "judge": JUDGE, "interview": INTERVIEW, "course": COURSE}
-FILES = {name: {path for part in area for path in areas.files(part)} for name, area in AREAS.items()}
+FILES = {
+    name: {PACKAGE / path for part in area for path in areas.files(part)} for name, area in AREAS.items()
+}
 KEYS = {PACKAGE / "areas.py"}
 """What makes keys and no result."""
 MARKS = "grader.course.worker"
