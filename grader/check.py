@@ -1,6 +1,7 @@
 """The linter of the content: what has to be true of every topic, so that a learner can rely on it.
 
-Each check yields its problems; nothing is printed or raised, and one broken topic does not hide the next.
+Each check yields its problems; nothing is printed or raised, and one broken topic does not hide the next. What takes
+long is left out where `Clean` knows that nothing has changed since it was right.
 """
 
 from __future__ import annotations
@@ -9,12 +10,14 @@ import contextlib
 import http.client
 import re
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from grader.areas import INTERVIEW, JUDGE
 from grader.emulator.nvrtc.compilation import Build
 from grader.errors import WarpladderError
 from grader.interview import bank, checks, rounds
@@ -23,11 +26,11 @@ from grader.interview.drills.formats import FORMATS
 from grader.interview.loops import plan as loops
 from grader.judge import values
 from grader.judge.claims.derived import SUMS
+from grader.judge.clean import Clean
 from grader.judge.grade import grade
 from grader.judge.programs.judging import judge
-from grader.results import Grade
+from grader.results import Grade, Verdict
 from grader.workbook import compiler, programs
-from grader.workbook.content import content_root
 from grader.workbook.expressions import Expression, ExpressionError, Number, nearest
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
@@ -49,44 +52,47 @@ _METRIC = re.compile(r"(sm|smsp|l1tex|lts|dram|gpu|gpc|sys)__\w+\.(sum|avg|min|m
 _PLANNED_SMS = 132  # of an H200; plans have to work for any number
 
 
-def check(root: Path | None = None) -> list[WarpladderError]:
-    """Every problem of the topics under `root` (default: installed); ladders run once all else is right."""
-    root = root or content_root()
-    problems = check_content(root)
+def check(root: Path, clean: Clean) -> list[WarpladderError]:
+    """Every problem of the content under `root`; ladders run once all else is right."""
+    problems = check_content(root, clean)
     if not problems:
-        for name in topic_names(root):
-            problems += check_ladder(load(name, root))
-        for program in programs.discover(root):
-            problems += check_program(program)
+        topics = {name: load(name, root) for name in topic_names(root)}
+        for topic in topics.values():
+            problems += check_ladder(topic, clean)
+        whole = programs.discover(root)
+        for program in whole:
+            problems += check_program(program, clean)
+        judged = [path for program in whole for path in program.files]
         for what in FORMATS.values():
             for found in what.discover(root).values():
-                problems += what.prove(found)
+                files = [*checks.decided_by(found.file, topics), *judged]
+                problems += clean.problems("proof", INTERVIEW, files, what.prove(found))
     return problems
 
 
-def check_content(root: Path) -> list[WarpladderError]:
-    """The problems that show without running a kernel."""
+def check_content(root: Path, clean: Clean) -> list[WarpladderError]:
+    """The problems that show without grading a kernel."""
     problems = list(orphans(root))
     for name in topic_names(root):
         try:
             problems += check_topic(load(name, root))
         except WarpladderError as error:
             problems.append(error)
-    return problems + check_questions(root)
+    return problems + check_questions(root, clean)
 
 
-def check_questions(root: Path) -> list[WarpladderError]:
+def check_questions(root: Path, clean: Clean) -> list[WarpladderError]:
     """The problems of the bank of questions, of the interviews, and of the links in all prose."""
     topics = {}
     for name in topic_names(root):
         with contextlib.suppress(WarpladderError):  # check_topic() reports it
             topics[name] = load(name, root)
-    problems = list(checks.check_bank(root, topics))
+    problems = list(checks.check_bank(root, topics, clean))
     for what in FORMATS.values():
-        problems += checks.check_drills(what, root, topics)
+        problems += checks.check_drills(what, root, topics, clean)
     problems += loops.check(root, topics)
     for topic in topics.values():
-        problems += checks.check_interview(topic)
+        problems += checks.check_interview(topic, topics, clean)
         problems += interview_values(topic)
         if (topic.folder / "lesson.md").is_file():
             lesson = topic.folder / "lesson.md"
@@ -103,7 +109,7 @@ def interview_values(topic: Topic) -> Iterator[WarpladderError]:
                 yield from _unknown_names(topic, item.ratio.value, "the ratio", path, item.ratio.line)
 
 
-def check_ladder(topic: Topic) -> Iterator[WarpladderError]:
+def check_ladder(topic: Topic, clean: Clean) -> Iterator[WarpladderError]:
     """Problems that show when the kernels run, on the emulator: about a second for each rung.
 
     Graded like a submission, every rung passes and reaches itself, and the starter fails. The interview's ratios
@@ -111,18 +117,32 @@ def check_ladder(topic: Topic) -> Iterator[WarpladderError]:
     """
     counted: dict[str, Mapping[str, Number]] = {}
     for rung in topic.rungs:
-        result = grade(topic, rung.path, device="emulator")
+        result = _graded(topic, rung.path, clean, right=partial(_reaches, rung.id))
         counted[rung.id] = values.of_grade(topic, result) or {}
         if result.verdict != "pass":
             yield WarpladderError(f"the rung does not pass: {result.reason}", file=rung.path)
         elif result.rung_reached != rung.id:
             yield _misplaced(topic, rung, result)
     if topic.starter.is_file():
-        result = grade(topic, topic.starter, device="emulator")
+        result = _graded(topic, topic.starter, clean, right=_fails)
         if result.verdict != "fail":
             message = f"the starter has to run and fail; its verdict is {result.verdict}"
             yield WarpladderError(message, file=topic.starter, remedy=result.reason)
     yield from _ratios(topic, counted)
+
+
+def _graded(topic: Topic, file: Path, clean: Clean, right: Callable[[Grade], bool]) -> Grade:
+    """The grade of a topic's own file, as if it were handed in."""
+    run = partial(grade, topic, file, device="emulator")
+    return clean.grade("kernel", JUDGE, (*topic.graded_by, file), run, right)
+
+
+def _reaches(rung: str, result: Grade) -> bool:
+    return result.verdict == "pass" and result.rung_reached == rung
+
+
+def _fails(result: Grade) -> bool:
+    return result.verdict == "fail"
 
 
 def _ratios(topic: Topic, counted: Mapping[str, Mapping[str, Number]]) -> Iterator[WarpladderError]:
@@ -193,12 +213,19 @@ def _program_orphans(root: Path) -> Iterator[WarpladderError]:
                 yield WarpladderError("the program lacks this file", file=each / name)
 
 
-def check_program(program: Program) -> Iterator[WarpladderError]:
+def check_program(program: Program, clean: Clean) -> Iterator[WarpladderError]:
     """Problems that show when a program is judged: its answer passes, and its starter compiles and fails."""
-    result = judge(program, program.answer)
+
+    def judged(file: Path, verdict: Verdict) -> Grade:
+        run = partial(judge, program, file)
+        return clean.grade(
+            "program", JUDGE, (*program.files, file), run, lambda made: made.verdict == verdict
+        )
+
+    result = judged(program.answer, "pass")
     if result.verdict != "pass":
         yield WarpladderError(f"the answer does not pass: {result.reason}", file=program.answer)
-    result = judge(program, program.starter)
+    result = judged(program.starter, "fail")
     if result.verdict != "fail":
         message = f"the starter has to run and fail; its verdict is {result.verdict}"
         yield WarpladderError(message, file=program.starter, remedy=result.reason)

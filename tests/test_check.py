@@ -1,12 +1,20 @@
 """The content linter: the repository's own content passes, and each kind of damage is named."""
 
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import little_interview
 import little_topic
 import pytest
 
+from grader import check as linter
 from grader.check import check_content, check_ladder
+from grader.judge import clean
+from grader.judge.clean import Clean
+from grader.judge.grade import refused
+from grader.results import Grade
+from grader.workbook.topic import Topic
 from grader.workbook.topics import load
 
 
@@ -16,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_the_little_topic_has_no_problems(root: Path) -> None:
-    assert check_content(root) == []
+    assert check_content(root, Clean()) == []
 
 
 BOUND = "<= cdiv(N, 128)"
@@ -46,16 +54,16 @@ BOUND = "<= cdiv(N, 128)"
 def test_ladders_are_run(root: Path, file: str | None, old: str, new: str, said: str | None) -> None:
     if file is not None:
         little_topic.edit(root / file, old, new)
-    problems = list(check_ladder(load("copy", root)))
+    problems = list(check_ladder(load("copy", root), Clean()))
     assert [said in str(problem) for problem in problems] == ([True] if said else [])
 
 
 def test_ratios_of_the_interview_have_values(root: Path) -> None:
     little_interview.write(root)
-    assert list(check_ladder(load("copy", root))) == []
+    assert list(check_ladder(load("copy", root), Clean())) == []
     path = root / "lessons/copy/interview.toml"
     little_topic.edit(path, "N / l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "N / (launches - 1)")
-    problems = list(check_ladder(load("copy", root)))
+    problems = list(check_ladder(load("copy", root), Clean()))
     assert len(problems) == 3  # the naive version's, and those before and after the wide one
     assert all("divides by zero" in problem.message for problem in problems)
     assert "[round.ratio]" in path.read_text().splitlines()[(problems[0].line or 0) - 1]
@@ -94,7 +102,7 @@ NAIVE, WIDE = "kernels/naive/copy.cu", "kernels/optimized/copy/01_wide.cu"
 )
 def test_damage_is_named_with_its_file(root: Path, file: str, old: str, new: str, said: str) -> None:
     little_topic.edit(root / file, old, new)
-    problems = check_content(root)
+    problems = check_content(root, Clean())
     assert said in "\n".join(map(str, problems))
     assert {problem.file for problem in problems} & {str(root / file), str(root / TOPIC)} or "sm_11" in new
 
@@ -111,7 +119,8 @@ extern "C" __global__ void __launch_bounds__(1024, 2) copy(const float* in, floa
 """
     (root / NAIVE).write_text(little_topic.HEAD + source)
     assert any(
-        "`copy` spills for sm_90a: with 32 registers" in str(problem) for problem in check_content(root)
+        "`copy` spills for sm_90a: with 32 registers" in str(problem)
+        for problem in check_content(root, Clean())
     )
 
 
@@ -130,21 +139,21 @@ def test_orphans(root: Path, file: str, said: str) -> None:
     path = root / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("")
-    (problem,) = check_content(root)
+    (problem,) = check_content(root, Clean())
     assert said in problem.message
     assert problem.file == str(path)
 
 
 def test_missing_files(root: Path) -> None:
     (root / "lessons/copy/starter.cu").unlink()
-    (problem,) = check_content(root)
+    (problem,) = check_content(root, Clean())
     assert problem.message == "the topic lacks this file"
 
 
 def test_a_gap_in_the_ladder(root: Path) -> None:
     (root / WIDE).rename(root / "kernels/optimized/copy/02_wide.cu")
     little_topic.edit(root / TOPIC, "01_wide", "02_wide")
-    (problem,) = check_content(root)
+    (problem,) = check_content(root, Clean())
     assert "this is 01_wide" in str(problem)
 
 
@@ -155,7 +164,7 @@ def test_one_broken_topic_does_not_hide_the_next(root: Path) -> None:
         for file in ("reference.py", "starter.cu"):
             (folder / file).write_text("")
         (folder / "topic.toml").write_text("title =")
-    files = {problem.file for problem in check_content(root) if "not TOML" in problem.message}
+    files = {problem.file for problem in check_content(root, Clean()) if "not TOML" in problem.message}
     assert files == {str(root / "lessons" / name / "topic.toml") for name in ("first", "second")}
 
 
@@ -164,9 +173,101 @@ def test_a_program_has_all_of_its_files_and_no_others(root: Path) -> None:
     folder.mkdir(parents=True)
     for name in ("program.toml", "reference.py", "starter.cu", "notes.txt"):
         (folder / name).write_text("")
-    said = [str(problem) for problem in check_content(root)]
+    said = [str(problem) for problem in check_content(root, Clean())]
     assert [text.partition(" ")[2].partition("\n")[0] for text in said] == [
         "this file belongs to no program", "the program lacks this file",
     ]  # fmt: skip
     assert "notes.txt" in said[0]
     assert "answer.cu" in said[1]
+
+
+# ---- what was right before ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def graded(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The topics and files that are graded, from nothing kept; the grades are made up."""
+    kept, said = tmp_path_factory.mktemp("kept"), []
+    monkeypatch.setattr(clean, "cache_folder", lambda: kept)
+
+    def made_up(topic: Topic, file: Path, device: str) -> Grade:
+        said.append(f"{topic.name} {file.name}")
+        if file == topic.starter or "N - 1" in file.read_text():
+            return refused(topic, str(file), "fail", "made up")
+        reached = next(rung.id for rung in topic.rungs if rung.path == file)
+        return replace(refused(topic, str(file), "pass", ""), rung_reached=reached)
+
+    monkeypatch.setattr(linter, "grade", made_up)
+    return said
+
+
+def twin(root: Path) -> None:
+    """A second topic, which is as the first."""
+    shutil.copytree(root / "lessons/copy", root / "lessons/twin")
+    shutil.copytree(root / "kernels/optimized/copy", root / "kernels/optimized/twin")
+    shutil.copy(root / NAIVE, root / "kernels/naive/twin.cu")
+
+
+def test_unchanged_content_is_not_graded_again(root: Path, graded: list[str]) -> None:
+    twin(root)
+    first, second, third = Clean(), Clean(), Clean()
+    assert linter.check(root, first) == []
+    assert len(graded) == 6
+    assert not first.left_out
+    graded.clear()
+    assert linter.check(root, second) == []
+    assert graded == []
+    assert second.left_out == {"kernel": 6}
+    little_topic.edit(root / WIDE, "// Copies.", "// Copies four floats.")
+    assert linter.check(root, third) == []
+    assert graded == ["copy copy.cu", "copy 01_wide.cu", "copy starter.cu"]
+    assert third.left_out == {"kernel": 3}
+
+
+def test_a_topic_is_graded_again_once_what_decides_has_changed(root: Path, graded: list[str]) -> None:
+    for file in (TOPIC, REFERENCE, NAIVE, WIDE):
+        list(check_ladder(load("copy", root), Clean()))
+        graded.clear()
+        with (root / file).open("a", encoding="utf-8") as opened:
+            opened.write("\n")
+        assert list(check_ladder(load("copy", root), Clean())) == []
+        assert len(graded) == 3, file
+
+
+def test_a_problem_is_not_kept(root: Path, graded: list[str]) -> None:
+    little_topic.edit(root / WIDE, "i < N; ++i", "i < N - 1; ++i")
+    for _ in range(2):
+        graded.clear()
+        found = Clean()
+        (problem,) = check_ladder(load("copy", root), found)
+        assert "the rung does not pass" in problem.message
+        assert "copy 01_wide.cu" in graded
+    assert graded == ["copy 01_wide.cu"]
+    assert found.left_out == {"kernel": 2}
+
+
+def test_a_question_is_computed_again_once_a_file_of_it_or_a_topic_that_it_names_has_changed(
+    root: Path, graded: list[str]
+) -> None:
+    little_interview.write(root)
+    question = root / "lessons/questions/copies.py"
+    for change, left_out in (
+        (None, {}),
+        (None, {"question": 1, "interview": 1}),
+        (question, {"interview": 1}),
+        (root / WIDE, {}),
+        (root / "lessons/copy/lesson.md", {"question": 1, "interview": 1}),
+    ):
+        if change is not None:
+            with change.open("a", encoding="utf-8") as opened:
+                opened.write("\n")
+        found = Clean()
+        assert [str(problem) for problem in linter.check_questions(root, found)] == []
+        assert found.left_out == left_out, change
+
+
+def test_a_broken_probe_is_told_each_time(root: Path, graded: list[str]) -> None:
+    little_interview.write(root)
+    (root / "lessons/questions/copies.py").write_text("raise ValueError\n")
+    said = [list(map(str, linter.check_questions(root, Clean()))) for _ in range(2)]
+    assert said[0] == said[1] != []

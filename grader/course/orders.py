@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cache
 
 import msgspec
 
-from grader.emulator.fingerprint import fingerprint
-from grader.emulator.nvrtc.compilation import find_toolkit
+from grader.areas import COURSE
+from grader.judge.provenance import made_with
 from grader.results import CaseResult, Grade, Verdict
+from grader.workbook.content import digest
 from grader.workbook.topic import Topic
 
 NAME = "mine"
 """What an assignment calls the submission."""
-
-LIBRARIES = ("numpy", "llvmlite", "numba", "msgspec")
-"""What computes numbers besides our own code and the compiler."""
 
 HIDDEN_REASON = (
     "All public cases are right, and a hidden case is not. Which one is not told; it is of no special kind. Try "
@@ -106,20 +101,4 @@ def file_name(topic: Topic) -> str:
 
 def state(topic: Topic) -> str:
     """Changes with all that decides marks besides the source, the hidden cases and the device."""
-    return f"{state_of_judge()}|{_state_of_topic(topic)}"
-
-
-@cache
-def state_of_judge() -> str:
-    """Changes with all that decides marks and is not the topic's: our code, the compiler, the libraries."""
-    code = fingerprint("grader.course.worker", "grader.emulator.nvrtc.child")
-    versions = [importlib.metadata.version(name) for name in LIBRARIES]
-    return "|".join([code, find_toolkit().fingerprint, *versions])
-
-
-def _state_of_topic(topic: Topic) -> str:
-    """Changes with what the topic asks for, and with the ladder that a submission is compared with."""
-    digest = hashlib.sha256()
-    for path in (*topic.deciding_files, *(rung.path for rung in topic.rungs)):
-        digest.update(path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    return f"{made_with(COURSE)}|{digest(topic.graded_by)}"

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from grader.areas import INTERVIEW
 from grader.errors import WarpladderError
 from grader.interview import bank, rounds
 from grader.interview.bank import Entry, Question
@@ -23,6 +24,9 @@ from grader.interview.probes import posing
 from grader.interview.probes.kinds import ChoiceProbe, NumberProbe, Probe
 from grader.interview.probes.posing import Posed
 from grader.interview.reading import Source
+from grader.interview.rounds import Interview
+from grader.judge.clean import Clean
+from grader.workbook.content import record_file
 from grader.workbook.expressions import nearest
 from grader.workbook.topic import Topic
 
@@ -33,10 +37,11 @@ LONGER = 1.25
 """By so much the right statement of a choice may be longer than the longest wrong one."""
 
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)[^)]*\)")
+_QUOTED = re.compile(r"""(?<=["'])\w+(?=["'])""")
 _INCLUDE = re.compile(r"^```\{literalinclude\}\s+(\S+)", re.MULTILINE)
 
 
-def check_bank(root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
+def check_bank(root: Path, topics: dict[str, Topic], clean: Clean) -> Iterator[WarpladderError]:
     """Problems of the questions below `root`; `topics` are all that can be read."""
     folder = root / "lessons" / bank.FOLDER
     questions = []
@@ -47,7 +52,7 @@ def check_bank(root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError
             yield error
     names = {question.name for question in questions}
     for question in questions:
-        yield from check_question(question, topics)
+        yield from check_question(question, topics, clean)
         for name in question.builds_on:
             if name not in names:
                 message = f"`builds_on` names {name}, which is no question{nearest(name, names)}"
@@ -60,9 +65,12 @@ def check_bank(root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError
             yield WarpladderError("this file belongs to no question", file=path, remedy=remedy)
 
 
-def check_question(question: Question, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
+def check_question(question: Question, topics: dict[str, Topic], clean: Clean) -> Iterator[WarpladderError]:
     """Problems of one question: its answer, its links, its probes over the whole draw, its rungs."""
-    yield from _entry(question)
+    files = decided_by(question.file, topics)
+    computed = _points(question.file, question.points, question.answer, "`answer`")
+    yield from clean.problems("question", INTERVIEW, files, computed)
+    yield from _sources(question.file, question.sources)
     yield from _names(question)
     for name in question.topics:
         if name not in topics:
@@ -76,7 +84,7 @@ def check_question(question: Question, topics: dict[str, Topic]) -> Iterator[War
             yield WarpladderError(error.message, file=question.file, line=kernel.line, remedy=error.remedy)
 
 
-def check_interview(topic: Topic) -> Iterator[WarpladderError]:
+def check_interview(topic: Topic, topics: dict[str, Topic], clean: Clean) -> Iterator[WarpladderError]:
     """Problems of a topic's interview; none where it has no interview."""
     if not (topic.folder / rounds.FILE).is_file():
         return
@@ -85,13 +93,21 @@ def check_interview(topic: Topic) -> Iterator[WarpladderError]:
     except WarpladderError as error:
         yield error
         return
-    yield from _entry(interview)
-    for item in interview.rounds:
-        yield from _points(interview.file, (*item.limits, *item.next), item.answer, "the round's `answer`")
+    files = [*topic.graded_by, *decided_by(interview.file, topics)]
+    yield from clean.problems("interview", INTERVIEW, files, _rounds(interview))
+    yield from _sources(interview.file, interview.sources)
     yield from _names(interview)
 
 
-def check_drills(what: Format[Any], root: Path, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
+def _rounds(interview: Interview) -> Iterator[WarpladderError]:
+    yield from _points(interview.file, interview.points, interview.answer, "`answer`")
+    for item in interview.rounds:
+        yield from _points(interview.file, (*item.limits, *item.next), item.answer, "the round's `answer`")
+
+
+def check_drills(
+    what: Format[Any], root: Path, topics: dict[str, Topic], clean: Clean
+) -> Iterator[WarpladderError]:
     """Problems of a format's drills: their probes, their links, and files of none."""
     for path in sorted(what.folder(root).glob("*.toml")):
         try:
@@ -99,19 +115,23 @@ def check_drills(what: Format[Any], root: Path, topics: dict[str, Topic]) -> Ite
         except WarpladderError as error:
             yield error
         else:
-            yield from check_drill(drill, topics)
+            yield from check_drill(drill, topics, clean)
     for path in sorted(what.folder(root).glob("*")):
         whole = [end for end in what.files if path.name.endswith(end)]
         if not whole or not path.with_name(path.name.removesuffix(whole[-1]) + ".toml").is_file():
             yield WarpladderError("this file belongs to no drill", file=path)
 
 
-def check_drill(drill: Drill, topics: dict[str, Topic]) -> Iterator[WarpladderError]:
+def check_drill(drill: Drill, topics: dict[str, Topic], clean: Clean) -> Iterator[WarpladderError]:
     """Problems of what every drill has."""
     yield from _sources(drill.file, drill.sources)
     for name in drill.topics:
         if name not in topics:
             yield WarpladderError(f"`topics` names {name}, which is none", file=drill.file)
+    yield from clean.problems("drill", INTERVIEW, decided_by(drill.file, topics), _asked(drill))
+
+
+def _asked(drill: Drill) -> Iterator[WarpladderError]:
     try:
         drill.given(drill.drawn(0))
     except ValueError as error:  # a parameter is formatted in a way that there is not
@@ -148,9 +168,15 @@ def resolves(file: Path, target: str) -> bool:
     return not path or (file.parent / path).exists()
 
 
-def _entry(entry: Entry) -> Iterator[WarpladderError]:
-    yield from _points(entry.file, entry.points, entry.answer, "`answer`")
-    yield from _sources(entry.file, entry.sources)
+def decided_by(file: Path, topics: dict[str, Topic]) -> list[Path]:
+    """The files that what a question or a drill asks is computed from: those with its name, and of the topics that they
+    name, by whose kernels they may count, the ladder and the record."""
+    files = sorted(file.parent.glob(f"{file.stem}.*"))
+    texts = [path.read_text(encoding="utf-8") for path in files]
+    for name in sorted({name for text in texts for name in _QUOTED.findall(text)} & topics.keys()):
+        files += topics[name].graded_by
+        files += [path for path in [record_file(name)] if path.is_file()]
+    return files
 
 
 def _sources(file: Path, sources: Sequence[Source]) -> Iterator[WarpladderError]:

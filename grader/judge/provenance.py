@@ -1,4 +1,4 @@
-"""What a result was made with. No machine paths, no host names."""
+"""What a result is made with. No machine paths, no host names."""
 
 from __future__ import annotations
 
@@ -7,14 +7,27 @@ import importlib.metadata
 import platform
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 
 import grader
-from grader.emulator.nvrtc.compilation import PINNED
+from grader.areas import fingerprint
+from grader.emulator.nvrtc.compilation import PINNED, find_toolkit
 from grader.results import Provenance
 from grader.workbook.content import content_root
+
+LIBRARIES = ("numpy", "llvmlite", "numba", "msgspec")
+"""What computes numbers besides our own code and the compiler."""
+
+
+@cache
+def made_with(area: tuple[str, ...]) -> str:
+    """Changes with all that decides a result besides its topic and its source: the code of an area, the compiler, the
+    libraries."""
+    versions = [importlib.metadata.version(name) for name in LIBRARIES]
+    return "|".join([fingerprint(area), find_toolkit().fingerprint, *versions])
 
 
 def provenance(driver: str | None = None) -> Provenance:

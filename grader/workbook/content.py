@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from pathlib import Path
 
 
@@ -16,6 +18,15 @@ def name_of(path: Path) -> str:
     """A path below the content root, which is the same on every machine; others by their name alone."""
     root = content_root()
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
+def digest(files: Iterable[Path]) -> str:
+    """Changes with the content of files, with their names, and with those of the folders that they lie in."""
+    whole = hashlib.sha256()
+    for path in files:
+        content = path.read_bytes()
+        whole.update(f"{path.parent.name}/{path.name}\0{len(content)}\0".encode() + content)
+    return whole.hexdigest()
 
 
 def record_file(topic: str, gpu: str | None = None) -> Path:

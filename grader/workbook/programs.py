@@ -63,6 +63,11 @@ class Program:
         """A program that is right."""
         return self.folder / "answer.cu"
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All that it consists of."""
+        return tuple(self.folder / name for name in FILES)
+
     @cached_property
     def reference(self) -> Reference:
         """The module reference.py; raises WarpladderError where a function is missing."""

@@ -132,6 +132,11 @@ class Topic(ABC):
         return self.file, self.folder / "reference.py"
 
     @property
+    def graded_by(self) -> tuple[Path, ...]:
+        """The files that decide what a submission earns: besides those, the ladder that it is compared with."""
+        return *self.deciding_files, *(rung.path for rung in self.rungs)
+
+    @property
     def starter(self) -> Path:
         """What a learner starts from."""
         return self.folder / f"starter{self.suffix}"

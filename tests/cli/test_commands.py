@@ -9,12 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import little_interview
 import pytest
 
 import grader
 from grader import cli
+from grader.judge import clean
 from grader.results import Climb, Device, Provenance, RungResult
-from grader.workbook import topics
+from grader.workbook import content, topics
 from grader.workbook.content import content_root
 from grader.workbook.topics import Topic
 
@@ -418,3 +420,14 @@ def test_doctor_finds_the_emulator_usable(ladder: Ladder) -> None:
     assert done.code == 0
     assert fits(done.out)
     assert "Kernels run on" in done.out
+
+
+def test_check_says_what_it_leaves_out(
+    ladder: Ladder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = little_interview.write(tmp_path)
+    monkeypatch.setattr(content, "content_root", lambda: root)
+    monkeypatch.setattr(clean, "cache_folder", lambda: tmp_path / "kept")
+    assert ladder("check", "--questions").out == "No problems\n"
+    said = "Unchanged since they were right: 1 question, 1 interview\nNo problems\n"
+    assert ladder("check", "--questions").out == said

@@ -11,6 +11,7 @@ import pytest
 
 from grader.check import check_questions, dead_links
 from grader.interview import bank, checks, rounds
+from grader.judge.clean import Clean
 from grader.workbook import topics
 from grader.workbook.content import content_root
 
@@ -52,11 +53,11 @@ def test_every_coding_round_has_an_interview() -> None:
 
 @pytest.mark.soak(area="interview")
 def test_the_repository_has_no_problems() -> None:
-    assert [str(problem) for problem in check_questions(content_root())] == []
+    assert [str(problem) for problem in check_questions(content_root(), Clean())] == []
 
 
 def test_the_little_interview_has_no_problems(root: Path) -> None:
-    assert [str(problem) for problem in check_questions(root)] == []
+    assert [str(problem) for problem in check_questions(root, Clean())] == []
 
 
 # What is damaged, and by what; what is said of it, and the text of the line that is named, if one is.
@@ -118,7 +119,7 @@ def test_damage_is_named(root: Path, file: str, old: str, new: str, said: str, l
     text = (root / file).read_text()
     assert old in text
     (root / file).write_text(text.replace(old, new, 1))
-    problems = check_questions(root)
+    problems = check_questions(root, Clean())
     assert len(problems) == 1, [str(problem) for problem in problems]
     assert said in problems[0].message
     if line is not None:
@@ -132,7 +133,7 @@ def test_lists_have_enough_in_them(root: Path, name: str) -> None:
     first = text.index(f"[[{name}]]")
     end = text.find("\n[[", first + 1) if name != "round" else text.index("[[round]]", first + 1) - 1
     (root / INTERVIEW).write_text(text[:first] + text[end + 1 :])
-    (problem,) = check_questions(root)
+    (problem,) = check_questions(root, Clean())
     assert re.search(rf"there are \d (of `)?{name}", problem.message)
 
 
@@ -140,7 +141,7 @@ def test_links_in_lessons_are_followed(root: Path) -> None:
     (root / LESSON).write_text(
         "See [it](../../kernels/naive/copy.cu#L3),\n[that](nowhere.md) and [the web](https://a.b).\n"
     )
-    (problem,) = check_questions(root)
+    (problem,) = check_questions(root, Clean())
     assert problem.line == 2
     assert "nowhere.md" in problem.message
 
@@ -179,7 +180,9 @@ def test_links_that_do_not_answer_are_named(root: Path) -> None:
 def test_files_that_nothing_reads_are_named(root: Path) -> None:
     (root / "lessons/questions/others.py").write_text("")
     (root / "lessons/questions/notes.txt").write_text("")
-    assert [problem.message for problem in check_questions(root)] == ["this file belongs to no question"] * 2
+    assert [problem.message for problem in check_questions(root, Clean())] == [
+        "this file belongs to no question"
+    ] * 2
 
 
 def test_ratios_of_multiply_adds_say_whether_a_lane_or_a_warp_is_counted() -> None:

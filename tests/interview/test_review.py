@@ -22,6 +22,7 @@ from grader.interview.drills.review import Change, Review
 from grader.interview.interviewer import BrokenOff
 from grader.interview.probes.posing import pose
 from grader.interview.session import Code, Probed, Session, load, save
+from grader.judge.clean import Clean
 from grader.judge.runners.pool import Progress, silent
 from grader.report import interviews
 from grader.results import FindingResult, Grade, OtherAccess
@@ -96,7 +97,7 @@ def test_there_are_at_least_forty_with_schedules_and_programs_among_them() -> No
 
 @pytest.mark.parametrize("drill", DRILLS.values(), ids=list(DRILLS))
 def test_a_drill_can_be_answered_and_its_source_fits_on_two_screens(drill: Review) -> None:
-    assert list(checks.check_drill(drill, TOPICS)) == []
+    assert list(checks.check_drill(drill, TOPICS, Clean())) == []
     assert 15 <= len(drill.shown.splitlines()) <= 60
     assert drill.cured != drill.shown
     assert not re.search(r"//[!~]|#[!~]|# ~", drill.shown + drill.cured)

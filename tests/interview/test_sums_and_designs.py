@@ -25,6 +25,7 @@ from grader.interview.probes.posing import pose
 from grader.interview.reading import LEVELS
 from grader.interview.room import Asked
 from grader.interview.session import Session, load
+from grader.judge.clean import Clean
 
 SEED = 11
 NAME = "chat-service"
@@ -188,5 +189,5 @@ def test_a_point_that_the_model_answer_does_not_make_is_found(
     )
     mute.write_text(text, encoding="utf-8")
     shutil.copy(file.with_suffix(".py"), tmp_path)
-    problems = [problem.message for problem in check_drill(read_design(mute), {})]
+    problems = [problem.message for problem in check_drill(read_design(mute), {}, Clean())]
     assert len([message for message in problems if "is not heard to say" in message]) == 1

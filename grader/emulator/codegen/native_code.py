@@ -14,13 +14,13 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from grader.areas import EMULATOR, fingerprint
 from grader.emulator import target
 from grader.emulator.cache import cache_folder, keep, kept
 from grader.emulator.codegen.builder import KERNEL_SYMBOL
 from grader.emulator.codegen.emitter import register_slots
 from grader.emulator.codegen.generator import generate
 from grader.emulator.errors import EmulatorError
-from grader.emulator.fingerprint import fingerprint
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.runtime import build
 
@@ -71,8 +71,7 @@ def _module(plan: KernelPlan) -> llvm.ModuleRef:
 @cache
 def _generator_key() -> str:
     """Changes with all that decides what a module's text becomes: our code, the compiler, the processor."""
-    code = fingerprint("grader.emulator.ptx.parser", "grader.emulator.codegen.generator")
-    return f"{target.target_key('llvmlite')}|{code}"
+    return f"{target.target_key('llvmlite')}|{fingerprint(EMULATOR)}"
 
 
 def _entry(key: str) -> Path:

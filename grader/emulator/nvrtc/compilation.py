@@ -28,8 +28,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from grader.areas import EMULATOR, fingerprint
 from grader.emulator.cache import cache_folder, keep, kept
-from grader.emulator.fingerprint import fingerprint
 from grader.emulator.nvrtc import included
 from grader.sandbox.box import Box
 from grader.sandbox.start import end, how_it_ended, start
@@ -177,7 +177,7 @@ def build(
     if own_files is None:
         return _compile(request, name, arch, toolkit, options)
     key = hashlib.sha256(
-        marshal.dumps((_source_key(), toolkit.fingerprint, own_files, sorted(request.items())), 2)
+        marshal.dumps((fingerprint(EMULATOR), toolkit.fingerprint, own_files, sorted(request.items())), 2)
     )
     entry = cache_folder() / f"{key.hexdigest()}.build"
     found = _read_entry(entry)
@@ -239,12 +239,6 @@ def owner_of(header: str, cuda: int = PINNED) -> str:
 def requirements(cuda: int = PINNED) -> str:
     """The wheels of one major version of CUDA, as pip is told them."""
     return _WHEELS[cuda].requirements
-
-
-@functools.cache
-def _source_key() -> str:
-    """Changes with the code that asks the compiler and reads its answer, and with our headers."""
-    return fingerprint("grader.emulator.nvrtc.compilation", "grader.emulator.nvrtc.child")
 
 
 def _fingerprint(library: Path, roots: Sequence[Path]) -> str:

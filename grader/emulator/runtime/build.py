@@ -16,9 +16,9 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
+from grader.areas import RUNTIME, fingerprint
 from grader.emulator import target
 from grader.emulator.cache import cache_folder, keep, kept, locked
-from grader.emulator.fingerprint import fingerprint
 from grader.emulator.target import PREFIX
 
 
@@ -129,7 +129,7 @@ NAMES = (
 
 def _entry() -> Path:
     """Where the cache keeps the object for these sources, compilers and processor."""
-    key = target.target_key("llvmlite", "numba") + fingerprint("grader.emulator.runtime.build")
+    key = target.target_key("llvmlite", "numba") + fingerprint(RUNTIME)
     return cache_folder() / f"runtime-{hashlib.sha256(key.encode()).hexdigest()[:32]}.o"
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
 
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.what_if import Modelled
+from grader.areas import JUDGE
 from grader.emulator.cache import cache_folder, write_atomically
-from grader.emulator.fingerprint import fingerprint
-from grader.emulator.nvrtc.compilation import find_toolkit
+from grader.judge.provenance import made_with
 from grader.workbook.ladder import File, Rung
 from grader.workbook.topic import Topic
 
@@ -26,8 +25,8 @@ def kept_times(
 ) -> dict[str, float]:
     """The seconds of rungs at the main sizes on a device: those that are kept, else modelled, and kept from then on.
 
-    What is kept holds for one source of the rung, one state of its topic, of the compiler and of the workbook's code.
-    A rung without a modelled time is left out.
+    What is kept holds for one source of the rung, one state of its topic, and what a result is made with. A rung
+    without a modelled time is left out.
     """
     found = {}
     for rung in rungs:
@@ -44,7 +43,7 @@ def kept_times(
 def state(topic: Topic, source: str, arch: str, *more: str) -> str:
     """A name for all that decides what is counted or modelled of a source: it, its topic, compiler and workbook."""
     texts = [path.read_text(encoding="utf-8") for path in topic.deciding_files]
-    parts = [_code(), find_toolkit().fingerprint, arch, *more, source, *texts]
+    parts = [made_with(JUDGE), arch, *more, source, *texts]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
@@ -54,9 +53,3 @@ def _read(path: Path) -> float | None:
         return float(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-
-
-@cache
-def _code() -> str:
-    """Changes with the judge, the emulator, and the tables of devices."""
-    return fingerprint("grader.judge.kinds", "grader.emulator.nvrtc.child", "grader.judge.child.__main__")

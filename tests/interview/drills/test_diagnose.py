@@ -14,6 +14,7 @@ from grader.interview.interviewer import WorkbookJudge
 from grader.interview.probes.kinds import ChoiceProbe
 from grader.interview.probes.posing import pose
 from grader.interview.session import Code, Session
+from grader.judge.clean import Clean
 from grader.workbook import topics
 
 DRILLS = diagnose.FORMAT.discover()
@@ -205,7 +206,7 @@ def test_a_kernel_that_is_right_and_as_slow_as_before_does_not(tmp_path):
 @pytest.mark.parametrize("name", DRILLS)
 def test_every_drill_is_proved(name):
     drill = DRILLS[name]
-    assert [str(problem) for problem in check_drill(drill, topics.discover())] == []
+    assert [str(problem) for problem in check_drill(drill, topics.discover(), Clean())] == []
     assert [str(problem) for problem in diagnose.prove(drill)] == []
     fences = drill.given({}).split("```")[1::2]
     assert max(len(line) for fence in fences for line in fence.splitlines()) <= page.WIDTH + 2

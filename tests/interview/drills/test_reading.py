@@ -12,6 +12,7 @@ from grader.errors import WarpladderError
 from grader.interview.checks import check_drill
 from grader.interview.drills import listing, reading
 from grader.interview.probes.posing import pose
+from grader.judge.clean import Clean
 from grader.lab.machine_code import OPERATIONS, machine_code
 from grader.workbook import topics
 
@@ -39,7 +40,7 @@ def test_there_are_fifteen_and_each_can_be_asked():
     assert len(DRILLS) >= 15
     known = topics.discover()
     for drill in DRILLS.values():
-        assert [str(problem) for problem in check_drill(drill, known)] == []
+        assert [str(problem) for problem in check_drill(drill, known, Clean())] == []
 
 
 def test_a_listing_is_shown_with_numbers_within_80_columns():
