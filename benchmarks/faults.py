@@ -123,7 +123,7 @@ def copied(fault: Fault | None = None) -> Iterator[Path]:
 
 
 def pytest(tree: Path, seconds: float, *arguments: str) -> tuple[int | None, list[str]]:
-    """Run tests until one fails: pytest's exit code, None after the time, and what failed."""
+    """Run tests until one fails: pytest's exit code, None after the time, and what failed, or was not collected."""
     others = [entry for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     others = [entry for entry in others if Path(entry).resolve() != ROOT]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tree), *others])}
@@ -208,13 +208,16 @@ def run(only: Sequence[str], jobs: int, workers: int, seconds: float, select: st
     commit = subprocess.run(asked, cwd=ROOT, check=False, capture_output=True, text=True).stdout.strip()
     results.parent.mkdir(parents=True, exist_ok=True)
     with copied() as unfaulted, ThreadPoolExecutor(jobs) as pool:
-        trial = Trial(unfaulted, select, workers, seconds)
+        _, uncollected = pytest(unfaulted, seconds, "--collect-only", "--maxfail=0", "tests")
+        trial = Trial(unfaulted, select, workers, seconds, dict.fromkeys(uncollected, True))
         importers()  # before the threads ask for it
         for waiting in as_completed([pool.submit(trial.outcome, fault) for fault in faults]):
             outcome = waiting.result()
             with results.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(outcome | {"commit": commit}) + "\n")
             print(outcome["id"], said_of(outcome), f"{outcome['seconds']} s", flush=True)
+    for test in sorted(test for test, broken in trial.broken.items() if broken):
+        print("fails without a fault:", test)
 
 
 def outcomes(results: Path) -> dict[str, dict[str, Any]]:
