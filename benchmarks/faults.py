@@ -238,7 +238,7 @@ def compare(before: Path, after: Path) -> int:
     lost = []
     for fault in all_faults():
         sides = [side.get(fault.id) for side in (earlier, later)]
-        by = [re.sub(r".*/test_|\.py", "", said_of(side)) for side in sides]
+        by = [Path(said_of(side).split("::")[0]).stem.removeprefix("test_") for side in sides]
         place = f"{fault.path.removeprefix('grader/')}:{fault.line}"
         place = place if len(place) <= 20 else "…" + place[-19:]
         cells = [fault.id, place, _difference(fault), *by]
@@ -252,7 +252,9 @@ def compare(before: Path, after: Path) -> int:
 
 def _difference(fault: Fault) -> str:
     """What changes in a line, without what stays at both its ends."""
-    was, becomes = (re.findall(r"\w+|\s+|.", text.replace("'", '"')) for text in (fault.was, fault.becomes))
+    was, becomes = (
+        re.findall(r"\w+|\s+|[<>=!]+|.", text.replace("'", '"')) for text in (fault.was, fault.becomes)
+    )
     matched = difflib.SequenceMatcher(None, was, becomes, autojunk=False).get_opcodes()
     changed = [span for kind, *span in matched if kind != "equal"]
     (begin, _, other_begin, _), (_, end, _, other_end) = changed[0], changed[-1]

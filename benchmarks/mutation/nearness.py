@@ -14,6 +14,8 @@ from typing import Any
 from mutation.python import names_in
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+READS_LINES = "tests/test_faults.py"
+"""Which holds the faults' lines against the source, and so would see them all."""
 
 
 @cache
@@ -24,7 +26,16 @@ def files() -> list[str]:
         done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
         listed = done.stdout.split("\0")
     else:
-        built = {".venv", ".git", "build", "dist", "__pycache__"}
+        built = {
+            ".venv",
+            "build",
+            "dist",
+            "__pycache__",
+            ".hypothesis",
+            ".mypy_cache",
+            ".pytest_cache",
+            ".ruff_cache",
+        }
         every = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
         listed = [path.as_posix() for path in every if not built & {*path.parts}]
     return sorted({name for name in listed if (ROOT / name).is_file()})
@@ -47,7 +58,8 @@ def tested(module: str) -> list[str]:
         alike = len(words & {*Path(name).stem.split("_")}) if inside else 0
         return not inside, -alike, distances[name], name
 
-    return sorted((name for name in distances if Path(name).name.startswith("test_")), key=nearness)
+    tests = {name for name in distances if Path(name).name.startswith("test_")}
+    return sorted(tests - {READS_LINES}, key=nearness)
 
 
 @cache
