@@ -142,6 +142,7 @@ def pytest(tree: Path, seconds: float, *arguments: str) -> tuple[int | None, lis
             process.wait()
         said.seek(0)
         failed = re.findall(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.+?)?)(?: - .*)?$", said.read(), re.M)
+    failed = [re.sub(r"@[^\]@]+$", "", test) for test in failed]  # the group, which pytest-xdist appends
     return code, list(dict.fromkeys(failed))
 
 
@@ -159,10 +160,13 @@ class Trial:
     def sees(self, test: str, tree: Path, *options: str) -> bool:
         """Whether a test fails on a tree, when run by itself, and does not fail on the unfaulted one."""
         if test not in self.broken:
-            code, _ = pytest(self.unfaulted, self.seconds, test, *options)
-            new = code == NOT_FOUND and "::" in test  # what a test is called may come from what is tested
-            self.broken[test] = code not in (0, NO_TESTS) and not new
-        return not self.broken[test] and pytest(tree, self.seconds, test, *options)[0] not in (0, NO_TESTS)
+            self.broken[test] = self.fails(test, self.unfaulted, *options)
+        return not self.broken[test] and self.fails(test, tree, *options)
+
+    def fails(self, test: str, tree: Path, *options: str) -> bool:
+        """A test that a tree does not have, as what a test is called may come from what is tested, does not fail."""
+        code, _ = pytest(tree, self.seconds, test, *options)
+        return code not in (0, NO_TESTS) and not (code == NOT_FOUND and "::" in test)
 
     def first_seen(self, fault: Fault, tree: Path) -> tuple[bool | None, str]:
         """Whether tests see a fault that was planted in a tree, and the one that did first; None after the time."""
