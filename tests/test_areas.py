@@ -184,7 +184,7 @@ sys.addaudithook(heard)
 """
 
 
-@pytest.mark.soak
+@pytest.mark.soak(area="course")
 def test_all_that_a_marking_run_loads_decides_marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "sitecustomize.py").write_text(LISTENER, encoding="utf-8")
     monkeypatch.setenv("HEARD", str(tmp_path / "heard"))
