@@ -32,6 +32,7 @@ def test_every_program_is_there_in_both_languages() -> None:
     assert sorted(path.stem for path in PROGRAMS.glob("*.py")) == NAMES
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("name", sample(NAMES, ["vector_add"], "emulator"))
 def test_both_print_the_same(name: str, capfd: pytest.CaptureFixture[str]) -> None:
     whole = process.run(PROGRAMS / f"{name}.cu", [str(ELEMENTS)], "sm_90a")

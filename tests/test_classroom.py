@@ -50,6 +50,7 @@ def test_members_strings_and_what_the_launch_block_says_keep_their_names() -> No
     assert 'grid = ["N"]' in made
 
 
+@pytest.mark.soak(area="course")
 def test_a_class_is_the_same_for_the_same_seed_and_all_its_files_are_new() -> None:
     found = drawn(1)
     assert found == drawn(1)

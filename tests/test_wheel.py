@@ -76,6 +76,7 @@ def test_nothing_but_the_package_lands_in_site_packages(wheel: Path) -> None:
     assert not [name for name in names if "__pycache__" in name]
 
 
+@pytest.mark.verify
 def test_an_installed_ladder_is_climbed(environment: Path, tmp_path: Path) -> None:
     where = run(
         environment,

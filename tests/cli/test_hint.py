@@ -19,6 +19,7 @@ def asked(ladder: Ladder, *more: str) -> str:
     return ladder("hint", "transpose", "mine.cu", "--device", "emulator", *more).out
 
 
+@pytest.mark.verify
 def test_code_is_shown_to_who_asks_a_third_time(ladder: Ladder) -> None:
     Path("mine.cu").write_text(TILE.read_text())
     first, second, third, fourth = (asked(ladder) for _ in range(4))
@@ -60,6 +61,7 @@ def test_there_are_three_steps(ladder: Ladder, step: str) -> None:
     assert ladder("hint", "transpose", "mine.cu", "--step", step).code == 2
 
 
+@pytest.mark.verify
 def test_the_top_of_the_ladder_has_no_hint(ladder: Ladder) -> None:
     Path("mine.cu").write_text(TILE.with_name("05_float4_tile.cu").read_text())
     assert "there is no further rung" in asked(ladder)

@@ -47,6 +47,7 @@ def test_a_roofline_places_the_file(ladder: Ladder) -> None:
     assert "mine.cu" in Path("roofs.svg").read_text()
 
 
+@pytest.mark.verify
 def test_the_model_predicts_the_file_on_another_gpu(ladder: Ladder) -> None:
     done = ladder("model", "transpose", "--with", "mine.cu", "--on", "A100", "--record", "h200")
     assert done.code == 0, done.out

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from pathlib import Path
+
 import pytest
 from emulated import Bench
 
 from grader.emulator.machine.machine import Machine
+
+CASES = 8
+"""So many cases of a test `make test` runs, where it has more: types, shapes, directions. The soak has all."""
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    tests = defaultdict[tuple[Path, str], list[pytest.Function]](list)
+    for item in items:
+        if isinstance(item, pytest.Function) and item.path.is_relative_to(Path(__file__).parent):
+            tests[item.path, item.originalname].append(item)
+    for cases in (cases for cases in tests.values() if len(cases) > CASES):
+        cases.sort(key=lambda item: [*item.callspec.indices.values()])  # in whatever order they are run
+        spread = {len(cases) * place // CASES for place in range(CASES)}
+        for rest in (item for place, item in enumerate(cases) if place not in spread):
+            rest.add_marker(pytest.mark.soak(area="emulator"))
 
 
 @pytest.fixture(scope="session")

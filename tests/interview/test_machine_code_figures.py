@@ -69,6 +69,7 @@ def ptx_loads(rung: str, ffma: int) -> float:
     return ffma / ratio
 
 
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(
     ("pattern", "computed"),
     [

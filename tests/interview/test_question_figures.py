@@ -90,6 +90,7 @@ def ratio(name: str) -> float:
     return spec.peak_tensor / spec.peak_flop
 
 
+@pytest.mark.soak(area="interview")
 @pytest.mark.parametrize(("question", "pattern", "computed"), QUOTED)
 def test_a_quoted_figure_is_the_computed_one(question, pattern, computed):
     answer = re.sub(r"[*\s]+", " ", bank.find(questions(), question).answer)
@@ -97,6 +98,7 @@ def test_a_quoted_figure_is_the_computed_one(question, pattern, computed):
     assert float(quoted.replace(",", "")) == pytest.approx(computed(), rel=0.05)
 
 
+@pytest.mark.soak(area="interview")
 def test_a_warp_tile_takes_a_third_off_the_wavefronts():
     assert "takes a third off the wavefronts, as counted of its PTX" in re.sub(
         r"\s+", " ", bank.find(questions(), "banks").answer

@@ -67,6 +67,7 @@ def test_honest_sums_of_50_million_pass(many: CaseData, honest: Callable[[Array]
     assert error(many, honest(many.inputs["in"].astype(np.float32))) < 0.5
 
 
+@pytest.mark.soak(area="judge")
 def test_a_single_accumulator_for_50_million_is_refused(many: CaseData) -> None:
     assert error(many, one_after_the_other(many.inputs["in"].astype(np.float32))) > 2
 

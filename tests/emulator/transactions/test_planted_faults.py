@@ -438,6 +438,7 @@ def on(threads: int) -> Bench:
     return Bench(Machine(threads=threads))
 
 
+@pytest.mark.soak(area="emulator")
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_what_is_found_depends_on_no_order(fault: Fault) -> None:
     """Of the host's threads, and of the blocks."""

@@ -80,6 +80,7 @@ def test_what_the_older_compiler_refuses_is_refused(kernel: Kernel, monkeypatch:
     assert "too old for that" in refusal.value.reason
 
 
+@pytest.mark.verify
 def test_what_one_architecture_alone_has_is_declared_in_the_file() -> None:
     top = topics.load("hgemm").kernel_files[-1]
     assert compiler.specific_instruction(prepare(top, "sm_90a").build.ptx) in ("wgmma", "setmaxnreg")

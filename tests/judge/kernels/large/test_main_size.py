@@ -179,6 +179,7 @@ def test_right_kernels_of_other_shapes_are_not_refused(name: str, runner: Runner
     main_size.look(made, of_two_sizes, runner, seed=5)
 
 
+@pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("seed", [0, 6, 11, 21])
 def test_a_kernel_whose_blocks_have_two_tasks_is_not_refused(seed: int, runner: Runner) -> None:
     """With these seeds three blocks are run: two that add rows, and the last one, which has four columns."""
