@@ -1,5 +1,5 @@
-"""A whole day of interviews in a real Chromium, by keyboard alone, killed ten times: no answer is lost. And what every
-screen has to be: whole on a phone, without a complaint in the console, and readable by all."""
+"""A whole day of interviews in a real Chromium, by keyboard alone, killed again and again: no answer is lost. And what
+every screen has to be: whole on a phone, without a complaint in the console, and readable by all."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 from terminals import may_be_interrupted
 from test_browser import DESKTOP, Seen, violations
-from windows import PHONE, WIDER_THAN_THE_WINDOW, browser
+from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 from grader.interview import session
 from grader.interview.loops.loop import Drawn
 from grader.interview.session import Code, Nudged, Rated, Session, Talk
 from grader.workbook import topics
 
-__all__ = ["browser"]  # a fixture
-
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 
-KILLS, SEED = 10, 5
+SEED = 5
+SOAK = pytest.mark.soak(area="interview")
 NARROW = {"width": 320, "height": 640}
 JUDGED_WITHIN_MS = 120_000
 LETTERS = "abcdefgh"
@@ -173,13 +172,14 @@ def kept(folder: Path) -> dict[str, Session]:
     return {path.name: session.load(path) for path in sorted(folder.glob("?-*.json"))}
 
 
-def test_a_day_that_is_killed_ten_times_loses_no_answer(
-    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kills", [2, pytest.param(10, marks=SOAK)])
+def test_a_day_that_is_killed_loses_no_answer(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
     monkeypatch.setenv("WARPLADDER_HOME", str(tmp_path / "home"))
     candidate, draw = Candidate(tmp_path), random.Random(SEED)
     before: dict[str, Session] = {}
-    for life in range(KILLS + 1):
+    for life in range(kills + 1):
         with room(tmp_path) as served, window(browser, served, DESKTOP, "light") as tab:
             if life == 0:
                 tab.select_option("select[name=style]", "kernels")
@@ -187,8 +187,8 @@ def test_a_day_that_is_killed_ten_times_loses_no_answer(
                 tab.focus("button[value=loop]")
             tab.keyboard.press("Enter")
             tab.wait_for_selector("main[data-form]")
-            ended = candidate.sit(tab, None if life == KILLS else draw.randrange(2, 9), life % 3 == 1)
-            assert ended == (life == KILLS)
+            ended = candidate.sit(tab, None if life == kills else draw.randrange(2, 9), life % 3 == 1)
+            assert ended == (life == kills)
             if not ended:
                 served.process.send_signal(signal.SIGKILL)
                 served.process.wait()
@@ -209,7 +209,11 @@ def test_a_day_that_is_killed_ten_times_loses_no_answer(
 
 @pytest.mark.parametrize(
     ("size", "scheme"),
-    [(DESKTOP, "dark"), (PHONE, "light"), (NARROW, "dark")],
+    [
+        pytest.param(DESKTOP, "dark", marks=SOAK),
+        (PHONE, "light"),
+        pytest.param(NARROW, "dark", marks=SOAK),
+    ],
     ids=["desktop-dark", "phone-light", "narrow-dark"],
 )
 def test_every_kind_of_screen(
