@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,16 @@ pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 DEAR = ("hanging", "compiler bomb", "prints", "giant outputs")
 """Kinds that take long, and are proved by benchmarks/course.py alone."""
 
+FEW = ("right", "half-right", "racing", "unreadable", "renamed", "late", "resubmitted", "a bare source")
+"""Of each way in which a mark comes about, and in which a file is found."""
 
-def test_every_mark_is_as_it_was_known_beforehand(tmp_path: Path) -> None:
-    kinds = [kind for kind in KINDS if kind not in DEAR]
+ALL = [kind for kind in KINDS if kind not in DEAR]
+
+
+@pytest.mark.parametrize(
+    "kinds", [FEW, pytest.param(ALL, marks=pytest.mark.soak(area="course"))], ids=["few kinds", "all kinds"]
+)
+def test_every_mark_is_as_it_was_known_beforehand(tmp_path: Path, kinds: Sequence[str]) -> None:
     made = courses.made(tmp_path, len(kinds) + 1, 2, ["transpose", "streams"], kinds=kinds)
     assert {item.kind for item in made.handed_in} == set(kinds)
     assert proof.proved(made, 2).off == []
