@@ -30,7 +30,9 @@ def chromium_browser() -> Iterator[Browser]:
         pytest.fail("there is no Chromium: tests/verify/chromium.sh installs one")
     with sync_playwright() as playwright:
         # Without a sandbox: as root, in a container, there is none, and the pages are ours.
-        yield playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        found = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 @dataclass
