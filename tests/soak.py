@@ -41,23 +41,23 @@ SHOWN = (
     "docs",
     "measurements",
 )
+CUB = "tests/verify/test_histogram_benchmark.py"
 
 
 @dataclass(frozen=True)
 class Area:
-    """How many parts an area has, and what its results depend on, beside tests/helpers: pathspecs of git."""
+    """How many parts an area has, and what its results depend on, beside tests/helpers: pathspecs of git. `make` makes
+    what is needed before; pytest imports all of tests/, whichever tests it runs."""
 
     parts: int
     depends: tuple[str, ...]
-    make: str = "setup"  # what has to be made before
+    make: str = "soak-needs"
 
 
 AREAS = {
     "emulator": Area(1, (*EMULATOR, "grader/run.py", "book/machine", "tests/emulator")),
-    "judge": Area(6, (*JUDGE, "benchmarks", "tests/judge", "tests/submissions", ":(glob)tests/*.py")),
-    "course": Area(
-        2, (*JUDGE, "grader/course", "tests/course", "tests/verify", "benchmarks/classroom"), "soak-needs"
-    ),
+    "judge": Area(6, (*JUDGE, "benchmarks", "tests/judge", "tests/submissions", ":(glob)tests/*.py", CUB)),
+    "course": Area(2, (*JUDGE, "grader/course", "tests/course", "tests/verify", "benchmarks/classroom")),
     "book": Area(3, (*JUDGE, *SHOWN, "tests/verify"), "book soak-needs"),
     "interview": Area(
         3, (*JUDGE, *SHOWN, "grader/history", "grader/room", "tests/interview", "tests/verify")

@@ -13,7 +13,9 @@ from sphinx.application import Sphinx
 def name_arrows(app: Sphinx, page: str, template: str, context: dict[str, Any], _: object) -> None:
     """Wrap the theme's function that writes the sidebar's table of contents."""
     if "generate_toctree_html" in context:
-        context["generate_toctree_html"] = _named(context["generate_toctree_html"])
+        named = _named(context["generate_toctree_html"])
+        in_no_contents = page not in app.env.found_docs
+        context["generate_toctree_html"] = _once_a_folder(page, named) if in_no_contents else named
 
 
 def name_first_page(app: Sphinx, page: str, template: str, context: dict[str, Any], _: object) -> None:
@@ -31,6 +33,22 @@ def _named(generate: Callable[..., Any]) -> Callable[..., Any]:
         return found
 
     return generate_named
+
+
+_SIDEBARS: dict[tuple[str, str], str] = {}
+
+
+def _once_a_folder(page: str, generate: Callable[..., Any]) -> Callable[..., Any]:
+    """Pages that no table of contents has, such as those of kernel files, have the same sidebar as their neighbours,
+    which takes long to write."""
+
+    def generate_once(*arguments: Any, **options: Any) -> str:
+        key = page.rpartition("/")[0], repr((arguments, options))
+        if key not in _SIDEBARS:
+            _SIDEBARS[key] = str(generate(*arguments, **options))
+        return _SIDEBARS[key]
+
+    return generate_once
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

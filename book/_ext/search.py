@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from sphinx.application import Sphinx
 
 TEXTS = "search-texts.js"
 BLOCKS = "p, div, li, dt, dd, th, td, h1, h2, h3, h4, summary, figcaption"
-UNREADABLE = "script, style, svg, math, .headerlink, button, nav"
+LONG = re.compile(r"<(svg|math)\b.*?</\1>|</?span\b[^>]*>", re.DOTALL)
+"""Pictures, formulas and the colours of code: most of a page, without words of their own, and long to read."""
+UNREADABLE = "script, style, .headerlink, button, nav"
 
 
 def on_the_page(app: Sphinx, page: str, *_: object) -> None:
@@ -34,9 +37,9 @@ def write_texts(app: Sphinx, failure: Exception | None) -> None:
 
 def _text(page: Path) -> str:
     """A page as the search wants it: HTML of nothing but sections, with their ids, and words."""
-    main = BeautifulSoup(page.read_bytes(), "html.parser").select_one(
-        "article [role=main], article, [role=main]"
-    )
+    whole = page.read_text(encoding="utf-8")
+    part = whole[whole.find("<main") : whole.rfind("</main>")]
+    main = BeautifulSoup(LONG.sub("", part), "html.parser").select_one("[role=main]")
     if main is None:
         return ""
     for part in main.select(UNREADABLE):

@@ -87,13 +87,19 @@ def value_of(name: str) -> float:
         found = getattr(roofs(named(BOARD)), rest[0], None)
     elif first in RUNS:
         found = getattr(RUNS[first](), rest[0])
-    elif first in topics.discover(ROOT) and len(rest) == 2:
+    elif first in _topics() and len(rest) == 2:
         found = _recorded(first, *rest)
     else:
         found = _of_board(named(first)).get(rest[0])
     if found is None:
         raise WarpladderError(f"`{name}` stands for no number", remedy="see book/_ext/values.py")
     return found
+
+
+@functools.cache
+def _topics() -> frozenset[str]:
+    """The names of all topics, which are read once: hundreds of numbers are asked for."""
+    return frozenset(topics.discover(ROOT))
 
 
 def _of_board(board: DeviceSpec) -> dict[str, float]:

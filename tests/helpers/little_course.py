@@ -7,7 +7,9 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -67,10 +69,17 @@ class LittleCourse:
 
 
 def little_course(folder: Path) -> LittleCourse:
-    """Make it, and release its assignment."""
-    create(folder, [TRANSPOSE], "cuda")
-    release(folder)
-    return LittleCourse(folder)
+    """One with its assignment released, in a folder that is not there yet."""
+    return copied(LittleCourse(Path(_released().name, "cuda")), folder)
+
+
+@cache
+def _released() -> TemporaryDirectory[str]:
+    """The folder with the course that all are copies of, made once a process: to release takes nbgrader seconds."""
+    made = TemporaryDirectory(prefix="warpladder-little-course-")
+    create(Path(made.name, "cuda"), [TRANSPOSE], "cuda")
+    release(Path(made.name, "cuda"))
+    return made
 
 
 def release(folder: Path) -> None:

@@ -62,10 +62,16 @@ def _fetches(tag: str, given: dict[str, str]) -> bool:
     return tag != "link" or any(relation in FETCHING_RELATIONS for relation in given.get("rel", "").split())
 
 
+def names() -> list[str]:
+    """The names of all pages of the built book, such as lessons/gemm/lesson.html."""
+    found = (path.relative_to(BOOK) for path in sorted(BOOK.rglob("*.html")))
+    return [name.as_posix() for name in found if "_static" not in name.parts]
+
+
 @cache
 def pages() -> tuple[Page, ...]:
-    """All pages of the built book."""
-    return tuple(_read(path) for path in sorted(BOOK.rglob("*.html")) if "_static" not in path.parts)
+    """All pages, read."""
+    return tuple(_read(BOOK / name) for name in names())
 
 
 def page(name: str) -> Page:

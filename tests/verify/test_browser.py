@@ -1,22 +1,22 @@
-"""Every page of the book in a real Chromium: nothing in the console, nothing fetched from elsewhere, nothing wider than
-the window, on a desktop and on a phone; and no serious violation of what axe-core checks, light or dark."""
+"""Pages of the book in a real Chromium, one of each kind, and in the soak every one: nothing in the console, nothing
+fetched from elsewhere, nothing wider than the window, on a desktop and on a phone; and no serious violation of what
+axe-core checks, light or dark."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from pages import BOOK, pages
+from pages import BOOK, names
 from playwright.sync_api import Browser, Request
 from playwright.sync_api import Page as Tab
-from windows import PHONE, WIDER_THAN_THE_WINDOW, browser
-
-__all__ = ["browser"]  # a fixture
+from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(1200)]
 
@@ -40,6 +40,14 @@ ALL_CODE = ("lessons/transpose/lesson.html", "kernels/optimized/transpose/05_flo
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Nothing."""
+
+
+class Look(Enum):
+    """How closely a page is looked at."""
+
+    AT_ITS_WIDTH = auto()
+    WITH_AXE = auto()
+    WITH_ITS_CODE = auto()  # with axe-core, and the colours of all code
 
 
 @pytest.fixture(scope="module")
@@ -81,33 +89,91 @@ def _is_here(url: str, address: str) -> bool:
 PARTS = 3
 """All pages take minutes: they are shared among so many tests."""
 
+KINDS = {
+    "start": "book/start.html",
+    "chapter": "book/machine/memory.html",
+    "lesson": "lessons/transpose/lesson.html",
+    "kernel": "kernels/optimized/transpose/05_float4_tile.html",
+    "notebook": "notebooks/transpose.html",
+    "question": "lessons/questions/banks.html",
+    "interview": "lessons/vector_add/interview.html",
+    "answers": "book/interview/coding-answers.html",
+    "reference": "book/reference/command-line.html",
+    "measurements": "book/reference/measurements.html",
+    "glossary": "book/reference/glossary.html",
+    "life": "docs/life-of-a-launch.html",
+    "search": "search.html",
+}
+"""A page of each kind, which stands for the others of its kind."""
 
-@pytest.mark.parametrize(
+WINDOWS = pytest.mark.parametrize(
     ("turn", "window", "scheme"),
     [(0, DESKTOP, "light"), (1, PHONE, "dark")],
     ids=["desktop-light", "phone-dark"],
 )
+
+
+def wrong_with(
+    browser: Browser, address: str, window: dict[str, int], scheme: str, looked_at: Mapping[str, Look]
+) -> list[str]:
+    """What is wrong with pages in a window, one after the other."""
+    context = browser.new_context(viewport=window, color_scheme=scheme)
+    tab, seen = context.new_page(), Seen()
+    seen.watch(tab, address)
+    for name, look in looked_at.items():
+        tab.goto(f"{address}/{name}", wait_until="load")
+        tab.add_style_tag(content=STILL)  # what fades in has too little contrast while it does
+        tab.evaluate(OPEN_ALL)
+        if tab.evaluate(WIDER_THAN_THE_WINDOW):
+            seen.complaints.append(f"{name}: wider than the window")
+        if look != Look.WITH_ITS_CODE:
+            tab.evaluate(PLAIN_CODE)
+        if look != Look.AT_ITS_WIDTH:
+            seen.complaints += [f"{name}: {found}" for found in violations(tab)]
+    context.close()
+    return seen.complaints
+
+
+@WINDOWS
+def test_a_page_of_each_kind(
+    browser: Browser, address: str, turn: int, window: dict[str, int], scheme: str
+) -> None:
+    """Each with axe-core in one of the two windows; of code, the colours of the kernel's page."""
+    looked_at = {}
+    for number, (kind, name) in enumerate(KINDS.items()):
+        with_axe = Look.WITH_ITS_CODE if kind == "kernel" else Look.WITH_AXE
+        looked_at[name] = with_axe if number % 2 == turn else Look.AT_ITS_WIDTH
+    wrong = wrong_with(browser, address, window, scheme, looked_at)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_page_is_of_a_kind() -> None:
+    """One that comes to stand in a folder of its own is not overlooked."""
+    assert set(map(folder, names())) == set(map(folder, KINDS.values()))
+    assert set(KINDS.values()) <= set(names())
+
+
+def folder(name: str) -> str:
+    """The one at the top in which a page stands; "" for what stands in none."""
+    return name.partition("/")[0] if "/" in name else ""
+
+
+@pytest.mark.soak(area="book")
+@WINDOWS
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.timeout(600)
 def test_every_page(
     browser: Browser, address: str, turn: int, window: dict[str, int], scheme: str, part: int
 ) -> None:
-    context = browser.new_context(viewport=window, color_scheme=scheme)
-    tab, seen = context.new_page(), Seen()
-    seen.watch(tab, address)
-    opened = [page for page in pages() if page.name != DOOR]
-    for number, page in [*enumerate(opened)][part::PARTS]:
-        tab.goto(f"{address}/{page.name}", wait_until="load")
-        tab.add_style_tag(content=STILL)  # what fades in has too little contrast while it does
-        tab.evaluate(OPEN_ALL)
-        if tab.evaluate(WIDER_THAN_THE_WINDOW):
-            seen.complaints.append(f"{page.name}: wider than the window")
-        if page.name not in ALL_CODE:
-            tab.evaluate(PLAIN_CODE)
-        if page.name in ALL_CODE or (number % 2 == turn and not page.name.startswith(CODE)):
-            seen.complaints += [f"{page.name}: {found}" for found in violations(tab)]
-    context.close()
-    assert not seen.complaints, "\n".join(seen.complaints)
+    looked_at = {}
+    opened = [name for name in names() if name != DOOR]
+    for number, name in [*enumerate(opened)][part::PARTS]:
+        with_axe = number % 2 == turn and not name.startswith(CODE)
+        looked_at[name] = Look.WITH_AXE if with_axe else Look.AT_ITS_WIDTH
+        if name in ALL_CODE:
+            looked_at[name] = Look.WITH_ITS_CODE
+    wrong = wrong_with(browser, address, window, scheme, looked_at)
+    assert not wrong, "\n".join(wrong)
 
 
 def violations(tab: Tab) -> list[str]:

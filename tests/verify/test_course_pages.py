@@ -8,14 +8,14 @@ import pytest
 from little_course import TRANSPOSE, LittleCourse, little_course, right, wrong
 from playwright.sync_api import Browser
 from test_browser import DESKTOP, OPEN_ALL, Seen, violations
-from windows import PHONE, WIDER_THAN_THE_WINDOW, browser
+from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 from grader.course.likeness.pairs import pairs
 from grader.course.overview import board, kept, pages, report
 
-__all__ = ["browser"]  # a fixture
-
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
+
+SOAK = pytest.mark.soak(area="course")
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +40,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("name", ["report", "board", "similar"])
 @pytest.mark.parametrize(
-    ("window", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
+    ("name", "window", "scheme"),
+    [
+        pytest.param("report", PHONE, "dark", id="report-phone-dark"),
+        pytest.param("board", DESKTOP, "light", id="board-desktop-light"),
+        pytest.param("similar", PHONE, "dark", id="similar-phone-dark"),
+        pytest.param("report", DESKTOP, "light", id="report-desktop-light", marks=SOAK),
+        pytest.param("board", PHONE, "dark", id="board-phone-dark", marks=SOAK),
+        pytest.param("similar", DESKTOP, "light", id="similar-desktop-light", marks=SOAK),
+    ],
 )
 def test_a_page(browser: Browser, folder: Path, name: str, window: dict[str, int], scheme: str) -> None:
     context = browser.new_context(viewport=window, color_scheme=scheme)

@@ -11,18 +11,17 @@ import pytest
 from formulas import formulas_of
 from judged_course import gradebook, hand_in
 from playwright.sync_api import Browser
-from windows import LAPTOP, PHONE, WIDER_THAN_THE_WINDOW, Opened, browser, formgrader, opened
+from windows import LAPTOP, PHONE, WIDER_THAN_THE_WINDOW, Opened, formgrader, opened
 
 from grader.course.batch import open_course
 from grader.course.gradebook.autograde import autograde
 from grader.course.gradebook.feedback import give
 
-__all__ = ["browser"]  # a fixture
-
 # One group: one process makes the course for all of these tests.
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(300), pytest.mark.xdist_group("formgrader")]
 
 A = "transpose"
+SOAK = pytest.mark.soak(area="course")
 COMMENT = "Each of the $E$ elements is read once: $$8 E \\text{ bytes}$$ and no more."
 LISTS = (
     "manage_assignments",
@@ -89,7 +88,7 @@ def test_what_lists_the_class(browser: Browser, address: str) -> None:
         seen.page.close()
 
 
-@pytest.mark.parametrize("window", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("window", [LAPTOP, pytest.param(PHONE, marks=SOAK)], ids=["laptop", "phone"])
 def test_a_submission(browser: Browser, address: str, window: dict[str, int]) -> None:
     seen = submission(browser, address, "bob", window)
     assert typeset(seen.page)
@@ -108,7 +107,7 @@ def test_keys_lead_from_box_to_box(browser: Browser, address: str) -> None:
     seen.page.close()
 
 
-@pytest.mark.parametrize("window", [LAPTOP, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("window", [pytest.param(LAPTOP, marks=SOAK), PHONE], ids=["laptop", "phone"])
 def test_feedback(browser: Browser, course: Path, window: dict[str, int]) -> None:
     seen = opened(browser, (course / f"feedback/ada/{A}/{A}.html").as_uri(), window)
     assert (seen.elsewhere, seen.complaints) == ([], [])

@@ -10,11 +10,9 @@ from pathlib import Path
 import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from windows import LAPTOP, browser, jupyter
+from windows import LAPTOP, jupyter
 
 import grader.lab
-
-__all__ = ["browser"]  # a fixture
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
 

@@ -1,4 +1,4 @@
-"""A whole day of interviews in a terminal, killed ten times: it goes on where it stood, and no answer is lost."""
+"""A whole day of interviews in a terminal, killed again and again: it goes on where it stood, and no answer is lost."""
 
 import os
 import random
@@ -13,7 +13,6 @@ import pytest
 from grader.interview import session
 from grader.interview.session import Nudged, Rated, Session, Talk
 
-KILLS = 10
 SEED = 3
 
 # The last of these that stands before a prompt says what is to be typed.
@@ -78,15 +77,16 @@ def kept(folder: Path) -> dict[str, Session]:
 
 @pytest.mark.verify
 @pytest.mark.timeout(900)
-def test_a_day_that_is_killed_ten_times_loses_no_answer(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kills", [3, pytest.param(10, marks=pytest.mark.soak(area="interview"))])
+def test_a_day_that_is_killed_loses_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
     monkeypatch.setenv("WARPLADDER_HOME", str(tmp_path / "home"))
     candidate, draw = Candidate(tmp_path), random.Random(SEED)
     begin = ["--level", "junior", "--style", "kernels", "--seed", str(SEED)]
     assert candidate.sit(begin, draw.randrange(1, 8)) is None
     before: dict[str, Session] = {}
-    for _ in range(KILLS - 1):
+    for _ in range(kills - 1):
         assert candidate.sit(["--resume", "loop-1"], draw.randrange(1, 8)) is None
         now = kept(tmp_path / "loop-1")
         for name, earlier in before.items():

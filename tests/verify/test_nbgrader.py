@@ -27,13 +27,11 @@ import nbformat
 import pytest
 import windows
 from formulas import formulas_of
-from windows import Opened, browser, opened
+from windows import Opened, opened
 
 from grader.course import hidden
 from grader.course.marking import Marker
 from grader.workbook import topics
-
-__all__ = ["browser"]  # a fixture
 
 # One group: one process makes the course for all of these tests.
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("nbgrader")]

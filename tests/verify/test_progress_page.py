@@ -8,19 +8,24 @@ import made_up_history
 import pytest
 from playwright.sync_api import Browser
 from test_browser import DESKTOP, Seen, violations
-from windows import PHONE, WIDER_THAN_THE_WINDOW, browser
+from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 from grader.history.progress import progress
 from grader.report.history import page
 
-__all__ = ["browser"]  # a fixture
-
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(300)]
 
+SOAK = pytest.mark.soak(area="interview")
 
-@pytest.mark.parametrize("answers", [True, False], ids=["nine weeks", "nothing yet"])
+
 @pytest.mark.parametrize(
-    ("window", "scheme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=["desktop-light", "phone-dark"]
+    ("answers", "window", "scheme"),
+    [
+        pytest.param(True, PHONE, "dark", id="nine weeks-phone-dark"),
+        pytest.param(False, DESKTOP, "light", id="nothing yet-desktop-light"),
+        pytest.param(True, DESKTOP, "light", id="nine weeks-desktop-light", marks=SOAK),
+        pytest.param(False, PHONE, "dark", id="nothing yet-phone-dark", marks=SOAK),
+    ],
 )
 def test_a_page(browser: Browser, tmp_path: Path, window: dict[str, int], scheme: str, answers: bool) -> None:
     found = made_up_history.standing() if answers else progress([], [], made_up_history.NOW)

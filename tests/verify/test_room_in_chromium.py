@@ -1,5 +1,5 @@
-"""A whole day of interviews in a real Chromium, by keyboard alone, killed ten times: no answer is lost. And what every
-screen has to be: whole on a phone, without a complaint in the console, and readable by all."""
+"""A whole day of interviews in a real Chromium, by keyboard alone, killed ten times: no answer is lost. And what
+every screen has to be: whole on a phone, without a complaint in the console, and readable by all."""
 
 from __future__ import annotations
 
@@ -20,18 +20,17 @@ from playwright.sync_api import Browser
 from playwright.sync_api import Page as Tab
 from terminals import may_be_interrupted
 from test_browser import DESKTOP, Seen, violations
-from windows import PHONE, WIDER_THAN_THE_WINDOW, browser
+from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 from grader.interview import session
 from grader.interview.loops.loop import Drawn
 from grader.interview.session import Code, Nudged, Rated, Session, Talk
 from grader.workbook import topics
 
-__all__ = ["browser"]  # a fixture
-
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
 
 KILLS, SEED = 10, 5
+SOAK = pytest.mark.soak(area="interview")
 NARROW = {"width": 320, "height": 640}
 JUDGED_WITHIN_MS = 120_000
 LETTERS = "abcdefgh"
@@ -173,6 +172,7 @@ def kept(folder: Path) -> dict[str, Session]:
     return {path.name: session.load(path) for path in sorted(folder.glob("?-*.json"))}
 
 
+@SOAK
 def test_a_day_that_is_killed_ten_times_loses_no_answer(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -209,7 +209,11 @@ def test_a_day_that_is_killed_ten_times_loses_no_answer(
 
 @pytest.mark.parametrize(
     ("size", "scheme"),
-    [(DESKTOP, "dark"), (PHONE, "light"), (NARROW, "dark")],
+    [
+        pytest.param(DESKTOP, "dark", marks=SOAK),
+        (PHONE, "light"),
+        pytest.param(NARROW, "dark", marks=SOAK),
+    ],
     ids=["desktop-dark", "phone-light", "narrow-dark"],
 )
 def test_every_kind_of_screen(

@@ -22,14 +22,17 @@ LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth > window.innerWidth"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
+@contextmanager
+def chromium_browser() -> Iterator[Browser]:
+    """A Chromium, or the test fails."""
     executable = chromium.executable()
     if executable is None:
         pytest.fail("there is no Chromium: tests/verify/chromium.sh installs one")
     with sync_playwright() as playwright:
         # Without a sandbox: as root, in a container, there is none, and the pages are ours.
-        yield playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        found = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield found
+        found.close()
 
 
 @dataclass

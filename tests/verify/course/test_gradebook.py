@@ -422,6 +422,7 @@ def test_a_run_that_was_killed_is_finished_by_the_next(
     check_killed(begun, tmp_path, 1 + part * (begun.steps - 1) // 4)
 
 
+@pytest.mark.soak(area="course")
 @pytest.mark.parametrize("seed", range(30))
 def test_a_run_is_killed_at_any_moment(
     begun: Begun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
