@@ -12,6 +12,8 @@ SEED   ?= 0
 BIN    := .venv/bin
 PYTEST = $(BIN)/pytest -n $(JOBS) -p randomly --randomly-seed=$(SEED)  # another SEED, another order
 
+unexport PYTHONDONTWRITEBYTECODE  # else every process compiles the tests again
+
 .PHONY: climb test verify soak soak-needs book notebooks setup gpu lint lives readme benchmark wheel clean
 
 climb: setup

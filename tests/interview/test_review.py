@@ -30,7 +30,7 @@ from grader.workbook import topics
 
 DRILLS: dict[str, Review] = review.FORMAT.discover()
 TOPICS = topics.discover()
-QUICK = ("how-it-is-launched", "taking-turns")
+QUICK = ("taking-turns",)
 """Proved in `make test`: a kernel and a schedule, with a few small cases until the fault shows."""
 HUNT = "two-a-thread"
 

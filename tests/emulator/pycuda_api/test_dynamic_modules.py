@@ -45,6 +45,7 @@ def test_a_kernel_that_launches_itself_for_ever_is_refused() -> None:
         launched(module, "again", 1)
 
 
+@pytest.mark.soak(area="emulator")
 def test_too_many_launches_are_refused() -> None:
     source = TWICE + "__global__ void many(int *x) { for (int i = 0; i < 100; ++i) twice<<<1, 64>>>(x); }"
     with pytest.raises(driver.NotEmulated, match=r"more than \d+ launches from within one launch"):

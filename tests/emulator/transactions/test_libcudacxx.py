@@ -66,6 +66,7 @@ def test_barrier_with_drop_and_parity(bench: Bench) -> None:
     np.testing.assert_array_equal(out, VALUES[:256][::-1][:128])
 
 
+@pytest.mark.soak(area="emulator")
 @pytest.mark.parametrize(
     "wait",
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from records import record
 
 from grader.emulator import devices, metrics
@@ -25,6 +26,7 @@ def test_floats_are_not() -> None:
     assert sampling.deciding(topics.load("reduce")) == {}
 
 
+@pytest.mark.soak(area="judge")
 def test_random_bytes_do_not_queue_for_one_word() -> None:
     """All-equal bytes, such as the zeros of fresh memory, would take a hundred times as long."""
     (naive, *_) = climb(topics.load("histogram"), "emulator").rungs

@@ -51,6 +51,7 @@ def test_a_program_fails_for_its_output_its_findings_or_its_status(
     assert said in (result.reason or "")
 
 
+@pytest.mark.verify
 def test_a_right_program_passes(tmp_path: Path) -> None:
     result = judged(tmp_path, "5", "sum 6\n")
     assert (result.verdict, result.reason, result.findings) == ("pass", None, [])

@@ -79,6 +79,7 @@ def test_rungs_and_the_copy_are_timed_in_every_round(track: KernelTrack) -> None
         assert all(seconds > 0 for seconds in item.samples)
 
 
+@pytest.mark.verify
 def test_a_problem_that_only_reads_is_held_against_a_read(
     runner: Runner, monkeypatch: pytest.MonkeyPatch
 ) -> None:

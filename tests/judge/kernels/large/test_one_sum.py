@@ -106,6 +106,7 @@ extern "C" __global__ void reduce(const float* in, float* out, int N)
 """
 
 
+@pytest.mark.soak(area="judge")
 def test_a_kernel_may_read_more_than_it_adds(topic: KernelTopic, runner: Runner, tmp_path: Path) -> None:
     file = tmp_path / "reads_twice.cu"
     file.write_text(READS_TWICE, encoding="utf-8")
