@@ -10,7 +10,7 @@ from emulated import Bench
 
 from grader.emulator.machine.machine import Machine
 
-CASES = 8
+CASES = 6
 """So many cases of a test `make test` runs, where it has more: types, shapes, directions. The soak has all."""
 
 

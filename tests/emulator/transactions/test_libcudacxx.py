@@ -42,6 +42,7 @@ def test_barrier(bench: Bench) -> None:
     np.testing.assert_array_equal(out, VALUES.reshape(4, 256)[:, ::-1].ravel())
 
 
+@pytest.mark.soak(area="emulator")
 def test_barrier_with_drop_and_parity(bench: Bench) -> None:
     source = (
         HEAD
@@ -137,6 +138,7 @@ def test_a_pipeline_without_its_wait_is_found(bench: Bench) -> None:
     assert set(ran.findings) & {"unfinished_copy", "race"}
 
 
+@pytest.mark.soak(area="emulator")
 def test_pipeline_of_producers_and_consumers(bench: Bench) -> None:
     source = (
         HEAD
@@ -188,6 +190,7 @@ def test_a_copy_that_a_barrier_waits_for(bench: Bench) -> None:
     np.testing.assert_array_equal(out, VALUES[:64][::-1])
 
 
+@pytest.mark.soak(area="emulator")
 def test_many_small_copies_that_two_barriers_wait_for(bench: Bench) -> None:
     # 128 threads, two stages under way at a time: 4096 arrivals and 512 copies of 16 bytes before the first wait.
     source = (
@@ -224,6 +227,7 @@ def test_many_small_copies_that_two_barriers_wait_for(bench: Bench) -> None:
     np.testing.assert_array_equal(out, expected.ravel())
 
 
+@pytest.mark.soak(area="emulator")
 def test_a_block_in_two_dimensions_copies_tile_after_tile(bench: Bench) -> None:
     source = (
         HEAD
