@@ -30,7 +30,7 @@ verify: soak-needs
 soak: setup
 	$(BIN)/python tests/soak.py --only "$(ONLY)" --part "$(PART)" --jobs $(JOBS)
 
-soak-needs: .venv/.with-course .venv/.with-dask .venv/.with-browser
+soak-needs: .venv/.with-verify
 	tests/verify/chromium.sh
 
 book: export WARPLADDER_NOTEBOOKS = $(NOTEBOOKS)
@@ -64,6 +64,10 @@ setup: .venv/.stamp
 
 gpu: setup
 	$(BIN)/python -m grader.gpu_setup
+
+.venv/.with-verify: .venv/.stamp  # at once: pip takes its time for each
+	$(BIN)/python -m pip install --quiet --editable '.[verify]'
+	touch $(addprefix .venv/.with-,book notebooks course dask browser) $@
 
 # .venv/.with-book installs what pyproject.toml's extra `book` asks for, and so on.
 .venv/.with-%: .venv/.stamp

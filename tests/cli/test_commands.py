@@ -299,6 +299,7 @@ int main(int count, char **) {
 """
 
 
+@pytest.mark.verify
 def test_run_hands_over_the_programs_own_options_and_shows_its_launches(ladder: Ladder) -> None:
     Path("prog.cu").write_text(PROGRAM)
     done = ladder("run", "prog.cu", "--json")
@@ -407,6 +408,7 @@ def test_too_large_a_problem_is_refused(ladder: Ladder, monkeypatch: pytest.Monk
     assert "--set" in done.err
 
 
+@pytest.mark.verify
 def test_a_terminal_without_unicode_is_written_to(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "grader", "doctor"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}

@@ -113,6 +113,7 @@ def test_where_json_goes_to_standard_output_nothing_else_does(ladder: Ladder) ->
     assert "\n> " in done.err
 
 
+@pytest.mark.verify
 def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
     """At a terminal, where what is pasted arrives at once."""
     master, terminal = pty.openpty()

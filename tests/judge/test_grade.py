@@ -27,7 +27,7 @@ SUBMISSIONS = Path(__file__).parents[1] / "submissions"
 
 @pytest.mark.parametrize(
     ("name", "rung"),
-    [("transpose", "02_shared_tile"), ("reduce", "00_naive"), ("streams", "07_graph")],
+    [("transpose", "02_shared_tile"), ("streams", "07_graph")],
 )
 def test_a_rung_as_a_submission_reaches_itself(name: str, rung: str) -> None:
     """These stand for all, which tests/test_content.py sweeps."""

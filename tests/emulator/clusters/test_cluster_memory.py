@@ -170,6 +170,7 @@ extern "C" __global__ void through_global(int* box, int* out)
 )
 
 
+@pytest.mark.soak(area="emulator")
 def test_the_barrier_orders_global_memory_too(bench: Bench) -> None:
     zeros = np.zeros(128, np.int32)
     source = GLOBAL.replace("BETWEEN", "cluster.sync();")
@@ -244,6 +245,7 @@ def test_a_declared_cluster_is_what_is_launched(bench: Bench) -> None:
         bench.cuda(declared, "places", 4, 1, np.zeros((4, 14), np.uint32), cluster=(4, 1, 1))
 
 
+@pytest.mark.soak(area="emulator")
 @pytest.mark.parametrize("order", ORDERS)
 def test_the_order_of_the_blocks_changes_nothing(bench: Bench, order: str) -> None:
     source = PUSH.replace("BETWEEN", SYNC)

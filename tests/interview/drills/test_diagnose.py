@@ -190,6 +190,7 @@ def test_a_schedule_that_reaches_the_goal_earns_the_points(tmp_path):
     assert (tmp_path / "diagnose-1.py").is_file()
 
 
+@pytest.mark.verify
 def test_a_kernel_that_is_right_and_as_slow_as_before_does_not(tmp_path):
     slow = DRILLS[SAMPLE].kernel.read_text(encoding="utf-8").replace("ROWS = 8", "ROWS = 16")
     kept, candidate = mended(tmp_path, slow)

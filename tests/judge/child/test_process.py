@@ -221,6 +221,7 @@ def test_the_end_of_a_child_says_nothing_about_a_kernel(image: bytes) -> None:
         runner.close()
 
 
+@pytest.mark.verify
 def test_a_runner_replaces_its_child(image: bytes) -> None:
     runner = Runner("emulator", threads=1)
     try:

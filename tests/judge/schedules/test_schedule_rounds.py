@@ -44,6 +44,7 @@ def topic() -> ScheduleTopic:
     return dataclasses.replace(found, ladder=ladder, judge_cases=found.judge_cases[:2])
 
 
+@pytest.mark.verify
 def test_the_way_through_a_gpu(topic: ScheduleTopic, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_emulator_for_sure", lambda device, arch: False)
     monkeypatch.setattr(pool, "_gpu", lambda device, arch: Runner("emulator", threads=1))
@@ -79,6 +80,7 @@ class EndsTheChild(ReplayTrack):
         return super().run(candidate, number)
 
 
+@pytest.mark.verify
 def test_a_candidate_that_ends_the_child_does_not_take_the_others_along(job: ScheduleJob) -> None:
     first, *others = candidates(job)
     with job.pool.emulator() as runner:
