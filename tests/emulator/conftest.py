@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 import pytest
 from emulated import Bench
 
@@ -25,6 +26,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         spread = {len(cases) * place // CASES for place in range(CASES)}
         for rest in (item for place, item in enumerate(cases) if place not in spread):
             rest.add_marker(pytest.mark.soak(area="emulator"))
+
+
+@pytest.fixture(autouse=True)
+def same_numbers(request: pytest.FixtureRequest) -> None:
+    """A test draws the same numbers from its module's RNG, whatever ran before it."""
+    if hasattr(request.module, "RNG"):
+        request.module.RNG = np.random.default_rng(3)
 
 
 @pytest.fixture(scope="session")

@@ -18,10 +18,9 @@ import class_attacks
 import pytest
 from attacking import HERE, there
 from class_attacks import ATTACKS, PROTECTIONS, SECRET
-from tiers import sample
 
 # One group: one process marks the class, once for each protection.
-pytestmark = [pytest.mark.verify, pytest.mark.timeout(900), pytest.mark.xdist_group("attacks")]
+pytestmark = [pytest.mark.soak(area="course"), pytest.mark.timeout(900), pytest.mark.xdist_group("attacks")]
 
 NOBODY = 65534
 GUIDE = Path(__file__).parents[3] / "book/instructor.md"
@@ -42,7 +41,7 @@ def folder() -> Iterator[Path]:
     shutil.rmtree(found)
 
 
-@pytest.fixture(scope="module", params=sample(PROTECTIONS, ["bubblewrap"], "course"))
+@pytest.fixture(scope="module", params=PROTECTIONS)
 def outcome(request: pytest.FixtureRequest, folder: Path) -> tuple[str, Outcome]:
     """A protection, and what the class of attackers got done under it."""
     if not there(request.param):
