@@ -1,13 +1,15 @@
 """What the workbook ships, as `ladder check` proves it: every rung reaches itself, starters fail, answers pass.
 
-Drills are proved beside their formats, in tests/interview.
+What was right is kept, as by the command. Drills are proved beside their formats, in tests/interview.
 """
 
 from __future__ import annotations
 
 import pytest
+from tiers import sample
 
 from grader import check
+from grader.judge.clean import Clean
 from grader.workbook import programs
 from grader.workbook.content import content_root
 from grader.workbook.topics import load
@@ -15,14 +17,13 @@ from grader.workbook.topics import load
 ROOT = content_root()
 
 
-@pytest.mark.soak(area="judge")
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", check.topic_names(ROOT))
+@pytest.mark.parametrize("name", sample(check.topic_names(ROOT), ["vector_add"], "judge"))
 def test_a_ladder_has_no_problems(name: str) -> None:
-    assert [str(problem) for problem in check.check_ladder(load(name, ROOT))] == []
+    assert [str(problem) for problem in check.check_ladder(load(name, ROOT), Clean())] == []
 
 
 @pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("program", programs.discover(ROOT), ids=lambda program: program.name)
 def test_a_program_has_no_problems(program: programs.Program) -> None:
-    assert [str(problem) for problem in check.check_program(program)] == []
+    assert [str(problem) for problem in check.check_program(program, Clean())] == []

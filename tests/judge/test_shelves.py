@@ -7,15 +7,19 @@ few, `make soak` all.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import corpus
 import pytest
 from tiers import sample
 
+from grader.areas import JUDGE
+from grader.judge.clean import Clean
 from grader.judge.grade import grade
 from grader.workbook import topics
 
 ENTRIES = list(corpus.entries())
+BY_NAME = {entry.name: entry for entry in ENTRIES}
 TOPICS = topics.discover()
 FEW = (
     "transpose/right/by_shuffles.cu",
@@ -54,10 +58,19 @@ def test_a_file_says_what_is_expected() -> None:
     ] == []
 
 
-@pytest.mark.parametrize("name", sample([entry.name for entry in ENTRIES], FEW, "judge"))
+@pytest.mark.parametrize("name", sample(BY_NAME, FEW, "judge"))
 def test_a_file_gets_what_its_shelf_says(name: str) -> None:
-    (entry,) = corpus.entries(name=name)
-    assert not corpus.graded(entry).off
+    """What was as expected is kept, and not graded again while neither the judge nor the topic changes."""
+    entry = BY_NAME[name]
+    topic = TOPICS[entry.topic]
+    result = Clean().grade(
+        "submission",
+        JUDGE,
+        (*topic.graded_by, entry.path),
+        partial(grade, topic, entry.path, "emulator"),
+        lambda found: not corpus.off(entry, found, topic),
+    )
+    assert corpus.off(entry, result, topic) == ""
 
 
 def test_a_file_that_is_off_is_seen() -> None:
