@@ -177,7 +177,7 @@ class Staged:
             case HostCopy():
                 self._part(command.target, command.nbytes)[:] = self._part(command.source, command.nbytes)
             case HostRead():
-                self._part(command.source, command.nbytes).max()
+                np.max(self._part(command.source, command.nbytes))
 
     def _copy(self, command: Copy) -> None:
         buffers = self._recording.buffers

@@ -52,7 +52,7 @@ class MarkedPages:
         if end - begin < FEW:
             return np.arange(begin, end)
         backed = [resident(area, begin * PAGESIZE, (end - begin) * PAGESIZE) for area in self._areas]
-        return np.flatnonzero(np.bitwise_or.reduce(backed)) + begin
+        return np.flatnonzero(functools.reduce(np.bitwise_or, backed)) + begin
 
     def of_pages(self, pages: Array) -> Marks:
         """The marks of some pages, in ascending order, a row for each."""
@@ -66,7 +66,7 @@ class MarkedPages:
 
     @staticmethod
     def _united(marks: Sequence[Marks]) -> Marks:
-        return marks[0] if len(marks) == 1 else np.bitwise_or.reduce(marks)
+        return marks[0] if len(marks) == 1 else functools.reduce(np.bitwise_or, marks)
 
     def words_and_pages(self, first: int, last: int) -> tuple[int, int]:
         """How many words of the sectors [first, last) are marked, and how many pages hold these marks."""
