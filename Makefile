@@ -14,7 +14,7 @@ PYTEST = $(BIN)/pytest -n $(JOBS) -p randomly --randomly-seed=$(SEED)  # another
 
 unexport PYTHONDONTWRITEBYTECODE  # else every process compiles the tests again
 
-.PHONY: climb test verify soak soak-needs book notebooks setup gpu lint lives readme benchmark wheel clean
+.PHONY: climb test verify soak soak-needs book notebooks setup gpu lint types style contracts lives readme benchmark wheel clean
 
 climb: setup
 	$(BIN)/ladder climb $(TOPICS)
@@ -43,9 +43,16 @@ notebooks: .venv/.with-notebooks
 	$(BIN)/python notebooks/sync.py
 
 lint: setup
+	@$(MAKE) --no-print-directory -j $(JOBS) types style contracts
+
+types: setup
+	$(BIN)/mypy
+
+style: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+
+contracts: setup
 	$(BIN)/lint-imports
 
 setup: .venv/.stamp

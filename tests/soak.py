@@ -31,23 +31,13 @@ JUDGE = (
     *EMULATOR, ":(glob)grader/*.py", "grader/judge", "grader/workbook", "grader/findings", "grader/analysis", "kernels",
     "lessons/*/topic.toml", "lessons/*/*.py", "lessons/*/starter.*", "lessons/programs",
 )  # fmt: skip
-SHOWN = (
-    "grader/report",
-    "grader/lab",
-    "grader/interview",
-    "lessons",
-    "notebooks",
-    "book",
-    "docs",
-    "measurements",
-)
-CUB = "tests/verify/test_histogram_benchmark.py"
+LESSONS = ("grader/report", "grader/interview", "grader/history", "grader/room", "lessons", "measurements")
 
 
 @dataclass(frozen=True)
 class Area:
-    """How many parts an area has, and what its results depend on, beside tests/helpers: pathspecs of git. `make` makes
-    what is needed before; pytest imports all of tests/, whichever tests it runs."""
+    """How many parts an area has, and what its results depend on, beside its tests: pathspecs of git. `make` makes what
+    is needed before; pytest imports all of tests/, whichever tests it runs."""
 
     parts: int
     depends: tuple[str, ...]
@@ -55,16 +45,12 @@ class Area:
 
 
 AREAS = {
-    "emulator": Area(1, (*EMULATOR, "grader/run.py", "book/machine", "tests/emulator")),
-    "judge": Area(6, (*JUDGE, "benchmarks", "tests/judge", "tests/submissions", ":(glob)tests/*.py", CUB)),
-    "course": Area(2, (*JUDGE, "grader/course", "tests/course", "tests/verify", "benchmarks/classroom")),
-    "book": Area(3, (*JUDGE, *SHOWN, "tests/verify"), "book soak-needs"),
-    "interview": Area(
-        3, (*JUDGE, *SHOWN, "grader/history", "grader/room", "tests/interview", "tests/verify")
-    ),
-    "setup": Area(
-        3, ("pyproject.toml", "Makefile", "grader/gpu_setup.py", "grader/doctor.py", "notebooks/cloud.ipynb")
-    ),
+    "emulator": Area(1, (*EMULATOR, ":(glob)grader/*.py", "book/machine", "tests/emulator")),
+    "judge": Area(6, (*JUDGE, "grader/cli", "grader/report", "benchmarks", "docs", "tests/submissions")),
+    "course": Area(2, (*JUDGE, "grader/course", "grader/report", "grader/lab", "benchmarks/classroom")),
+    "book": Area(3, (*JUDGE, *LESSONS, "grader/lab", "notebooks", "book", "docs"), "book soak-needs"),
+    "interview": Area(3, (*JUDGE, *LESSONS, "grader/cli", "benchmarks")),
+    "setup": Area(3, ("pyproject.toml", "Makefile", ":(glob)grader/*.py", "notebooks/cloud.ipynb")),
 }
 
 
@@ -90,14 +76,20 @@ def kept_at(area: str, part: str) -> Path:
 
 
 def digest(area: str) -> str:
-    """Changes with the content of everything an area depends on, committed or not."""
-    paths = ("tests/helpers", "tests/conftest.py", *AREAS[area].depends)
-    listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths)
-    files = [ROOT / name for name in sorted(set(listed.split("\0")) - {""})]
+    """Changes with the content of everything an area depends on, committed or not: code, content, and tests that name
+    the area."""
+    listed = set(files("tests/conftest.py", "tests/helpers", *AREAS[area].depends))
+    listed |= {file for file in files("tests/*.py") if f'"{area}"' in file.read_text(encoding="utf-8")}
     found = hashlib.sha256(sys.version.encode())
-    for file in (file for file in files if file.is_file()):
+    for file in sorted(listed):
         found.update(f"{file.relative_to(ROOT)}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return found.hexdigest()
+
+
+def files(*paths: str) -> Iterator[Path]:
+    """What git has there, or would take; `*` stands for folders, too."""
+    listed = git("ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *paths)
+    yield from (file for name in listed.split("\0") if name and (file := ROOT / name).is_file())
 
 
 def git(*arguments: str) -> str:
