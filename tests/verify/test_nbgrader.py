@@ -571,6 +571,9 @@ def test_formgrader_shows_a_submission_with_its_points(course: Course, browser: 
     """And an instructor can still overrule them."""
     seen = submission(browser, formgrader, "half_right")
     boxes = seen.page.locator("input.score")
+    seen.page.wait_for_function(
+        "[...document.querySelectorAll('input.score')].every(box => box.placeholder)"
+    )  # which formgrader's script fetches one by one
     placeholders = [boxes.nth(place).get_attribute("placeholder") for place in range(boxes.count())]
     assert placeholders == ["10", "15", "25", "0", "0", "0"]
     assert seen.page.locator("span.err").count() == 0
