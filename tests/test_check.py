@@ -10,6 +10,7 @@ import pytest
 
 from grader import check as linter
 from grader.check import check_content, check_ladder
+from grader.interview.drills.formats import FORMATS
 from grader.judge import clean
 from grader.judge.clean import Clean
 from grader.judge.grade import refused
@@ -147,6 +148,15 @@ def test_orphans(root: Path, file: str, said: str) -> None:
     (problem,) = check_content(root, Clean())
     assert said in problem.message
     assert problem.file == str(path)
+
+
+def test_pythons_bytecode_is_no_orphan(root: Path) -> None:
+    drills = [f"drills/{name}" for name in FORMATS]
+    for folder in ("copy", "questions", "programs", *drills):
+        kept = root / "lessons" / folder / "__pycache__" / "made.cpython-311.pyc"
+        kept.parent.mkdir(parents=True)
+        kept.write_bytes(b"")
+    assert check_content(root, Clean()) == []
 
 
 def test_missing_files(root: Path) -> None:

@@ -116,7 +116,7 @@ def check_drills(
             yield error
         else:
             yield from check_drill(drill, topics, clean)
-    for path in sorted(what.folder(root).glob("*")):
+    for path in sorted(path for path in what.folder(root).glob("*") if path.name != "__pycache__"):
         whole = [end for end in what.files if path.name.endswith(end)]
         if not whole or not path.with_name(path.name.removesuffix(whole[-1]) + ".toml").is_file():
             yield WarpladderError("this file belongs to no drill", file=path)
