@@ -22,13 +22,14 @@ from xml.etree import ElementTree
 import msgspec
 from rich.console import Console
 
+from grader import areas
+
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build" / "soak"
-NO_TESTS = 5  # pytest's exit code
 
-EMULATOR = ("grader/sandbox", "grader/emulator")
+EMULATOR = (":(glob)grader/*.py", *(f"grader/{part}" for part in areas.EMULATOR))
 JUDGE = (
-    *EMULATOR, ":(glob)grader/*.py", "grader/judge", "grader/workbook", "grader/findings", "grader/analysis", "kernels",
+    ":(glob)grader/*.py", *(f"grader/{part}" for part in areas.JUDGE), "kernels",
     "lessons/*/topic.toml", "lessons/*/*.py", "lessons/*/starter.*", "lessons/programs",
 )  # fmt: skip
 LESSONS = ("grader/report", "grader/interview", "grader/history", "grader/room", "lessons", "measurements")
@@ -45,7 +46,7 @@ class Area:
 
 
 AREAS = {
-    "emulator": Area(1, (*EMULATOR, ":(glob)grader/*.py", "book/machine", "tests/emulator")),
+    "emulator": Area(1, (*EMULATOR, "book/machine", "tests/emulator")),
     "judge": Area(6, (*JUDGE, "grader/cli", "grader/report", "benchmarks", "docs", "tests/submissions")),
     "course": Area(2, (*JUDGE, "grader/course", "grader/report", "grader/lab", "benchmarks/classroom")),
     "book": Area(3, (*JUDGE, *LESSONS, "grader/lab", "notebooks", "book", "docs"), "book soak-needs"),
@@ -78,7 +79,7 @@ def kept_at(area: str, part: str) -> Path:
 def digest(area: str) -> str:
     """Changes with the content of everything an area depends on, committed or not: code, content, and tests that name
     the area."""
-    listed = set(files("tests/conftest.py", "tests/helpers", *AREAS[area].depends))
+    listed = set(files("pyproject.toml", "tests/conftest.py", "tests/helpers", *AREAS[area].depends))
     listed |= {file for file in files("tests/*.py") if f'"{area}"' in file.read_text(encoding="utf-8")}
     found = hashlib.sha256(sys.version.encode())
     for file in sorted(listed):
@@ -114,7 +115,7 @@ def run(area: str, part: str, jobs: int) -> Result:
     parallel = ["-n", str(jobs), "--dist", "loadgroup"]
     done = subprocess.run([sys.executable, "-m", "pytest", *select, *parallel], cwd=ROOT, check=False)
     tests, short = read(report)
-    if done.returncode not in (0, NO_TESTS) and not short:
+    if done.returncode and not short:  # also where it has found no test
         short = [f"pytest ended with status {done.returncode}"]
     commit = git("describe", "--always", "--dirty", "--exclude=*").strip()
     result = Result(area, part, before, commit, time.monotonic() - start, tests, short)
@@ -141,12 +142,19 @@ def wanted(only: str, part: str) -> Iterator[tuple[str, str]]:
             yield from ((area, each) for each in parts)
 
 
+def a_part(text: str) -> str:
+    """K/N, or "" for all parts. Raises ArgumentTypeError."""
+    number, slash, of = text.partition("/")
+    if text and not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise argparse.ArgumentTypeError(f"{text} is no part: give K/N with K from 1 to N, such as 2/6")
+    return text
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--only", default="", choices=["", *AREAS], metavar="AREA", help=", ".join(AREAS))
-    parser.add_argument(
-        "--part", default="", metavar="K/N", help="the K-th of N parts; else all of an area's own"
-    )
+    help_of_part = "the K-th of N parts; else all of an area's own"
+    parser.add_argument("--part", default="", type=a_part, metavar="K/N", help=help_of_part)
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args(arguments)
     if given.part and not given.only:
