@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -230,15 +231,18 @@ def test_points_are_those_that_the_lecturer_gave_the_cells(
 
 
 def test_nothing_of_a_hidden_case_is_shown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    secrets = {"7919", "6007", "6011", "5003"}  # numbers that no text has by chance, as a drawn 100 would be
     marked_as(wrong_when_hidden("7919"), monkeypatch)
+    file = root / "source" / packed.FILE
+    given = json.loads(file.read_text())
+    given["hidden"] = {"secret": 5003, "sizes": {"transpose": [{"M": 6007, "N": 6011}]}}
+    file.write_text(json.dumps(given))
     (root / "submission/a.cu").write_text(TILE)
     assert marking.main(root) == 0
     found = results(root)
     assert found["score"] == 0
     assert "a hidden case is not" in found["tests"][0]["output"]
-    hidden = packed.read(root / "source" / packed.FILE).hidden
-    sizes = {str(size) for sizes in hidden.sizes["transpose"] for size in sizes.values() if size > 99}
-    assert not any(secret in json.dumps(found) for secret in ("7919", str(hidden.seed), *sizes))
+    assert not secrets & set(re.findall(r"\d+", json.dumps(found, ensure_ascii=False)))
 
 
 @pytest.mark.parametrize(
