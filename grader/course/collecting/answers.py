@@ -54,28 +54,40 @@ class Place:
 
 
 def places(notebooks: Sequence[Released], names: Sequence[str]) -> list[Place | str]:
-    """Where the files that one student handed in go, in their order; or why one goes nowhere."""
+    """Where the files that one student handed in go, in their order; or why one goes nowhere.
+
+    What is named after a notebook, or after a topic of its kernels, goes there. Of a single notebook also a file of
+    another name may be the answer: where it is the only one that was handed in.
+    """
     suffixes = {NOTEBOOK, *(topic.suffix for notebook in notebooks for topic, _ in notebook.kernels)}
     split = [_split(name) for name in names]
+    named = [
+        next((place for notebook in notebooks if (place := _at(notebook, stem, suffix))), None)
+        for stem, suffix in split
+    ]
+    first = next((name for name, place in zip(names, named, strict=True) if place), None)
     others = {
         _uncopied(stem)[0]
-        for stem, suffix in split
-        if suffix in suffixes and not any(_at(notebook, stem, suffix) for notebook in notebooks)
+        for (stem, suffix), place in zip(split, named, strict=True)
+        if suffix in suffixes and not place
     }
-    return [_place(notebooks, stem, suffix, suffixes, len(others)) for stem, suffix in split]
+    return [
+        place or _unnamed(notebooks, stem, suffix, suffixes, first, len(others))
+        for (stem, suffix), place in zip(split, named, strict=True)
+    ]
 
 
-def _place(
-    notebooks: Sequence[Released], stem: str, suffix: str, suffixes: set[str], others: int
+def _unnamed(
+    notebooks: Sequence[Released], stem: str, suffix: str, suffixes: set[str], named: str | None, others: int
 ) -> Place | str:
+    """The place of a file that is named after nothing. `named`: another one of the student's that is."""
     if suffix not in suffixes:
         return f"it is none of {', '.join(sorted(suffixes))}"
-    for notebook in notebooks:
-        if found := _at(notebook, stem, suffix):
-            return found
     names = ", ".join(notebook.name for notebook in notebooks)
     if len(notebooks) > 1:
         return f"it is not named after a notebook of the assignment: {names}"
+    if named is not None:
+        return f"{named} is named after the assignment, and counts"
     if others > 1:
         return f"{others} files are handed in, and this one is not called {names}"
     only, (bare, copy) = notebooks[0], _uncopied(stem)

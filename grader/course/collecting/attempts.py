@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from grader.course.collecting.answers import Place, Released, places
 from grader.course.collecting.moments import Moment
 from grader.course.collecting.platforms import HandedIn
+from grader.course.sources import UnreadableFile
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,10 @@ class Attempt:
 
 
 def of_student(items: Sequence[HandedIn], notebooks: Sequence[Released]) -> list[Attempt]:
-    """All that a student handed in, in order: what goes nowhere, and each notebook's attempts, the earliest first."""
+    """All that a student handed in, in order: what goes nowhere, and each notebook's attempts, the earliest first.
+
+    Where nothing tells which of several is the latest, none counts.
+    """
     items = _at_one_moment(items)
     found = places(notebooks, [item.name for item in items])
     attempts = [
@@ -42,7 +47,14 @@ def of_student(items: Sequence[HandedIn], notebooks: Sequence[Released]) -> list
         if whole and len(whole) < len(of_this):
             why_not = f"{whole[0].item.name} was handed in as well, and counts"
             nowhere += [replace(each, place=None, why_not=why_not) for each in of_this if each not in whole]
-        ordered += _numbered(whole or of_this)
+        of_this = sorted(whole or of_this, key=_when)
+        last = [each for each in of_this if _when(each) == _when(of_this[-1])]
+        if len(last) > 1 and _differ(last):
+            paths = ", ".join(each.item.file.path for each in last)
+            why_not = f"nothing tells which is the latest: {paths}"
+            nowhere += [replace(each, place=None, why_not=why_not) for each in of_this]
+        else:
+            ordered += _numbered(of_this)
     return [*nowhere, *ordered]
 
 
@@ -52,15 +64,23 @@ def _at_one_moment(items: Sequence[HandedIn]) -> list[HandedIn]:
     return [item if item.moment.exact else replace(item, moment=Moment(max(bounds), False)) for item in items]
 
 
+def _when(attempt: Attempt) -> tuple[datetime, int, int]:
+    item, place = attempt.item, attempt.place
+    return item.moment.at, item.number, place.copy if place else 0
+
+
+def _differ(attempts: Sequence[Attempt]) -> bool:
+    """Whether files hold different things; one that cannot be read is like no other."""
+    try:
+        return len({each.item.file.read() for each in attempts}) > 1
+    except UnreadableFile:
+        return True
+
+
 def _numbered(attempts: Sequence[Attempt]) -> list[Attempt]:
     """Attempts at one notebook in their order; those that the platform did not send are counted."""
-
-    def when(attempt: Attempt) -> tuple[object, ...]:
-        item, place = attempt.item, attempt.place
-        return item.moment.at, item.number, place.copy if place else 0
-
     before = max((each.item.before for each in attempts), default=0)
     return [
         replace(each, number=before + number, of=before + len(attempts))
-        for number, each in enumerate(sorted(attempts, key=when), 1)
+        for number, each in enumerate(attempts, 1)
     ]

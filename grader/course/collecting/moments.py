@@ -1,23 +1,18 @@
 """When something was handed in, as far as that is known.
 
-A platform's archive rarely says so. Canvas and today's Moodle give every file the time of the download, which is no
-more than a bound: nothing in the archive was handed in later.
+Only what a platform writes down is exact. A file's own time is no more than a bound: Canvas and Moodle give every file
+the time of the download, and whoever opens a file and saves it gives it another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from itertools import pairwise
+from datetime import UTC, datetime
 
 from dateutil import parser
 from nbgrader.utils import parse_utc
 
 from grader.course.collecting.archive import File
-
-_A_DOWNLOAD = timedelta(minutes=10)
-"""An archive is written in less."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +23,9 @@ class Moment:
     exact: bool  # else it was not later than that
 
 
-def of_files(files: Sequence[File]) -> dict[str, Moment]:
-    """When each file was last written, by its path; a bound where these are the times of a download: all at nearly the
-    same time, or each file a little later than the one before it."""
-    times = [file.modified for file in files]
-    at_once = bool(times) and max(times) - min(times) <= _A_DOWNLOAD
-    exact = not at_once and any(later < earlier for earlier, later in pairwise(times))
-    return {file.path: Moment(file.modified, exact) for file in files}
+def of_file(file: File) -> Moment:
+    """Of what nothing else is known."""
+    return Moment(file.modified, False)
 
 
 def read(written: str) -> datetime:

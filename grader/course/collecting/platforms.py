@@ -94,7 +94,7 @@ def recognised(files: Sequence[File]) -> Download:
 
 
 def _moodle(files: Sequence[File]) -> Download:
-    found, when = Download("moodle"), moments.of_files(files)
+    found = Download("moodle")
     for file in files:
         match = _MOODLE.fullmatch(file.parts[0])
         if match is None:
@@ -104,7 +104,7 @@ def _moodle(files: Sequence[File]) -> Download:
         else:
             name = file.name if len(file.parts) > 1 else match["file"] or file.name
             person = Person(match["id"], match["name"])
-            found.handed_in.append(HandedIn(person, name, file, when[file.path]))
+            found.handed_in.append(HandedIn(person, name, file, moments.of_file(file)))
     return found
 
 
@@ -123,7 +123,7 @@ def _canvas(files: Sequence[File]) -> Download:
         elif "number" not in match.groupdict():
             found.refused.append((file.path, _TYPED))
         else:
-            person, moment = Person(match["id"], match["name"]), Moment(file.modified, False)
+            person, moment = Person(match["id"], match["name"]), moments.of_file(file)
             number, late = int(match["number"]), match["late"] is not None
             found.handed_in.append(HandedIn(person, match["file"], file, moment, number, late))
     return found
@@ -148,7 +148,6 @@ def _gradescope(files: Sequence[File], metadata: File) -> Download:
         message = f"{METADATA} cannot be read: {' '.join(str(error).split())}"
         raise WarpladderError(message, remedy=remedy) from None
     found, depth = Download("gradescope"), len(metadata.parts) - 1
-    written = moments.of_files(files)
     for file in files:
         if file is metadata:
             continue
@@ -157,7 +156,7 @@ def _gradescope(files: Sequence[File], metadata: File) -> Download:
             found.refused.append((file.path, f"{METADATA} does not say whose it is"))
             continue
         for person in submission.persons:
-            moment = submission.moment or written[file.path]
+            moment = submission.moment or moments.of_file(file)
             found.handed_in.append(HandedIn(person, file.name, file, moment, before=submission.before))
     return found
 
@@ -189,18 +188,18 @@ def _submission(about: dict[str, Any]) -> _Listed:
 
 def _plain(files: Sequence[File]) -> Download:
     """STUDENT/FILE, or STUDENT.ipynb, STUDENT.cu, STUDENT.py."""
-    found, when = Download("folder"), moments.of_files(files)
+    found = Download("folder")
     said = {file.parts[0]: file for file in files if file.parts[1:] == (TIMESTAMP,)}
     for file in files:
         alone = _PLAIN.fullmatch(file.name) if len(file.parts) == 1 else None
         if alone:
-            found.handed_in.append(HandedIn(Person(alone["id"]), file.name, file, when[file.path]))
+            found.handed_in.append(HandedIn(Person(alone["id"]), file.name, file, moments.of_file(file)))
         elif len(file.parts) != 2:
             found.refused.append((file.path, "neither STUDENT/FILE nor STUDENT.ipynb"))
         elif file not in said.values():
             stamp = said.get(file.parts[0])
             try:
-                moment = when[file.path] if stamp is None else moments.of_timestamp(stamp.read())
+                moment = moments.of_file(file) if stamp is None else moments.of_timestamp(stamp.read())
             except (UnreadableFile, ValueError) as error:
                 found.refused.append((file.path, f"{TIMESTAMP} beside it is no time: {error}"))
                 continue

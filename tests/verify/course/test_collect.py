@@ -219,6 +219,15 @@ def test_of_canvas_files_the_last_uploaded_counts(course: Path, tmp_path: Path) 
     assert [(row.file, row.outcome) for row in rows] == [("x-2.cu", "older"), ("x-1.cu", "new")]
 
 
+def test_of_two_that_nothing_orders_neither_counts(course: Path, tmp_path: Path) -> None:
+    files = {"ada/transpose.ipynb": b"1", "ada/Transpose.ipynb": b"2", "bob/transpose.cu": KERNEL.encode()}
+    files["bob/Transpose.cu"] = files["bob/transpose.cu"]
+    rows = collected(course, a_folder(tmp_path / "in", files))
+    assert [row.outcome for row in rows if row.student == "ada"] == ["left out"] * 2
+    assert [row.outcome for row in rows if row.student == "bob"] == ["older", "new"]
+    assert not folder_of(course, "ada").exists()
+
+
 def test_the_same_again_changes_nothing(course: Path, tmp_path: Path) -> None:
     files = {"a_1_10_mine.cu": KERNEL.encode(), "b_LATE_2_11_transpose.ipynb": b"anything"}
     source = a_zip(tmp_path / "a.zip", files)
@@ -288,6 +297,25 @@ def test_late_is_what_nbgrader_says(
     (row,) = collected(course, source)
     assert (row.late, row.flagged, row.exact) == (late, "LATE" in name, False)
     assert told(course, row.student) == DUE + timedelta(hours=at)
+
+
+def test_a_file_that_somebody_touched_makes_nobody_late(course: Path, tmp_path: Path) -> None:
+    """Files' own times are no hand-in times, however they differ."""
+    set_due(course)
+    people = [f"P {n}_{n}_assignsubmission_file_" for n in range(4)]
+    files = {f"{person}/transpose.ipynb": released(course) for person in people}
+    hours = dict(zip(files, (30, 49, -5, 29), strict=True))
+    source = a_zip(
+        tmp_path / "a.zip", files, {name: NOON + timedelta(hours=each) for name, each in hours.items()}
+    )
+    rows = collected(course, source)
+    assert [(row.late, row.exact) for row in rows] == [
+        (None, False),
+        (None, False),
+        (False, False),
+        (None, False),
+    ]
+    assert [told(course, row.student) for row in rows if row.late is None] == [DUE] * 3
 
 
 @pytest.mark.filterwarnings("ignore:Object of type:sqlalchemy.exc.SAWarning")
@@ -413,7 +441,13 @@ def test_a_notebook_stays_as_it_was_handed_in(data: bytes, course: Path, tmp_pat
         (["mine.ipynb", "mine (1).ipynb"], "mine (1).ipynb", []),
         (["a.ipynb", "b.ipynb"], None, ["2 files are handed in"] * 2),
         (["a.ipynb", "b.cu"], None, ["2 files are handed in"] * 2),
-        (["transpose.ipynb", "other.ipynb", "c.cu"], "transpose.ipynb", ["2 files are handed in"] * 2),
+        (["transpose.ipynb", "scratch.ipynb"], "transpose.ipynb", ["transpose.ipynb is named after"]),
+        (
+            ["a.ipynb", "transpose (2).ipynb", "z.cu"],
+            "transpose (2).ipynb",
+            ["transpose (2).ipynb is named"] * 2,
+        ),
+        (["a.ipynb", "transpose.cu"], "transpose.cu", ["transpose.cu is named after"]),
         (["transpose.ipynb", "transpose.cu"], "transpose.ipynb", ["transpose.ipynb was handed in as well"]),
         (["a.cu", "readme.md"], "a.cu", ["it is none of"]),
     ],

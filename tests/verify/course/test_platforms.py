@@ -198,15 +198,6 @@ def test_nothing_at_all_is_an_error(paths: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "exact"),
-    [([0], False), ([0, 9, 3], False), ([0, 20, 40, 41], False), ([0, 90, 30], True), ([90, 0], True)],
-)
-def test_times_of_a_download_are_bounds(minutes: list[int], exact: bool) -> None:
-    found = [File(str(n), NOON + timedelta(minutes=at), bytes) for n, at in enumerate(minutes)]
-    assert {moment.exact for moment in moments.of_files(found).values()} == {exact}
-
-
-@pytest.mark.parametrize(
     ("exact", "late", "hours", "told"),
     [
         (True, None, 1, 1),
