@@ -74,7 +74,8 @@ def collect(
 
 
 def _identified(students: Sequence[Student], download: Download) -> dict[Person, Known | str]:
-    """Who everybody is, or why nobody knows. Of several who would be one student by their names alone, none is."""
+    """Who everybody is, or why nobody knows. Of several who would be one student by their names alone, or who have
+    addresses that differ, none is."""
     found: dict[Person, Known | str] = {}
     for person in dict.fromkeys(item.person for item in download.handed_in):
         try:
@@ -86,10 +87,15 @@ def _identified(students: Sequence[Student], download: Download) -> dict[Person,
         if isinstance(known, Known):
             as_one.setdefault(known.student.id, []).append(person)
     for same in as_one.values():
-        numbers = ", ".join(sorted(person.id for person in same))
+        numbers = ", ".join(sorted(person.id or person.email for person in same))
+        addresses = sorted({person.email.strip().casefold() for person in same if person.email})
         for person in same if len(same) > 1 else ():
             known = found[person]
-            if isinstance(known, Known) and not known.sure:
+            if len(addresses) > 1:
+                found[person] = (
+                    f"{' and '.join(addresses)} would be one student: say who is who in {roster.FILE}"
+                )
+            elif isinstance(known, Known) and not known.sure:
                 found[person] = f"{numbers} go by one name: say who is who in {roster.FILE}"
     return found
 

@@ -26,11 +26,16 @@ class Known:
 
 
 def find(students: Sequence[Student], platform: str, person: Person) -> Known:
-    """The student that somebody is, or a new one. Raises Unknown where it may be more than one, or none."""
+    """The student that somebody is, or a new one. Raises Unknown where it may be more than one, or none.
+
+    A name alone does not make one person of two addresses.
+    """
+    alike = [each for each in students if bare(person.name or person.id) in each.names]
+    named = [each for each in alike if not contradict(person.email, each.email)]
     ways = (
         [each for each in students if person.id and person.id in each.called(platform)],
         [each for each in students if _same(person.email, each.email)],
-        [each for each in students if bare(person.name or person.id) in each.names],
+        named,
     )
     for number, found in enumerate(ways):
         if len(found) > 1:
@@ -43,6 +48,12 @@ def find(students: Sequence[Student], platform: str, person: Person) -> Known:
         raise Unknown(f"no id for nbgrader can be made of that name: give one in {FILE}")
     known = next((each for each in students if each.id == made), None)
     sure = bool(person.id) and made.endswith(person.id) and platform != "moodle"
+    others = [each for each in (*alike, known) if each is not None and contradict(person.email, each.email)]
+    if others and not sure:
+        other = others[0]
+        raise Unknown(
+            f"{other.id} has that name and the address {other.email}: say who {person.email} is in {FILE}"
+        )
     return Known(known or _new(made, platform, person), sure, listed=known is not None or not students)
 
 
@@ -66,3 +77,8 @@ def _new(id_: str, platform: str, person: Person) -> Student:
 
 def _same(address: str, other: str) -> bool:
     return bool(address) and address.strip().casefold() == other.strip().casefold()
+
+
+def contradict(address: str, other: str) -> bool:
+    """Whether two addresses are known and differ."""
+    return bool(address and other) and not _same(address, other)

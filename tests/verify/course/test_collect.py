@@ -475,6 +475,20 @@ def test_two_of_one_name_are_refused_until_the_roster_says_who_is_who(course: Pa
     assert answer(course, "s2").endswith("int a8;")
 
 
+@pytest.mark.parametrize("number", ["", "4711"])
+def test_people_of_two_addresses_are_never_one(number: str, course: Path, tmp_path: Path) -> None:
+    """Neither by their name nor by a number that both gave."""
+    people = [
+        f"submission_{n}:\n  :submitters:\n  - :name: Ada L\n    :sid: '{number}'\n    :email: a{n}@b.c\n"
+        for n in (1, 2)
+    ]
+    files = {f"submission_{n}/transpose.cu": KERNEL.encode() for n in (1, 2)}
+    files["submission_metadata.yml"] = "".join(people).encode()
+    rows = collected(course, a_zip(tmp_path / "a.zip", files))
+    assert [(row.student, row.outcome) for row in rows] == [("", "left out")] * 2
+    assert rows[0].note.startswith("a1@b.c and a2@b.c would be one student")
+
+
 def test_nobody_takes_the_place_of_another_of_that_name(course: Path, tmp_path: Path) -> None:
     first, second = (
         a_zip(tmp_path / f"{n}.zip", {f"Sam Same_{n}_assignsubmission_file_/x.cu": b"int a%d;" % n})

@@ -67,6 +67,11 @@ def test_moodles_numbers_are_no_users() -> None:
             Person("12", "Ann Vil", "a@b.c"),
             {"id": "12", "first_name": "Ann", "last_name": "Vil", "email": "a@b.c", "lms_user_id": "12"},
         ),
+        (
+            "gradescope",  # of Ada's name, and by number and address somebody else
+            Person("13", "Ada Lovelace", "b@c.d"),
+            {"id": "13", "first_name": "Ada", "last_name": "Lovelace", "email": "b@c.d", "lms_user_id": "13"},
+        ),
         ("gradescope", Person("", "", "a@b.c"), {"id": "gradescope-a-b-c", "email": "a@b.c"}),
         ("folder", Person("ann.vil"), {"id": "ann.vil"}),
     ],
@@ -86,6 +91,11 @@ def test_somebody_new_has_an_id_of_the_platforms(
     [
         ("moodle", Person("1", "Sam Same"), "it may be any of sam1, sam2: say which in roster.csv"),
         ("moodle", Person("1", "_ -"), "no id for nbgrader"),
+        (
+            "moodle",
+            Person("1", "Ada Lovelace", "b@c.d"),
+            "ada has that name and the address Ada@example.org: say who",
+        ),
         ("folder", Person("a b"), "no id for nbgrader"),
         ("folder", Person("-rf"), "no id for nbgrader"),
         ("folder", Person("a+b"), "no id for nbgrader"),
