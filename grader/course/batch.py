@@ -21,7 +21,7 @@ from grader.course.folder import CONFIG
 from grader.course.gradebook import database, entries
 from grader.course.likeness import tokens
 from grader.course.preprocessors import MarkKernels
-from grader.course.restore import Original, answer, read
+from grader.course.restore import Original, Unclear, answer, read, shown
 from grader.errors import WarpladderError
 from grader.results import Grade
 from grader.workbook.topic import Topic
@@ -34,6 +34,7 @@ class Submission:
     student: str
     topic: Topic
     source: str
+    shown: float | None = None  # points that the graded cells show in the notebook as it was saved
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,10 @@ def _submitted(student: str, topic: Topic, path: Path, kernel: Original) -> Subm
         cells = read(path).cells
     except Exception as error:  # whatever a file may hold, the class goes on
         return Row(student, topic.name, None, f"{path.name} is no notebook: {type(error).__name__}")
-    return Submission(student, topic, sources.of_cell(answer(cells, kernel)))
+    try:
+        return Submission(student, topic, sources.of_cell(answer(cells, kernel)), shown(cells, topic.name))
+    except Unclear as error:
+        return Row(student, topic.name, None, f"in {path.name} {error}")
 
 
 def _kernels(course: CourseDirectory, assignment: str) -> list[tuple[str, Original]]:

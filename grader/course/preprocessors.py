@@ -23,7 +23,7 @@ from traitlets import List as ListTrait
 from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
-from grader.course.restore import Original, read, restored
+from grader.course.restore import Original, Unclear, read, restored
 from grader.errors import WarpladderError
 from grader.lab import show
 from grader.results import Grade
@@ -35,11 +35,9 @@ from grader.workbook.topic import Topic
 Resources = dict[str, Any]
 
 UNREADABLE = "unreadable"
-"""In a notebook's metadata, why what was handed in is none."""
-NO_NOTEBOOK = (
-    "The file that was handed in is no notebook that can be read ({reason}): nothing in it was marked. The assignment "
-    "stands here as it was released."
-)
+"""In a notebook's metadata, why what was handed in cannot be marked."""
+NO_NOTEBOOK = "The file that was handed in is no notebook that can be read ({reason})"
+NOT_MARKED = "{reason}: nothing in it was marked. The assignment stands here as it was released."
 NOT_RUN = "The cell was not run: {reason}."
 
 
@@ -58,7 +56,9 @@ class SubmissionExporter(NotebookExporter):
             found = read(Path(file_stream.name))
         except Exception as error:  # whatever a file may hold, the class goes on
             self.log.warning("%s is no notebook: %s", file_stream.name, error)
-            found = nbformat.v4.new_notebook(metadata={UNREADABLE: type(error).__name__})
+            found = nbformat.v4.new_notebook(
+                metadata={UNREADABLE: NO_NOTEBOOK.format(reason=type(error).__name__)}
+            )
         return self.from_notebook_node(found, resources=resources, **options)
 
 
@@ -79,8 +79,13 @@ class RestoreCells(NbGraderPreprocessor):
     """Puts a submission's cells back in place, see `restore`: missing, copied, moved and changed ones."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        """The notebook to mark; what was none still says so."""
-        made = restored(nb, originals(resources))
+        """The notebook to mark; what was none, or does not tell which kernel counts, says so."""
+        known = originals(resources)
+        try:
+            made = restored(nb, known)
+        except Unclear as error:
+            made = restored(nbformat.v4.new_notebook(), known)
+            made.metadata[UNREADABLE] = f"In the file that was handed in {error}"
         if UNREADABLE in nb.metadata and not nb.cells:
             made.metadata[UNREADABLE] = nb.metadata[UNREADABLE]
         return made, resources
@@ -175,7 +180,7 @@ class MarkKernels(NbGraderPreprocessor):
         """Set the outputs of graded cells. Raises WarpladderError where a cell cannot be marked."""
         known = originals(resources)
         if UNREADABLE in nb.metadata:
-            _unread(nb, NO_NOTEBOOK.format(reason=nb.metadata[UNREADABLE]))
+            _unread(nb, NOT_MARKED.format(reason=nb.metadata[UNREADABLE]))
             return nb, resources
         graded = {kernel: self._shown(nb, kernel) for kernel in known if kernel.topic is not None}
         cells = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if "nbgrader" in cell.metadata}

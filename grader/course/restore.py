@@ -21,8 +21,10 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.warnings import DuplicateCellId, MissingIDFieldWarning
 
-from grader.course.assignment import KERNELSPEC, LANGUAGE, cell_id, kernel_cell, metadata
-from grader.lab.cells import MAGIC
+from grader.course import sources
+from grader.course.assignment import KERNELSPEC, LANGUAGE, cell_id, kernel_cell, metadata, rung_cell
+from grader.errors import WarpladderError
+from grader.lab.cells import parse_cell
 
 _KERNEL = kernel_cell("")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -84,9 +86,17 @@ def _whole(text: str) -> str:
     return parsed.encode("utf-8", "replace").decode()
 
 
+def cells_of(submission: NotebookNode) -> list[Any]:
+    """A notebook's cells, but for those that have not what is read of one: files come from anywhere."""
+    return [cell for cell in submission.get("cells", []) if _is_cell(cell)]
+
+
 def restored(submission: NotebookNode, originals: Sequence[Original]) -> NotebookNode:
-    """The notebook to mark: every original once and in its order, each followed by the learner's cells after it."""
-    theirs = [cell for cell in submission.get("cells", []) if _is_cell(cell)]
+    """The notebook to mark: every original once and in its order, each followed by the learner's cells after it.
+
+    Raises Unclear, see `answer`.
+    """
+    theirs = cells_of(submission)
     answers = {original.grade_id: answer(theirs, original) for original in originals if not original.locked}
     extras = _extras(theirs, originals)
     cells = list(extras.get("", []))
@@ -98,23 +108,78 @@ def restored(submission: NotebookNode, originals: Sequence[Original]) -> Noteboo
     return made
 
 
-def answer(cells: Sequence[Any], original: Original) -> str:
-    """What a learner wrote in an answer's cell.
+class Unclear(Exception):
+    """Several cells hold an answer, and nothing tells which one counts; the text says which cells."""
 
-    A cell that was copied is there twice: the last one that differs from what was released is the answer. Where none
-    is left with its name, the last cell that begins with the `%%kernel` line of that topic is; else there is none, and
-    the cell is as released.
+
+def answer(cells: Sequence[Any], original: Original) -> str:
+    """What a learner wrote in an answer's cell, as released where they wrote nothing.
+
+    A cell that was copied is there twice: the last one that differs from what was released is the answer. A kernel may
+    as well stand in a cell of the learner's own that defines the same name for the same topic: of several that differ,
+    the last one above the graded cells is what these grade. Raises Unclear where one stands below them.
     """
-    named = [cell["source"] for cell in cells if _grade_id(cell) == original.grade_id]
-    changed = [source for source in named if source.strip() != original.source.strip()]
-    if changed:
-        return str(changed[-1])
-    if not named and original.topic is not None:
-        first = original.source.partition("\n")[0].split()
-        kernels = [cell["source"] for cell in cells if cell["source"].partition("\n")[0].split() == first]
-        if kernels and first[:1] == [MAGIC]:
-            return str(kernels[-1])
-    return original.source
+    if original.topic is not None:
+        return _kernel(cells, original, original.topic)
+    changed = [
+        cell["source"]
+        for cell in cells
+        if _grade_id(cell) == original.grade_id and cell["source"].strip() != original.source.strip()
+    ]
+    return str(changed[-1]) if changed else original.source
+
+
+def _kernel(cells: Sequence[Any], original: Original, topic: str) -> str:
+    starter = sources.of_cell(original.source).strip()
+    meant = _defines(original)
+    holding = [
+        (place, str(cell["source"]), text)
+        for place, cell in enumerate(cells)
+        if _grade_id(cell) == original.grade_id or (meant and _defines(cell) == meant)
+        if (text := sources.of_cell(cell["source"]).strip()) != starter
+    ]
+    written = [each for each in holding if each[2]] or holding
+    if not written:
+        return original.source
+    graded = [
+        place for place, cell in enumerate(cells) if (_grade_id(cell) or "").startswith(rung_cell(topic, ""))
+    ]
+    below = bool(graded) and written[-1][0] > graded[0]
+    if below and len({text for _, _, text in written}) > 1:
+        places = " and ".join(str(place + 1) for place, _, _ in written)
+        raise Unclear(
+            f"the cells {places} each hold another kernel for {topic}, one of them below the graded cells: leave one"
+        )
+    return written[-1][1]
+
+
+def _defines(cell: Original | Any) -> tuple[str, str | None] | None:
+    """The name and the topic of a cell that keeps a kernel, as the notebook reads it; None of any other cell."""
+    source = cell.source if isinstance(cell, Original) else cell["source"]
+    try:
+        found = parse_cell(source.lstrip("\n"))
+    except WarpladderError:  # nor does the notebook keep it
+        return None
+    return found and found[:2]
+
+
+def shown(cells: Sequence[Any], topic: str) -> float | None:
+    """The points that a topic's graded cells show in the file as it was saved; None where not all of them do."""
+    total = 0.0
+    graded = [
+        cell for cell in cells if _is_cell(cell) and (_grade_id(cell) or "").startswith(rung_cell(topic, ""))
+    ]
+    for cell in graded:
+        values = [
+            output.get("data", {}).get("text/plain")
+            for output in cell.get("outputs", [])
+            if output.get("output_type") == "execute_result"
+        ]
+        try:
+            total += float("".join(values[-1]))
+        except (IndexError, TypeError, ValueError):
+            return None
+    return total if graded else None
 
 
 def _extras(cells: Sequence[Any], originals: Sequence[Original]) -> dict[str, list[NotebookNode]]:
@@ -177,7 +242,7 @@ def _grade_id(cell: Any) -> str | None:
 
 
 def _is_cell(cell: Any) -> bool:
-    """Whether it has what is read of a cell: files come from anywhere."""
+    """Whether it has what is read of a cell."""
     return (
         isinstance(cell, dict)
         and isinstance(cell.get("source"), str)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from grader.course import assignment
-from grader.course.restore import Original, answer, as_text, read, restored
+from grader.course.restore import Original, Unclear, answer, as_text, read, restored, shown
 from grader.workbook import topics
 
 TOPICS = topics.discover()
@@ -174,6 +174,67 @@ def test_of_two_changed_copies_the_last_is_the_answer() -> None:
     assert answer([first, last], ORIGINALS[1]) == "b"
 
 
+# The cell of the answer, 0 the one above it, 1 the one below, 2 below the first graded cell: what each holds, and what
+# is marked.
+TRIES = [
+    ({}, "starter"),
+    ({1: "new"}, "new"),
+    ({0: "new"}, "new"),
+    ({2: "new"}, "new"),
+    ({"answer": "first", 1: "second"}, "second"),
+    ({"answer": "first", 0: "second"}, "first"),
+    ({"answer": "first", 1: "starter"}, "first"),
+    ({"answer": "first", 2: "first \n"}, "first"),
+    ({"answer": "", 1: "moved"}, "moved"),
+    ({"answer": ""}, ""),
+    ({"answer": "first", 2: "second"}, None),
+    ({1: "first", 2: "second"}, None),
+]
+
+
+@pytest.mark.parametrize(("tries", "marked"), TRIES)
+def test_what_the_graded_cells_grade_is_marked_or_it_is_refused(
+    tries: dict[int | str, str], marked: str | None
+) -> None:
+    """Whichever cell it stands in: the name is what the graded cells go by."""
+    problem, kernel, *graded = released()
+    kernel["source"] = f"%%kernel mine --topic transpose\n{tries.get('answer', 'starter')}"
+    own_cells = {place: own(f"%%kernel mine --topic=transpose\n{text}") for place, text in tries.items()}
+    cells = [
+        problem,
+        own_cells.get(0, own()),
+        kernel,
+        own_cells.get(1, own()),
+        graded[0],
+        own_cells.get(2, own()),
+    ]
+    if marked is None:
+        with pytest.raises(Unclear, match=r"the cells \d and 6 each hold another kernel for transpose"):
+            answer([*cells, *graded[1:]], ORIGINALS[1])
+    else:
+        found = answer([*cells, *graded[1:]], ORIGINALS[1])
+        assert found.partition("\n")[2].strip() == marked
+
+
+@pytest.mark.parametrize(
+    "line", ["%%kernel mine", "%%kernel yours --topic transpose", "%%kernel mine --topic"]
+)
+def test_a_cell_that_the_graded_ones_do_not_ask_for_is_no_answer(line: str) -> None:
+    assert answer([*released(), own(f"{line}\nx")], ORIGINALS[1]) == ORIGINALS[1].source
+
+
+@pytest.mark.parametrize(
+    ("values", "points"),
+    [(["10.0", "20.0"], 30.0), ([["1", "0"], "0"], 10.0), (["10.0", "x"], None), (["1"], None)],
+)
+def test_what_the_graded_cells_show(values: list[Any], points: float | None) -> None:
+    cells = released()
+    for cell, value in zip((cells[2], cells[4]), values, strict=False):
+        cell["outputs"] = [{"output_type": "execute_result", "data": {"text/plain": value}}]
+    assert shown(cells, "transpose") == points
+    assert shown(cells, "gemm") is None
+
+
 def test_a_kernel_without_its_name_is_found_by_its_first_line() -> None:
     assert answer([own("%%kernel  mine   --topic transpose\nx"), own()], ORIGINALS[1]).endswith("x")
     assert answer([own("%%kernel mine --topic gemm\nx")], ORIGINALS[1]) == ORIGINALS[1].source
@@ -198,7 +259,10 @@ def test_whatever_was_done_the_assignments_cells_are_there_once_and_in_order(ope
     cells: list[Any] = released()
     for operation, where, value in operations:
         cells = done(cells, operation, where % (len(cells) or 1), value)
-    made = restored({"cells": cells}, ORIGINALS)
+    try:
+        made = restored({"cells": cells}, ORIGINALS)
+    except Unclear:
+        return
     nbformat.validate(made)
     assert [name for name in ids(made.cells) if name is not None] == ALL
     for original in ORIGINALS:

@@ -20,7 +20,7 @@ from grader.course.engines.threads import Threads
 from grader.course.gradescope.packed import FILE, Kernel, Packed, read
 from grader.course.marking import Marker, mark_all
 from grader.course.orders import Marked
-from grader.course.restore import answer
+from grader.course.restore import Unclear, answer
 from grader.course.restore import read as read_notebook
 from grader.emulator.cache import write_whole
 from grader.lab import show
@@ -117,7 +117,10 @@ def _of_notebook(path: Path, kernel: Kernel) -> str | Missing:
         cells = read_notebook(path).cells
     except Exception as error:  # whatever a file may hold
         return Missing(f"`{visible(path.name)}` is no notebook that can be read ({type(error).__name__}).")
-    return sources.of_cell(answer(cells, kernel.cell))
+    try:
+        return sources.of_cell(answer(cells, kernel.cell))
+    except Unclear as error:
+        return Missing(f"In `{visible(path.name)}` {error}.")
 
 
 def _tests(kernel: Kernel, topic: Topic, source: str, mark: Marked) -> list[dict[str, Any]]:
