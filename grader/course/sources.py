@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 
 from grader.lab.cells import MAGIC, as_file
+from grader.workbook.source_file import as_read
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -34,7 +35,7 @@ def text_of(data: bytes) -> tuple[str, str]:
         text, coding = data.decode("latin-1"), "latin-1"
     if not text.strip():
         raise UnreadableFile("it is empty")
-    return text, "" if coding in (None, "utf-8-sig") else f"read as {coding}"
+    return as_read(text), "" if coding in (None, "utf-8-sig") else f"read as {coding}"
 
 
 def of_cell(cell: str) -> str:
@@ -42,6 +43,7 @@ def of_cell(cell: str) -> str:
 
     Whatever name and topic the magic gives; a cell without it is all text.
     """
+    cell = as_read(cell)
     head, magic, rest = cell.partition(MAGIC)
     if not magic or head.strip():
         return as_file(cell)

@@ -15,6 +15,7 @@ from grader.errors import WarpladderError
 from grader.workbook import topics
 from grader.workbook.content import content_root
 from grader.workbook.expressions import nearest
+from grader.workbook.source_file import as_read
 from grader.workbook.topic import Topic
 
 MAGIC = "%%kernel"
@@ -75,7 +76,7 @@ def parse_cell(source: str) -> tuple[str, str | None, str] | None:
 
 def as_file(body: str) -> str:
     """What is compiled of a cell's body: an empty line for the magic's, so that line numbers are the cell's."""
-    return "\n" + body.rstrip("\n") + "\n"
+    return "\n" + as_read(body).rstrip("\n") + "\n"
 
 
 def keep(name: str, topic: str | None, text: str) -> Cell:

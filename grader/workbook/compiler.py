@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -327,7 +328,17 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
             "that is one of CUDA's own headers: `ladder doctor` says which package it is missing from",
         )
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
-    return _with_excerpt(item), remedy or _missing(item.message)
+    return _with_excerpt(item), remedy or _missing(item.message) or _no_token(item)
+
+
+def _no_token(item: Diagnostic) -> str | None:
+    """What a character is that is none of C++'s: many look like one that is, and some like nothing at all."""
+    line = item.excerpt.partition("\n")[0]
+    if item.message != "unrecognized token" or line.isascii():
+        return None
+    sign = next(sign for sign in line if not sign.isascii())
+    name = unicodedata.name(sign, "no character").lower()
+    return f"the line holds U+{ord(sign):04X}, {name}, which C++ does not know: delete it, or type it anew"
 
 
 def _missing(message: str) -> str | None:

@@ -54,9 +54,13 @@ def read_source(path: Path, kind: str) -> str:
             f"the file has more than {MOST_BYTES:,} bytes", file=path, remedy=f"pass {kind}"
         )
     try:
-        # Windows editors begin a file with a byte-order mark, and end lines in two characters.
-        return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+        return as_read(content.decode())
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         remedy = f"pass {kind}, saved as UTF-8"
         raise WarpladderError("this is not UTF-8 text", file=path, line=line, remedy=remedy) from None
+
+
+def as_read(text: str) -> str:
+    """A source without what editors of other systems add: a byte-order mark, line ends of two characters or of CR."""
+    return text.removeprefix("\N{ZERO WIDTH NO-BREAK SPACE}").replace("\r\n", "\n").replace("\r", "\n")

@@ -41,6 +41,18 @@ def test_lines_of_a_source_are_those_of_the_cell() -> None:
     assert sources.of_cell("\n\n%%kernel\na") == "\n\n\na\n"
 
 
+@pytest.mark.parametrize(
+    "cell", ["\ufeff%%kernel mine\na\nb", "%%kernel mine\n\ufeffa\rb", "%%kernel mine\r\na\r\nb"]
+)
+def test_a_cell_is_read_as_a_file_is(cell: str) -> None:
+    """By the mark, by likeness and by the notebook: without a byte-order mark, and with whatever line ends."""
+    assert sources.of_cell(cell) == "\na\nb\n"
+
+
+def test_a_file_is_read_with_whatever_line_ends() -> None:
+    assert sources.text_of("\ufeffa\rb\r\nc\n".encode()) == ("a\nb\nc\n", "")
+
+
 def test_a_cell_without_its_magic_is_all_source() -> None:
     assert sources.of_cell("int a;\n%%kernel mine\nint b;") == "\nint a;\n%%kernel mine\nint b;\n"
 

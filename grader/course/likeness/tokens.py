@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from typing import Literal
 
 from pygments.lexers import CppLexer, CudaLexer, PythonLexer
@@ -51,9 +53,14 @@ class Token:
 
 def of_source(suffix: str, text: str) -> Iterator[Token]:
     """The tokens of a source's first MOST characters, in the time that it takes to read them once; `suffix`: .cu or
-    .py."""
+    .py. A line of C++ that ends in a backslash goes on in the next, also within a word or a comment."""
+    pieces = text[:MOST].split("\\\n") if suffix == ".cu" else [text[:MOST]]
+    joints = deque(accumulate(map(len, pieces[:-1])))
     line = 1
-    for found in _SCANNERS[suffix].finditer(text[:MOST]):
+    for found in _SCANNERS[suffix].finditer("".join(pieces)):
+        while joints and joints[0] <= found.start():
+            joints.popleft()
+            line += 1
         kind, words = found.lastgroup, found[0]
         if kind in ("number", "string"):
             yield Token("number" if kind == "number" else "string", words, line)
@@ -89,7 +96,8 @@ def fingerprint(topic: Topic, text: str) -> str:
 
 
 def of_ladder(topic: Topic) -> Iterator[tuple[str, str]]:
-    """Fingerprints of the starter and of every rung, each with what to call it."""
+    """Fingerprints of nothing at all, the starter and every rung, each with what to call it."""
+    yield fingerprint(topic, ""), "no code: an empty cell, or comments alone"
     yield fingerprint(topic, topic.starter.read_text(encoding="utf-8")), "the starter"
     for rung in topic.rungs:
         yield fingerprint(topic, rung.source), f"the ladder's {rung.id}"

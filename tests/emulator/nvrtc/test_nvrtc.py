@@ -427,6 +427,8 @@ HEAD = '// /// launch\n// [[launch]]\n// kernel = "gemm"\n// ///\n'
             ["399,996 bytes of static shared memory", "232,448"],
         ),
         ('__global__ void gemm() { asm("foo.bar;"); }', None, ["Unknown modifier '.bar'"]),
+        ("__global__ void gemm() {}\n\u200bint x;", 6, ["U+200B, zero width space, which C++ does not know"]),
+        ("__global__ void gemm() {}\nint\u00a0x;", 6, ["U+00A0, no-break space"]),
     ],
 )
 def test_compile_error(source: str, line: int | None, said: list[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.course import batch, sources
 from grader.course.batch import Submission
 from grader.course.likeness import pairs, tokens
 from grader.workbook import topics
@@ -37,6 +38,31 @@ def test_names_comments_and_spaces_do_not_make_another_source() -> None:
     found = tokens.fingerprint(TRANSPOSE, again)
     assert found == tokens.fingerprint(TRANSPOSE, NAIVE)
     assert dict(tokens.of_ladder(TRANSPOSE))[found] == "the ladder's 00_naive"
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        NAIVE.replace("threadIdx.x", "thread\\\nIdx.x"),
+        f"// \\\nint more;\n{NAIVE}",
+        sources.of_cell("%%kernel mine\n" + NAIVE.replace("\n", "\r")),
+        sources.of_cell(f"\ufeff%%kernel mine\n\ufeff{NAIVE}"),
+    ],
+    ids=["a word over two lines", "a comment over two lines", "CR", "a byte-order mark"],
+)
+def test_what_the_compiler_reads_alike_is_alike(again: str) -> None:
+    assert tokens.fingerprint(TRANSPOSE, again) == tokens.fingerprint(TRANSPOSE, NAIVE)
+
+
+def test_a_line_that_goes_on_counts_as_two() -> None:
+    assert [token.line for token in tokens.of_source(".cu", "a \\\n\\\nb\nc")] == [1, 3, 4]
+
+
+def test_two_empty_cells_accuse_nobody() -> None:
+    found = batch._same(
+        [Submission(name, TRANSPOSE, text) for name, text in (("ada", "\n"), ("bob", "// mine\n"))]
+    )
+    assert set(found.values()) == {"no code: an empty cell, or comments alone"}
 
 
 @pytest.mark.parametrize(
