@@ -15,7 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
-from grader.course import marking, sources
+from grader.course import feedback, marking, sources
 from grader.course.engines.engine import Engine
 from grader.course.folder import CONFIG
 from grader.course.gradebook import database, entries
@@ -155,19 +155,21 @@ def mark(
         lambda place: done(items[place].student),
     )
     marks = dict(zip(first, found, strict=True))
-    notes = _same(submissions)
+    same = alike(submissions)
     rows = []
     for item in submissions:
         marked = marks[item.topic.name, item.source]
         if isinstance(marked, str):
             rows.append(Row(item.student, item.topic.name, None, marked))
         else:
-            note = notes.get((item.student, item.topic.name), "")
-            rows.append(Row(item.student, item.topic.name, marked.shown(item.topic), note))
+            notes = (same.get((item.student, item.topic.name), ""), feedback.against(item.shown, marked))
+            rows.append(
+                Row(item.student, item.topic.name, marked.shown(item.topic), "; ".join(filter(None, notes)))
+            )
     return rows
 
 
-def _same(submissions: Sequence[Submission]) -> dict[tuple[str, str], str]:
+def alike(submissions: Sequence[Submission]) -> dict[tuple[str, str], str]:
     """For students whose source is also somebody else's, but for names, comments and white space: whose."""
     topics = {item.topic.name: item.topic for item in submissions}
     ladders = {name: dict(tokens.of_ladder(topic)) for name, topic in topics.items()}

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.converters import Autograde, GenerateAssignment, GenerateFeedback
-from nbgrader.preprocessors import ClearSolutions, DeduplicateIds, Execute, GetGrades, SaveAutoGrades
+from nbgrader.preprocessors import ClearOutput, ClearSolutions, Execute, GetGrades, SaveAutoGrades
 from nbgrader.server_extensions import formgrader
 from sqlalchemy.exc import SAWarning
 
@@ -35,7 +35,7 @@ def configure(config: Any, root: Path) -> None:
     )
     config.Autograde.exporter_class = SubmissionExporter
     config.Autograde.sanitize_preprocessors = _replaced(
-        Autograde.sanitize_preprocessors.default(), {DeduplicateIds: [RestoreCells, DeduplicateIds]}
+        Autograde.sanitize_preprocessors.default(), {ClearOutput: [RestoreCells, ClearOutput]}
     )
     config.Autograde.autograde_preprocessors = _replaced(
         Autograde.autograde_preprocessors.default(),

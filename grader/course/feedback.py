@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import RenderableType
 from rich.text import Text
 
+from grader.course.orders import Marked
 from grader.lab import show
 from grader.report import console as views
 from grader.results import ClaimResult, Grade
@@ -31,12 +32,30 @@ def scaled(topic: Topic, grade: Grade, rung: str, most: float) -> float:
     return most * earned(topic, grade, rung) / worth(topic, rung)
 
 
-def of_rung(topic: Topic, grade: Grade, rung: str, source: Sequence[str]) -> RenderableType:
-    """What became of a rung; with the lowest one, of the kernel as a whole. `source` are the submission's lines."""
+def against(shown: float | None, mark: Marked) -> str:
+    """That a notebook shows more points than its kernel has on the public cases; "" where it does not, or shows none.
+
+    It may have been changed after it was run, or its graded cells graded what no cell of it says.
+    """
+    if shown is None or shown <= mark.public.points:
+        return ""
+    return f"the notebook shows {units.points(shown)} points, its kernel has {mark.public.points}"
+
+
+def of_rung(
+    topic: Topic, grade: Grade, rung: str, source: Sequence[str], against: str = ""
+) -> RenderableType:
+    """What became of a rung; with the lowest one, of the kernel as a whole. `source` are the submission's lines,
+    `against` is what `against` says of it."""
     ids = topic.ladder.ids
     parts: list[RenderableType] = []
     if rung == ids[0]:
         parts += [views.grade(grade, ids, source), ""]
+        if against:
+            parts += [
+                Text(f"Look at this: {against}. What is marked is the kernel's cell as it stands here."),
+                "",
+            ]
     parts.append(_heading(topic, grade, rung))
     if rung != ids[0]:
         parts.append(views.claims(_claims(topic, grade, rung), _paid(topic, grade)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import tempfile
 import time
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import IO, Any
@@ -23,7 +24,7 @@ from traitlets import List as ListTrait
 from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
-from grader.course.restore import Original, Unclear, read, restored
+from grader.course.restore import Original, Unclear, cells_of, read, restored, shown
 from grader.errors import WarpladderError
 from grader.lab import show
 from grader.results import Grade
@@ -36,6 +37,8 @@ Resources = dict[str, Any]
 
 UNREADABLE = "unreadable"
 """In a notebook's metadata, why what was handed in cannot be marked."""
+SHOWN = "shown"
+"""In a notebook's metadata, the points that each topic's graded cells showed when it was handed in."""
 NO_NOTEBOOK = "The file that was handed in is no notebook that can be read ({reason})"
 NOT_MARKED = "{reason}: nothing in it was marked. The assignment stands here as it was released."
 NOT_RUN = "The cell was not run: {reason}."
@@ -88,6 +91,7 @@ class RestoreCells(NbGraderPreprocessor):
             made.metadata[UNREADABLE] = f"In the file that was handed in {error}"
         if UNREADABLE in nb.metadata and not nb.cells:
             made.metadata[UNREADABLE] = nb.metadata[UNREADABLE]
+        made.metadata[SHOWN] = {each.topic: shown(cells_of(nb), each.topic) for each in known if each.topic}
         return made, resources
 
 
@@ -182,29 +186,40 @@ class MarkKernels(NbGraderPreprocessor):
         if UNREADABLE in nb.metadata:
             _unread(nb, NOT_MARKED.format(reason=nb.metadata[UNREADABLE]))
             return nb, resources
-        graded = {kernel: self._shown(nb, kernel) for kernel in known if kernel.topic is not None}
+        graded = {kernel: self._graded(nb, kernel) for kernel in known if kernel.topic is not None}
         cells = {cell.metadata.nbgrader.grade_id: cell for cell in nb.cells if "nbgrader" in cell.metadata}
         ours: set[str] = set()
-        for kernel, (topic, grade, source) in graded.items():
-            cells[kernel.grade_id].metadata["magics_language"] = MAGICS_LANGUAGES[topic.language]
+        for kernel, found in graded.items():
+            cells[kernel.grade_id].metadata["magics_language"] = MAGICS_LANGUAGES[found.topic.language]
             for original in known:
-                rung = original.grade_id.removeprefix(rung_cell(topic.name, ""))
-                if original.points is not None and original.grade_id == rung_cell(topic.name, rung):
-                    _set(cells[original.grade_id], topic, grade, rung, source, original.points)
+                rung = original.grade_id.removeprefix(rung_cell(found.topic.name, ""))
+                if original.points is not None and original.grade_id == rung_cell(found.topic.name, rung):
+                    _set(cells[original.grade_id], found, rung, original.points)
                     ours.add(original.grade_id)
         _refuse_unmarked([item for item in known if item.grade_id not in ours], cells)
         _silence(nb, ours, {item.grade_id for item in known if item.topic is None})
         return nb, resources
 
-    def _shown(self, nb: NotebookNode, kernel: Original) -> tuple[Topic, Grade, list[str]]:
-        """A kernel's topic, its grade as learners may see it, and its lines."""
+    def _graded(self, nb: NotebookNode, kernel: Original) -> _Graded:
         name = kernel.topic or ""
         if name not in self.topics:
             raise WarpladderError(f"the cell `{kernel.grade_id}` belongs to no topic of this workbook")
         topic = self.topics[name]
         cell = next(cell for cell in nb.cells if _name(cell) == kernel.grade_id)
         text = sources.of_cell(cell.source)
-        return topic, self.marker.mark(topic, text).shown(topic), text.splitlines()
+        mark = self.marker.mark(topic, text)
+        against = feedback.against(nb.metadata.get(SHOWN, {}).get(name), mark)
+        return _Graded(topic, mark.shown(topic), text.splitlines(), against)
+
+
+@dataclass(frozen=True)
+class _Graded:
+    """What became of a kernel's cell."""
+
+    topic: Topic
+    grade: Grade  # as learners may see it
+    source: list[str]  # its lines
+    against: str  # that the notebook showed more; "" where it did not
 
 
 class TypesetProse(NbGraderPreprocessor):
@@ -268,13 +283,14 @@ def of_gradebook(notebook: Any) -> list[Original]:
     ]
 
 
-def _set(cell: NotebookNode, topic: Topic, grade: Grade, rung: str, source: list[str], most: float) -> None:
+def _set(cell: NotebookNode, found: _Graded, rung: str, most: float) -> None:
     """Make a graded cell's only output the rung's feedback, and its value the mark."""
+    topic = found.topic
     if rung not in topic.ladder.ids:
         remedy = "generate the assignment anew with this version of the workbook"
         raise WarpladderError(f"{topic.name} has no rung `{rung}` any more", remedy=remedy)
-    mark = feedback.scaled(topic, grade, rung, most)
-    view = feedback.of_rung(topic, grade, rung, source)
+    mark = feedback.scaled(topic, found.grade, rung, most)
+    view = feedback.of_rung(topic, found.grade, rung, found.source, found.against)
     data = {"text/plain": str(mark), "text/html": show.as_html(view)}
     cell.execution_count = 1
     cell.outputs = [nbformat.v4.new_output("execute_result", data=data, execution_count=1)]

@@ -42,10 +42,11 @@ def grade(rung: str) -> Grade:
 
 
 def ask(order: Order, seconds: float) -> Answer:
-    """In place of the marking process: the first line of the source, "// RUNG", says what it is worth."""
+    """In place of the marking process: the first line of the source, "// RUNG", says what it is worth; else nothing."""
     rung = order.source.split()[1]
     if rung == LOST:
         return Answer(complaint="it ended with signal SIGKILL")
+    rung = rung if rung in TOTALS else "none"
     return Answer(Marked(grade(rung), grade(rung) if rung != "none" else None))
 
 

@@ -80,6 +80,6 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
         score = NOTHING if standing.score is None else f"{standing.score:g}"
         penalty = f"{standing.penalty:g}" if standing.penalty else NOTHING
         did = Text(item.did, "red" if item.did.startswith("not") else "")
-        note = item.note or standing.why
+        note = "; ".join(filter(None, (item.note or standing.why, standing.look_at)))
         add(made, standing.student, did, score, late(standing.late_s), penalty, note)
     return made

@@ -31,13 +31,20 @@ def status(
 ) -> None:
     """Say who handed in, who was late, and what is marked, autograded and fed back; and what to do next.
 
+    A student's note is what to look at before marks go out: the starter handed in, a rung of the ladder or another
+    student's source, a notebook that shows more points than its kernel has, and files that were left out.
+
     \b
     Examples:
       ladder course status
       ladder course status transpose --course cuda
     """
     needs_nbgrader()
+    from rich.padding import Padding
+    from rich.text import Text
+
     from grader.course import batch
+    from grader.course.collecting import left_out
     from grader.course.gradebook import overview
 
     opened, marker = batch.open_course(folder)
@@ -52,6 +59,11 @@ def status(
     else:
         students = overview.standings(opened, marker, assignment)
         console.print(_students(students))
+        nobodys = [each for each in left_out.read(Path(marker.cache), assignment) if not each.student]
+        if nobodys:
+            console.print("\nLeft out, of nobody that is known:")
+        for each in nobodys:
+            console.print(Padding(Text(f"{each.file}: {each.why}"), (0, 0, 0, 2)))
         console.print(f"\nNext: {overview.summary(assignment, students).next}", soft_wrap=True)
         results = students
     if json is not None:
@@ -77,6 +89,7 @@ def _students(found: Sequence[Standing]) -> Table:
         score = NO if item.score is None else f"{item.score:g}"
         penalty = f"{item.penalty:g}" if item.penalty else NO
         signs = (YES if item.by_hand else NO, YES if item.feedback else NO)
-        note = item.why if item.state in ("unreadable", "autograded") else ""
+        why = item.why if item.state in ("unreadable", "autograded") else ""
+        note = "; ".join(filter(None, (why, item.look_at)))
         add(made, item.student, item.state, late(item.late_s), score, penalty, *signs, note)
     return made

@@ -10,9 +10,20 @@ from pathlib import Path
 from nbgrader.coursedir import CourseDirectory
 
 from grader.course import roster
-from grader.course.collecting import answers, archive, attempts, book, moments, people, submitted, worksheet
+from grader.course.collecting import (
+    answers,
+    archive,
+    attempts,
+    book,
+    left_out,
+    moments,
+    people,
+    submitted,
+    worksheet,
+)
 from grader.course.collecting.attempts import Attempt
 from grader.course.collecting.book import Assignment
+from grader.course.collecting.left_out import LeftOut
 from grader.course.collecting.moments import Moment
 from grader.course.collecting.people import Known, Unknown
 from grader.course.collecting.platforms import Download, HandedIn, Person, recognised
@@ -70,7 +81,18 @@ def collect(
         taken = {row.student for row in rows if row.outcome != "left out"}
         persons = [each.student for each in who.values() if isinstance(each, Known)]
         book.enrol(opened, enrolled, [*listed, *(each for each in persons if each.id in taken)])
+        _remember(root / CACHE, name, rows)
         return sorted(rows, key=lambda row: (not row.student, row.student))
+
+
+def _remember(marks: Path, name: str, rows: Sequence[Row]) -> None:
+    """Keep what was left out for those who look at the class later. Raises WarpladderError."""
+    fresh = [LeftOut(row.student, row.file, row.note) for row in rows if row.outcome == "left out"]
+    try:
+        left_out.keep(marks, name, fresh, {row.student for row in rows}, {row.file for row in rows})
+    except OSError as error:
+        remedy = "mend it and collect again: nothing was lost"
+        raise WarpladderError(f"it cannot be written: {error.strerror}", file=marks, remedy=remedy) from None
 
 
 def _identified(students: Sequence[Student], download: Download) -> dict[Person, Known | str]:

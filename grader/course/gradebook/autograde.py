@@ -16,7 +16,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 from grader.course import batch, feedback
 from grader.course.assignment import rung_cell
 from grader.course.engines.engine import Engine
-from grader.course.gradebook import database
+from grader.course.gradebook import database, doubts
 from grader.course.gradebook.converting import convert
 from grader.course.gradebook.entries import entries
 from grader.course.gradebook.lock import alone
@@ -87,8 +87,13 @@ def autograde(
         _settle(looked, notes)
         with database.opened(course) as gradebook:
             looked = replace(looked, entries=entries(gradebook, name))
+        doubtful = doubts.of_class(looked)
         return [
-            Outcome(did[student], looked.standing(student), _kept(looked, student, notes.get(student, "")))
+            Outcome(
+                did[student],
+                replace(looked.standing(student), look_at=doubtful.get(student, "")),
+                _kept(looked, student, notes.get(student, "")),
+            )
             for student in sorted(marks)
         ]
 

@@ -10,7 +10,9 @@ from nbgrader.coursedir import CourseDirectory
 
 from grader.course import roster
 from grader.course.collecting import submitted
+from grader.course.collecting.left_out import LeftOut
 from grader.course.gradebook import canvas, database, moodle
+from grader.course.gradebook.doubts import files_left_out
 from grader.course.gradebook.entries import names
 from grader.course.gradebook.sheet import Filled, Mark
 from grader.course.gradebook.standing import Class, look
@@ -26,6 +28,7 @@ class Export:
 
     marks: list[Mark]  # of all students that the course knows
     filled: Filled
+    left_out: list[LeftOut]  # files that no score is of
 
 
 def export(
@@ -51,10 +54,13 @@ def export(
     called = column or name
     if template is None:
         own = canvas.table(called, marks, most) if platform == "canvas" else moodle.table(called, marks)
-        return Export(marks, own)
-    if platform == "canvas":
-        return Export(marks, canvas.fill(template, called, marks, most))
-    return Export(marks, moodle.fill(template, marks, most))
+        return Export(marks, own, files_left_out(looked))
+    fill = (
+        canvas.fill(template, called, marks, most)
+        if platform == "canvas"
+        else moodle.fill(template, marks, most)
+    )
+    return Export(marks, fill, files_left_out(looked))
 
 
 def _people(course: CourseDirectory, looked: Class, platform: Platform) -> list[Student]:

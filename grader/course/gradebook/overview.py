@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
 
 from grader.course import roster
-from grader.course.gradebook import database
+from grader.course.gradebook import database, doubts
 from grader.course.gradebook.standing import Standing, look
 from grader.course.preprocessors import MarkKernels
 
@@ -38,8 +38,11 @@ def standings(course: CourseDirectory, marker: MarkKernels, name: str) -> list[S
     """Each student of an assignment, and of the roster, by name."""
     looked = look(course, marker, name)
     listed = (person.id for person in roster.read(Path(course.root) / roster.FILE))
-    students = {*looked.handed_in, *looked.entries, *listed}
-    return [looked.standing(student) for student in sorted(students)]
+    doubtful = doubts.of_class(looked)
+    students = {*looked.handed_in, *looked.entries, *listed, *doubtful}
+    return [
+        replace(looked.standing(student), look_at=doubtful.get(student, "")) for student in sorted(students)
+    ]
 
 
 def summary(name: str, students: Sequence[Standing]) -> Summary:

@@ -52,6 +52,7 @@ class Standing:
     penalty: float = 0.0  # points
     by_hand: bool = False  # a person has to look at it
     feedback: bool = False  # there is feedback, and it is up to date
+    look_at: str = ""  # what a person should look at, see `doubts`
 
 
 @dataclass(frozen=True)

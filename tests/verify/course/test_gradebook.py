@@ -18,13 +18,16 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import judged_course
 import nbformat
 import pytest
+from downloads import a_folder
 from faked_marking import answer_by
 from judged_course import copied, gradebook, hand_in
 from little_course import release
+from nbgrader.converters import Autograde
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import OperationalError
@@ -34,6 +37,7 @@ from grader.course.assignment import notebook
 from grader.course.batch import open_course
 from grader.course.gradebook import database
 from grader.course.gradebook.autograde import Outcome, autograde
+from grader.course.gradebook.converting import convert
 from grader.course.gradebook.entries import entries
 from grader.course.gradebook.export import export
 from grader.course.gradebook.feedback import Page, give
@@ -680,6 +684,81 @@ def test_a_status_says_how_far_each_is_and_what_is_next(root: Path) -> None:
     assert "cannot be read" in states()[1]
     hand_in(root, "ada", "02_shared_tile")
     assert states()[1] == "ladder course autograde transpose"
+
+
+# ---- what a person should look at --------------------------------------------------------------------------
+
+
+def changed(path: Path, change: Callable[[list[dict[str, Any]]], object]) -> None:
+    """Change the cells of a notebook."""
+    found = json.loads(path.read_text(encoding="utf-8"))
+    change(found["cells"])
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def showing(cells: list[dict[str, Any]]) -> None:
+    """Have the graded cells show all points, as those of another kernel did."""
+    for cell in cells:
+        about = cell["metadata"].get("nbgrader", {})
+        if about.get("grade"):
+            data = {"text/plain": str(float(about["points"]))}
+            output = {"output_type": "execute_result", "data": data, "metadata": {}, "execution_count": 1}
+            cell["outputs"] = [output]
+
+
+def another_try(cells: list[dict[str, Any]]) -> None:
+    source = "%%kernel mine --topic transpose\n// 00_naive again"
+    about: dict[str, Any] = {
+        "cell_type": "code",
+        "id": "again",
+        "metadata": {},
+        "outputs": [],
+        "execution_count": None,
+    }
+    cells.append(about | {"source": source})
+
+
+def test_what_is_doubtful_is_said_to_whoever_looks(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    handed_in = {name: hand_in(root, name, "02_shared_tile", "\nint a;") for name in ("ada", "bob")}
+    changed(hand_in(root, "cy", "none", "\nfloat more[2];"), showing)
+    shutil.copy(root / "release/transpose/transpose.ipynb", hand_in(root, "di", "none"))
+    download = a_folder(
+        tmp_path / "in", {"bob/mine.ipynb": b"{}", "bob/transpose.ipynb": b"", "what.txt": b""}
+    )
+    (download / "bob/transpose.ipynb").write_bytes(handed_in["bob"].read_bytes())
+    ladder(monkeypatch, "collect", A, str(download), "--course", str(root))
+    found = {student: item.standing.look_at for student, item in run(root).items()}
+    assert found == {
+        "ada": "as bob",
+        "bob": "as ada; mine.ipynb was left out: transpose.ipynb is named after the assignment, and counts",
+        "cy": "the notebook shows 100 points, its kernel has 0",
+        "di": "the starter",
+    }
+    assert {item.student: item.look_at for item in standings(*open_course(root), A)} == found
+    page = Path(pages(root)["cy"].folder, "transpose.html").read_text(encoding="utf-8")
+    assert "the notebook shows 100 points" in page
+    capfd.readouterr()
+    ladder(monkeypatch, "status", A, "--course", str(root))
+    ladder(monkeypatch, "export", A, "--to", "canvas", str(tmp_path / "out.csv"), "--course", str(root))
+    said = capfd.readouterr().out
+    assert "what.txt: neither STUDENT/FILE nor STUDENT.ipynb" in said
+    assert "2 files of the downloads count for nobody" in said
+
+
+def test_of_two_tries_that_nothing_orders_none_is_marked(root: Path) -> None:
+    """Neither by the command nor by nbgrader itself, whose 0 points say why."""
+    changed(hand_in(root, "ada", "02_shared_tile"), another_try)
+    (item,) = run(root).values()
+    assert item.did == "not marked"
+    assert "each hold another kernel for transpose" in item.note
+    assert scores(root) == {"ada": None}
+    opened, _ = open_course(root)
+    assert convert(Autograde, opened, A, "ada") is None
+    marked = (root / "autograded/ada/transpose/transpose.ipynb").read_text(encoding="utf-8")
+    assert "each hold another kernel for transpose" in marked
+    assert in_gradebook(root) == {"ada": 0}
 
 
 # ---- the commands ------------------------------------------------------------------------------------------

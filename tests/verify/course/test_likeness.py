@@ -59,7 +59,7 @@ def test_a_line_that_goes_on_counts_as_two() -> None:
 
 
 def test_two_empty_cells_accuse_nobody() -> None:
-    found = batch._same(
+    found = batch.alike(
         [Submission(name, TRANSPOSE, text) for name, text in (("ada", "\n"), ("bob", "// mine\n"))]
     )
     assert set(found.values()) == {"no code: an empty cell, or comments alone"}
