@@ -1,4 +1,7 @@
-"""The files of an archive or a folder, read one by one and never unpacked: what they are called leads nowhere."""
+"""The files of an archive or a folder, read one by one and never unpacked: what they are called leads nowhere.
+
+Of a zip that a student handed in, the files stand in its place.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 
 from grader.course.sources import UnreadableFile
@@ -32,6 +36,7 @@ _NOBODYS = re.compile(
 )
 """What operating systems, git and Jupyter leave beside what is handed in."""
 _OUTSIDE = re.compile(r"^/|^[A-Za-z]:|(?:^|/)\.\.(?:/|$)")
+_ZIP = ".zip"
 _UTF8, _ENCRYPTED = 0x800, 0x1
 _UNIX_TIME = 0x5455
 
@@ -43,16 +48,18 @@ class File:
     path: str  # from its root, parted by /
     modified: datetime  # in UTC
     read: Callable[[], bytes]  # raises UnreadableFile
+    within: str = ""  # the path of the zip that it was handed in in
+    unread: str = ""  # of a zip that was handed in, why it cannot be read
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """The folders it lies in, and its name."""
-        return tuple(self.path.split("/"))
+        """The folders it lies in, and its name; of one in a zip those of the zip, which say whose it is."""
+        return tuple((self.within or self.path).split("/"))
 
     @property
     def name(self) -> str:
         """Its name without folders."""
-        return self.parts[-1]
+        return self.path.rpartition("/")[2]
 
 
 @dataclass(frozen=True)
@@ -68,12 +75,33 @@ class Archive:
             return
         if why_not is not None:
             self.refused.append((path, why_not))
+        elif path.lower().endswith(_ZIP):
+            self._take_zip(path, modified, read)
         else:
             self.files.append(File(path, modified, read))
         if len(self.files) + len(self.refused) > MOST_FILES:
             raise WarpladderError(
                 f"it has more than {MOST_FILES:,} files", remedy="give one assignment's download"
             )
+
+    def _take_zip(self, path: str, modified: datetime, read: Callable[[], bytes]) -> None:
+        """The files of a zip that was handed in; where it cannot be read, itself."""
+        try:
+            data = read()
+            inner = _members(BytesIO(data), len(data))
+        except (UnreadableFile, WarpladderError) as error:
+            why = error.message if isinstance(error, WarpladderError) else str(error)
+            self.files.append(File(path, modified, read, unread=why))
+            return
+        for name, why_not, _, of_it in inner:
+            if _NOBODYS.search(name):
+                continue
+            if why_not is None and name.lower().endswith(_ZIP):
+                why_not = "a zip in a zip that was handed in"
+            if why_not is not None:
+                self.refused.append((f"{path}/{name}", why_not))
+            else:
+                self.files.append(File(f"{path}/{name}", modified, of_it, within=path))
 
 
 def opened(path: Path) -> Archive:
@@ -124,22 +152,34 @@ def _bytes_of_file(path: Path) -> bytes:
 
 
 def _zip(path: Path) -> Archive:
+    found = Archive()
+    for member in _members(path, path.stat().st_size):
+        found.take(*member)
+    return found
+
+
+_Member = tuple[str, str | None, datetime, Callable[[], bytes]]
+"""A file of a zip: its path, why it is not read, when it was last written, and what reads it."""
+
+
+def _members(zipped: Path | BytesIO, size: int) -> list[_Member]:
+    """The files of a zip of so many bytes. Raises WarpladderError for one that cannot be read, or is a bomb."""
     try:
-        archive = zipfile.ZipFile(path)
+        archive = zipfile.ZipFile(zipped)
     except (zipfile.BadZipFile, NotImplementedError, ValueError, EOFError, OverflowError, struct.error):
         remedy = "give a folder or a whole .zip: download it again if it was cut short"
         raise WarpladderError("it is no zip that can be read", remedy=remedy) from None
     members = [member for member in archive.infolist() if not member.filename.endswith("/")]
-    size = sum(member.file_size for member in members)
-    if size > MOST_BYTES or size > max(_SMALL, MOST_TIMES * path.stat().st_size):
-        remedy = f"look at it with `unzip -l {path.name}`"
-        raise WarpladderError(f"its files would take {size / MEGABYTE:,.0f} MiB: a zip bomb?", remedy=remedy)
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > MOST_BYTES or unpacked > max(_SMALL, MOST_TIMES * size):
+        message = f"its files would take {unpacked / MEGABYTE:,.0f} MiB: a zip bomb?"
+        raise WarpladderError(message, remedy="look at it with `unzip -l`")
     if any(member.flag_bits & _ENCRYPTED for member in members):
         raise WarpladderError("it is encrypted", remedy="unpack it yourself, and give the folder")
-    found = Archive()
-    for member in members:
-        found.take(_name(member), _no_member(member), _time(member), partial(_bytes_of, archive, member))
-    return found
+    return [
+        (_name(member), _no_member(member), _time(member), partial(_bytes_of, archive, member))
+        for member in members
+    ]
 
 
 def _name(member: zipfile.ZipInfo) -> str:

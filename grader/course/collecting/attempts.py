@@ -36,7 +36,9 @@ def of_student(items: Sequence[HandedIn], notebooks: Sequence[Released]) -> list
     items = _at_one_moment(items)
     found = places(notebooks, [item.name for item in items])
     attempts = [
-        Attempt(item, None, why_not=place) if isinstance(place, str) else Attempt(item, place)
+        Attempt(item, None, why_not=item.file.unread or place)
+        if isinstance(place, str)
+        else Attempt(item, place)
         for item, place in zip(items, found, strict=True)
     ]
     nowhere = [each for each in attempts if each.place is None]

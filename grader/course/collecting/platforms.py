@@ -35,7 +35,7 @@ _CANVAS = tuple(
 )
 """Files of anonymous students, files, and what was typed or linked to."""
 _EXPORT = re.compile(r"assignment_\d+_export")
-_PLAIN = re.compile(r"(?P<id>.+)\.(?:ipynb|cu|py)", re.IGNORECASE)
+_PLAIN = re.compile(r"(?P<id>.+)\.(?:ipynb|cu|py|zip)", re.IGNORECASE)
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Plain data alone; the list has all that Gradescope's tests ever printed, and libyaml reads it 10 times faster."""
@@ -102,7 +102,8 @@ def _moodle(files: Sequence[File]) -> Download:
         elif match["kind"] != "file":
             found.refused.append((file.path, _TYPED))
         else:
-            name = file.name if len(file.parts) > 1 else match["file"] or file.name
+            alone = len(file.parts) == 1 and not file.within
+            name = match["file"] or file.name if alone else file.name
             person = Person(match["id"], match["name"])
             found.handed_in.append(HandedIn(person, name, file, moments.of_file(file)))
     return found
@@ -111,7 +112,7 @@ def _moodle(files: Sequence[File]) -> Download:
 def _of_canvas(file: File) -> re.Match[str] | None:
     if len(file.parts) > 1:
         return None
-    return next((match for form in _CANVAS if (match := form.fullmatch(file.name))), None)
+    return next((match for form in _CANVAS if (match := form.fullmatch(file.parts[0]))), None)
 
 
 def _canvas(files: Sequence[File]) -> Download:
@@ -125,14 +126,19 @@ def _canvas(files: Sequence[File]) -> Download:
         else:
             person, moment = Person(match["id"], match["name"]), moments.of_file(file)
             number, late = int(match["number"]), match["late"] is not None
-            found.handed_in.append(HandedIn(person, match["file"], file, moment, number, late))
+            name = file.name if file.within else match["file"]
+            found.handed_in.append(HandedIn(person, name, file, moment, number, late))
     return found
 
 
 def _metadata(files: Sequence[File]) -> File | None:
     """Gradescope's list: at the root, or in the folder that its zip wraps everything in."""
     for file in files:
-        if file.name == METADATA and (len(file.parts) == 1 or _EXPORT.fullmatch("/".join(file.parts[:-1]))):
+        if (
+            file.name == METADATA
+            and not file.within
+            and (len(file.parts) == 1 or _EXPORT.fullmatch("/".join(file.parts[:-1])))
+        ):
             return file
     return None
 
@@ -187,11 +193,11 @@ def _submission(about: dict[str, Any]) -> _Listed:
 
 
 def _plain(files: Sequence[File]) -> Download:
-    """STUDENT/FILE, or STUDENT.ipynb, STUDENT.cu, STUDENT.py."""
+    """STUDENT/FILE, or STUDENT.ipynb, STUDENT.cu, STUDENT.py, STUDENT.zip."""
     found = Download("folder")
     said = {file.parts[0]: file for file in files if file.parts[1:] == (TIMESTAMP,)}
     for file in files:
-        alone = _PLAIN.fullmatch(file.name) if len(file.parts) == 1 else None
+        alone = _PLAIN.fullmatch(file.parts[0]) if len(file.parts) == 1 else None
         if alone:
             found.handed_in.append(HandedIn(Person(alone["id"]), file.name, file, moments.of_file(file)))
         elif len(file.parts) != 2:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 import zipfile
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -164,3 +165,34 @@ def test_whatever_a_zip_holds_the_error_is_ours(tmp_path: Path, changes: list[tu
             file.read()
     except (WarpladderError, UnreadableFile):
         pass
+
+
+# ---- a zip that a student handed in ------------------------------------------------------------------------
+
+
+def zipped(folder: Path, files: Mapping[str, bytes]) -> bytes:
+    return a_zip(folder / "inner.zip", files).read_bytes()
+
+
+def test_the_files_of_a_zip_stand_in_its_place(tmp_path: Path) -> None:
+    inner = zipped(tmp_path, {"work/transpose.ipynb": b"{}", "__MACOSX/x": b"", "more.zip": b"", "../a": b""})
+    found = opened(a_zip(tmp_path / "a.zip", {"ada/work.ZIP": inner, "ada/b.cu": b"1"}))
+    assert [(file.path, file.parts, file.name, file.read()) for file in found.files] == [
+        ("ada/work.ZIP/work/transpose.ipynb", ("ada", "work.ZIP"), "transpose.ipynb", b"{}"),
+        ("ada/b.cu", ("ada", "b.cu"), "b.cu", b"1"),
+    ]
+    assert found.refused == [
+        ("ada/work.ZIP/more.zip", "a zip in a zip that was handed in"),
+        ("ada/work.ZIP/../a", "its path leads out of the archive"),
+    ]
+
+
+def test_a_zip_that_cannot_be_read_says_why(tmp_path: Path) -> None:
+    bomb = zipped(tmp_path, {"x": bytes(2 * archive._SMALL)})
+    files = {"ada/a.zip": b"PK", "bob/b.zip": bomb, "cy/c.cu": b"1"}
+    found = opened(a_folder(tmp_path / "in", files))
+    assert [(file.path, file.unread.split(":")[0]) for file in found.files] == [
+        ("ada/a.zip", "it is no zip that can be read"),
+        ("bob/b.zip", "its files would take 512 MiB"),
+        ("cy/c.cu", ""),
+    ]

@@ -184,6 +184,21 @@ def test_a_plain_folder(course: Path, tmp_path: Path) -> None:
     assert answer(course, "bob", "streams") == f"%%kernel mine --topic streams\n{mine}"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [f"{MOODLE}/work.zip", f"{MOODLE}work.zip", "lovelaceada_1_10_work.zip", "ada/work.zip", "ada.zip"],
+)
+def test_a_zip_that_was_handed_in_is_its_files(name: str, course: Path, tmp_path: Path) -> None:
+    inner = a_zip(tmp_path / "work.zip", {"mine/transpose.cu": KERNEL.encode(), "mine/notes.txt": b""})
+    rows = collected(course, a_zip(tmp_path / "a.zip", {name: inner.read_bytes()}))
+    assert sorted((row.file, row.outcome) for row in rows) == [
+        ("notes.txt", "left out"),
+        ("transpose.cu", "new"),
+    ]
+    (taken,) = (row.student for row in rows if row.outcome == "new")
+    assert answer(course, taken).endswith(KERNEL)
+
+
 # ---- attempts ----------------------------------------------------------------------------------------------
 
 
@@ -394,7 +409,7 @@ def test_a_due_date_that_is_set_later_counts(course: Path, tmp_path: Path) -> No
         ("mine.cu", codecs.BOM_UTF16_LE + b"a", "it begins as utf-16, and is none"),
         ("mine.cu", b"\x7fELF\0\0", "no text"),
         ("mine.py", b"x", "it is none of .cu, .ipynb"),
-        ("mine.zip", b"x", "it is none of .cu, .ipynb"),
+        ("mine.zip", b"x", "it is no zip that can be read"),
         ("\x1b[2J.txt", b"x", "it is none of .cu, .ipynb"),
     ],
 )
