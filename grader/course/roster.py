@@ -7,7 +7,7 @@ it calls a person:
     ada,Ada,Lovelace,ada@example.org,,20117 20435,1093,
 
 Only `id` is needed: the name of the student's folder. Moodle's numbers differ between assignments: a cell may hold
-several.
+several. A column `group` says who hands in together: what one of them hands in is everybody's.
 """
 
 from __future__ import annotations
@@ -59,6 +59,11 @@ class Student:
     def names(self) -> set[str]:
         """The full name, either way round, in a form that can be compared."""
         return {bare(self.first_name + self.last_name), bare(self.last_name + self.first_name)} - {""}
+
+    @property
+    def group(self) -> str:
+        """Of those who hand in together; "" for one who hands in alone."""
+        return self.about.get("group", "")
 
     def called(self, platform: str) -> set[str]:
         """What a platform calls the student."""
@@ -128,6 +133,15 @@ def joined(gradebook: Iterable[Student], listed: Iterable[Student]) -> list[Stud
         known = found.get(each.id, each)
         found[each.id] = replace(known, about={**known.about, **each.about})
     return list(found.values())
+
+
+def groups(students: Iterable[Student]) -> dict[str, list[Student]]:
+    """Who hands in together, by their group's `bare` name."""
+    found: dict[str, list[Student]] = {}
+    for each in students:
+        if name := bare(each.group):
+            found.setdefault(name, []).append(each)
+    return found
 
 
 def bare(name: str) -> str:

@@ -31,7 +31,7 @@ from grader.course.collecting.submitted import Origin, Outcome
 from grader.course.folder import CACHE
 from grader.course.gradebook import database
 from grader.course.gradebook.lock import alone
-from grader.course.roster import Student
+from grader.course.roster import Student, bare
 from grader.course.sources import UnreadableFile
 from grader.errors import WarpladderError
 from grader.workbook.topic import Topic
@@ -73,11 +73,13 @@ def collect(
         if sheet is not None:
             download = worksheet.applied(download, worksheet.read(sheet))
         enrolled, listed = book.students(opened), roster.read(root / roster.FILE)
-        who = _identified(roster.joined(enrolled, listed), download)
+        students = roster.joined(enrolled, listed)
+        groups = roster.groups(students)
+        who = _identified(students, download, groups)
         for folder in submitted.left_beside(course.format_path(course.submitted_directory, "*", name)):
             submitted.mend(folder)
         rows = [Row("", path, "left out", note=why) for path, why in (*found.refused, *download.refused)]
-        rows += _taken(course, assignment, download, who)
+        rows += _taken(course, assignment, download, who, groups)
         taken = {row.student for row in rows if row.outcome != "left out"}
         persons = [each.student for each in who.values() if isinstance(each, Known)]
         book.enrol(opened, enrolled, [*listed, *(each for each in persons if each.id in taken)])
@@ -95,11 +97,17 @@ def _remember(marks: Path, name: str, rows: Sequence[Row]) -> None:
         raise WarpladderError(f"it cannot be written: {error.strerror}", file=marks, remedy=remedy) from None
 
 
-def _identified(students: Sequence[Student], download: Download) -> dict[Person, Known | str]:
+Groups = Mapping[str, Sequence[Student]]
+"""Who hands in together, by their group's bare name."""
+
+
+def _identified(students: Sequence[Student], download: Download, groups: Groups) -> dict[Person, Known | str]:
     """Who everybody is, or why nobody knows. Of several who would be one student by their names alone, or who have
-    addresses that differ, none is."""
+    addresses that differ, none is. Groups, by whose names Moodle calls what they hand in together, are not in it."""
     found: dict[Person, Known | str] = {}
     for person in dict.fromkeys(item.person for item in download.handed_in):
+        if download.platform == "moodle" and bare(person.name) in groups:
+            continue
         try:
             found[person] = people.find(students, download.platform, person)
         except Unknown as error:
@@ -123,20 +131,35 @@ def _identified(students: Sequence[Student], download: Download) -> dict[Person,
 
 
 def _taken(
-    course: CourseDirectory, assignment: Assignment, download: Download, who: Mapping[Person, Known | str]
+    course: CourseDirectory,
+    assignment: Assignment,
+    download: Download,
+    who: Mapping[Person, Known | str],
+    groups: Groups,
 ) -> Iterator[Row]:
-    """A row for each file that was handed in; those that count are put into place."""
+    """A row for each file that was handed in, for each student of a group; those that count are put into place."""
     of_students: dict[str, list[tuple[HandedIn, Known]]] = {}
     for item in download.handed_in:
-        known = who[item.person]
-        if isinstance(known, Known):
-            of_students.setdefault(known.student.id, []).append((item, known))
-        else:
+        known = who.get(item.person)
+        if isinstance(known, str):
             yield Row("", item.file.path, "left out", note=known)
-    for student, items in of_students.items():
-        folder = Path(course.format_path(course.submitted_directory, student, assignment.name))
-        hand_in = _HandIn(student, folder, download.platform, assignment)
+            continue
+        own = [] if known is None else [(item, known)]
+        group = groups.get(bare(known.student.group if known else item.person.name), ())
+        theirs = [each for each in group if known is None or each.id != known.student.id]
+        for handed_in, student in (
+            *own,
+            *((replace(item, person=_OTHER), Known(each, True)) for each in theirs),
+        ):
+            of_students.setdefault(student.student.id, []).append((handed_in, student))
+    for name, items in of_students.items():
+        folder = Path(course.format_path(course.submitted_directory, name, assignment.name))
+        hand_in = _HandIn(name, folder, download.platform, assignment)
         yield from hand_in.rows([item for item, _ in items], {item.person: known for item, known in items})
+
+
+_OTHER = Person("")
+"""Whoever else of a student's group it was."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,8 @@ def keep(
         for each in read(marks, assignment)
         if (each.student not in students if each.student else each.file not in files)
     ]
-    write_whole(_path(marks, assignment), msgspec.json.encode([*earlier, *fresh]))
+    if [*earlier, *fresh] != read(marks, assignment):
+        write_whole(_path(marks, assignment), msgspec.json.encode([*earlier, *fresh]))
 
 
 def _path(marks: Path, assignment: str) -> Path:

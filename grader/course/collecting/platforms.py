@@ -39,6 +39,8 @@ _PLAIN = re.compile(r"(?P<id>.+)\.(?:ipynb|cu|py|zip)", re.IGNORECASE)
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """Plain data alone; the list has all that Gradescope's tests ever printed, and libyaml reads it 10 times faster."""
+_MOODLES = "_assignsubmission_"
+_NO_GROUP = "Moodle says nobody's name: it is of students who hand in together and are in no group"
 _TYPED = "it was typed into the platform, and is no file"
 
 
@@ -98,7 +100,8 @@ def _moodle(files: Sequence[File]) -> Download:
     for file in files:
         match = _MOODLE.fullmatch(file.parts[0])
         if match is None:
-            found.refused.append((file.path, "its name is none that Moodle gives"))
+            why = _NO_GROUP if _MOODLES in file.parts[0] else "its name is none that Moodle gives"
+            found.refused.append((file.path, why))
         elif match["kind"] != "file":
             found.refused.append((file.path, _TYPED))
         else:

@@ -504,6 +504,30 @@ def test_people_of_two_addresses_are_never_one(number: str, course: Path, tmp_pa
     assert rows[0].note.startswith("a1@b.c and a2@b.c would be one student")
 
 
+@pytest.mark.parametrize("name", ["Team Ä_45_assignsubmission_file", "lovelaceada_1_10_transpose.cu"])
+def test_what_one_of_a_group_hands_in_is_everybodys(name: str, course: Path, tmp_path: Path) -> None:
+    """Moodle names the group, Canvas one of its members."""
+    roster = "id,canvas_id,group\nada,1,team ä\nbob,2,Team Ä\ncy,3,other\ndi,4,\n"
+    (course / "roster.csv").write_text(roster, encoding="utf-8")
+    file = name if name.endswith(".cu") else f"{name}/transpose.cu"
+    source = a_zip(tmp_path / "a.zip", {file: KERNEL.encode()})
+    for outcome in ("new", "the same"):
+        rows = collected(course, source)
+        assert outcomes(rows) == [(student, "transpose.cu", outcome) for student in ("ada", "bob")]
+    assert answer(course, "ada") == answer(course, "bob")
+    assert submitted.state(folder_of(course, "bob")).origins["transpose"].person == ""
+
+
+def test_of_a_group_the_latest_counts_whoevers_it_is(course: Path, tmp_path: Path) -> None:
+    (course / "roster.csv").write_text("id,canvas_id,group\nada,1,a\nbob,2,a\n", encoding="utf-8")
+    files = {f"name_{n}_{10 + n}_transpose.cu": b"int a%d;" % n for n in (1, 2)}
+    collected(course, a_zip(tmp_path / "a.zip", files))
+    assert {answer(course, student)[-3:] for student in ("ada", "bob")} == {"a2;"}
+    later = {"name_1_13_transpose.cu": b"int a3;"}
+    rows = collected(course, a_zip(tmp_path / "b.zip", later, dict.fromkeys(later, NOON + timedelta(days=1))))
+    assert {(row.student, row.outcome) for row in rows} == {("ada", "newer"), ("bob", "newer")}
+
+
 def test_nobody_takes_the_place_of_another_of_that_name(course: Path, tmp_path: Path) -> None:
     first, second = (
         a_zip(tmp_path / f"{n}.zip", {f"Sam Same_{n}_assignsubmission_file_/x.cu": b"int a%d;" % n})

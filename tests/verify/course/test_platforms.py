@@ -106,6 +106,15 @@ def test_other_files_are_named(path: str) -> None:
     assert "readme.txt" in dict(download.refused)
 
 
+def test_a_group_without_a_name_is_said() -> None:
+    """Moodle calls it so, in the site's language, and gives no number."""
+    path = "Default group_assignsubmission_file/x.ipynb"
+    download = recognised(
+        files("Team A_45_assignsubmission_file/x.ipynb", "B_7_assignsubmission_file/x.ipynb", path)
+    )
+    assert [(where, "in no group" in why) for where, why in download.refused] == [(path, True)]
+
+
 METADATA = b"""\
 submission_100:
   :submitters:
