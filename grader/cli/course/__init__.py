@@ -7,6 +7,7 @@ from __future__ import annotations
 from grader.cli.course import folder
 from grader.cli.course import collecting
 from grader.cli.course import marking
+from grader.cli.course import extending
 from grader.cli.course import autograde
 from grader.cli.course import status
 from grader.cli.course import feedback
@@ -22,6 +23,7 @@ __all__ = [
     "board",
     "collecting",
     "export",
+    "extending",
     "feedback",
     "folder",
     "gradescope",

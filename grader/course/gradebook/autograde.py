@@ -175,7 +175,9 @@ def _settle(looked: Class, left_out: Iterable[str]) -> None:
                     }
                     policy.preprocess(nbformat.v4.new_notebook(), {"nbgrader": about})
         for student in known.keys() & set(left_out):
-            if not known[student].touched and all(score is None for score in known[student].scores.values()):
+            entry = known[student]
+            unscored = not entry.touched and all(score is None for score in entry.scores.values())
+            if unscored and entry.extension is None:
                 gradebook.remove_submission(name, student)
 
 

@@ -47,7 +47,7 @@ def export(
     looked = look(course, marker, name)
     most = looked.assignment.most
     marks = []
-    for person in _people(course, looked, platform):
+    for person in people(course, looked, platform):
         standing = looked.standing(person.id)
         why = standing.why if standing.score is None else ""
         marks.append(Mark(person, standing.score, standing.penalty, why))
@@ -63,7 +63,7 @@ def export(
     return Export(marks, fill, files_left_out(looked))
 
 
-def _people(course: CourseDirectory, looked: Class, platform: Platform) -> list[Student]:
+def people(course: CourseDirectory, looked: Class, platform: Platform) -> list[Student]:
     """All whom the roster, the gradebook or a folder names, by id. What the roster says of somebody counts."""
     with database.opened(course) as gradebook:
         known = names(gradebook)

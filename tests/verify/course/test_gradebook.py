@@ -15,15 +15,17 @@ import sqlite3
 import subprocess
 import sys
 import warnings
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import judged_course
 import nbformat
 import pytest
-from downloads import a_folder
+from downloads import a_folder, a_zip
 from faked_marking import answer_by
 from judged_course import copied, gradebook, hand_in
 from little_course import release
@@ -40,6 +42,7 @@ from grader.course.gradebook.autograde import Outcome, autograde
 from grader.course.gradebook.converting import convert
 from grader.course.gradebook.entries import entries
 from grader.course.gradebook.export import export
+from grader.course.gradebook.extending import extend
 from grader.course.gradebook.feedback import Page, give
 from grader.course.gradebook.lock import alone
 from grader.course.gradebook.overview import standings, summary
@@ -326,10 +329,59 @@ def test_the_courses_late_policy_counts_whenever_it_was_set(root: Path, policy: 
         assert did(root) == {"ada": "up to date", "bob": "up to date"}
     assert scores(root) == in_gradebook(root) == {"ada": score, "bob": 50}
     assert f"ada,,,ada,,{score}\n" in text(root)
-    with gradebook(root) as book:
-        book.grant_extension(A, "ada", hours=2)
+    extend(open_course(root)[0], A, ["ada"], timedelta(hours=2))
     found = run(root)
     assert (found["ada"].standing.late_s, found["ada"].standing.score) == (0, 50)
+
+
+def test_an_extension_moves_one_persons_date(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Given before anything was handed in, which then counts as not handed in, and taken back."""
+    at = ("--course", str(root))
+    (root / "roster.csv").write_text("id\nada\n", encoding="utf-8")
+    assert ladder(monkeypatch, "extend", A, "ada", "--days", "1", *at) == 2
+    assert "has no due date" in capfd.readouterr().err
+    due(root, "2025-03-01 12:00:00 UTC")
+    set_policy(root, "c.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    assert ladder(monkeypatch, "extend", A, "ada", "--until", "2025-03-02 12:00 UTC", *at) == 0
+    assert "2025-03-02 12:00 UTC 1 d 0 h" in capfd.readouterr().out
+    assert [item.state for item in standings(*open_course(root), A)] == ["not submitted"]
+    for student in ("ada", "bob"):
+        hand_in(root, student, judged_course.LOST, at="2025-03-02 11:00:00 UTC")
+    run(root)
+    for student in ("ada", "bob"):
+        hand_in(root, student, "02_shared_tile", at="2025-03-02 11:00:00 UTC")
+    run(root)
+    assert scores(root) == {"ada": 50, "bob": 0}
+    assert ladder(monkeypatch, "extend", A, "ada", "--none", *at) == 0
+    run(root)
+    assert scores(root) == {"ada": 0, "bob": 0}
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["ada"], "how much time is not said"),
+        (["ada", "--days", "1", "--none"], "how much time is not said"),
+        (["ada", "--until", "soon"], "`soon` is no time"),
+        (["ada", "--until", "2025-02-28 12:00 UTC"], "not after the due date, 2025-03-01 12:00 UTC"),
+        (["ada", "adda", "--days", "1"], "there is no student `adda`, did you mean `ada`"),
+    ],
+)
+def test_an_extension_that_cannot_be_given_changes_nothing(
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    words: list[str],
+    says: str,
+) -> None:
+    due(root, "2025-03-01 12:00:00 UTC")
+    (root / "roster.csv").write_text("id\nada\n", encoding="utf-8")
+    before = (root / "gradebook.db").read_bytes()
+    assert ladder(monkeypatch, "extend", A, *words, "--course", str(root)) == 2
+    assert says in capfd.readouterr().err
+    assert (root / "gradebook.db").read_bytes() == before
 
 
 # ---- killed ------------------------------------------------------------------------------------------------
@@ -759,6 +811,71 @@ def test_of_two_tries_that_nothing_orders_none_is_marked(root: Path) -> None:
     marked = (root / "autograded/ada/transpose/transpose.ipynb").read_text(encoding="utf-8")
     assert "each hold another kernel for transpose" in marked
     assert in_gradebook(root) == {"ada": 0}
+
+
+def of_moodle(path: str) -> int | None:
+    """The participant, as Moodle 4 reads a path: mod/assign/feedback/file/importziplib.php."""
+    parts = path.split("/")
+    while parts:
+        info = parts.pop(0).split("_", 4)
+        if len(info) >= 4 and info[1].isdecimal() and info[2:4] == ["assignsubmission", "file"]:
+            return int(info[1])
+    return None
+
+
+def of_canvas(path: str) -> tuple[int, int] | None:
+    """The user and the file handed in, as Canvas reads a name: Assignment#infer_comment_context_from_filename."""
+    numbers = [int(part) for part in Path(path).name.split("_") if part.isdecimal()]
+    return (numbers[0], numbers[1]) if len(numbers) > 1 else None
+
+
+@pytest.mark.parametrize(
+    ("platform", "names", "found"),
+    [
+        (
+            "moodle",
+            ["Ada 7_1201_assignsubmission_file/x.cu", "B_1202_assignsubmission_file_/x.cu"],
+            {1201, 1202},
+        ),
+        ("canvas", ["lovelaceada_LATE_88_901_x.cu", "bob_89_902_x.cu"], {(88, 901), (89, 902)}),
+    ],
+)
+def test_feedback_goes_back_as_the_platform_takes_it(
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    platform: str,
+    names: list[str],
+    found: set[object],
+) -> None:
+    (root / "roster.csv").write_text(
+        "id,first_name,moodle_id,canvas_id\nada,Ada_7,1201,88\nzoe,,9,9\n", encoding="utf-8"
+    )
+    source = a_zip(tmp_path / "in.zip", dict.fromkeys(names, b"// 02_shared_tile"))
+    target, at = tmp_path / "feedback.zip", ("--course", str(root))
+    assert ladder(monkeypatch, "collect", A, str(source), *at) == 0
+    assert ladder(monkeypatch, "autograde", A, *at) == 0
+    hand_in(root, "zoe", judged_course.LOST)
+    assert ladder(monkeypatch, "feedback", A, "--to", platform, "--zip", str(target), *at) == 1
+    with zipfile.ZipFile(target) as packed:
+        read = {"moodle": of_moodle, "canvas": of_canvas}[platform]
+        assert {read(name) for name in packed.namelist()} == found
+        assert all(b"50 of 100" in packed.read(name) for name in packed.namelist())
+
+
+def test_feedback_that_no_platform_could_place_is_named(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (root / "roster.csv").write_text("id,canvas_id,group\nada,88,a\nbob,89,a\n", encoding="utf-8")
+    source = a_zip(tmp_path / "in.zip", {"lovelaceada_88_901_x.cu": b"// 02_shared_tile"})
+    ladder(monkeypatch, "collect", A, str(source), "--course", str(root))
+    run(root)
+    for platform in ("canvas", "moodle"):
+        words = ("--to", platform, "--zip", str(tmp_path / "out.zip"), "--course", str(root))
+        assert ladder(monkeypatch, "feedback", A, *words) == 1
+    said = " ".join(capfd.readouterr().out.split())
+    assert "bob another of the group handed it in" in said
+    assert "ada its participant's number is not known: give it as moodle_id" in said
 
 
 # ---- the commands ------------------------------------------------------------------------------------------
