@@ -25,6 +25,7 @@ from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
 from grader.course.restore import Original, Unclear, cells_of, read, restored, shown
+from grader.emulator.runtime.build import prepare
 from grader.errors import WarpladderError
 from grader.lab import show
 from grader.results import Grade
@@ -113,6 +114,7 @@ class RunNotebook(Execute):
         self, nb: NotebookNode, resources: Resources, km: Any = None
     ) -> tuple[NotebookNode, Resources]:
         """Run the cells in an empty folder."""
+        prepare()  # before a cell's clock runs
         self._ends = time.monotonic() + self.total_seconds
         reason = "the notebook was stopped before"
         with tempfile.TemporaryDirectory(prefix="warpladder-run-") as folder:

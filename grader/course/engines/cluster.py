@@ -25,6 +25,7 @@ from grader.course.engines.engine import Engine
 from grader.course.engines.process import PREFIX, Process
 from grader.course.orders import Answer, Order, as_answer, as_order, on_gpu
 from grader.emulator.machine.cores import usable
+from grader.emulator.runtime.build import prepare
 from grader.errors import WarpladderError
 from grader.judge.timing.nvml import gpu_count
 
@@ -71,6 +72,7 @@ class Local:
         """See `Engine`."""
         if not orders:
             return
+        prepare()  # once, and here, where a terminal shows how far it is
         gpus = visible_gpus() if on_gpu(orders) else []
         if self._client is None:
             # A worker that is killed leaves its folder: it lies in one that is removed at the end.

@@ -17,6 +17,7 @@ import msgspec
 
 import grader
 from grader.course.orders import Answer, Order, as_answer
+from grader.emulator.runtime.build import prepare
 from grader.sandbox.start import end, how_it_ended, lasting
 
 COMMAND = ("-m", "grader.course.worker")
@@ -40,7 +41,9 @@ class Process:
         self._running: _Running | None = None
 
     def ask(self, order: Order, seconds: float) -> Answer:
-        """The answer to an order; a complaint where there is none within `seconds`, or the process dies."""
+        """The answer to an order; a complaint where there is none within `seconds`, or the process dies. The emulator's
+        runtime is there before the clock runs."""
+        prepare()
         running = self._running = self._running or _Running(self._command, self._folder)
         try:
             return as_answer(running.ask(msgspec.json.encode(order) + b"\n", seconds))

@@ -12,6 +12,7 @@ import msgspec
 from grader.course.engines.process import Process
 from grader.course.orders import Answer, Order, on_gpu
 from grader.emulator.machine.cores import usable
+from grader.emulator.runtime.build import prepare
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Threads:
         jobs = 1 if on_gpu(orders) else min(self.jobs, len(orders))
         if not jobs:
             return
+        prepare()  # once, and here, where a terminal shows how far it is
         processes = [Process() for _ in range(jobs)]
         free: SimpleQueue[Process] = SimpleQueue()
         for process in processes:

@@ -42,6 +42,7 @@ from grader.emulator.cudart.lines import Lines
 from grader.emulator.cudart.source import Source
 from grader.emulator.cudart.toolchain import Program, compile_program, toolkit
 from grader.emulator.machine.records import Finding, LaunchRecord
+from grader.emulator.runtime.build import prepare
 
 MOST_PRINTED = 64 << 20
 """Bytes of a file that a program prints to, or that its process writes otherwise."""
@@ -85,6 +86,7 @@ class CompiledProgram:
     ) -> Outcome:
         """Run it. `output` takes what it prints, on both of its streams, up to `MOST_PRINTED` bytes; without it they
         are this process's. After `limit_s` seconds it is ended."""
+        prepare()  # before the clock runs
         listener = _Listener(self._program, self._source)
         reading, writing = os.pipe()
         command = [

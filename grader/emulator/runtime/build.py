@@ -1,7 +1,9 @@
 """Compiles the runtime with Numba, once, and keeps it as an object file that needs no Numba to load.
 
-`load()` gives the address of every function. Compiling takes half a minute, loading a few milliseconds;
-the object is made anew when the sources, the compilers or the processor change.
+`load()` gives the address of every function. Compiling takes most of a minute of one core, loading a few milliseconds;
+the object is made anew when the sources, the compilers or the processor change. Whoever starts a process against a
+clock calls `prepare()` before: on a busy machine a minute of a core may be a quarter of an hour. A process that is
+killed meanwhile leaves no part of an object, and a lock that is gone with it.
 """
 
 from __future__ import annotations
@@ -9,7 +11,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import os
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,7 +22,7 @@ import llvmlite.binding as llvm
 
 from grader.areas import RUNTIME, fingerprint
 from grader.emulator import target
-from grader.emulator.cache import cache_folder, keep, kept, locked
+from grader.emulator.cache import cache_folder, keep, kept, locked, made_folder
 from grader.emulator.target import PREFIX
 
 
@@ -136,15 +140,42 @@ def _entry() -> Path:
 @functools.cache
 def load() -> Runtime:
     """The runtime, from the cache or compiled now; of several processes that find it missing, one compiles it."""
+    return Runtime(_code(), NAMES)
+
+
+@functools.cache
+def prepare() -> None:
+    """Have the runtime in the cache, so that `load` in a process that starts after this does not compile it.
+
+    Nothing is done where the cache cannot be written: what is compiled here would help nobody else.
+    """
+    folder = made_folder()
+    if folder is not None and os.access(folder, os.W_OK):
+        _code()
+
+
+def _code() -> bytes:
+    """The object file, from the cache or compiled now."""
     entry = _entry()
     code = kept(entry)
     if code is None:
+        _tell("The emulator's runtime is compiled, once for this version: most of a minute on a free core.")
         with locked(entry.with_suffix(".lock")):
             code = kept(entry)
             if code is None:
                 code = compile_runtime()
                 keep(entry, code)
-    return Runtime(code, NAMES)
+    return code
+
+
+def _tell(line: str) -> None:
+    """Say what takes so long, where a terminal shows it."""
+    if sys.stderr.isatty():
+        print(line, file=sys.stderr, flush=True)
+
+
+_TOLD = 4
+"""How often it is said how far compiling is."""
 
 
 def compile_runtime() -> bytes:
@@ -152,13 +183,16 @@ def compile_runtime() -> bytes:
     module: Any = None
     for name in NAMES:  # those that others call are not there while these are compiled
         llvm.add_symbol(PREFIX + name, 1)
-    for name, function, arguments in _functions():
+    functions = _functions()
+    for done, (name, function, arguments) in enumerate(functions, 1):
         text = _llvm_of(name, function, arguments)
         part = llvm.parse_assembly(text)
         if module is None:
             module = part
         else:
             module.link_in(part)
+        if done * _TOLD // len(functions) > (done - 1) * _TOLD // len(functions):
+            _tell(f"  {done} of {len(functions)} functions")
     return target.object_code(module)
 
 

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from grader.emulator.cache import cache_folder, made_folder
+from grader.emulator.runtime.build import prepare
 from grader.emulator.streams.commands import Entry
 from grader.judge.child.protocol import (
     Answer,
@@ -52,6 +53,7 @@ class Role:
     module: str
     box: Box
     title: str  # in messages
+    emulates: bool = False  # it may load the emulator's runtime
 
 
 def launching(device: str) -> Role:
@@ -59,7 +61,7 @@ def launching(device: str) -> Role:
     gpu = device != "emulator"
     folders = [made_folder(), tempfile.gettempdir() if gpu else None]
     box = Box(writes=tuple(str(folder) for folder in folders if folder), gpu=gpu, open_files=4096)
-    return Role("grader.judge.child.server", box, "the process that launched the kernel")
+    return Role("grader.judge.child.server", box, "the process that launched the kernel", device != "pycuda")
 
 
 RECORDING = Role(
@@ -70,8 +72,8 @@ RECORDING = Role(
 """A child in which a stranger's Python runs: it reads the packages that it imports, and writes nothing."""
 
 _TO_START_S = 600.0
-"""How long a child may take to say hello. No kernel runs yet; the first on a machine compiles the emulator's runtime,
-which is half a minute on two free cores and many times that on busy ones."""
+"""How long a child may take to say hello. No kernel runs yet, and nothing is compiled, but where the cache can keep
+nothing: then each child compiles the emulator's runtime for itself."""
 
 _TO_END_S = 2.0
 """How long a child that has closed its pipe may take to end."""
@@ -104,9 +106,10 @@ class _Clock:
 class ChildProcess:
     """One child process and the memory file shared with it.
 
-    Starting does not wait: the child imports and finds its device while the parent does other things, and
-    `hello` waits for it. `ask` sends a batch of operations. A worker whose child has ended cannot be used
-    again. What the child says is data: a message that is late, too long or none ends it.
+    Starting does not wait, but for the emulator's runtime where a machine has none yet: the child imports and finds
+    its device while the parent does other things, and `hello` waits for it. `ask` sends a batch of operations. A worker
+    whose child has ended cannot be used again. What the child says is data: a message that is late, too long or none
+    ends it.
     """
 
     def __init__(
@@ -117,6 +120,9 @@ class ChildProcess:
         role: Role | None = None,
         cores: int | None = None,
     ) -> None:
+        self._role = role = role or launching(device)
+        if role.emulates:
+            prepare()  # before the child's clock runs
         self._memory = os.memfd_create("ladder-judge")
         self._map: mmap.mmap | None = None
         self._capacity = 0
@@ -128,7 +134,6 @@ class ChildProcess:
         for descriptor in (self._requests, self._replies):
             os.set_blocking(descriptor, False)
         descriptors = (child_requests, child_replies, self._memory, *([] if cores is None else [cores]))
-        self._role = role = role or launching(device)
         self._process = start(
             role.box,
             role.module,

@@ -80,7 +80,7 @@ def main(arguments: list[str]) -> None:
 def launching(device: cuda.Cuda, memory: int) -> Executor:
     """What launches on a device, ready to."""
     if device.kind == "emulator":
-        build.load()  # compiled now, if ever: no kernel's clock runs yet
+        build.load()  # now: no kernel's clock runs yet
     return Executor(device, Memory(memory))
 
 
