@@ -105,16 +105,35 @@ def no_room(file: Path, error: OSError) -> WarpladderError:
 def _restoring(course: CourseDirectory, file: Path) -> str:
     """How to have a gradebook again. What SQLite keeps beside a damaged one must not be applied to another."""
     journal = file.with_name(f"{file.name}-journal")
-    names = [file, *([journal] if journal.exists() else [])]
+    names = [name for name in (file, journal) if name.exists()]
     moves = [f"mv {shlex.quote(str(name))} {shlex.quote(f'{name}.damaged')}" for name in names]
-    copies = _copies(course)
-    if not copies:
+    copy = _latest(course)
+    if copy is None:
         return (
             f"{' && '.join(moves)}; then `nbgrader generate_assignment` for each assignment, and autograde: marks are "
             "kept, points and comments of your own have to be given again"
         )
-    copy = f"cp {shlex.quote(str(copies[-1]))} {shlex.quote(str(file))}"
-    return f"take the latest copy, then autograde again: {' && '.join([*moves, copy])}"
+    back = f"cp {shlex.quote(str(copy))} {shlex.quote(str(file))}"
+    return f"take the latest copy, then autograde again: {' && '.join([*moves, back])}"
+
+
+def _latest(course: CourseDirectory) -> Path | None:
+    """The newest copy that knows an assignment; those that cannot be read know none."""
+    for copy in reversed(_copies(course)):
+        with (
+            contextlib.suppress(sqlite3.Error),
+            contextlib.closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as database,
+        ):
+            if _assignments(database):
+                return copy
+    return None
+
+
+def _assignments(database: sqlite3.Connection) -> int:
+    """How many a gradebook knows. Raises sqlite3.Error."""
+    if database.execute("SELECT 1 FROM sqlite_master WHERE name = 'assignment'").fetchone() is None:
+        return 0  # an empty file is a database without a table
+    return int(database.execute("SELECT COUNT(*) FROM assignment").fetchone()[0])
 
 
 def _file(course: CourseDirectory) -> Path | None:
@@ -129,20 +148,30 @@ def _copies(course: CourseDirectory) -> list[Path]:
 
 
 def _look_through(course: CourseDirectory) -> None:
-    """Raise WarpladderError where there is no file, and for one that is no database or a damaged one."""
+    """Raise WarpladderError where there is no file, for one that is no database or a damaged one, and for one that
+    knows no assignment where a copy of it does."""
     file = _file(course)
     if file is None:
         return
+    known, lacks = 0, "is not there"
+    if file.is_file():
+        lacks = "knows no assignment"
+        try:
+            with contextlib.closing(sqlite3.connect(file)) as database:
+                found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
+                if found != "ok":
+                    raise sqlite3.DatabaseError(found)
+                known = _assignments(database)
+        except sqlite3.Error as error:
+            raise complaint(course, error) from None
+    if not known and _latest(course) is not None:
+        remedy = f"{_restoring(course, file)}; to begin anew instead, rename {BACKUPS}/"
+        raise WarpladderError(
+            f"the gradebook {lacks}, and a copy of it knows assignments", file=file, remedy=remedy
+        )
     if not file.is_file():
         remedy = "nbgrader generate_assignment ASSIGNMENT makes it"
         raise WarpladderError("there is no gradebook yet", file=file, remedy=remedy)
-    try:
-        with contextlib.closing(sqlite3.connect(file)) as database:
-            found = database.execute("PRAGMA quick_check(1)").fetchone()[0]
-        if found != "ok":
-            raise sqlite3.DatabaseError(found)
-    except sqlite3.Error as error:
-        raise complaint(course, error) from None
 
 
 def _copy(file: Path, target: Path) -> None:

@@ -578,6 +578,40 @@ def test_a_gradebook_that_is_not_there_is_not_made(root: Path) -> None:
     assert not (root / "gradebook.db").exists()
 
 
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def of_no_assignment(path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("DELETE FROM assignment")
+        database.commit()
+
+
+@pytest.mark.parametrize(
+    ("loses", "lacks"),
+    [
+        (Path.unlink, "is not there"),
+        (emptied, "knows no assignment"),
+        (of_no_assignment, "knows no assignment"),
+    ],
+)
+def test_the_latest_copy_that_holds_something_is_taken_back(
+    root: Path, loses: Callable[[Path], None], lacks: str
+) -> None:
+    course, _ = open_course(root)
+    held = database.copied(course)
+    assert held is not None
+    emptied(held.with_name("gradebook-9999.db"))
+    loses(root / "gradebook.db")
+    with pytest.raises(WarpladderError, match=f"the gradebook {lacks}, and a copy") as caught:
+        scores(root)
+    remedy = str(caught.value.remedy).partition(": ")[2].partition(";")[0]
+    assert subprocess.run(remedy, shell=True, check=False).returncode == 0
+    assert (root / "gradebook.db").read_bytes() == held.read_bytes()
+    assert scores(root) == {}
+
+
 def test_a_gradebook_that_others_write_to_is_said(root: Path) -> None:
     hand_in(root, "ada", "00_naive")
     with contextlib.closing(sqlite3.connect(root / "gradebook.db")) as other:
