@@ -40,6 +40,7 @@ class Order(msgspec.Struct, frozen=True):
     state: str = ""  # of the judge and of the topic, see `state`; "" asks for any
     # How it is marked, which is no part of the mark's key.
     threads: int | None = None  # of the emulator; null: as many as there are cores
+    jobs: int | None = None  # orders at work on the machine at a time; null: as many as it has cores
     unconfined: bool = False  # a stranger's Python may run where there are only limits for it
 
 

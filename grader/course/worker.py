@@ -23,6 +23,7 @@ import msgspec
 
 from grader.course.includes import foreign_include
 from grader.course.orders import Answer, Marked, Order, as_order, file_name, state
+from grader.emulator.machine.cores import usable
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import PUBLIC_SEED, CaseStore, hidden, public, secret
 from grader.judge.grade import refused
@@ -102,7 +103,8 @@ def mark(order: Order, topic: Topic, store: CaseStore) -> Marked:
         return no_case("error", str(error))
     # What is counted is data that nobody knows: that of the last case.
     drawn = secret(topic, secrets.randbelow(2**31))[0]
-    with DevicePool(order.device, order.arch, jobs=1, threads=order.threads) as pool:
+    pools = order.jobs or usable()
+    with DevicePool(order.device, order.arch, jobs=1, threads=order.threads, pools=pools) as pool:
         known = graded(pool, topic, parsed, file, (*public(topic), drawn), True, store=store)
         if known.verdict != "pass":
             return Marked(known)

@@ -112,8 +112,8 @@ def orders(count: int, device: str = "emulator") -> list[Order]:
 
 
 def seen(monkeypatch: pytest.MonkeyPatch, asked: list[Order], jobs: int) -> tuple[set[int | None], int]:
-    """The emulator's threads that orders are given, and how many are at work at a time."""
-    threads, under_way, most = set(), [0], [0]
+    """The emulator's threads that orders are given, and how many are at work at a time, as each is told."""
+    threads, told, under_way, most = set(), set(), [0], [0]
     lock = threading.Lock()
 
     def ask(order: Order, seconds: float) -> Answer:
@@ -121,6 +121,7 @@ def seen(monkeypatch: pytest.MonkeyPatch, asked: list[Order], jobs: int) -> tupl
             under_way[0] += 1
             most[0] = max(most[0], under_way[0])
             threads.add(order.threads)
+            told.add(order.jobs)
         time.sleep(0.05)
         with lock:
             under_way[0] -= 1
@@ -131,6 +132,7 @@ def seen(monkeypatch: pytest.MonkeyPatch, asked: list[Order], jobs: int) -> tupl
     assert {place: answer.complaint for place, answer in found.items()} == {
         place: order.source for place, order in enumerate(asked)
     }
+    assert told == {most[0]}
     return threads, most[0]
 
 

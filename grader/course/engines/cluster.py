@@ -80,8 +80,8 @@ class Local:
             folder = self._stack.enter_context(left)
             workers = [_worker(folder, gpu) for gpu in gpus] or [_worker(folder)] * self._jobs
             self._client = self._stack.enter_context(_cluster(workers))
-        threads = max(1, usable() // min(len(gpus) or self._jobs, len(orders)))
-        yield from _answers(self._client, orders, seconds, threads)
+        jobs = min(len(gpus) or self._jobs, len(orders))
+        yield from _answers(self._client, orders, seconds, max(1, usable() // jobs), jobs)
 
 
 class Remote:
@@ -134,7 +134,11 @@ def visible_gpus() -> list[str]:
 
 
 def _answers(
-    client: distributed.Client, orders: Sequence[Order], seconds: float, threads: int | None
+    client: distributed.Client,
+    orders: Sequence[Order],
+    seconds: float,
+    threads: int | None,
+    jobs: int | None = None,
 ) -> Iterator[tuple[int, Answer]]:
     """No more orders are given than workers have threads: all those of a worker that dies are suspected of its death.
     Raises WarpladderError where the scheduler is gone."""
@@ -146,7 +150,7 @@ def _answers(
     def give() -> None:
         room = max(1, sum(client.nthreads().values())) - len(places)
         for place, order in itertools.islice(left, room):
-            asked = msgspec.json.encode(msgspec.structs.replace(order, threads=threads))
+            asked = msgspec.json.encode(msgspec.structs.replace(order, threads=threads, jobs=jobs))
             future = client.submit(answer, asked, seconds, pure=False, retries=1, resources=resources)
             places[future] = place
             running.add(future)

@@ -36,7 +36,7 @@ class Threads:
         def one(order: Order) -> Answer:
             process = free.get()
             try:
-                return process.ask(msgspec.structs.replace(order, threads=threads), seconds)
+                return process.ask(msgspec.structs.replace(order, threads=threads, jobs=jobs), seconds)
             finally:
                 free.put(process)
 

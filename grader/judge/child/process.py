@@ -34,6 +34,7 @@ from grader.judge.child.protocol import (
     length_of,
 )
 from grader.sandbox.box import Box
+from grader.sandbox.memory import memory_bytes
 from grader.sandbox.start import end, how_it_ended, start, takes_more
 
 MOST_PRINTED = 1 << 16
@@ -43,7 +44,7 @@ _LOOK_S = 0.1
 """How often a child that works is looked at: whether it lives, and what memory it has."""
 
 _SHARE_OF_MEMORY = 0.75
-"""Of the machine's memory, what one child may have."""
+"""Of the memory that there is, what one child may have, or all those of a kind that may be at work at a time."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,10 @@ class ChildDied(Exception):
     """The child ended without an answer; the message says how, with the last lines it printed."""
 
 
+class ChildTooLarge(ChildDied):
+    """The child took more memory than it may have, and was ended."""
+
+
 class ChildUnusable(Exception):
     """The child found nothing to launch on; the message is the driver's."""
 
@@ -119,7 +124,9 @@ class ChildProcess:
         threads: int | None = None,
         role: Role | None = None,
         cores: int | None = None,
+        at_once: int = 1,
     ) -> None:
+        """`at_once`: how many children like this one, which share the memory, may be at work at a time."""
         self._role = role = role or launching(device)
         if role.emulates:
             prepare()  # before the child's clock runs
@@ -147,6 +154,7 @@ class ChildProcess:
         os.close(child_replies)
         self._hello: Hello | None = None
         self._closed = False
+        self._most = _most_memory() // at_once
 
     def hello(self) -> Hello:
         """What the child launches on. Raises ChildUnusable where that is nothing."""
@@ -220,9 +228,11 @@ class ChildProcess:
             if left <= 0:
                 self.close()
                 raise ChildTimeout(f"no answer within {clock.seconds:g} s")
-            if takes_more(self._process, most := _most_memory()):
+            if takes_more(self._process, self._most):
                 self.close()
-                raise ChildDied(f"{self._role.title} took more than {most / 2**30:.1f} GiB of memory")
+                raise ChildTooLarge(
+                    f"{self._role.title} took more than {self._most / 2**30:.1f} GiB of memory"
+                )
 
     def _receive(self, kind: type[Message], clock: _Clock) -> Message:
         """One whole message before the clock runs out."""
@@ -275,8 +285,8 @@ class ChildProcess:
 
 
 def _most_memory() -> int:
-    """Bytes that one child may have."""
-    return int(_SHARE_OF_MEMORY * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    """Bytes that one child may have where there is no other."""
+    return int(_SHARE_OF_MEMORY * memory_bytes())
 
 
 def _variables() -> dict[str, str]:

@@ -10,7 +10,6 @@ the data.
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -43,6 +42,7 @@ from grader.judge.correctness.verdict import (
     wrong_index,
 )
 from grader.results import CaseKind, Reproduce
+from grader.sandbox.memory import memory_bytes
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
 
@@ -188,11 +188,9 @@ def compute(topic: Topic, case: Case) -> CaseData:
     """
     problem = case.problem
     needed = COPIES * topic.reference.min_bytes(problem)
-    if needed > _memory():
+    if needed > memory_bytes():
         at = ", ".join(f"{name}={value}" for name, value in problem.items())
-        message = (
-            f"{at} needs some {needed / 2**30:,.0f} GiB of memory, this machine has {_memory() / 2**30:,.0f}"
-        )
+        message = f"{at} needs some {needed / 2**30:,.0f} GiB of memory, this machine has {memory_bytes() / 2**30:,.0f}"
         raise WarpladderError(message, remedy="choose smaller sizes with --set")
     inputs = _inputs(topic, case)
     for array in inputs.values():
@@ -279,11 +277,6 @@ def yardstick_error(topic: Topic, case: Case, data: CaseData) -> float | None:
         if name in outputs and limit is not None
     ]
     return max((error for error in errors if error is not None), default=None)
-
-
-def _memory() -> int:
-    """Bytes of this machine's memory."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 class CaseStore:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from grader.emulator.machine.cores import usable
 from grader.judge.correctness.cases import COPIES
+from grader.sandbox.memory import memory_bytes
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
 
@@ -33,6 +33,7 @@ def _free() -> int:
     """Bytes of memory that are there without swapping."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+        free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return memory_bytes()
+    return min(free, memory_bytes())

@@ -34,12 +34,19 @@ class DevicePool:
     """One GPU runner, where there is a GPU, and `jobs` emulators of the same architecture.
 
     Emulators share the machine's cores, or `threads` of them: a launch runs on those that no other has, and on one
-    in any case. Where the emulator is used for sure, nothing waits for a child until it is needed.
+    in any case. `pools`: how many pools like this one are at work on this machine; `at_once` is how many submissions
+    that makes. Where the emulator is used for sure, nothing waits for a child until it is needed.
     """
 
     def __init__(
-        self, device: str = "auto", arch: str | None = None, jobs: int = 2, threads: int | None = None
+        self,
+        device: str = "auto",
+        arch: str | None = None,
+        jobs: int = 2,
+        threads: int | None = None,
+        pools: int = 1,
     ) -> None:
+        self.at_once = jobs * pools
         self.gpu = None if _emulator_for_sure(device, arch) else _gpu(device, arch)
         self.arch = arch or compiler.DEFAULT_ARCH if self.gpu is None else self.gpu.hello().arch
         if arch is not None:

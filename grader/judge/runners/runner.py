@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,18 +9,19 @@ from typing import Any, Protocol
 import numpy as np
 
 from grader.emulator.streams.commands import Entry
-from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, Role
+from grader.judge.child.process import ChildDied, ChildProcess, ChildTimeout, ChildTooLarge, Role
 from grader.judge.child.protocol import DeviceKind, Hello, Load, Operation, Reload, Reply
 from grader.judge.correctness.guards import GUARD_BYTES
 from grader.judge.correctness.verdict import of_clock, of_death, of_delay, of_end, of_failure
 from grader.judge.refused import Refused
+from grader.sandbox.memory import memory_bytes
 from grader.workbook import units
 
 Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 PAGE = 4096
 
-MOST_BYTES = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+MOST_BYTES = memory_bytes() // 4
 """Of a case's arrays together: the memory file and the device hold each once."""
 
 
@@ -61,8 +61,10 @@ class Runner:
         threads: int | None = None,
         role: Role | None = None,
         cores: int | None = None,
+        at_once: int = 1,
     ) -> None:
-        self._start = (device, arch, threads, role, cores)
+        self._start = (device, arch, threads, role, cores, at_once)
+        self._crowded = at_once > 1
         self._foreign = role is not None and role.box.foreign
         """What runs in the child is a stranger's own: its end, and its delay, are that code's."""
         self._worker = ChildProcess(*self._start)
@@ -106,7 +108,9 @@ class Runner:
             raise (of_clock if own else of_delay)(timeout_s) from None
         except ChildDied as error:
             self.restart()
-            raise (of_end if self._foreign else of_death)(str(error)) from None
+            # Alone it might have had room: what is told of it must not hang on how many are judged at a time.
+            own = self._foreign and not (self._crowded and isinstance(error, ChildTooLarge))
+            raise (of_end if own else of_death)(str(error)) from None
 
     def do(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
         """Have a batch done whole. Raises Refused where an operation fails, too."""

@@ -54,7 +54,7 @@ def check_all(current: ScheduleSubmission, job: ScheduleJob, problems: Iterable[
 
     The child in which the learner's code runs does nothing else, and ends with it.
     """
-    runner = Runner("emulator", job.pool.arch, threads=1, role=RECORDING)
+    runner = Runner("emulator", job.pool.arch, threads=1, role=RECORDING, at_once=job.pool.at_once)
     try:
         for problem in problems:
             if tuple(problem.items()) not in current.checked:

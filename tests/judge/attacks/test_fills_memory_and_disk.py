@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
-from attacking import attack, each_protection
+from attacking import attack, each_protection, order
 
 from grader.emulator.streams.commands import MOST_CALLS
 from grader.judge.child import process
-from grader.judge.child.process import ChildDied
+from grader.judge.child.process import RECORDING, ChildDied
+from grader.judge.refused import Lost
+from grader.judge.runners.runner import Runner
 
 
 @each_protection
@@ -24,6 +27,19 @@ def test_memory_ends_the_child_alone(protection: str, monkeypatch: pytest.Monkey
     """
     with pytest.raises(ChildDied, match="GiB of memory"):
         attack(body, protection, monkeypatch)
+
+
+def test_those_that_run_at_a_time_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would have had room alone is tried again alone, and is no verdict."""
+    monkeypatch.setattr(process, "_most_memory", lambda: 2400 << 20)
+    takes = order("""
+    import time
+    kept = bytearray(os.urandom(1 << 20)) * 800
+    time.sleep(1)
+    """)
+    for at_once, outcome in ((1, nullcontext()), (4, pytest.raises(Lost, match=r"0\.6 GiB of memory"))):
+        with closing(Runner("emulator", threads=1, role=RECORDING, at_once=at_once)) as runner, outcome:
+            runner.ask([takes], 60.0)
 
 
 @each_protection
