@@ -21,6 +21,7 @@ from grader.course.gradebook.sheet import (
     same_most,
     shown,
     write,
+    write_own,
 )
 from grader.errors import WarpladderError
 
@@ -40,7 +41,7 @@ def table(name: str, marks: Sequence[Mark], most: float) -> Filled:
         person = mark.person
         names = ", ".join(filter(None, [person.last_name, person.first_name])) or person.id
         rows.append([names, person.about.get("canvas_id", ""), "", person.id, "", shown(mark.score)])
-    return Filled(write(rows), [], [])
+    return Filled(write_own(rows), [], [])
 
 
 def fill(path: Path, name: str, marks: Sequence[Mark], most: float) -> Filled:

@@ -16,6 +16,7 @@ from grader.course.gradebook.sheet import (
     same_most,
     shown,
     write,
+    write_own,
 )
 
 _WHO, _GRADE, _MOST = "Identifier", "Grade", "Maximum Grade"
@@ -29,7 +30,7 @@ def table(name: str, marks: Sequence[Mark]) -> Filled:
         person = mark.person
         email = person.email or (person.id if "@" in person.id else "")
         rows.append([person.first_name, person.last_name, person.id, email, shown(mark.score)])
-    return Filled(write(rows), [], [])
+    return Filled(write_own(rows), [], [])
 
 
 def fill(path: Path, marks: Sequence[Mark], most: float) -> Filled:

@@ -87,8 +87,32 @@ def read(path: Path) -> Sheet:
 def write(rows: Sequence[Sequence[str]], delimiter: str = ",", mark: str = "") -> str:
     """A table as text."""
     text = io.StringIO(newline="")
-    csv.writer(text, delimiter=delimiter, lineterminator="\n").writerows(rows)
-    return mark + text.getvalue()
+    writer = csv.writer(text, delimiter=delimiter)  # ends rows with CR and LF: else a CR in a cell is not quoted
+    lines = []
+    for row in rows:
+        writer.writerow(row)
+        lines.append(text.getvalue().removesuffix("\r\n") + "\n")
+        text.seek(0)
+        text.truncate()
+    return mark + "".join(lines)
+
+
+_FORMULAS = tuple("=+-@\t\r\n＝＋－＠")
+
+
+def write_own(rows: Sequence[Sequence[str]]) -> str:
+    """A table of our own as text. What a spreadsheet would take for a formula, such as a name =cmd|…, is preceded by an
+    apostrophe, which makes it text; numbers stay numbers.
+
+    Which characters begin a formula, and the apostrophe, are OWASP's: https://owasp.org/www-community/attacks/CSV_Injection.
+    """
+    return write([[_text(cell) for cell in row] for row in rows])
+
+
+def _text(cell: str) -> str:
+    """A cell that is a number, or text to a spreadsheet."""
+    begins = cell.lstrip(" ").startswith(_FORMULAS)
+    return f"'{cell}" if begins and number(cell) is None else cell
 
 
 def matched(sheet: Sheet, rows: Mapping[int, Sequence[Key]], marks: Sequence[Mark]) -> dict[int, Mark]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import judged_course
@@ -15,7 +17,7 @@ from grader.course.collecting.collect import collect
 from grader.course.gradebook import canvas, moodle
 from grader.course.gradebook.autograde import autograde
 from grader.course.gradebook.export import export
-from grader.course.gradebook.sheet import Filled, Mark
+from grader.course.gradebook.sheet import Filled, Mark, write_own
 from grader.course.roster import student
 from grader.errors import WarpladderError
 
@@ -74,6 +76,25 @@ def test_canvas_has_its_own_students_and_the_assignments_column_alone(tmp_path: 
     )
     assert found.absent == ["Young, Cy", "Excused, Eve", "Student, Test"]
     assert unplaced(found) == ["cy"]
+
+
+@pytest.mark.parametrize("begins", ["=", "+", "-", "@", "\t", "\r", "＝", "  ="])
+def test_what_begins_like_a_formula_is_text_and_numbers_are_numbers(begins: str) -> None:
+    text = write_own([[f"{begins}cmd|' /C calc'!A0", "-1", "87.5", "Ada = \rBob"]])
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [
+        [f"'{begins}cmd|' /C calc'!A0", "-1", "87.5", "Ada = \rBob"]
+    ]
+
+
+def test_names_are_no_formulas_in_our_own_tables() -> None:
+    marks = [Mark(student("=id", first_name="=first", last_name="=last"), 87.5, 0.0, "")]
+    assert canvas.table("a", marks, 100.0).text.splitlines()[-1] == "\"'=last, =first\",,,'=id,,87.5"
+    assert moodle.table("a", marks).text.splitlines()[-1] == "'=first,'=last,'=id,,87.5"
+
+
+def test_a_platforms_own_names_stay_as_they_are(tmp_path: Path) -> None:
+    theirs = CANVAS.replace("O'Hara, Bob", "=1+1")
+    assert "\n=1+1,89," in canvas.fill(template(tmp_path, theirs), "transpose", MARKS, 100.0).text
 
 
 def test_canvas_in_another_country(tmp_path: Path) -> None:
