@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -16,6 +15,7 @@ from grader.emulator.nvrtc.compilation import PINNED
 from grader.errors import WarpladderError
 from grader.findings import compiling
 from grader.judge.runners.pool import check_arch
+from grader.sandbox.scratch import Scratch
 
 
 def run(
@@ -56,8 +56,8 @@ def _gpu_problem() -> WarpladderError | None:
 
 
 def _run_native(source: Path, arguments: Sequence[str], options: Sequence[str]) -> Outcome:
-    with tempfile.TemporaryDirectory(prefix="ladder-run-") as folder:
-        program = Path(folder, source.stem)
+    with Scratch() as folder:
+        program = folder / source.stem
         toolchain.compile_native(source, program, options)
         status = subprocess.run([str(program), *arguments], check=False).returncode
         return Outcome(status=128 - status if status < 0 else status, emulated=False)

@@ -6,7 +6,6 @@ comes last before the marks are saved, and sets the outputs of our graded cells,
 
 from __future__ import annotations
 
-import tempfile
 import time
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -31,6 +30,7 @@ from grader.lab import show
 from grader.results import Grade
 from grader.sandbox.confine import hide
 from grader.sandbox.means import means
+from grader.sandbox.scratch import Scratch
 from grader.workbook import topics
 from grader.workbook.topic import Topic
 
@@ -117,8 +117,8 @@ class RunNotebook(Execute):
         prepare()  # before a cell's clock runs
         self._ends = time.monotonic() + self.total_seconds
         reason = "the notebook was stopped before"
-        with tempfile.TemporaryDirectory(prefix="warpladder-run-") as folder:
-            where = {**resources, "metadata": {**resources.get("metadata", {}), "path": folder}}
+        with Scratch() as folder:
+            where = {**resources, "metadata": {**resources.get("metadata", {}), "path": str(folder)}}
             try:
                 super().preprocess(nb, where, km)
             except Exception as error:  # a process that died, a cell that cannot be interrupted

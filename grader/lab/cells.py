@@ -5,13 +5,12 @@ from __future__ import annotations
 import atexit
 import functools
 import re
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.errors import WarpladderError
+from grader.sandbox.scratch import Scratch
 from grader.workbook import topics
 from grader.workbook.content import content_root
 from grader.workbook.expressions import nearest
@@ -135,6 +134,6 @@ def lines_of(file: str) -> list[str]:
 @functools.cache
 def session_folder() -> Path:
     """Where the cells of this session lie as files, until it ends."""
-    folder = tempfile.mkdtemp(prefix="warpladder-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+    folder = Scratch()
+    atexit.register(folder.close)
+    return folder.path

@@ -10,7 +10,6 @@ import itertools
 import logging
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,12 +21,13 @@ import msgspec
 from distributed.security import Security
 
 from grader.course.engines.engine import Engine
-from grader.course.engines.process import PREFIX, Process
+from grader.course.engines.process import Process
 from grader.course.orders import Answer, Order, as_answer, as_order, on_gpu
 from grader.emulator.machine.cores import usable
 from grader.emulator.runtime.build import prepare
 from grader.errors import WarpladderError
 from grader.judge.timing.nvml import gpu_count
+from grader.sandbox.scratch import Scratch
 
 GPU = {"GPU": 1}
 """What an order asks of a worker where the course's device is a GPU."""
@@ -76,8 +76,7 @@ class Local:
         gpus = visible_gpus() if on_gpu(orders) else []
         if self._client is None:
             # A worker that is killed leaves its folder: it lies in one that is removed at the end.
-            left = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-            folder = self._stack.enter_context(left)
+            folder = str(self._stack.enter_context(Scratch()))
             workers = [_worker(folder, gpu) for gpu in gpus] or [_worker(folder)] * self._jobs
             self._client = self._stack.enter_context(_cluster(workers))
         jobs = min(len(gpus) or self._jobs, len(orders))

@@ -18,10 +18,10 @@ import msgspec
 import grader
 from grader.course.orders import Answer, Order, as_answer
 from grader.emulator.runtime.build import prepare
+from grader.sandbox.scratch import Scratch
 from grader.sandbox.start import end, how_it_ended, lasting
 
 COMMAND = ("-m", "grader.course.worker")
-PREFIX = "warpladder-mark-"
 _PART = 1 << 16
 
 _TO_END_S = 2.0
@@ -74,7 +74,7 @@ class _Running:
     """A marking process that was started."""
 
     def __init__(self, command: Sequence[str], folder: str | None) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix=PREFIX, dir=folder)
+        self._folder = Scratch(None if folder is None else Path(folder))
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
         self._process = lasting(
             lambda: subprocess.Popen(
@@ -82,7 +82,7 @@ class _Running:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._errors,
-                cwd=self._folder.name,
+                cwd=self._folder.path,
                 env=_variables(),
                 start_new_session=True,
             )
@@ -123,7 +123,7 @@ class _Running:
             with suppress(BrokenPipeError):  # of what it was never told
                 if stream is not None:
                     stream.close()
-        self._folder.cleanup()
+        self._folder.close()
 
 
 def _variables() -> dict[str, str]:

@@ -87,7 +87,9 @@ def read(path: Path) -> Sheet:
 def write(rows: Sequence[Sequence[str]], delimiter: str = ",", mark: str = "") -> str:
     """A table as text."""
     text = io.StringIO(newline="")
-    writer = csv.writer(text, delimiter=delimiter)  # ends rows with CR and LF: else a CR in a cell is not quoted
+    writer = csv.writer(
+        text, delimiter=delimiter
+    )  # ends rows with CR and LF: else a CR in a cell is not quoted
     lines = []
     for row in rows:
         writer.writerow(row)

@@ -7,7 +7,6 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -43,6 +42,7 @@ from grader.emulator.cudart.source import Source
 from grader.emulator.cudart.toolchain import Program, compile_program, toolkit
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.runtime.build import prepare
+from grader.sandbox.scratch import Scratch
 
 MOST_PRINTED = 64 << 20
 """Bytes of a file that a program prints to, or that its process writes otherwise."""
@@ -62,8 +62,8 @@ def run(source: Path, arguments: Sequence[str], arch: str, options: Sequence[str
 @contextmanager
 def compiled(source: Path, arch: str, options: Sequence[str] = ()) -> Iterator[CompiledProgram]:
     """A program to be run as often as wanted. Raises as `run` does."""
-    with tempfile.TemporaryDirectory(prefix="ladder-run-") as name:
-        folder = Path(name).resolve()
+    with Scratch() as made:
+        folder = made.resolve()
         program = compile_program(source, folder, arch, options)
         (folder / child.PTX).write_text(program.ptx)
         yield CompiledProgram(program, source, arch, folder)

@@ -9,7 +9,6 @@ how the judge refuses what is not cured. The judge is the emulator's: a GPU find
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +25,7 @@ from grader.judge.programs.judging import judge
 from grader.judge.programs.printing import Expected, judge_output
 from grader.judge.runners.pool import Progress, silent
 from grader.results import Grade
+from grader.sandbox.scratch import Scratch
 from grader.workbook import programs, topics
 from grader.workbook.strict_toml import Table
 
@@ -246,8 +246,8 @@ def prove(drill: Review) -> Iterator[WarpladderError]:
 
 def judged(drill: Review, text: str) -> Grade:
     """What the judge says of a text."""
-    with tempfile.TemporaryDirectory(prefix="ladder-review-") as folder:
-        file = Path(folder, f"{drill.name}{drill.source.suffix}")
+    with Scratch() as folder:
+        file = folder / f"{drill.name}{drill.source.suffix}"
         file.write_text(text, encoding="utf-8")
         return drill.judge(file)
 

@@ -28,6 +28,7 @@ from grader.course.hidden import Hidden
 from grader.course.marking import Marker, mark_all
 from grader.course.orders import Answer, Marked, Order, as_order
 from grader.errors import WarpladderError
+from grader.sandbox.scratch import PREFIX
 from grader.workbook import topics
 
 pytestmark = [pytest.mark.verify, pytest.mark.xdist_group("dask")]
@@ -124,8 +125,8 @@ def test_nothing_is_left_of_a_worker_that_is_killed(monkeypatch: pytest.MonkeyPa
     with opening.opened("dask", 1) as dask:
         ((_, found),) = dask.answers(orders("a"), 60.0)
         assert "KilledWorker" in str(found.complaint)
-        assert list(tmp_path.glob("warpladder-mark-*/warpladder-mark-*")), "it was there"
-    assert not list(tmp_path.glob("warpladder-mark-*"))
+        assert list(tmp_path.glob(f"{PREFIX}*/{PREFIX}*")), "it was there"
+    assert not list(tmp_path.glob(f"{PREFIX}*"))
 
 
 INTERRUPTED = """
