@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import webbrowser
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -188,16 +189,19 @@ def room(
         raise WarpladderError(f"the page needs {package}, which is not installed", remedy=remedy) from None
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.loops import library
+    from grader.room.door import door
     from grader.room.room import Room
     from grader.workbook.topics import discover
 
     shown = console_for()
 
-    def opened(address: str) -> None:
-        shown.print(f"The room is open: {address}", soft_wrap=True)
-        shown.print("Sessions are kept in this folder. Ctrl-C closes the room.")
-        if not no_open:
-            webbrowser.open(address)
+    with ExitStack() as stack:
 
-    serve(Room(library.discover(discover()), Path(), WorkbookJudge(device, arch)), port, opened)
+        def opened(address: str) -> None:
+            shown.print(f"The room is open: {address}", soft_wrap=True)
+            shown.print("Sessions are kept in this folder. Ctrl-C closes the room.")
+            if not no_open:
+                webbrowser.open(stack.enter_context(door(address, Path())))
+
+        serve(Room(library.discover(discover()), Path(), WorkbookJudge(device, arch)), port, opened)
     shown.print("The room is closed; what was begun is kept.")

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -45,6 +46,40 @@ def test_a_port_that_is_taken_is_refused(
         port = taken.getsockname()[1]
         with pytest.raises(Exception, match=f"port {port} cannot be used: Address already in use"):
             serve(room, port, print)
+
+
+NOTES = """#!/bin/sh
+printf '%s\\n' "$@" > "{folder}/arguments"
+cat "$(printf '%s' "$1" | sed 's,^file://,,')" > "{folder}/page"
+stat -c %a "$(printf '%s' "$1" | sed 's,^file://,,')" > "{folder}/stat" && mv "{folder}/stat" "{folder}/mode"
+"""
+
+
+def test_the_token_is_in_no_browsers_arguments(tmp_path: Path) -> None:
+    browser, here = tmp_path / "browser", tmp_path / "here"
+    browser.write_text(NOTES.format(folder=tmp_path), encoding="utf-8")
+    browser.chmod(0o700)
+    here.mkdir()
+    environment = {
+        **os.environ, "BROWSER": f"{browser} %s", "COLUMNS": "200", "WARPLADDER_HOME": str(tmp_path),
+        "PYTHONUNBUFFERED": "1",
+    }  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grader", "room"],
+        cwd=here, env=environment, text=True, stdout=subprocess.PIPE, preexec_fn=may_be_interrupted,
+    )  # fmt: skip
+    with process:
+        assert process.stdout is not None
+        token = re.search(r"\?token=(\S{20,})", process.stdout.readline())
+        assert token is not None
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "mode").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+    assert token[1] not in (tmp_path / "arguments").read_text(encoding="utf-8")
+    assert f"?token={token[1]}" in (tmp_path / "page").read_text(encoding="utf-8")
+    assert (tmp_path / "mode").read_text(encoding="utf-8") == "600\n"
+    assert list(here.iterdir()) == [], "it is gone with the room"
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
