@@ -212,6 +212,7 @@ def a_clean_start() -> Iterator[Path]:
         for path in compiled:
             shutil.copy(path, folder)  # no link: what it leads to, a confined child may not read
         build.load.cache_clear()
+        build.prepare.cache_clear()
         with (
             mock.patch.dict(os.environ, WARPLADDER_CACHE=name),
             mock.patch.object(ThreadPoolExecutor, "submit", _done_at_once),
