@@ -1,8 +1,13 @@
 """nbgrader spared what it would do anew a dozen times for each submission: it is made for one at a time.
 
 Each of its steps opens the gradebook with an engine of SQLAlchemy's of its own, which compiles queries as it meets them
-and looks whether all tables are there; and each cell's metadata are validated by a schema that is validated first. Made
-once for a class, these take half of the time that autograding takes.
+and looks whether all tables are there; and each cell's metadata are validated by a schema that is validated first.
+
+It replaces functions of others, so it has to be worth it. Measured with nbgrader 0.9 on two busy cores and the ten
+students of `benchmarks/course.py --students 10 --topic transpose`: where the marks are kept, `ladder course autograde`
+took 22.2 and 26.6 s without it, 15.7 and 14.7 s with it (8.7 and 10.6 CPU s, 5.9 and 5.6); where they had to be made
+anew, 39.5 s and 34.1 s. The step itself takes 0.35 CPU s a student without it, 0.15 with it, and nothing runs beside
+it: of a class of 300 it is the part that more jobs do not shorten.
 """
 
 from __future__ import annotations
