@@ -25,6 +25,10 @@ class Capability:
     shared_unit: int  # shared memory is given in multiples of this
     fma_lanes: int  # FP32 multiply-adds a clock
     ldst_lanes: int  # lanes of loads and stores a clock
+    peer_bytes: (
+        float  # a clock, between it and the shared memory of others of its cluster; 0: there are no clusters
+    )
+    peer_latency: float  # clocks of a load from there
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ Each term is the time that one part of the device is busy, as if it worked alone
     tensor   arithmetic of Tensor Cores
     latency  memory latencies that a warp waits for, shared among the warps that are resident (Little's law)
     atomics  updates of one word, which L2 makes one after the other
+    cluster  bytes between the SMs of a cluster, to and from each other's shared memory
 
 Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
 maximum and their sum. But for the products of wgmma, which no warp waits for as it issues other work: a launch takes
@@ -184,7 +185,13 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         * busiest,
         "latency": _latency(device, launch, resident),
         "atomics": launch.atomics_a_word * device.atomic_clocks / device.clock_hz,
+        "cluster": _peer_bytes(launch) / sm.peer_bytes * busiest if sm.peer_bytes else 0.0,
     }
+
+
+def _peer_bytes(launch: LaunchStats) -> float:
+    """Bytes to and from the shared memory of other blocks of a cluster."""
+    return sum(launch.counters.get(name, 0) for name in metrics.PEER_BYTES.values())
 
 
 def _busiest(device: DeviceSpec, launch: LaunchStats) -> float:
@@ -234,13 +241,15 @@ def _neighbours(launch: LaunchStats, kind: str) -> float:
 
 def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
     """Clocks of L1 and shared memory, of all SMs together; an instruction takes at least its lanes' time. Shuffles go
-    the same way, 32 lanes a clock (CUDA C++ Programming Guide, "Arithmetic Instructions")."""
+    the same way, 32 lanes a clock (CUDA C++ Programming Guide, "Arithmetic Instructions"). A sector of another block's
+    shared memory takes a clock of that: with as many distinct words in one bank there are as many sectors."""
     counters = launch.counters
     instruction = WARP / device.capability.ldst_lanes
     accesses = sum(counters.get(metrics.GLOBAL_REQUESTS[kind], 0) for kind in ("ld", "st"))
     clocks = max(launch.load_lines + launch.store_lines, accesses * instruction)
     clocks += launch.l2_read / SECTOR / min(SECTORS_A_FILL, _neighbours(launch, "ld"))
     clocks += counters.get(metrics.INTER_THREAD, 0) / WARP
+    clocks += sum(counters.get(name, 0) for name in metrics.PEER_SECTORS.values())
     for kind in ("ld", "st"):
         shared = counters.get(metrics.SHARED_INSTRUCTIONS[kind], 0) * instruction
         clocks += max(counters.get(metrics.SHARED_WAVEFRONTS[kind], 0), shared)
@@ -250,7 +259,8 @@ def _l1_clocks(device: DeviceSpec, launch: LaunchStats) -> float:
 
 
 def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
-    """Seconds that the slots for warps are taken by waiting: for a block to begin, for swaps, and for loads.
+    """Seconds that the slots for warps are taken by waiting: for a block to begin, for swaps, and for loads from global
+    memory and from other blocks' shared memory.
 
     A warp keeps some loads in flight. A load waits for the level of memory that its data came from; the share
     of loads that go to a level is what that level had to supply. Writing is not waited for.
@@ -259,6 +269,10 @@ def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
     waves = max(1.0, launch.blocks / (resident * device.sms))
     swaps = launch.counters.get(metrics.SHARED_ATOMICS["cas"], 0)
     clocks = device.block_clocks + swaps / launch.working_warps * device.shared_cas_latency
+    peers = launch.counters.get(metrics.PEER_REQUESTS["ld"], 0)
+    if peers:
+        in_turn = max(1.0, peers / launch.working_warps / LOADS_IN_FLIGHT)
+        clocks += in_turn * device.capability.peer_latency
     if requests:
         sectors = min(SECTORS_A_LINE, launch.counters.get(metrics.GLOBAL_SECTORS["ld"], 0) / requests)
         to_l2 = min(1.0, launch.l2_read / SECTOR / (requests * sectors))

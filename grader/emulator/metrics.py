@@ -1,4 +1,4 @@
-"""Nsight Compute's metrics that the emulator counts, by its names.
+"""Nsight Compute's metrics that the emulator counts, by its names; what it does not count itself is named emulator__.
 
 `ld`, `st`, `red` and `atom` are loads, stores, atomics without a used result and atomics with one. All are sums over a
 launch.
@@ -91,6 +91,11 @@ PEER_BYTES = _by_operation(
     "l1tex__m_xbar2l1tex_read_bytes_mem_dshared_op_{}.sum", (*_PEER_WAYS, *_PEER_COPIES)
 )
 
+# What has no metric in Nsight Compute, which knows such sectors of global memory alone: sectors beyond those that the
+# lanes' bytes fill. There they are what bank conflicts are in a block's own shared memory: accesses are to be coalesced
+# (Hopper Tuning Guide, "Distributed Shared Memory").
+PEER_EXCESS = _by_operation("emulator__sectors_mem_dshared_op_{}_excessive.sum", _PEER_WAYS)
+
 # Thread instructions that were not predicated off, by precision (f: FP32, d: FP64, h: FP16, two of which packed in a
 # register count as one) and operation: ffma, dadd, hmul …
 ARITHMETIC = {
@@ -171,6 +176,7 @@ NAMES = frozenset(
         *PEER_REQUESTS.values(),
         *PEER_SECTORS.values(),
         *PEER_BYTES.values(),
+        *PEER_EXCESS.values(),
         *ARITHMETIC.values(),
         *TENSOR_PIPES.values(),
         *TENSOR_FLOP,

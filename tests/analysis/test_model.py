@@ -20,6 +20,9 @@ from grader.emulator.metrics import (
     GLOBAL_REQUESTS,
     GLOBAL_SECTORS,
     INTER_THREAD,
+    PEER_BYTES,
+    PEER_REQUESTS,
+    PEER_SECTORS,
     SHARED_ATOMICS,
     SHARED_WAVEFRONTS,
     TENSOR_OPS,
@@ -132,6 +135,23 @@ def test_a_shuffle_of_a_warp_takes_a_clock_of_l1() -> None:
     stats = replace(idle, counters={INTER_THREAD: 32 * 132 * 1e6})
     assert modelled_time(H200, [idle]).terms["l1"] == 0
     assert modelled_time(H200, [stats]).terms["l1"] == pytest.approx(1e6 / 1.92e9)
+
+
+def test_shared_memory_of_another_block_takes_longer_than_the_own() -> None:
+    """32 words in one bank are as many sectors there, which pass the network between SMs besides."""
+    idle = replace(copy(1 << 20, 1), blocks=132, counters={}, load_lines=0, store_lines=0, l2_read=0)
+    requests = 1e6 * idle.working_warps
+    own = {SHARED_WAVEFRONTS["ld"]: 32 * requests}
+    there = {
+        PEER_REQUESTS["ld"]: requests,
+        PEER_SECTORS["ld"]: 32 * requests,
+        PEER_BYTES["ld"]: 32 * 32 * requests,
+    }
+    here, other = (modelled_time(H200, [replace(idle, counters=counters)]) for counters in (own, there))
+    assert other.terms["l1"] == pytest.approx(here.terms["l1"])
+    assert other.terms["cluster"] == pytest.approx(32 * 32 * requests / 132 / 16 / 1.92e9)
+    waited = other.terms["latency"] - here.terms["latency"]
+    assert waited == pytest.approx(1e6 / 4 * 180 / 1.92e9)
 
 
 def test_a_grid_that_leaves_multiprocessors_idle_takes_as_long_as_one_that_does_not() -> None:

@@ -19,6 +19,7 @@ from grader.emulator.ptx.tree import TYPE_BYTES, Imm
 from grader.emulator.runtime.layout import (
     GROUPS,
     NEW_SECTORS,
+    PEER_EXCESS,
     PEER_REQUESTS,
     PEER_SECTORS,
     PEERS_ALONE,
@@ -154,7 +155,9 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
 def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple[str, int]]:
     requests, amount, groups = (int(counted[slot]) for slot in (REQUESTS, SECTORS, GROUPS))
     operation = site.operation
-    yield from _peer_metrics(site, int(counted[PEER_REQUESTS]), int(counted[PEER_SECTORS]))
+    yield from _peer_metrics(
+        site, *(int(counted[slot]) for slot in (PEER_REQUESTS, PEER_SECTORS, PEER_EXCESS))
+    )
     if operation in ("sync", "use", "gmma", "tex"):
         return
     if is_bulk_copy(site.inst):
@@ -190,7 +193,7 @@ def _site_metrics(site: Site, counted: Array, executions: int) -> Iterator[tuple
             yield metrics.SHARED_CONFLICTS[operation], amount - groups
 
 
-def _peer_metrics(site: Site, requests: int, sectors: int) -> Iterator[tuple[str, int]]:
+def _peer_metrics(site: Site, requests: int, sectors: int, excess: int) -> Iterator[tuple[str, int]]:
     """What an instruction asked of the shared memory of other blocks of the cluster."""
     if not requests:
         return
@@ -204,6 +207,7 @@ def _peer_metrics(site: Site, requests: int, sectors: int) -> Iterator[tuple[str
     yield metrics.PEER_INSTRUCTIONS["stas" if completes and way == "st" else way], requests
     yield metrics.PEER_REQUESTS[way], requests
     yield metrics.PEER_SECTORS[way], sectors
+    yield metrics.PEER_EXCESS[way], excess
     yield metrics.PEER_BYTES[way], (64 if way == "atom" else 32) * sectors
 
 

@@ -178,10 +178,11 @@ VISIT_SLOTS = 4
     PEER_REQUESTS,  # warp instructions with at least one lane in the shared memory of another block of the cluster
     PEERS_ALONE,  # those of them with no lane anywhere else
     PEER_SECTORS,  # sectors of those lanes; of a multicast, those that blocks beyond one get
+    PEER_EXCESS,  # sectors beyond those that the lanes' bytes would fill
     BOUND_LOW,  # the allocation the last access fell into
     BOUND_HIGH,
     FINDINGS,  # first slot of the findings: FINDING_SLOTS each
-) = range(12)
+) = range(13)
 
 # kinds of finding, in the order of their slots
 (

@@ -23,6 +23,7 @@ _PARTS = {
     "tensor": "Tensor Cores",
     "latency": "waiting for memory (latency)",
     "atomics": "atomics on one word",
+    "cluster": "the network between the SMs of a cluster",
     "launch": "launches",
     "in": "copies in",
     "compute": "kernels",

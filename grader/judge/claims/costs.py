@@ -85,6 +85,16 @@ def _says_conflicts(counters: Counters, arrays: str) -> str:
     return f"{conflicts} bank conflicts{where}: {wavefronts} wavefronts where 1 would do"
 
 
+def _excess(counters: Counters) -> float:
+    return float(_sum(counters, metrics.PEER_EXCESS))
+
+
+def _says_excess(counters: Counters, arrays: str) -> str:
+    requests, sectors = _sum(counters, metrics.PEER_REQUESTS), _sum(counters, metrics.PEER_SECTORS)
+    each, least = (units.digits(found / max(requests, 1)) for found in (sectors, sectors - _excess(counters)))
+    return f"{each} sectors a request of another block's shared memory, where neighbouring words take {least}"
+
+
 def _plain(counters: Counters) -> int:
     """Sectors of loads and stores."""
     return sum(counters.get(metrics.GLOBAL_SECTORS[kind], 0) for kind in metrics.LOAD_STORE)
@@ -154,6 +164,11 @@ _WASTES = (
         "one word, or change which lane takes which element.",
         "shared",
         _stores_conflict,
+    ),
+    _Waste(
+        _excess,
+        _says_excess,
+        "Let neighbouring threads access neighbouring words of the other block's shared memory, as of global memory.",
     ),
     _Waste(
         _scattered,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from grader.emulator import metrics
 
 _ADDITIONS, _PRODUCTS, _BOTH = "add", "mul", "fma"
+_READS = ("ld", "atom")
 _PACKED = {"f": 1, "d": 1, "h": 2}
 """Numbers that an instruction works on: halves come in pairs."""
 
@@ -60,12 +61,24 @@ SUMS: Mapping[str, Mapping[str, float]] = {
         metrics.LOCAL_REQUESTS["st"],
     ),
     "constant_loads": _equal(metrics.CONSTANT_INSTRUCTIONS),
-    # Shared memory.
-    "shared_load_wavefronts": _equal(metrics.SHARED_WAVEFRONTS["ld"], metrics.SHARED_WAVEFRONTS["atom"]),
-    "shared_load_instructions": _equal(
-        metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS, *metrics.SHARED_ATOMICS.values()
+    # Shared memory, of the own block and of others of its cluster: a sector there counts as a wavefront, which takes
+    # less time, and sectors beyond those that the lanes' bytes fill count as bank conflicts.
+    "shared_load_wavefronts": _equal(
+        *(metrics.SHARED_WAVEFRONTS[kind] for kind in _READS),
+        *(metrics.PEER_SECTORS[kind] for kind in _READS),
     ),
-    "shared_conflicts": _equal(*metrics.SHARED_CONFLICTS.values()),
+    "shared_store_wavefronts": {
+        **_equal(metrics.SHARED_WAVEFRONTS["st"], *(metrics.PEER_SECTORS[kind] for kind in ("st", "redas"))),
+        **dict.fromkeys((metrics.PEER_BYTES[kind] for kind in ("tma_st", "tma_red")), 1 / 32),
+    },
+    "shared_load_instructions": _equal(
+        metrics.SHARED_INSTRUCTIONS["ld"],
+        metrics.MATRIX_LOADS,
+        *metrics.SHARED_ATOMICS.values(),
+        *(metrics.PEER_INSTRUCTIONS[kind] for kind in _READS),
+    ),
+    "shared_load_conflicts": _equal(metrics.SHARED_CONFLICTS["ld"], metrics.PEER_EXCESS["ld"]),
+    "shared_conflicts": _equal(*metrics.SHARED_CONFLICTS.values(), *metrics.PEER_EXCESS.values()),
     # What lanes get from each other, in warp instructions.
     "shuffles": {metrics.INTER_THREAD: 1 / 32},
     # Arithmetic on floating-point numbers of any precision: a multiply-add is two operations.

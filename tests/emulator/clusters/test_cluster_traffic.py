@@ -8,6 +8,8 @@ from pathlib import Path
 import nsight
 import pytest
 
+from grader.emulator import metrics
+
 PROBES = Path(nsight.__file__).with_name("cluster_probes.cu")
 WARPS = 32  # of 8 blocks
 ONE, TWO, FOUR, ALL = 4 * WARPS, 8 * WARPS, 16 * WARPS, 32 * WARPS  # sectors of one word a lane, two words …
@@ -63,7 +65,8 @@ def test_every_probe_is_known_and_has_no_finding(counted: list[nsight.Counted]) 
 @pytest.mark.parametrize("name", ON_AN_H200)
 def test_traffic_counts_as_on_a_gpu(name: str, counted: list[nsight.Counted]) -> None:
     counters = next(probe.counters for probe in counted if probe.name == f"probes/{name}")
-    found = {metric: value for metric, value in counters.items() if "dshared" in metric and value}
+    counted_there = {name for name in counters if "dshared" in name} - set(metrics.PEER_EXCESS.values())
+    found = {name: counters[name] for name in counted_there if counters[name]}
     wanted = {}
     if ON_AN_H200[name] is not None:
         instruction, way, requests, sectors, nbytes = ON_AN_H200[name]
@@ -97,3 +100,24 @@ def test_a_multicast_counts_at_each_block_it_reaches(counted: list[nsight.Counte
         if "multicast" in probe.name
     ]
     assert nbytes == [8 * 1024, 8 * 1024]  # 4 copies to 2 blocks each, 2 copies to 4
+
+
+@pytest.mark.parametrize(
+    ("name", "way", "excess"),
+    [
+        ("read<1> in out 1 1", "ld", 0),
+        ("read<4> in out 4 1", "ld", 0),
+        ("read<1> in out 0 1", "ld", 0),
+        ("read<1> in out 2 1", "ld", 4),
+        ("read<1> in out 32 1", "ld", 28),
+        ("write<1> in out 32", "st", 28),
+        ("send<2> in out", "st", 0),
+        ("add out 1", "atom", 0),
+        ("add out 0", "atom", 28),
+    ],
+)
+def test_sectors_beyond_those_that_the_lanes_fill(
+    name: str, way: str, excess: int, counted: list[nsight.Counted]
+) -> None:
+    counters = next(probe.counters for probe in counted if probe.name == f"probes/{name}")
+    assert counters.get(metrics.PEER_EXCESS[way], 0) == excess * WARPS

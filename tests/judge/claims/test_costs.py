@@ -26,6 +26,15 @@ COALESCED = {
         ),
         (
             {
+                metrics.PEER_REQUESTS["ld"]: 100,
+                metrics.PEER_SECTORS["ld"]: 3200,
+                metrics.PEER_EXCESS["ld"]: 2800,
+            },
+            "32 sectors a request of another block's shared memory, where neighbouring words take 4",
+            "neighbouring words",
+        ),
+        (
+            {
                 metrics.GLOBAL_REQUESTS["st"]: 100,
                 metrics.GLOBAL_SECTORS["st"]: 3200,
                 metrics.IDEAL_SECTORS: 400,

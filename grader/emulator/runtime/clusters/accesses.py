@@ -14,6 +14,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LOAD,
     MISALIGNED,
     OUT_OF_BOUNDS,
+    PEER_EXCESS,
     PEER_REQUESTS,
     PEER_SECTORS,
     PEERS_ALONE,
@@ -27,7 +28,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SYNC_TABLE,
     TRANSACTIONS,
 )
-from grader.emulator.runtime.native import outlined, pointer, trailing_zeros
+from grader.emulator.runtime.native import outlined, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import share, sync_clock
 from grader.emulator.runtime.sharedmem import plainly, shadow
@@ -72,20 +73,28 @@ def _peers(context: int, addresses: int, mask: int) -> int:
 
 
 @native
-def count_peers(site: int, addresses: int, mask: int, kind: int) -> None:
-    """Counts a warp instruction's lanes in other blocks; as on an H200, atomics go round by round."""
-    s = pointer(site, int64)
+def _distinct_sectors(addresses: int, mask: int) -> int:
     a = pointer(addresses, int64)
-    s[PEER_REQUESTS] += 1
-    if kind in (ATOMIC, REDUCTION):
-        s[PEER_SECTORS] += atomic_sectors(addresses, mask)
-        return
+    sectors = int64(0)
     for lane in range(LANES):
         if (mask >> lane) & 1:
             again = False
             for other in range(lane):
                 again |= (mask >> other) & 1 != 0 and a[other] >> 5 == a[lane] >> 5
-            s[PEER_SECTORS] += 0 if again else 1
+            sectors += 0 if again else 1
+    return sectors
+
+
+@native
+def count_peers(site: int, addresses: int, mask: int, width: int, kind: int) -> None:
+    """Counts a warp instruction's lanes in other blocks, `width` bytes each; as on an H200, atomics go round by
+    round."""
+    s = pointer(site, int64)
+    atomic = kind in (ATOMIC, REDUCTION)
+    sectors = atomic_sectors(addresses, mask) if atomic else _distinct_sectors(addresses, mask)
+    s[PEER_REQUESTS] += 1
+    s[PEER_SECTORS] += sectors
+    s[PEER_EXCESS] += max(int64(0), sectors - (population(mask) * width + 31 >> 5))
 
 
 @native
@@ -120,7 +129,7 @@ def access_cluster(
     peers = _peers(context, addresses, mask)
     if peers:
         s[PEERS_ALONE] += 1 if peers == mask else 0
-        count_peers(site, addresses, peers, kind)
+        count_peers(site, addresses, peers, width, kind)
     if peers != mask:
         allowed = _in_own(context, site, addresses, mask & ~peers, width, kind, scratch)
     for lane in range(LANES):

@@ -132,7 +132,7 @@ def store_to_peer(
     """Each lane sends `width` bytes of registers, `element` bytes each, one value vector behind the other; `operation`
     is that of a reduction, or -1."""
     d, m = pointer(targets, int64), pointer(mbarriers, int64)
-    count_peers(site, targets, mask, int64(STORE))
+    count_peers(site, targets, mask, width, int64(STORE))
     for lane in range(LANES):
         if (mask >> lane) & 1:
             target = shared_offset(d[lane])
