@@ -32,6 +32,7 @@ COUNTED_FACTS = (
     "shared_bytes",
     "shared_used_bytes",
     "shared_overlap",
+    "copies_overlapped",
     "occupancy",
     "grid_blocks",
     "longest_block",

@@ -29,6 +29,7 @@ def record(**changes: Any) -> Record:
         "longest_block": 0,
         "shared_used_bytes": 0,
         "reads_beside_writes": 0,
+        "copies_beside_reads": 0,
         "communicates": False,
         "may_wait": False,
     }

@@ -322,6 +322,7 @@ class LaunchExecution:
             longest_block=max(int(w.context[layout.LONGEST_BLOCK]) for w in workers), touched=self.found,
             shared_used_bytes=max(int(w.context[layout.SHARED_USED]) for w in workers) << self.plan.shadow_shift,
             reads_beside_writes=sum(int(w.context[layout.READS_BESIDE_WRITES]) for w in workers),
+            copies_beside_reads=sum(int(w.context[layout.COPIES_BESIDE_READS]) for w in workers),
             communicates=tracked or self.plan.serial, may_wait=self.plan.may_spin and self.plan.blocks_wait,
             atomics_a_word=atomics_a_word, accessed=self.trace.accessed(launched) if self.trace else (),
         )  # fmt: skip

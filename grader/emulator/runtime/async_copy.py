@@ -19,6 +19,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     E_DESTINATIONS,
     E_GROUP,
     E_LANES,
+    E_READS,
     E_SITE,
     E_SIZES,
     E_SOURCES,
@@ -32,10 +33,13 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     MISALIGNED,
     NEVER,
     OUT_OF_BOUNDS,
+    Q_BESIDE,
+    Q_DONE,
     Q_ENTRIES,
     Q_FIRST,
     Q_GROUPS,
     Q_NEXT,
+    Q_READS,
     SECTORS,
     SHADOW_SHIFT,
     SHADOW_WRITES,
@@ -91,12 +95,17 @@ def mark(context: int, offset: int, width: int, record: int) -> None:
 
 
 @native
-def _complete(context: int, entry: int, writer: int) -> None:
-    """The data of one queued instruction arrives, as written by the running warp, or by `writer` where that is not 0;
-    bytes beyond the source size are zeros."""
+def _complete(context: int, queue: int, writer: int) -> None:
+    """The data of a queue's first instruction arrives, as written by the running warp, or by `writer` where that is not
+    0; bytes beyond the source size are zeros."""
     c = pointer(context, int64)
     c[COPIES] -= 1
-    e = pointer(entry, int64)
+    q = pointer(queue, int64)
+    e = pointer(_entry(queue, q[Q_FIRST]), int64)
+    q[Q_FIRST] += 1
+    if e[E_READS] >= 0:
+        q[Q_DONE] += 1
+        q[Q_BESIDE] += q[Q_READS] > e[E_READS]
     width = e[E_WIDTH]
     for lane in range(LANES):
         if not (e[E_LANES] >> lane) & 1:
@@ -184,8 +193,7 @@ def async_copy(
     queue = _queue(context)
     q = pointer(queue, int64)
     if q[Q_NEXT] - q[Q_FIRST] == ASYNC_QUEUE:
-        _complete(context, _entry(queue, q[Q_FIRST]), int64(0))
-        q[Q_FIRST] += 1
+        _complete(context, queue, int64(0))
     entry = _entry(queue, q[Q_NEXT])
     q[Q_NEXT] += 1
     pointer(context, int64)[COPIES] += 1
@@ -195,6 +203,7 @@ def async_copy(
     e[E_GROUP] = q[Q_GROUPS]
     e[E_WIDTH] = width
     e[E_SITE] = site
+    e[E_READS] = q[Q_READS] if reading else int64(-1)
     e[E_LANES] = 0
     lanes = int64(0)
     for lane in range(LANES):
@@ -225,8 +234,7 @@ def async_wait(context: int, pending: int) -> None:
         entry = _entry(queue, q[Q_FIRST])
         if pending >= 0 and pointer(entry, int64)[E_GROUP] >= q[Q_GROUPS] - pending:
             return
-        _complete(context, entry, int64(0))
-        q[Q_FIRST] += 1
+        _complete(context, queue, int64(0))
 
 
 @native
@@ -235,5 +243,4 @@ def complete_until(context: int, warp: int, number: int, writer: int) -> None:
     queue = pointer(context, int64)[ASYNC] + warp * ASYNC_WARP_BYTES
     q = pointer(queue, int64)
     while q[Q_FIRST] < min(number, q[Q_NEXT]):
-        _complete(context, _entry(queue, q[Q_FIRST]), writer)
-        q[Q_FIRST] += 1
+        _complete(context, queue, writer)

@@ -52,9 +52,12 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LONGEST_WARP,
     NO_BLOCK,
     PROGRESS,
+    Q_BESIDE,
+    Q_DONE,
     Q_FIRST,
     Q_GROUPS,
     Q_NEXT,
+    Q_READS,
     RANDOM,
     RANK,
     REGISTERS,
@@ -95,7 +98,7 @@ from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.knowledge import known
 from grader.emulator.runtime.races.ordering import forget
 from grader.emulator.runtime.registers import check_registers
-from grader.emulator.runtime.spaces.shared_use import granules_used, settle_interval
+from grader.emulator.runtime.spaces.shared_use import granules_used, settle_copies, settle_interval
 from grader.emulator.runtime.transactions.waits import resume, resume_ready, time_out
 
 begin_transactions, end_copies, note_stuck = (
@@ -144,6 +147,7 @@ def _begin_block(context: int, linear: int) -> None:
         if c[ASYNC]:
             queue = pointer(c[ASYNC] + warp * ASYNC_WARP_BYTES, int64)
             queue[Q_FIRST] = queue[Q_NEXT] = queue[Q_GROUPS] = 0
+            queue[Q_READS] = queue[Q_DONE] = queue[Q_BESIDE] = 0
 
 
 @native
@@ -227,6 +231,7 @@ def _finish_block(context: int) -> None:
     if c[CLUSTER_SIZE] > 1:
         check_visitors(context)
     settle_interval(context)
+    settle_copies(context)
     c[SHARED_USED] = max(c[SHARED_USED], granules_used(context, c[SHARED_BYTES] >> c[SHADOW_SHIFT]))
 
 

@@ -294,6 +294,7 @@ class Record(Struct, frozen=True):
     longest_block: int
     shared_used_bytes: int
     reads_beside_writes: int
+    copies_beside_reads: int
     communicates: bool
     may_wait: bool
     touched: tuple[Touched, ...] = ()

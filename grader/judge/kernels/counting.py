@@ -18,7 +18,12 @@ _WORTH = {"add": 1, "mul": 1, "fma": 2}
 FLOP = {metrics.ARITHMETIC[letter + name]: flop for letter in "fdh" for name, flop in _WORTH.items()}
 """Floating-point operations an instruction, by counter: ffma, dadd and so on; a multiply-add is two."""
 
-_SHARED_LOADS = (metrics.SHARED_INSTRUCTIONS["ld"], metrics.MATRIX_LOADS, metrics.TENSOR_PIPES["gmma"])
+_SHARED_LOADS = (
+    metrics.SHARED_INSTRUCTIONS["ld"],
+    metrics.PEER_INSTRUCTIONS["ld"],
+    metrics.MATRIX_LOADS,
+    metrics.TENSOR_PIPES["gmma"],
+)
 
 
 @dataclass(frozen=True)
@@ -110,11 +115,15 @@ def l2_bytes(records: Sequence[Record]) -> int:
 def facts(used: Resources, records: Sequence[Record]) -> dict[str, Number]:
     """What claims may name besides sizes and counters."""
     loads = sum(record.counters.get(name, 0) for record in records for name in _SHARED_LOADS)
+    copies = sum(record.counters.get(metrics.ASYNC_COPIES, 0) for record in records)
     return {
         "registers": used.registers,
         "shared_bytes": used.shared_bytes,
         "shared_used_bytes": max(record.shared_used_bytes for record in records),
         "shared_overlap": sum(record.reads_beside_writes for record in records) / max(1, loads),
+        "copies_overlapped": sum(record.copies_beside_reads for record in records) / copies
+        if copies
+        else 1.0,
         "occupancy": used.occupancy.fraction,
         "grid_blocks": used.grid_blocks,
         "longest_block": sum(record.longest_block for record in records),

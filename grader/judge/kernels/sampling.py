@@ -139,6 +139,7 @@ def grown(record: Record, launch: Launch, growth: float) -> Record:
         longest_warp=round(record.longest_warp * each),
         longest_block=round(record.longest_block * each),
         reads_beside_writes=round(record.reads_beside_writes * each),
+        copies_beside_reads=round(record.copies_beside_reads * each),
     )
 
 

@@ -1,4 +1,4 @@
-"""How much of its shared memory a block reads, and whether it is written meanwhile."""
+"""How much of its shared memory a block reads, and whether it is written or copied to meanwhile."""
 
 from __future__ import annotations
 
@@ -55,3 +55,28 @@ def test_use(bench: Bench, name: str) -> None:
     reads = ran.counters["smsp__sass_inst_executed_op_shared_ld.sum"]
     assert ran.record.shared_used_bytes == used
     assert ran.record.reads_beside_writes == beside * reads
+
+
+# name → what a step of the loop does, the share of copies during which the warp reads
+COPIES = {
+    "waited for at once": (
+        "copy(&tiles[k & 1][t], &in[k * 128 + t]); arrived<0>(); sum += tiles[k & 1][127 - t];", 0.0
+    ),
+    "started ahead": (
+        "if (k == 0) { copy(&tiles[0][t], &in[t]); } arrived<0>();"
+        "if (k < 7) { copy(&tiles[k + 1 & 1][t], &in[(k + 1) * 128 + t]); } sum += tiles[k & 1][127 - t];", 7 / 8
+    ),
+    "for others": (
+        "if (t < 64) { copy(&tiles[k & 1][t], &in[k * 128 + t]); copy(&tiles[k & 1][t + 64], &in[k * 128 + t + 64]); }"
+        "arrived<0>(); if (t >= 64) { sum += tiles[k & 1][127 - t]; }", 1.0
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_copies_that_are_under_way_while_their_warp_reads(bench: Bench, name: str) -> None:
+    body, share = COPIES[name]
+    numbers = np.arange(STEPS * 128, dtype=np.float32)
+    ran = bench.cuda(SOURCE.replace("BODY", body), "k", 3, 128, numbers, np.zeros(3 * 128, np.float32))
+    assert not ran.findings
+    assert ran.record.copies_beside_reads == share * ran.counters["smsp__sass_inst_executed_op_ldgsts.sum"]

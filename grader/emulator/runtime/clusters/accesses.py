@@ -32,6 +32,7 @@ from grader.emulator.runtime.native import outlined, pointer, population, traili
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.races.ordering import share, sync_clock
 from grader.emulator.runtime.sharedmem import plainly, shadow
+from grader.emulator.runtime.spaces.shared_use import note_use
 from grader.emulator.runtime.transactions.queue import check_source
 
 access_shared, access_shared_uniform = outlined("access_shared"), outlined("access_shared_uniform")
@@ -104,6 +105,13 @@ def _share(context: int, kind: int) -> None:
 
 
 @native
+def _note_read(context: int, kind: int) -> None:
+    """What the own block has under way meanwhile counts, wherever it reads."""
+    if kind in (LOAD, STRONG_LOAD):
+        note_use(context, kind)
+
+
+@native
 def _in_own(context: int, site: int, addresses: int, mask: int, width: int, kind: int, scratch: int) -> int:
     """The lanes in the own block, whose addresses may name its rank, as an access without a cluster."""
     a, b = pointer(addresses, int64), pointer(scratch + OWN_AT, int64)
@@ -130,6 +138,7 @@ def access_cluster(
     if peers:
         s[PEERS_ALONE] += 1 if peers == mask else 0
         count_peers(site, addresses, peers, width, kind)
+        _note_read(context, kind)
     if peers != mask:
         allowed = _in_own(context, site, addresses, mask & ~peers, width, kind, scratch)
     for lane in range(LANES):
@@ -151,6 +160,7 @@ def access_cluster_uniform(context: int, site: int, address: int, mask: int, wid
     s[PEER_REQUESTS] += 1
     s[PEERS_ALONE] += 1
     s[PEER_SECTORS] += 1
+    _note_read(context, kind)
     kind = plainly(context, kind)
     lane = trailing_zeros(mask)
     host = _access(

@@ -6,19 +6,27 @@ from numba import int64
 
 from grader.emulator.runtime.layout import (  # fmt: skip
     ACCESSOR_BITS,
+    ASYNC,
+    ASYNC_WARP_BYTES,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
     COPIES,
+    COPIES_BESIDE_READS,
     INTERVAL,
     INTERVAL_READS,
     INTERVAL_WRITES,
     LANE_FIELD,
     LOAD,
+    Q_BESIDE,
+    Q_DONE,
+    Q_READS,
     READS_BESIDE_WRITES,
     SHADOW_READS,
     SHADOW_WRITES,
     STRONG_LOAD,
     UPDATED,
+    WARP,
+    WARPS,
 )
 from grader.emulator.runtime.native import pointer
 from grader.emulator.runtime.options import native
@@ -34,6 +42,16 @@ def settle_interval(context: int) -> None:
 
 
 @native
+def settle_copies(context: int) -> None:
+    """At the end of a block, counts the copies that its warps have not just waited for. A warp that reads nothing
+    copies for others; whether these read meanwhile is told by the intervals."""
+    c = pointer(context, int64)
+    for warp in range(c[WARPS] if c[ASYNC] else 0):
+        q = pointer(c[ASYNC] + warp * ASYNC_WARP_BYTES, int64)
+        c[COPIES_BESIDE_READS] += q[Q_BESIDE] if q[Q_READS] else q[Q_DONE]
+
+
+@native
 def note_use(context: int, kind: int) -> None:
     """Takes note of a request, to tell tiles that come while others are read from those that come in between."""
     c = pointer(context, int64)
@@ -42,6 +60,8 @@ def note_use(context: int, kind: int) -> None:
         c[INTERVAL] = c[BARRIER_CLOCK]
     reads = kind in (LOAD, STRONG_LOAD)
     c[INTERVAL_READS] += reads
+    if reads and c[ASYNC]:
+        pointer(c[ASYNC] + c[WARP] * ASYNC_WARP_BYTES, int64)[Q_READS] += 1
     c[INTERVAL_WRITES] += not reads or c[COPIES] > 0
 
 
