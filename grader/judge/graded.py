@@ -101,6 +101,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         printed=current.printed,
         time_s=own_s,
         time_source=None if times is None or own_s is None else times.source,
+        blocks_seed=current.blocks_seed if times is not None and times.source == "modelled" else None,
         vs_naive=None if times is None else _ratio(times.naive_s, own_s),
         vs_bound=None if times is None else _ratio(times.bound_s, own_s),
         costliest=None if refusal is not None else current.costliest(),

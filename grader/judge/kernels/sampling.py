@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 FEWEST_BLOCKS, MOST_BLOCKS = 2, 8
 INSTRUCTIONS = 8_000_000
 """Blocks of each launch that are run: as many as take about so many warp instructions, within these limits.
-They are spread evenly over the grid, so that edges weigh no more than they do."""
+Each stands for a share of the grid that follows the one before, so that edges weigh no more than they do."""
 
 TENSOR_FLOP = 512
 """Additions and multiplications of a Tensor Core that are emulated in the time of another warp instruction."""
@@ -54,12 +56,18 @@ def _effort(counters: dict[str, int]) -> float:
     return counters[metrics.WARP_INSTRUCTIONS] + tensor_flop(counters) / TENSOR_FLOP
 
 
-def sampled(launch: Launch, count: int) -> Launch:
-    """A launch reduced to `count` of its blocks, or as it is where there are no more."""
+def sampled(launch: Launch, count: int, seed: int | None = None) -> Launch:
+    """A launch reduced to `count` of its blocks, or as it is where there are no more: one of each of `count` equal
+    shares of the grid, drawn by a seed, or that in the middle. Who knew which could be fast in them alone.
+    """
     blocks = product(launch.grid)
     if blocks <= count:
         return launch
-    chosen = tuple((2 * i + 1) * blocks // (2 * count) for i in range(count))
+    if seed is None:
+        chosen = tuple((2 * i + 1) * blocks // (2 * count) for i in range(count))
+    else:
+        rng, ends = random.Random(seed), (i * blocks // count for i in range(count + 1))
+        chosen = tuple(rng.randrange(first, end) for first, end in pairwise(ends))
     return replace(launch, blocks=chosen)
 
 

@@ -223,7 +223,7 @@ def _at_larger_sizes(
     if any(map(sampling.uneven, counted)) or any(map(sampling.too_long, grown)):
         return grown
     blocks = sampling.blocks_to_run(counted, planned, growth)
-    launches = [sampling.sampled(launch, blocks) for launch in planned.launches]
+    launches = [sampling.sampled(launch, blocks, current.blocks_seed) for launch in planned.launches]
     room = sampling.array_bytes(topic, planned, problem)
     seconds = emulator_seconds(topic, problem)
     runner.child.load_afresh(current.compiled, seconds)

@@ -34,6 +34,20 @@ def test_random_bytes_do_not_queue_for_one_word() -> None:
     assert naive.time_s < 10e-3
 
 
+def test_blocks_whose_time_is_modelled_are_drawn_one_of_each_share() -> None:
+    launch = Launch("k", (1000, 8, 1), (32, 1, 1), 0, ())
+    drawn = [sampling.sampled(launch, 8, seed).blocks for seed in range(20)]
+    assert all([block // 1000 for block in blocks] == list(range(8)) for blocks in drawn)
+    assert len(set(drawn)) == 20
+    assert sampling.sampled(launch, 8, 7).blocks == drawn[7]
+    assert sampling.sampled(launch, 8).blocks == tuple(range(500, 8000, 1000))
+
+
+def test_a_grid_that_is_no_larger_is_run_whole() -> None:
+    launch = Launch("k", (8, 1, 1), (32, 1, 1), 0, ())
+    assert sampling.sampled(launch, 8, 1) == launch
+
+
 def test_arrays_behind_tensor_maps_are_there() -> None:
     """A rung whose kernel is given its arrays as tensor maps alone is sampled as others are."""
     matrix = Tensor("A", "float16", (64, 64), (64,), (64, 64), 128, False)
