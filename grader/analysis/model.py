@@ -9,6 +9,7 @@ Each term is the time that one part of the device is busy, as if it worked alone
              and what has to be brought in from L2 take more of them
     issue    instructions, four warps' a clock a SM
     fma      FP32 arithmetic
+    special  reciprocals, roots, exponentials and the like, and what begins with one, such as a division
     tensor   arithmetic of Tensor Cores
     latency  memory latencies that a warp waits for, shared among the warps that are resident (Little's law)
     atomics  updates of one word, which L2 makes one after the other
@@ -178,6 +179,7 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "l1": _l1_clocks(device, launch) * busiest,
         "issue": launch.counters.get(metrics.WARP_INSTRUCTIONS, 0) / _issued(launch, resident) * busiest,
         "fma": sum(launch.counters.get(name, 0) for name in FP32) / sm.fma_lanes * busiest,
+        "special": launch.counters.get(metrics.SPECIAL_FUNCTIONS, 0) * WARP / sm.special_lanes * busiest,
         "tensor": launch.counters.get(metrics.TENSOR_OPS["fp16", "fp32"], 0)
         * device.sms
         * device.clock_hz

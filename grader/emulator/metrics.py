@@ -144,6 +144,10 @@ INTEGER_OPS = {
 # Warp instructions of any kind.
 WARP_INSTRUCTIONS = "smsp__inst_executed.sum"
 
+# Those of the unit for special functions (XU): reciprocals, roots, exponentials, logarithms, sines and cosines, and one
+# for each division and exact root, which begin so. A GPU counts conversions as well, which go the same way.
+SPECIAL_FUNCTIONS = "smsp__inst_executed_pipe_xu.sum"
+
 # Shuffles, votes and matches, once for each thread that executes them.
 INTER_THREAD = "smsp__sass_thread_inst_executed_op_inter_thread_communication_pred_on.sum"
 
@@ -182,6 +186,7 @@ NAMES = frozenset(
         *TENSOR_FLOP,
         *INTEGER_OPS.values(),
         WARP_INSTRUCTIONS,
+        SPECIAL_FUNCTIONS,
         INTER_THREAD,
         THREAD_INSTRUCTIONS,
     }

@@ -25,6 +25,7 @@ from grader.emulator.metrics import (
     PEER_SECTORS,
     SHARED_ATOMICS,
     SHARED_WAVEFRONTS,
+    SPECIAL_FUNCTIONS,
     TENSOR_OPS,
     WARPGROUP_OPS,
 )
@@ -72,6 +73,13 @@ def test_arithmetic_from_registers_runs_at_the_measured_peak() -> None:
         store_lines=0,
     )
     assert modelled_time(H200, [stats]).terms["fma"] == pytest.approx(2 * fma / 64.9e12, rel=0.01)
+
+
+def test_sixteen_special_functions_a_clock() -> None:
+    stats = replace(
+        copy(1 << 20, 1), blocks=132, counters={SPECIAL_FUNCTIONS: 132e6}, load_lines=0, store_lines=0
+    )
+    assert modelled_time(H200, [stats]).terms["special"] == pytest.approx(2e6 / 1.92e9)
 
 
 def test_tensor_cores_run_at_what_mma_sync_was_measured_to_make() -> None:

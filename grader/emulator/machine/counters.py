@@ -33,6 +33,7 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 _PRECISION = {"f32": "f", "f64": "d", "f16": "h", "f16x2": "h", "bf16": "h", "bf16x2": "h"}
 _ARITHMETIC = {"fma": "fma", "mad": "fma", "add": "add", "sub": "add", "mul": "mul"}
+_SPECIAL = ("rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "div")
 _INTER_THREAD = ("shfl", "vote", "match", "redux")
 _ALWAYS = (
     *metrics.GLOBAL_REQUESTS.values(),
@@ -75,6 +76,12 @@ def metric_of(opcode: str) -> str | None:
     if name is None or precision is None:
         return None
     return metrics.ARITHMETIC[precision + name]
+
+
+@functools.cache
+def _is_special(opcode: str) -> bool:
+    """Whether it is an instruction of the unit for special functions, or ptxas begins with one what it makes of it."""
+    return opcode.split(".")[0] in _SPECIAL
 
 
 _FLOATS = {"f16": "fp16", "bf16": "bf16", "tf32": "tf32", "f32": "fp32", "f64": "fp64"}
@@ -141,6 +148,8 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
             result.add(metrics.THREAD_INSTRUCTIONS, inst.source_line, threads)
             for tensor_metric, amount in _tensor_metrics(inst.opcode):
                 result.add(tensor_metric, inst.source_line, executions * amount)
+            if _is_special(inst.opcode):
+                result.add(metrics.SPECIAL_FUNCTIONS, inst.source_line, executions)
             metric = metric_of(inst.opcode)
             if metric:
                 guard = plan.guarded.get(id(inst))

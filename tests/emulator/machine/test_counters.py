@@ -399,3 +399,21 @@ def test_counters_by_line(bench: Bench) -> None:
     assert at_line[GLOBAL_SECTORS.format("ld")] == 250
     for metric, total in ran.counters.items():
         assert sum(counters.get(metric, 0) for counters in ran.record.line_counters.values()) == total
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [
+        ("x = __expf(x);", 1),
+        ("x = rsqrtf(x);", 1),
+        ("x = x / y;", 1),
+        ("x = sqrtf(x);", 1),
+        ("x = x * y + x;", 0),
+    ],
+)
+def test_special_functions(bench: Bench, statement: str, count: int) -> None:
+    """Of one warp; a division and an exact root begin with one each."""
+    body = f"float x = v[threadIdx.x], y = v[32]; {statement} v[threadIdx.x] = x;"
+    source = f'extern "C" __global__ void k(float* v) {{ {body} }}'
+    ran = bench.cuda(source, "k", 1, 32, np.ones(33, np.float32))
+    assert ran.counters.get(metrics.SPECIAL_FUNCTIONS, 0) == count
