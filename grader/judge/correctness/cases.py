@@ -21,7 +21,7 @@ import numpy as np
 
 from grader.errors import WarpladderError
 from grader.judge.correctness.comparison import (
-    CHUNK,
+    SMALL,
     UNIT_ROUNDOFF,
     Bounds,
     Comparison,
@@ -123,7 +123,7 @@ class CaseData:
 
     def _mistake(self, name: str, actual: Array, found: Comparison) -> str | None:
         """What the topic knows to be behind a wrong output that was written, unless it is so large that it costs."""
-        if found.right or found.unwritten or found.added_to or found.unset or actual.size > CHUNK:
+        if found.right or found.unwritten or found.added_to or found.unset or actual.size > SMALL:
             return None
         return self.mistake({name: actual})
 

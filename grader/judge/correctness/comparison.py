@@ -10,19 +10,24 @@ can say by which.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from grader.emulator.machine.cores import usable
 from grader.judge.correctness.guards import added_to, unset, unwritten
 from grader.results import Corner, Mismatch, Number
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-CHUNK = 1 << 22
-"""Elements compared at once: bounds the memory that comparing needs to a few tens of megabytes."""
+CHUNK = 1 << 16
+"""Elements compared at once by one core: what that needs, some 3 MB, stays in the caches of a core."""
+
+SMALL = 1 << 22
+"""Elements of which some hundred megabytes more of memory may be taken to say what is wrong with them."""
 
 UNIT_ROUNDOFF = {
     "float64": 2.0**-53,
@@ -107,20 +112,21 @@ def compare(
     if allowed is None:
         expected = expected.astype(actual.dtype, copy=False)
     wrong = np.zeros(actual.size, dtype=bool)
-    ratio = 0.0
-    for part, a, e, limit in _chunks(actual, expected, allowed):
-        with np.errstate(invalid="ignore"):  # what outputs hold at the start is a NaN that signals
-            equal = a == e
-        if not equal.all() and a.dtype.kind == "f":
-            equal |= np.isnan(a) & np.isnan(e)
-        if limit is None:
-            wrong[part] = ~equal
-            continue
-        if spreads:
-            equal |= ~np.isfinite(limit) & (np.isfinite(e) | ~np.isfinite(a))
-        worst, outside = _errors(a, e, limit, equal)
-        wrong[part] = outside
-        ratio = max(ratio, worst)
+    chunks = range(0, actual.size, CHUNK)
+    flat, flat_expected = actual.reshape(-1), expected.reshape(-1)
+    limits = None if allowed is None else np.broadcast_to(allowed, actual.shape).reshape(-1)
+
+    def worst_of(start: int) -> float:
+        part = slice(start, start + CHUNK)
+        limit = None if limits is None else limits[part]
+        worst, wrong[part] = _errors(flat[part], flat_expected[part], limit, spreads)
+        return worst
+
+    if len(chunks) > 1:
+        with ThreadPoolExecutor(usable()) as pool:  # NumPy lets other threads run while it computes
+            ratio = max(pool.map(worst_of, chunks))
+    else:
+        ratio = max(map(worst_of, chunks), default=0.0)
     if not wrong.any():
         return Comparison(None, ratio, 0, None, None)
     finite = allowed is not None and math.isfinite(ratio)
@@ -170,7 +176,7 @@ def exchanged_index(
 
     If a term v[row] stands in the place of v[column], the output is off by v[row] - v[column].
     """
-    if actual.ndim != 2 or actual.size > CHUNK or not np.isfinite(actual).all():
+    if actual.ndim != 2 or actual.size > SMALL or not np.isfinite(actual).all():
         return None
     off = actual.astype(np.float64) - expected
     for side, (taken, right) in enumerate((("column", "row"), ("row", "column"))):
@@ -221,27 +227,27 @@ def compare_within(
     return comparison
 
 
-Chunk = tuple[slice, Array, Array, Array | None]
-
-
-def _chunks(actual: Array, expected: Array, allowed: Array | None) -> Iterator[Chunk]:
-    a, e = actual.reshape(-1), expected.reshape(-1)
-    limit = None if allowed is None else np.broadcast_to(allowed, actual.shape).reshape(-1)
-    for start in range(0, a.size, CHUNK):
-        part = slice(start, start + CHUNK)
-        yield part, a[part], e[part], None if limit is None else limit[part]
-
-
-def _errors(actual: Array, expected: Array, limit: Array, equal: Array) -> tuple[float, Array]:
-    """The largest error over its limit, infinite where something is not finite, and which elements are
-    wrong."""
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) -> tuple[float, Array]:
+    """The largest error over its limit, infinite where something is not finite, and which elements are wrong; without
+    a limit those that differ."""
+    with np.errstate(
+        invalid="ignore", divide="ignore", over="ignore"
+    ):  # what outputs hold at the start is a NaN
+        equal = actual == expected
+        if equal.all():
+            return 0.0, ~equal
+        if actual.dtype.kind == "f":
+            equal |= np.isnan(actual) & np.isnan(expected)
+        if limit is None:
+            return 0.0, ~equal
+        if spreads:
+            equal |= ~np.isfinite(limit) & (np.isfinite(expected) | ~np.isfinite(actual))
         error = np.abs(actual.astype(np.float64) - expected)
         wrong = ~((error <= limit) | equal)
         # A wrong infinity or NaN gives no finite ratio; an equal one is no error at all.
         ratios = np.where(equal, 0.0, error / limit)
-        worst = float(np.nan_to_num(ratios, nan=np.inf, posinf=np.inf).max(initial=0.0))
-    return worst, wrong
+        worst = float(ratios.max(initial=0.0))
+    return math.inf if math.isnan(worst) else worst, wrong
 
 
 def _mismatch(name: str, actual: Array, expected: Array, allowed: Array | None, wrong: Array) -> Mismatch:

@@ -119,7 +119,7 @@ def test_inputs_cannot_be_changed_by_mistake() -> None:
 
 
 def test_what_memory_does_not_hold_is_refused_before_it_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cases, "_memory", lambda: 2**20)
+    monkeypatch.setattr(cases, "memory_bytes", lambda: 2**20)
     compute(TRANSPOSE, make({"M": 64, "N": 64}, "exact"))
     with pytest.raises(WarpladderError, match="M=60000, N=64 needs some"):
         compute(TRANSPOSE, make({"M": 60000, "N": 64}, "exact"))

@@ -179,6 +179,25 @@ def test_chunks_see_the_whole_array(monkeypatch: pytest.MonkeyPatch) -> None:
     assert mismatch.index == [22]
 
 
+ODD = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1e-42, -1e-42, 1.0, 1.0000001, 3.4e38, 7.0])
+
+
+@pytest.mark.parametrize("spreads", [False, True])
+@pytest.mark.parametrize("limit", [None, [0.0, 1e-7, 1.0, np.inf, np.nan]])
+def test_chunks_on_all_cores_find_what_one_pass_finds(
+    limit: list[float] | None, spreads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(7)
+    for _ in range(20):
+        expected = rng.choice(ODD, (7, 9))
+        actual = np.where(rng.random((7, 9)) < 0.8, expected, rng.choice(ODD, (7, 9))).astype(np.float32)
+        allowed = None if limit is None else rng.choice(limit, (7, 9))
+        with monkeypatch.context() as patch:
+            whole = compare("C", actual, expected, allowed, spreads)
+            patch.setattr(comparison, "CHUNK", 5)
+            assert repr(compare("C", actual, expected, allowed, spreads)) == repr(whole)
+
+
 @given(st.integers(0, 22), st.floats(0.1, 1e6))
 def test_one_changed_element_anywhere_is_found(position: int, change: float) -> None:
     actual = ones(23)
