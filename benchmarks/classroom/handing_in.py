@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import random
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from io import BytesIO
 
 from classroom import notebooks, sources
 from classroom.notebooks import Notebook
@@ -182,6 +184,30 @@ def _bare(desk: Desk) -> HandedIn:
     return desk.as_files([(f"{desk.topic.name}{desk.topic.suffix}", made.text.encode())], made.expected)
 
 
+def _among_others(desk: Desk) -> HandedIn:
+    """Beside a scratch notebook, or in a zip."""
+    name, made = f"{desk.topic.name}.ipynb", sources.right(desk.topic, desk.draw)
+    data = notebooks.written(desk.notebook(made.text))
+    scratch = notebooks.written({**desk.released, "cells": []})
+    if desk.draw.random() < 0.5:
+        return desk.as_files([(name, data), ("warm up.ipynb", scratch)], made.expected)
+    zipped = BytesIO()
+    with zipfile.ZipFile(zipped, "w") as archive:
+        archive.writestr(f"my work/{name}", data)
+        archive.writestr("my work/notes.ipynb", scratch)
+    return desk.as_files([("work.zip", zipped.getvalue())], made.expected)
+
+
+def _doubtful(desk: Desk) -> HandedIn:
+    """Two tries that nothing orders: two kernels in a notebook, or two files. Canvas orders files."""
+    made = sources.right(desk.topic, desk.draw)
+    if desk.student.platform == "canvas" or desk.draw.random() < 0.5:
+        return replace(desk.handed_in(made, notebooks.tries_twice), expected=Expected(None))
+    data = notebooks.written(desk.notebook(made.text))
+    name = desk.topic.name
+    return desk.as_files([(f"{name}.ipynb", data), (f"{name.upper()}.ipynb", data + b"\n")], Expected(None))
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of what is handed in."""
@@ -193,7 +219,7 @@ class Kind:
 
 
 KINDS: Mapping[str, Kind] = {
-    "right": Kind(_of(sources.right), 48),
+    "right": Kind(_of(sources.right), 24),
     "half-right": Kind(_of(sources.half_right), 36),
     "wrong": Kind(_of(sources.wrong), 40),
     "racing": Kind(_of(sources.racing), 12),
@@ -211,6 +237,9 @@ KINDS: Mapping[str, Kind] = {
     "resubmitted": Kind(_resubmitted, 10),
     "copied": Kind(_copied, 16),
     "a bare source": Kind(_bare, 10),
+    "scattered": Kind(_edited(notebooks.SCATTERED), 10),
+    "among others": Kind(_among_others, 8),
+    "doubtful": Kind(_doubtful, 6),
     "hanging": Kind(_of(sources.hanging), 6, limited=True),
     "compiler bomb": Kind(_of(sources.compiler_bomb), 4, limited=True),
     "preprocessor bomb": Kind(_of(sources.preprocessor_bomb), 2, kernels_alone=True),

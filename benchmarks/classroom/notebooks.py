@@ -151,6 +151,42 @@ def _graded(notebook: Notebook) -> list[dict[str, Any]]:
     return [cell for cell in notebook["cells"] if cell["metadata"].get("nbgrader", {}).get("grade")]
 
 
+# ---- where the work stands ---------------------------------------------------------------------------------
+
+
+def works_below(notebook: Notebook, topic: Topic, draw: random.Random) -> None:
+    """In a new cell below the answer's, which is as released, holds a first try, or nothing any more."""
+    cell = answer(notebook, topic)
+    notebook["cells"].insert(notebook["cells"].index(cell) + 1, own(cell["source"]))
+    starter = topic.starter.read_text(encoding="utf-8").rstrip("\n")
+    cell["source"] = f"{MAGIC} {NAME} --topic {topic.name}\n" + draw.choice((starter, "first try", ""))
+
+
+def works_at_the_end(notebook: Notebook, topic: Topic, draw: random.Random) -> None:
+    """Below the graded cells; the answer's is as released."""
+    works_below(notebook, topic, draw)
+    place = notebook["cells"].index(answer(notebook, topic))
+    starter = topic.starter.read_text(encoding="utf-8").rstrip("\n")
+    notebook["cells"][place]["source"] = f"{MAGIC} {NAME} --topic {topic.name}\n{starter}"
+    notebook["cells"].append(notebook["cells"].pop(place + 1))
+
+
+def pastes_from_elsewhere(notebook: Notebook, topic: Topic, draw: random.Random) -> None:
+    """With a byte-order mark, and the line ends of another system."""
+    head, _, body = answer(notebook, topic)["source"].partition("\n")
+    end = draw.choice(("\r\n", "\r"))
+    answer(notebook, topic)["source"] = f"{head}\n\N{ZERO WIDTH NO-BREAK SPACE}{body.replace(chr(10), end)}"
+
+
+def tries_twice(notebook: Notebook, topic: Topic, draw: random.Random) -> None:
+    """And nothing tells which counts: another try stands below the graded cells."""
+    other = answer(notebook, topic)["source"] + f"\n// or so {draw.random()}"
+    notebook["cells"].append(own(other))
+
+
+SCATTERED = (works_below, works_at_the_end, pastes_from_elsewhere)
+
+
 # ---- formats and encodings ---------------------------------------------------------------------------------
 
 
