@@ -32,12 +32,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def times(files: Iterable[Path]) -> dict[str, float]:
-    """Seconds by test, such as "judge.test_corpus::test_reasons[gemm]"."""
+    """Seconds by test, such as "judge.test_corpus::test_reasons[gemm]". Raises SystemExit for what is no such file."""
     found: defaultdict[str, float] = defaultdict(float)
-    for file in files:
-        for case in ElementTree.parse(file).iter("testcase"):
-            module = case.attrib["classname"].removeprefix("tests.")
-            found[f"{module}::{case.attrib['name']}"] += float(case.attrib["time"])
+    for file in dict.fromkeys(files):
+        try:
+            cases = list(ElementTree.parse(file).iter("testcase"))
+            for case in cases:
+                module = case.attrib["classname"].removeprefix("tests.")
+                found[f"{module}::{case.attrib['name']}"] += float(case.attrib["time"])
+        except (OSError, ElementTree.ParseError, KeyError, ValueError) as error:
+            raise SystemExit(f"{file}: it is none of pytest's --junitxml files ({error})") from None
+        if not cases:
+            raise SystemExit(f"{file}: no test stands in it")
     return found
 
 

@@ -7,15 +7,14 @@ import soak
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--part", metavar="K/N", help="the K-th of N parts of the tests that are selected")
+    parser.addoption(
+        "--part", metavar="K/N", type=soak.a_part, help="the K-th of N parts of the tests that are selected"
+    )
 
 
 @pytest.hookimpl(trylast=True)  # after -m has selected
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """A part has every N-th test; those of one group (of pytest-xdist) stay together, as their fixtures are dear."""
-    areas = {mark.kwargs.get("area") for item in items for mark in item.iter_markers("soak")}
-    if unknown := areas - set(soak.AREAS):
-        raise pytest.UsageError(f"tests/soak.py knows no area {unknown}: write pytest.mark.soak(area=…)")
     if part := config.getoption("--part"):
         number, of = map(int, part.split("/"))
         groups = sorted({_group(item) for item in items})

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import re
+import signal
 import subprocess
 import sys
 import time
@@ -27,12 +29,26 @@ from grader import areas
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build" / "soak"
 
-EMULATOR = (":(glob)grader/*.py", *(f"grader/{part}" for part in areas.EMULATOR))
+EMULATOR = (
+    ":(glob)grader/*.py",
+    *(f"grader/{part}" for part in areas.EMULATOR),
+    "grader/workbook",
+    "grader/findings",
+)
 JUDGE = (
     ":(glob)grader/*.py", *(f"grader/{part}" for part in areas.JUDGE), "kernels",
     "lessons/*/topic.toml", "lessons/*/*.py", "lessons/*/starter.*", "lessons/programs",
 )  # fmt: skip
-LESSONS = ("grader/report", "grader/interview", "grader/history", "grader/room", "lessons", "measurements")
+LESSONS = (
+    "grader/report",
+    "grader/interview",
+    "grader/history",
+    "grader/room",
+    "grader/lab",
+    "lessons",
+    "measurements",
+)
+COMMANDS = ("grader/cli", "grader/report", "grader/interview", "grader/history", "grader/room", "grader/lab")
 
 
 @dataclass(frozen=True)
@@ -46,12 +62,14 @@ class Area:
 
 
 AREAS = {
-    "emulator": Area(1, (*EMULATOR, "book/machine", "tests/emulator")),
-    "judge": Area(6, (*JUDGE, "grader/cli", "grader/report", "benchmarks", "docs", "tests/submissions")),
-    "course": Area(2, (*JUDGE, "grader/course", "grader/report", "grader/lab", "benchmarks/classroom")),
-    "book": Area(3, (*JUDGE, *LESSONS, "grader/lab", "notebooks", "book", "docs"), "book soak-needs"),
+    "emulator": Area(1, (*EMULATOR, "grader/analysis", "book/machine")),
+    "judge": Area(
+        6, (*JUDGE, *COMMANDS, "benchmarks", "docs", "README.md", "CONTRIBUTING.md", "tests/submissions")
+    ),
+    "course": Area(2, (*JUDGE, *COMMANDS, "grader/course", "benchmarks/classroom", "book/instructor.md")),
+    "book": Area(3, (*JUDGE, *LESSONS, "notebooks", "book", "docs", "README.md"), "book soak-needs"),
     "interview": Area(3, (*JUDGE, *LESSONS, "grader/cli", "benchmarks")),
-    "setup": Area(3, ("pyproject.toml", "Makefile", ":(glob)grader/*.py", "notebooks/cloud.ipynb")),
+    "setup": Area(3, ("pyproject.toml", "Makefile", *EMULATOR, "notebooks/cloud.ipynb")),
 }
 
 
@@ -77,14 +95,20 @@ def kept_at(area: str, part: str) -> Path:
 
 
 def digest(area: str) -> str:
-    """Changes with the content of everything an area depends on, committed or not: code, content, and tests that name
-    the area."""
-    listed = set(files("pyproject.toml", "tests/conftest.py", "tests/helpers", *AREAS[area].depends))
-    listed |= {file for file in files("tests/*.py") if f'"{area}"' in file.read_text(encoding="utf-8")}
+    """Changes with the content of everything an area depends on, committed or not."""
+    listed = {*files("pyproject.toml", *AREAS[area].depends), *tests_of(area)}
     found = hashlib.sha256(sys.version.encode())
     for file in sorted(listed):
         found.update(f"{file.relative_to(ROOT)}\0".encode() + hashlib.sha256(file.read_bytes()).digest())
     return found.hexdigest()
+
+
+def tests_of(area: str) -> set[Path]:
+    """All helpers of tests, and the tests that name the area, or a helper that does."""
+    texts = {file: file.read_text(encoding="utf-8") for file in files("tests/*.py")}
+    helpers = {file for file in texts if not file.name.startswith("test_")}
+    names = "|".join([f'"{area}"', *(file.stem for file in helpers if f'"{area}"' in texts[file])])
+    return helpers | {file for file, text in texts.items() if re.search(names, text)}
 
 
 def files(*paths: str) -> Iterator[Path]:
@@ -107,31 +131,52 @@ def remembered(area: str, part: str) -> Result | None:
 
 
 def run(area: str, part: str, jobs: int) -> Result:
-    """Sweep a part, and remember it."""
+    """Sweep a part, and remember it. Tests run in the order of their files, so that a part is the same each time."""
     report = kept_at(area, part).with_suffix(".xml")
     report.unlink(missing_ok=True)
-    before, start = digest(area), time.monotonic()
-    select = ["-m", f"soak(area={area!r})", "--part", part, f"--junitxml={report}", "-q"]
+    before, commit, start = digest(area), stands(), time.monotonic()
+    select = ["-m", f"soak(area={area!r})", "--part", part, f"--junitxml={report}", "-q", "-p", "no:randomly"]
     parallel = ["-n", str(jobs), "--dist", "loadgroup"]
-    done = subprocess.run([sys.executable, "-m", "pytest", *select, *parallel], cwd=ROOT, check=False)
+    running = subprocess.Popen([sys.executable, "-m", "pytest", *select, *parallel], cwd=ROOT)
+    try:
+        status = running.wait()
+    except BaseException:
+        running.terminate()
+        running.wait()
+        raise
     tests, short = read(report)
-    if done.returncode and not short:  # also where it has found no test
-        short = [f"pytest ended with status {done.returncode}"]
-    commit = git("describe", "--always", "--dirty", "--exclude=*").strip()
+    if status and not short:  # also where it has found no test
+        short = [f"pytest ended with status {status}"]
     result = Result(area, part, before, commit, time.monotonic() - start, tests, short)
     result.file.write_bytes(msgspec.json.format(msgspec.json.encode(result)))
     return result
 
 
+def stands() -> str:
+    """The commit that is tried, -dirty where there is more."""
+    more = "-dirty" if git("status", "--porcelain") else ""
+    return git("rev-parse", "--short=8", "HEAD").strip() + more
+
+
 def read(report: Path) -> tuple[int, list[str]]:
-    """How many tests there were, and those that failed."""
+    """How many tests there were, and those that failed, as pytest takes them."""
     if not report.is_file():
         return 0, []
     cases = list(ElementTree.parse(report).iter("testcase"))
     bad = [(case, item) for case in cases for item in case if item.tag in ("failure", "error")]
     said = [(item.get("message") or item.text or "").strip().partition("\n")[0] for _, item in bad]
-    names = [f"{case.get('classname')}::{case.get('name')}" for case, _ in bad]
+    names = [test_id(case.get("classname", ""), case.get("name", "")) for case, _ in bad]
     return len(cases), [f"{name}: {words}" for name, words in zip(names, said, strict=True)]
+
+
+def test_id(classname: str, name: str) -> str:
+    """tests/a/test_b.py::TestC::test_d[e], of "tests.a.test_b.TestC" and "test_d[e]@group"."""
+    parts = classname.split(".")
+    depth = next(
+        (n for n in range(len(parts), 0, -1) if ROOT.joinpath(*parts[:n]).with_suffix(".py").is_file()), 0
+    )
+    inner = [*parts[depth:], re.sub(r"@[\w-]+$", "", name)]
+    return "::".join(["/".join(parts[:depth]) + ".py", *inner]) if depth else f"{classname}::{name}"
 
 
 def wanted(only: str, part: str) -> Iterator[tuple[str, str]]:
@@ -147,29 +192,60 @@ def a_part(text: str) -> str:
     number, slash, of = text.partition("/")
     if text and not (slash and number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
         raise argparse.ArgumentTypeError(f"{text} is no part: give K/N with K from 1 to N, such as 2/6")
+    return f"{int(number)}/{int(of)}" if text else ""
+
+
+def an_area(text: str) -> str:
+    """An area, or "" for all. Raises ArgumentTypeError."""
+    if text and text not in AREAS:
+        raise argparse.ArgumentTypeError(f"{text} is no area: give one of {', '.join(AREAS)}")
     return text
+
+
+def a_count(text: str) -> int:
+    """A whole number from 1. Raises ArgumentTypeError."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no number of processes")
+    return int(text)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--only", default="", choices=["", *AREAS], metavar="AREA", help=", ".join(AREAS))
+    parser.add_argument(
+        "--only", default="", type=an_area, metavar="AREA", help=f"one of {', '.join(AREAS)}; else all"
+    )
     help_of_part = "the K-th of N parts; else all of an area's own"
     parser.add_argument("--part", default="", type=a_part, metavar="K/N", help=help_of_part)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--jobs", type=a_count, default=2, metavar="N", help="processes that share a part's tests"
+    )
     given = parser.parse_args(arguments)
     if given.part and not given.only:
         parser.error("--part is a part of one area: give --only as well")
     KEPT.mkdir(parents=True, exist_ok=True)
-    results, made = [], set[str]()
-    for area, part in wanted(given.only, given.part):
-        if (result := remembered(area, part)) is None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    results: list[Result] = []
+    try:
+        for result in swept(given.only, given.part, given.jobs):
+            results.append(result)
+    except KeyboardInterrupt:
+        show(results)
+        print("Broken off. What stands here is kept: the same command goes on from there.")
+        return 130
+    show(results)
+    return any(result.short for result in results)
+
+
+def swept(only: str, part: str, jobs: int) -> Iterator[Result]:
+    """Each part that is wanted, run where it does not hold."""
+    made = set[str]()
+    for area, each in wanted(only, part):
+        if (result := remembered(area, each)) is None:
             if (needs := AREAS[area].make) not in made:
                 subprocess.run(["make", *needs.split()], cwd=ROOT, check=True)
                 made.add(needs)
-            result = run(area, part, given.jobs)
-        results.append(result)
-    show(results)
-    return any(result.short for result in results)
+            result = run(area, each, jobs)
+        yield result
 
 
 def show(results: Sequence[Result]) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import grimp
+import soak
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -53,6 +55,18 @@ def test_no_two_test_modules_have_one_name() -> None:
     """pytest imports them by it, and takes the second for the first."""
     places = Counter(path.name for path in files(TESTS) if path.name.startswith("test_"))
     assert [found for found, count in places.items() if count > 1] == []
+
+
+def test_each_sweep_names_an_area_that_the_soak_knows() -> None:
+    """pytest would select a test of another area for no tier."""
+    marks = [
+        (name(path), area)
+        for path in files(TESTS)
+        for area in re.findall(r"mark\.soak\b(\S*)", path.read_text(encoding="utf-8"))
+    ]
+    assert len(marks) > len(soak.AREAS)
+    known = re.compile(rf"\(area=(area\b|[\"']({'|'.join(soak.AREAS)})[\"'])")
+    assert [mark for mark in marks if not known.match(mark[1])] == []
 
 
 def test_only_the_judge_asks_which_kind_a_topic_is_of() -> None:
