@@ -257,13 +257,14 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Bound:
-    """The time under which no version of this topic can run on this device."""
+    """The time under which no version of this topic can run on this device, or none on the units it is of."""
 
     time_s: float  # at the climb's `problem`: work over peak rate, or bytes over bandwidth
     by: str  # what sets it: "arithmetic", "memory", or, measured, "copy" or "read" of the same bytes
     min_flop: int = 0  # operations any algorithm needs; over a rung's time_s: its useful rate
     min_bytes: int = 0  # bytes that any algorithm moves at `problem`
     source: TimeSource = "modelled"  # measured: in the same rounds; modelled: from the device's table
+    units: str = ""  # whose rate it is, where arithmetic sets it: "FP32 units" or "Tensor Cores"
 
 
 @dataclass(frozen=True)

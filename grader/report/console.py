@@ -209,12 +209,24 @@ def _times_of_all(result: Climb, measured: Climb) -> Iterable[str]:
     return (time for _, time in sorted({**times, **missing}.items()))
 
 
+def bound_of(result: Climb) -> str:
+    """Below what no version comes; and which rungs do, as the bound is of other units. "" where none is known."""
+    bound = result.bound
+    if bound is None:
+        return ""
+    time = units.seconds(bound.time_s, bound.source)
+    if not bound.units:
+        return f"No version can take less than {time}: the {bound.by} bound."
+    ids = [rung.id for rung in result.rungs if rung.time_s is not None and rung.time_s < bound.time_s]
+    below = f" Below it, by other units or fewer operations: {', '.join(ids)}." if ids else ""
+    return f"No version that computes on {bound.units} can take less than {time}.{below}"
+
+
 def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
     for baseline in result.baselines:
         yield Text(f"{baseline.name}: {units.seconds(baseline.time_s)}")
-    if result.bound is not None:
-        time = units.seconds(result.bound.time_s, result.bound.source)
-        yield Text(f"No version can take less than {time}: the {result.bound.by} bound.")
+    if said := bound_of(result):
+        yield Text(said)
     if any(rung.time_source == "modelled" for rung in result.rungs):
         yield Text(
             "≈ modelled: from what the emulator counted, for a device like this one. Not measured.", "dim"

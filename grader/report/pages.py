@@ -83,6 +83,7 @@ def climb(result: Climb, title: str) -> str:
         ratios={rung.id: rooflines.ratio_of(rung) for rung in result.rungs if rung.counters},
         against="vs_library" if any(rung.vs_library for rung in result.rungs) else "vs_bound",
         shown=_own_claims,
+        bound=console.bound_of(result),
     )
 
 

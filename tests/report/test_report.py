@@ -90,6 +90,14 @@ def test_a_measured_climb() -> None:
     assert "No version can take less than ≈2.12 ms" in text
 
 
+def test_a_bound_says_which_units_it_is_of_and_who_comes_below() -> None:
+    below = replace(NAIVE, id="12_tensor_cores", time_s=0.001)
+    bound = replace(BOUND, units="FP32 units")
+    text = shown(console.climb(replace(CLIMB, rungs=[NAIVE, below], bound=bound), "Matrix product, FP32"))
+    assert "No version that computes on FP32 units can take less than ≈2.12 ms." in text
+    assert "Below it, by other units or fewer operations: 12_tensor_cores." in text
+
+
 def test_a_rung_that_the_device_cannot_run_says_what_it_needs() -> None:
     skipped = replace(BROKEN, verdict="skip", reason="needs sm_90a", time_s=None, claims=[])
     text = shown(console.climb(replace(CLIMB, rungs=[NAIVE, skipped]), "Matrix product, FP32"))

@@ -32,13 +32,13 @@ def bound(topic: Topic, problem: Problem, device: DeviceSpec, moved_s: float | N
     and of Tensor Cores for halves.
     """
     flop, nbytes = topic.reference.min_flop(problem), topic.reference.min_bytes(problem)
-    rate = _flop_rate(topic, device) if flop else math.inf
+    units, rate = _flop_rate(topic, device) if flop else ("", math.inf)
     if rate is None:
         return None
     arithmetic = flop / rate
     memory = _traffic(topic, problem, device) if moved_s is None else moved_s
     if arithmetic > memory:
-        return Bound(arithmetic, "arithmetic", flop, nbytes, "modelled")
+        return Bound(arithmetic, "arithmetic", flop, nbytes, "modelled", units)
     if moved_s is None:
         return Bound(memory, "memory", flop, nbytes, "modelled")
     return Bound(memory, "read" if only_reads(topic, problem) else "copy", flop, nbytes, "measured")
@@ -51,11 +51,13 @@ def _traffic(topic: Topic, problem: Problem, device: DeviceSpec) -> float:
     return read / device.dram_read + written * (2 / device.dram_copy - 1 / device.dram_read)
 
 
-def _flop_rate(topic: Topic, device: DeviceSpec) -> float | None:
-    """Floating-point operations a second that a device can make of the topic's inputs; None where unknown."""
+def _flop_rate(topic: Topic, device: DeviceSpec) -> tuple[str, float | None]:
+    """What computes with the topic's inputs, and how many floating-point operations a second a device makes there; None
+    where that is not known. FP32 products can be put together on Tensor Cores, too, which is not counted here."""
     types = {str(item.dtype) for item in topic.signature.inputs}
-    fp32 = 2.0 * device.capability.fma_lanes * device.sms * device.clock_hz
-    return {frozenset({"float32"}): fp32, frozenset({"float16"}): device.peak_tensor}.get(frozenset(types))
+    if types == {"float32"}:
+        return "FP32 units", 2.0 * device.capability.fma_lanes * device.sms * device.clock_hz
+    return "Tensor Cores", device.peak_tensor if types == {"float16"} else None
 
 
 def too_fast(topic: Topic, problem: Problem, device: DeviceSpec, time_s: float) -> Refused | None:
