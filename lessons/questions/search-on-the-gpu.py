@@ -5,7 +5,8 @@ Sources: Awad et al., 2019 (B-trees searched by warps); Green et al., 2012 (merg
 
 from math import ceil, log2
 
-SECTOR = 32
+PIECE = 64
+"""Bytes that DRAM delivers at a time, on an H200: two sectors."""
 
 
 def steps(n: int) -> dict[str, float]:
@@ -40,12 +41,12 @@ def child(mask: str) -> int:
 
 
 def bytes_a_query(levels: int, bytes: int) -> dict[str, float]:
-    """Bandwidth over the sectors of a query."""
-    moved = ceil(bytes / SECTOR) * SECTOR
+    """Bandwidth over the pieces of a query."""
+    moved = ceil(bytes / PIECE) * PIECE
     return {"answer": 3e6 / (levels * moved), "moved": moved}
 
 
 def merge_or_search(keys: int, queries: int) -> dict[str, float]:
     """MB of both ways, results written in both."""
-    search, merge = queries * (6 * SECTOR + 4 + 4), 4 * (keys + queries) + 4 * queries
+    search, merge = queries * (6 * PIECE + 4 + 4), 4 * (keys + queries) + 4 * queries
     return {"answer": search / merge, "search": search, "merge": merge}
