@@ -135,7 +135,8 @@ def _kernel(cells: Sequence[Any], original: Original, topic: str) -> str:
     holding = [
         (place, str(cell["source"]), text)
         for place, cell in enumerate(cells)
-        if _grade_id(cell) == original.grade_id or (meant and _defines(cell) == meant)
+        if _grade_id(cell) == original.grade_id
+        or (cell["cell_type"] == "code" and meant and _defines(cell) == meant)
         if (text := sources.of_cell(cell["source"]).strip()) != starter
     ]
     written = [each for each in holding if each[2]] or holding
@@ -157,7 +158,7 @@ def _defines(cell: Original | Any) -> tuple[str, str | None] | None:
     """The name and the topic of a cell that keeps a kernel, as the notebook reads it; None of any other cell."""
     source = cell.source if isinstance(cell, Original) else cell["source"]
     try:
-        found = parse_cell(source.lstrip("\n"))
+        found = parse_cell(sources.without_wrappers(source))
     except WarpladderError:  # nor does the notebook keep it
         return None
     return found and found[:2]

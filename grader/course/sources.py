@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import itertools
 
 from grader.lab.cells import MAGIC, as_file
 from grader.workbook.source_file import as_read
 
+_WRAPPERS = ("%%time", "%%timeit", "%%capture")
+"""IPython's magics that run the cell below their line."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -44,7 +47,14 @@ def of_cell(cell: str) -> str:
     Whatever name and topic the magic gives; a cell without it is all text.
     """
     cell = as_read(cell)
-    head, magic, rest = cell.partition(MAGIC)
-    if not magic or head.strip():
+    inner = without_wrappers(cell)
+    if not inner.startswith(MAGIC):
         return as_file(cell)
-    return "\n" * head.count("\n") + as_file(rest.partition("\n")[2])
+    return "\n" * cell.removesuffix(inner).count("\n") + as_file(inner.partition("\n")[2])
+
+
+def without_wrappers(cell: str) -> str:
+    """A cell without the empty lines and the magics above it that run what follows, as `%%time` does."""
+    lines = cell.splitlines(keepends=True)
+    wraps = itertools.takewhile(lambda line: not line.strip() or line.split()[0] in _WRAPPERS, lines)
+    return "".join(lines[len(list(wraps)) :])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated
@@ -20,8 +21,10 @@ def extend(
     students: Annotated[
         list[str], typer.Argument(metavar="STUDENT...", help="Ids, as the gradebook has them.")
     ],
-    days: Annotated[float, typer.Option("--days", min=0, help="So many days after the due date.")] = 0.0,
-    hours: Annotated[float, typer.Option("--hours", min=0, help="So many hours after it.")] = 0.0,
+    days: Annotated[
+        float, typer.Option("--days", min=0, max=3650, help="So many days after the due date.")
+    ] = 0.0,
+    hours: Annotated[float, typer.Option("--hours", min=0, max=87600, help="So many hours after it.")] = 0.0,
     until: Annotated[
         str | None,
         typer.Option(
@@ -49,14 +52,15 @@ def extend(
     from grader.course.collecting import moments
     from grader.course.gradebook.extending import extend
 
-    if sum((bool(days or hours), until is not None, none)) != 1:
-        raise WarpladderError(
-            "how much time is not said", remedy="give --days and --hours, or --until, or --none"
-        )
+    if sum((bool(days or hours), until is not None, none)) != 1 or math.isnan(days + hours):
+        remedy = "give --days and --hours, or --until, or --none"
+        raise WarpladderError("how much time is not clear", remedy=remedy)
     try:
         by = None if none else moments.read(until) if until else timedelta(days=days, hours=hours)
     except ValueError:
-        raise WarpladderError(f"`{until}` is no time", remedy='write it as "2025-04-02 23:59 UTC"') from None
+        raise WarpladderError(
+            f"`{until}` is no time that can be read in one way", remedy='write it as "2025-04-02 23:59 UTC"'
+        ) from None
     opened, _ = batch.open_course(folder)
     found = extend(opened, assignment, students, by)
     console = console_for(json == "-")

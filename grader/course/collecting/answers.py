@@ -6,6 +6,7 @@ of a .cu file, or of a schedule's .py, goes into the answer's cell of the notebo
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +14,9 @@ from pathlib import Path
 
 import nbformat
 
+from grader.course.assignment import kernel_cell
 from grader.course.restore import Original, read
-from grader.course.sources import text_of
+from grader.course.sources import UnreadableFile, text_of
 from grader.errors import WarpladderError
 from grader.lab.cells import MAGIC
 from grader.workbook.topic import Topic
@@ -120,12 +122,27 @@ def _uncopied(stem: str) -> tuple[str, int]:
     return (found["stem"], int(found["browser"] or found["canvas"])) if found else (stem, 0)
 
 
+def _check_topics(notebook: Released, data: bytes) -> None:
+    """Raise UnreadableFile for the notebook of another assignment. What cannot be read, others tell."""
+    try:
+        cells = json.loads(data)["cells"]
+        names = [str(cell["metadata"].get("nbgrader", {}).get("grade_id", "")) for cell in cells]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return
+    asked = {cell.grade_id for _, cell in notebook.kernels}
+    others = sorted({name for name in names if name.startswith(kernel_cell(""))} - asked)
+    if asked and others and not asked & set(names):
+        whose = ", ".join(name.removeprefix(kernel_cell("")) for name in others)
+        raise UnreadableFile(f"it is the notebook of {whose}, and not of {notebook.name}")
+
+
 def filled(place: Place, data: bytes) -> tuple[bytes, str]:
     """The notebook to mark of what was handed in, and what there is to say of it; "" if nothing.
 
     Raises UnreadableFile for what is no text, and WarpladderError where the assignment was not released.
     """
     if place.cell is None:
+        _check_topics(place.notebook, data)
         return data, ""
     text, said = text_of(data)
     if not place.notebook.path.is_file():

@@ -68,10 +68,14 @@ class Archive:
 
     files: list[File] = field(default_factory=list)  # in its order
     refused: list[tuple[str, str]] = field(default_factory=list)  # paths, each with why it is not read
+    passed_over: list[str] = field(
+        default_factory=list
+    )  # what nobody hands in, where it lies beside other files
 
     def take(self, path: str, why_not: str | None, modified: datetime, read: Callable[[], bytes]) -> None:
         """Add a file, or say why it is left out; nobody's are passed over."""
         if _NOBODYS.search(path):
+            self.passed_over.append(path)
             return
         if why_not is not None:
             self.refused.append((path, why_not))
@@ -109,7 +113,17 @@ def opened(path: Path) -> Archive:
     if not path.is_dir() and not path.is_file():
         raise WarpladderError("there is no such file or folder", file=path)
     try:
-        return _folder(path) if path.is_dir() else _zip(path)
+        found = _folder(path) if path.is_dir() else _zip(path)
+        there = {item.split("/")[0] for item in (*(file.path for file in found.files), *dict(found.refused))}
+        lone = [
+            item
+            for item in found.passed_over
+            if item.split("/")[0] not in {*there, "__MACOSX"} and "/" in item
+        ]
+        found.refused.extend(
+            (item, "a copy that a program keeps, and nothing else was handed in") for item in lone
+        )
+        return found
     except WarpladderError as error:
         raise WarpladderError(error.message, file=path, remedy=error.remedy) from None
     except OSError as error:

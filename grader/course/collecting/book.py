@@ -15,6 +15,7 @@ from grader.course.collecting.answers import NOTEBOOK, Released
 from grader.course.gradebook import entries
 from grader.course.preprocessors import of_gradebook
 from grader.course.roster import Student
+from grader.errors import WarpladderError
 from grader.workbook.topic import Topic
 
 
@@ -48,6 +49,9 @@ def assignment(opened: Any, course: CourseDirectory, topics: Mapping[str, Topic]
         )
         for notebook in found.notebooks
     ]
+    if not notebooks:
+        remedy = f"nbgrader generate_assignment {name}"
+        raise WarpladderError(f"`{name}` has no notebook to hand in yet", remedy=remedy)
     extended = {
         submission.student.id: _utc(submission.duedate)
         for submission in found.submissions

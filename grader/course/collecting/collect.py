@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nbgrader.coursedir import CourseDirectory
 
-from grader.course import roster
+from grader.course import batch, roster
 from grader.course.collecting import (
     answers,
     archive,
@@ -85,6 +85,24 @@ def collect(
         book.enrol(opened, enrolled, [*listed, *(each for each in persons if each.id in taken)])
         _remember(root / CACHE, name, rows)
         return sorted(rows, key=lambda row: (not row.student, row.student))
+
+
+def told_anew(course: CourseDirectory, topics: Mapping[str, Topic], name: str) -> None:
+    """Tell nbgrader, of each submission whose time is only a bound, what it is to be told by the due date as it is now:
+    it may be another one than when that was collected. For whoever is alone at work on the course."""
+    with database.opened(course) as opened:
+        assignment = book.assignment(opened, course, topics, name)
+    for student, folder in batch.folders(course, name).items():
+        before, due = submitted.state(folder), assignment.due_for(student)
+        fresh = {
+            notebook: replace(origin, told=told)
+            for notebook, origin in before.origins.items()
+            if origin.platform and not origin.exact
+            if (told := moments.in_doubt_for_the_student(Moment(origin.at, False), origin.late, due).at)
+            != origin.told
+        }
+        if fresh:
+            submitted.replace(folder, before, {}, fresh)
 
 
 def _remember(marks: Path, name: str, rows: Sequence[Row]) -> None:

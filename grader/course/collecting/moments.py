@@ -6,6 +6,8 @@ the time of the download, and whoever opens a file and saves it gives it another
 
 from __future__ import annotations
 
+import re
+import warnings
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -13,6 +15,9 @@ from dateutil import parser
 from nbgrader.utils import parse_utc
 
 from grader.course.collecting.archive import File
+
+_UNCLEAR = re.compile(r"(?<!\d)\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?!\d)")
+"""12.11.2026 and the like, of which nobody knows whether it is in November."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +34,9 @@ def of_file(file: File) -> Moment:
 
 
 def read(written: str) -> datetime:
-    """A time as a platform writes it, in UTC; one without a time zone is this machine's. Raises ValueError."""
+    """A time as a platform writes it, in UTC; one without a time zone is this machine's. Raises ValueError, also where
+    day and month could be exchanged, no day is said, or the time zone is not known."""
+    _check(written)
     try:
         parsed: datetime = parser.parse(written)
         return parsed.astimezone(UTC)
@@ -37,10 +44,25 @@ def read(written: str) -> datetime:
         raise ValueError(written) from None
 
 
+def _check(written: str) -> None:
+    if _UNCLEAR.search(written):
+        raise ValueError("it may be read in two ways: write 2025-03-31 23:59:00 UTC")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", parser.UnknownTimezoneWarning)
+        try:
+            days = {parser.parse(written, default=datetime(2000, 1, day)).date() for day in (1, 2)}
+        except (OverflowError, parser.UnknownTimezoneWarning):
+            raise ValueError("its time zone is not known: write 2025-03-31 23:59:00 UTC") from None
+    if len(days) > 1:
+        raise ValueError("it says no day: write 2025-03-31 23:59:00 UTC")
+
+
 def of_timestamp(written: bytes) -> Moment:
-    """What nbgrader's timestamp.txt says, read as nbgrader does. Raises ValueError."""
+    """What nbgrader's timestamp.txt says, read as nbgrader does, where that is sure. Raises ValueError."""
     try:
-        return Moment(parse_utc(written.decode().strip()).replace(tzinfo=UTC), True)
+        text = written.decode("utf-8-sig").strip()
+        _check(text)
+        return Moment(parse_utc(text).replace(tzinfo=UTC), True)
     except OverflowError:
         raise ValueError("out of range") from None
 

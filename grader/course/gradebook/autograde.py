@@ -15,6 +15,7 @@ from nbgrader.preprocessors import AssignLatePenalties
 
 from grader.course import batch, feedback
 from grader.course.assignment import rung_cell
+from grader.course.collecting.collect import told_anew
 from grader.course.engines.engine import Engine
 from grader.course.gradebook import database, doubts
 from grader.course.gradebook.converting import convert
@@ -65,6 +66,7 @@ def autograde(
     """
     with alone(Path(marker.cache), f"ladder course autograde {name}"):
         sweep(Path(marker.cache))
+        told_anew(course, marker.topics, name)
         looked = look(course, marker, name)
         if not looked.handed_in:
             raise batch.nothing_submitted(course, name)

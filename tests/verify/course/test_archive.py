@@ -196,3 +196,11 @@ def test_a_zip_that_cannot_be_read_says_why(tmp_path: Path) -> None:
         ("bob/b.zip", "its files would take 512 MiB"),
         ("cy/c.cu", ""),
     ]
+
+
+def test_a_copy_that_a_program_keeps_is_named_where_it_is_all(tmp_path: Path) -> None:
+    copy = ".ipynb_checkpoints/x-checkpoint.ipynb"
+    found = opened(
+        a_folder(tmp_path / "in", {f"ada/{copy}": b"{}", f"bob/{copy}": b"{}", "bob/x.ipynb": b"{}"})
+    )
+    assert [path for path, _ in found.refused] == [f"ada/{copy}"]

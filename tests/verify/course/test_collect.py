@@ -199,6 +199,22 @@ def test_a_zip_that_was_handed_in_is_its_files(name: str, course: Path, tmp_path
     assert answer(course, taken).endswith(KERNEL)
 
 
+def test_the_notebook_of_another_assignment_is_left_out(course: Path, tmp_path: Path) -> None:
+    files = {"ada/transpose.ipynb": released(course, "streams"), "bob/transpose.ipynb": released(course)}
+    rows = collected(course, a_folder(tmp_path / "in", files))
+    assert [(row.student, row.outcome, row.note) for row in rows] == [
+        ("ada", "left out", "it is the notebook of streams, and not of transpose"),
+        ("bob", "new", ""),
+    ]
+
+
+def test_an_assignment_without_notebooks_is_an_error(course: Path, tmp_path: Path) -> None:
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        gradebook.update_or_create_assignment("later")
+    with pytest.raises(WarpladderError, match="`later` has no notebook"):
+        collected(course, a_folder(tmp_path / "in", {"ada.cu": b"int a;"}), "later")
+
+
 # ---- attempts ----------------------------------------------------------------------------------------------
 
 

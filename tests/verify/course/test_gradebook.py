@@ -334,6 +334,18 @@ def test_the_courses_late_policy_counts_whenever_it_was_set(root: Path, policy: 
     assert (found["ada"].standing.late_s, found["ada"].standing.score) == (0, 50)
 
 
+def test_a_due_date_that_is_set_after_collecting_makes_nobody_late(
+    root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Where all that is known is when the download was made."""
+    set_policy(root, "c.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    source = a_zip(tmp_path / "in.zip", {"lovelaceada_88_901_x.cu": b"// 02_shared_tile"})
+    assert ladder(monkeypatch, "collect", A, str(source), "--course", str(root)) == 0
+    due(root, "2020-03-01 12:00:00 UTC")
+    (item,) = run(root).values()
+    assert (item.standing.score, item.standing.late_s) == (50, 0)
+
+
 def test_an_extension_moves_one_persons_date(
     root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -362,9 +374,11 @@ def test_an_extension_moves_one_persons_date(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["ada"], "how much time is not said"),
-        (["ada", "--days", "1", "--none"], "how much time is not said"),
-        (["ada", "--until", "soon"], "`soon` is no time"),
+        (["ada"], "how much time is not clear"),
+        (["ada", "--days", "1", "--none"], "how much time is not clear"),
+        (["ada", "--until", "soon"], "`soon` is no time that can be read"),
+        (["ada", "--until", "12.01.2027 10:00"], "is no time that can be read in one way"),
+        (["ada", "--until", "10:00"], "is no time that can be read in one way"),
         (["ada", "--until", "2025-02-28 12:00 UTC"], "not after the due date, 2025-03-01 12:00 UTC"),
         (["ada", "adda", "--days", "1"], "there is no student `adda`, did you mean `ada`"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -221,6 +222,32 @@ def test_what_is_not_known_to_be_late_is_not(exact: bool, late: bool | None, hou
     moment = Moment(NOON + timedelta(hours=hours), exact)
     assert moments.in_doubt_for_the_student(moment, late, NOON).at == NOON + timedelta(hours=told)
     assert moments.in_doubt_for_the_student(moment, late, None) == moment
+
+
+@pytest.mark.parametrize("read", [moments.read, lambda written: moments.of_timestamp(written.encode())])
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ("12.11.2026 10:00", "in two ways"),
+        ("10/12/2026", "in two ways"),
+        ("10:00", "no day"),
+        ("2026", "no day"),
+        ("2026-11-19 23:30 PDT", "time zone"),
+        ("soon", "soon"),
+    ],
+)
+def test_a_time_that_cannot_be_read_in_one_way_is_none(
+    read: Callable[[str], object], written: str, why: str
+) -> None:
+    with pytest.raises(ValueError, match=why):
+        read(written)
+
+
+@pytest.mark.parametrize(
+    "written", ["\ufeff2024-03-01 10:00 UTC", "2024-03-01T11:00:00+01:00", "1 March 2024, 10 AM UTC"]
+)
+def test_a_time_that_can_be_read_in_one_way_is_read(written: str) -> None:
+    assert moments.of_timestamp(written.encode()).at == datetime(2024, 3, 1, 10, tzinfo=UTC)
 
 
 def test_what_nbgrader_is_told_is_read_back() -> None:
