@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import AssignmentName, CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, table
+from grader.cli.course.tables import add, lines, table
 from grader.cli.options import (
     NOT_PASSED,
     PASSED,
@@ -81,8 +81,8 @@ def _show(console: Console, rows: Sequence[Row]) -> None:
     from rich.text import Text
 
     console.print(_table([row for row in rows if row.student]))
-    _notes(console, "Left out", [row for row in rows if row.outcome == "left out"])
-    _notes(console, "Look at", [row for row in rows if row.note and row.outcome != "left out"])
+    lines(console, "Left out", [_said(row) for row in rows if row.outcome == "left out"])
+    lines(console, "Look at", [_said(row) for row in rows if row.note and row.outcome != "left out"])
     added = dict.fromkeys(row.student for row in rows if row.added)
     if added:
         console.print(Text(f"\nNot known until now, and added to the gradebook: {', '.join(added)}"))
@@ -100,16 +100,9 @@ def _show(console: Console, rows: Sequence[Row]) -> None:
     console.print(", ".join(f"{count} {outcome}" for outcome, count in counts.items() if count))
 
 
-def _notes(console: Console, heading: str, rows: Sequence[Row]) -> None:
-    """What there is to say of single files."""
-    from rich.padding import Padding
-    from rich.text import Text
-
-    if rows:
-        console.print(Text(f"\n{heading}:", "bold"))
-    for row in rows:
-        whose = f"{row.student}: " if row.student else ""
-        console.print(Padding(Text(f"{whose}{row.file}: {row.note}"), (0, 0, 0, 2)))
+def _said(row: Row) -> tuple[str, str]:
+    """A file, and what there is to say of it."""
+    return f"{row.student}: {row.file}" if row.student else row.file, row.note
 
 
 def _table(rows: Sequence[Row]) -> Table:

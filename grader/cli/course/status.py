@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, late, table
+from grader.cli.course.tables import add, late, lines, table
 from grader.cli.options import JsonOption, console_for, write_structs
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def status(
 ) -> None:
     """Say who handed in, who was late, and what is marked, autograded and fed back; and what to do next.
 
-    A student's note is what to look at before marks go out: the starter handed in, a rung of the ladder or another
+    Below the table stands what to look at before marks go out: the starter handed in, a rung of the ladder or another
     student's source, a notebook that shows more points than its kernel has, and files that were left out.
 
     \b
@@ -40,9 +40,6 @@ def status(
       ladder course status transpose --course cuda
     """
     needs_nbgrader()
-    from rich.padding import Padding
-    from rich.text import Text
-
     from grader.course import batch
     from grader.course.collecting import left_out
     from grader.course.gradebook import overview
@@ -60,10 +57,8 @@ def status(
         students = overview.standings(opened, marker, assignment)
         console.print(_students(students))
         nobodys = [each for each in left_out.read(Path(marker.cache), assignment) if not each.student]
-        if nobodys:
-            console.print("\nLeft out, of nobody that is known:")
-        for each in nobodys:
-            console.print(Padding(Text(f"{each.file}: {each.why}"), (0, 0, 0, 2)))
+        lines(console, "Look at", [(item.student, note) for item in students if (note := _note(item))])
+        lines(console, "Left out, of nobody that is known", [(each.file, each.why) for each in nobodys])
         console.print(f"\nNext: {overview.summary(assignment, students).next}", soft_wrap=True)
         results = students
     if json is not None:
@@ -83,13 +78,16 @@ def _assignments(found: Sequence[Summary]) -> Table:
 def _students(found: Sequence[Standing]) -> Table:
     """One line a student."""
     numbers = ("score", "penalty")
-    columns = ("student", "state", "late", *numbers, "by hand", "feedback", "note")
-    made = table(*columns, numbers=numbers, wide="note")
+    made = table("student", "state", "late", *numbers, "by hand", "feedback", numbers=numbers)
     for item in found:
         score = NO if item.score is None else f"{item.score:g}"
         penalty = f"{item.penalty:g}" if item.penalty else NO
         signs = (YES if item.by_hand else NO, YES if item.feedback else NO)
-        why = item.why if item.state in ("unreadable", "autograded") else ""
-        note = "; ".join(filter(None, (why, item.look_at)))
-        add(made, item.student, item.state, late(item.late_s), score, penalty, *signs, note)
+        add(made, item.student, item.state, late(item.late_s), score, penalty, *signs)
     return made
+
+
+def _note(item: Standing) -> str:
+    """What there is to say of a student; "" where there is nothing."""
+    why = item.why if item.state in ("unreadable", "autograded") else ""
+    return "; ".join(filter(None, (why, item.look_at)))

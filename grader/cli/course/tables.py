@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grader.visible import visible
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -45,3 +46,14 @@ def late(seconds: float) -> str:
         return NOTHING
     days, hours = divmod(minutes // 60, 24)
     return f"{days} d {hours} h" if days else f"{hours} h {minutes % 60} m"
+
+
+def lines(console: Console, heading: str, said: Sequence[tuple[str, str]]) -> None:
+    """What there is to say of single things, a line each below a heading; nothing where there is none."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    if said:
+        console.print(Text(f"\n{heading}:", "bold"))
+    for name, text in said:
+        console.print(Padding(Text(visible(f"{name}: {text}")), (0, 0, 0, 2)))
