@@ -341,9 +341,8 @@ class Grade:
         None  # seconds at the `main` sizes; null where the lowest rung was reached, or none
     )
     time_source: TimeSource | None = None  # null exactly where time_s is
-    blocks_seed: int | None = (
-        None  # drew the blocks whose time was modelled: `--seed` runs the same; null: measured
-    )
+    # drew the blocks whose time was modelled: `--seed` runs the same; null: measured
+    blocks_seed: int | None = None
     vs_naive: float | None = None  # rung 0's time over time_s; null where either is not known
     vs_bound: float | None = None  # the time that no version goes below over time_s; 1 is the bound itself
     costliest: LineCost | None = None  # null: not counted, or no line wastes much

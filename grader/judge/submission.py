@@ -40,7 +40,9 @@ class Submission:
     findings: list[FindingResult] = field(default_factory=list)
     facts: dict[str, Number] | None = None  # what claims may name besides sizes and counters
     claims: list[ClaimResult] = field(default_factory=list)
-    blocks_seed: int | None = None  # by which blocks are drawn whose time is modelled; of a rung: none
+    blocks_seed: int | None = (
+        None  # the last case's; draws the blocks whose time is modelled; of a rung: none
+    )
     printed: str = ""  # in the case that failed, or in the first that printed anything
 
     @contextmanager

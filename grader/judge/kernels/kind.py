@@ -48,7 +48,7 @@ class Kernels(Kind[KernelFile]):
         progress: Progress,
         store: CaseStore,
     ) -> KernelSubmission:
-        current = KernelSubmission(name=name, file=file, blocks_seed=_seed_of_blocks(tried[-1]))
+        current = KernelSubmission(name=name, file=file, blocks_seed=tried[-1].seed)
         with current.stages():
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)
@@ -136,8 +136,3 @@ class Kernels(Kind[KernelFile]):
             return Modelled(current.modelled.seconds, current.modelled.limited_by)
 
         return model
-
-
-def _seed_of_blocks(last: Case) -> int:
-    """What blocks are drawn by whose time is modelled: nobody knows it, but where the seed of the cases is given."""
-    return secrets.randbelow(2**31) if last.secret else last.seed

@@ -61,11 +61,10 @@ def test_marks_are_those_of_threads(tmp_path: Path) -> None:
 
 
 def without_date(mark: Marked | str) -> Marked:
-    """A mark without what says when and by what it was made, and the time of blocks that were drawn for it alone."""
+    """A mark without what says when and by what it was made."""
     assert isinstance(mark, Marked), mark
-    drawn = {"provenance": None, "blocks_seed": None, "time_s": None, "vs_naive": None, "vs_bound": None}
-    hidden = None if mark.hidden is None else replace(mark.hidden, **drawn)
-    return Marked(replace(mark.public, **drawn), hidden)
+    hidden = None if mark.hidden is None else replace(mark.hidden, provenance=None)
+    return Marked(replace(mark.public, provenance=None), hidden)
 
 
 # ---- workers that die --------------------------------------------------------------------------------------
