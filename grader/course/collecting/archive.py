@@ -23,6 +23,8 @@ from grader.errors import WarpladderError
 
 MEGABYTE = 2**20
 MOST_FILES = 50_000
+MOST_FILES_A_ZIP = 1_000
+"""Of one that a student handed in."""
 MOST_BYTES = 4096 * MEGABYTE
 """Of all files together."""
 MOST_BYTES_A_FILE = 100 * MEGABYTE
@@ -68,9 +70,7 @@ class Archive:
 
     files: list[File] = field(default_factory=list)  # in its order
     refused: list[tuple[str, str]] = field(default_factory=list)  # paths, each with why it is not read
-    passed_over: list[str] = field(
-        default_factory=list
-    )  # what nobody hands in, where it lies beside other files
+    passed_over: list[str] = field(default_factory=list)  # paths of what programs keep beside files
 
     def take(self, path: str, why_not: str | None, modified: datetime, read: Callable[[], bytes]) -> None:
         """Add a file, or say why it is left out; nobody's are passed over."""
@@ -89,23 +89,34 @@ class Archive:
             )
 
     def _take_zip(self, path: str, modified: datetime, read: Callable[[], bytes]) -> None:
-        """The files of a zip that was handed in; where it cannot be read, itself."""
+        """The files of a zip that was handed in; where it cannot be read, or holds none or too many, itself."""
         try:
-            data = read()
-            inner = _members(BytesIO(data), len(data))
+            inner = [member for member in enumerate(_inside(read)) if not _NOBODYS.search(member[1][0])]
         except (UnreadableFile, WarpladderError) as error:
             why = error.message if isinstance(error, WarpladderError) else str(error)
             self.files.append(File(path, modified, read, unread=why))
             return
-        for name, why_not, _, of_it in inner:
-            if _NOBODYS.search(name):
-                continue
+        if not 0 < len(inner) <= MOST_FILES_A_ZIP:
+            why = f"it holds {len(inner):,} files; from 1 to {MOST_FILES_A_ZIP:,} are taken"
+            self.files.append(File(path, modified, read, unread=why))
+            return
+        for place, (name, why_not, _, _) in inner:
             if why_not is None and name.lower().endswith(_ZIP):
                 why_not = "a zip in a zip that was handed in"
             if why_not is not None:
                 self.refused.append((f"{path}/{name}", why_not))
             else:
-                self.files.append(File(f"{path}/{name}", modified, of_it, within=path))
+                self.files.append(
+                    File(f"{path}/{name}", modified, partial(_from_inside, read, place), within=path)
+                )
+
+    def name_lone(self) -> None:
+        """Of whoever has nothing else, name what was passed over, too."""
+        there = {path.split("/")[0] for path in (*(file.path for file in self.files), *dict(self.refused))}
+        for path in self.passed_over:
+            whose, slash, _ = path.partition("/")
+            if slash and whose not in there and whose != "__MACOSX":
+                self.refused.append((path, "a copy that a program keeps, and nothing else was handed in"))
 
 
 def opened(path: Path) -> Archive:
@@ -114,15 +125,7 @@ def opened(path: Path) -> Archive:
         raise WarpladderError("there is no such file or folder", file=path)
     try:
         found = _folder(path) if path.is_dir() else _zip(path)
-        there = {item.split("/")[0] for item in (*(file.path for file in found.files), *dict(found.refused))}
-        lone = [
-            item
-            for item in found.passed_over
-            if item.split("/")[0] not in {*there, "__MACOSX"} and "/" in item
-        ]
-        found.refused.extend(
-            (item, "a copy that a program keeps, and nothing else was handed in") for item in lone
-        )
+        found.name_lone()
         return found
     except WarpladderError as error:
         raise WarpladderError(error.message, file=path, remedy=error.remedy) from None
@@ -194,6 +197,17 @@ def _members(zipped: Path | BytesIO, size: int) -> list[_Member]:
         (_name(member), _no_member(member), _time(member), partial(_bytes_of, archive, member))
         for member in members
     ]
+
+
+def _inside(read: Callable[[], bytes]) -> list[_Member]:
+    """The files of a zip that was handed in. Raises UnreadableFile and WarpladderError."""
+    data = read()
+    return _members(BytesIO(data), len(data))
+
+
+def _from_inside(read: Callable[[], bytes], place: int) -> bytes:
+    """One of them. The zip is read again for each: a class's would not all fit into memory."""
+    return _inside(read)[place][3]()
 
 
 def _name(member: zipfile.ZipInfo) -> str:

@@ -189,12 +189,16 @@ def test_the_files_of_a_zip_stand_in_its_place(tmp_path: Path) -> None:
 
 def test_a_zip_that_cannot_be_read_says_why(tmp_path: Path) -> None:
     bomb = zipped(tmp_path, {"x": bytes(2 * archive._SMALL)})
-    files = {"ada/a.zip": b"PK", "bob/b.zip": bomb, "cy/c.cu": b"1"}
+    crowd = zipped(tmp_path, {f"{n}.cu": b"" for n in range(archive.MOST_FILES_A_ZIP + 1)})
+    files = {"ada/a.zip": b"PK", "bob/b.zip": bomb, "cy/c.cu": b"1", "di/d.zip": crowd}
+    files["eve/e.zip"] = zipped(tmp_path, {".DS_Store": b""})
     found = opened(a_folder(tmp_path / "in", files))
     assert [(file.path, file.unread.split(":")[0]) for file in found.files] == [
         ("ada/a.zip", "it is no zip that can be read"),
         ("bob/b.zip", "its files would take 512 MiB"),
         ("cy/c.cu", ""),
+        ("di/d.zip", "it holds 1,001 files; from 1 to 1,000 are taken"),
+        ("eve/e.zip", "it holds 0 files; from 1 to 1,000 are taken"),
     ]
 
 
