@@ -124,7 +124,7 @@ def answer(cells: Sequence[Any], original: Original) -> str:
     changed = [
         cell["source"]
         for cell in cells
-        if _grade_id(cell) == original.grade_id and cell["source"].strip() != original.source.strip()
+        if grade_id(cell) == original.grade_id and cell["source"].strip() != original.source.strip()
     ]
     return str(changed[-1]) if changed else original.source
 
@@ -135,7 +135,7 @@ def _kernel(cells: Sequence[Any], original: Original, topic: str) -> str:
     holding = [
         (place, str(cell["source"]), text)
         for place, cell in enumerate(cells)
-        if _grade_id(cell) == original.grade_id
+        if grade_id(cell) == original.grade_id
         or (cell["cell_type"] == "code" and meant and _defines(cell) == meant)
         if (text := sources.of_cell(cell["source"]).strip()) != starter
     ]
@@ -143,7 +143,7 @@ def _kernel(cells: Sequence[Any], original: Original, topic: str) -> str:
     if not written:
         return original.source
     graded = [
-        place for place, cell in enumerate(cells) if (_grade_id(cell) or "").startswith(rung_cell(topic, ""))
+        place for place, cell in enumerate(cells) if (grade_id(cell) or "").startswith(rung_cell(topic, ""))
     ]
     below = bool(graded) and written[-1][0] > graded[0]
     if below and len({text for _, _, text in written}) > 1:
@@ -168,7 +168,7 @@ def shown(cells: Sequence[Any], topic: str) -> float | None:
     """The points that a topic's graded cells show in the file as it was saved; None where not all of them do."""
     total = 0.0
     graded = [
-        cell for cell in cells if _is_cell(cell) and (_grade_id(cell) or "").startswith(rung_cell(topic, ""))
+        cell for cell in cells if _is_cell(cell) and (grade_id(cell) or "").startswith(rung_cell(topic, ""))
     ]
     for cell in graded:
         values = [
@@ -193,7 +193,7 @@ def _extras(cells: Sequence[Any], originals: Sequence[Original]) -> dict[str, li
     seen: set[str] = set()
     after = ""
     for number, cell in enumerate(cells[:_MOST_CELLS]):
-        name = _grade_id(cell)
+        name = grade_id(cell)
         if name in by_id and name not in seen:
             seen.add(name)
             after = name
@@ -235,7 +235,8 @@ def as_text(written: str) -> str:
     return f"{fence}text\n{written}\n{fence}"
 
 
-def _grade_id(cell: Any) -> str | None:
+def grade_id(cell: Any) -> str | None:
+    """nbgrader's name of a cell, whatever a file holds; None of a learner's own."""
     about = cell.get("metadata")
     about = about.get("nbgrader") if isinstance(about, dict) else None
     name = about.get("grade_id") if isinstance(about, dict) else None

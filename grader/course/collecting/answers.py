@@ -15,7 +15,7 @@ from pathlib import Path
 import nbformat
 
 from grader.course.assignment import kernel_cell
-from grader.course.restore import Original, read
+from grader.course.restore import Original, grade_id, read
 from grader.course.sources import UnreadableFile, text_of
 from grader.errors import WarpladderError
 from grader.lab.cells import MAGIC
@@ -125,13 +125,12 @@ def _uncopied(stem: str) -> tuple[str, int]:
 def _check_topics(notebook: Released, data: bytes) -> None:
     """Raise UnreadableFile for the notebook of another assignment. What cannot be read, others tell."""
     try:
-        cells = json.loads(data)["cells"]
-        names = [str(cell["metadata"].get("nbgrader", {}).get("grade_id", "")) for cell in cells]
+        names = {grade_id(cell) or "" for cell in json.loads(data)["cells"]}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return
     asked = {cell.grade_id for _, cell in notebook.kernels}
-    others = sorted({name for name in names if name.startswith(kernel_cell(""))} - asked)
-    if asked and others and not asked & set(names):
+    others = sorted(name for name in names - asked if name.startswith(kernel_cell("")))
+    if asked and others and not asked & names:
         whose = ", ".join(name.removeprefix(kernel_cell("")) for name in others)
         raise UnreadableFile(f"it is the notebook of {whose}, and not of {notebook.name}")
 
