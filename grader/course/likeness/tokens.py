@@ -7,7 +7,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import accumulate
 from typing import Literal
 
@@ -85,9 +85,14 @@ def _is_of_language(suffix: str, word: str) -> bool:
 def fingerprint(topic: Topic, text: str) -> str:
     """The same for sources that differ in comments, white space and names alone: a name counts as the first, second
     and so on of its source."""
+    return _fingerprint(topic.suffix, text)
+
+
+@lru_cache(4096)  # a class is looked at when it is marked, and once more for what is to be looked at
+def _fingerprint(suffix: str, text: str) -> str:
     numbers: dict[str, int] = {}
     digest = hashlib.sha256()
-    for token in of_source(topic.suffix, text):
+    for token in of_source(suffix, text):
         own = token.kind == "name"
         word = f"\0{numbers.setdefault(token.text, len(numbers))}" if own else token.text
         digest.update(f"{word}\n".encode("utf-8", "replace"))
