@@ -42,18 +42,16 @@ def against(shown: float | None, mark: Marked) -> str:
     return f"the notebook shows {units.points(shown)} points, its kernel has {mark.public.points}"
 
 
-def of_rung(
-    topic: Topic, grade: Grade, rung: str, source: Sequence[str], against: str = ""
-) -> RenderableType:
+def of_rung(topic: Topic, grade: Grade, rung: str, source: Sequence[str], doubt: str = "") -> RenderableType:
     """What became of a rung; with the lowest one, of the kernel as a whole. `source` are the submission's lines,
-    `against` is what `against` says of it."""
+    `doubt` is what `against` says of it."""
     ids = topic.ladder.ids
     parts: list[RenderableType] = []
     if rung == ids[0]:
         parts += [views.grade(grade, ids, source), ""]
-        if against:
+        if doubt:
             parts += [
-                Text(f"Look at this: {against}. What is marked is the kernel's cell as it stands here."),
+                Text(f"Look at this: {doubt}. What is marked is the kernel's cell as it stands here."),
                 "",
             ]
     parts.append(_heading(topic, grade, rung))

@@ -76,10 +76,8 @@ def export(
     scores = sum(mark.score is not None and mark.person.id not in unplaced for mark in found.marks)
     console.print(f"Wrote {file}: {number_of(scores, 'score')}", highlight=False, soft_wrap=True)
     if found.left_out:
-        files = number_of(len(found.left_out), "file")
-        console.print(
-            f"{files} of the downloads count for nobody: ladder course status {assignment}", soft_wrap=True
-        )
+        files = number_of(len(found.left_out), "file of the downloads counts", "files of the downloads count")
+        console.print(f"{files} for nobody: ladder course status {assignment}", soft_wrap=True)
     if json is not None:
         write_structs(json, found)
     raise typer.Exit(NOT_PASSED if lacking.row_count else PASSED)
