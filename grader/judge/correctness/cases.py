@@ -198,30 +198,47 @@ def compute(topic: Topic, case: Case) -> CaseData:
     tolerance = topic.tolerance
     if case.kind == SPECIAL and tolerance.lambda_ == 0:
         return CaseData(inputs, _moved(topic, inputs, problem), {}, EVERY_BIT)
+    bounded = case.kind != "exact" and tolerance.lambda_ > 0
     with np.errstate(invalid="ignore"):
-        expected: dict[str, Array] = dict(topic.reference.reference(inputs, problem))
+        expected = topic.reference.reference(inputs, problem)
+        magnitudes = topic.reference.magnitude(inputs, problem) if bounded else {}
+    bounds = {name: bound(topic, problem, name, sums) for name, sums in magnitudes.items()}
+    return of_results(topic, case, inputs, expected, bounds)
+
+
+def bound(topic: Topic, problem: Problem, name: str, magnitude: Array) -> Array:
+    """How far elements of an output may be off, by their magnitudes."""
+    tolerance = topic.tolerance
+    terms = float(tolerance.terms[name].evaluate(problem))
+    return error_bound(tolerance.lambda_, terms, tolerance.unit, magnitude)
+
+
+def of_results(
+    topic: Topic,
+    case: Case,
+    inputs: dict[str, Array],
+    results: Mapping[str, Array],
+    bounds: Mapping[str, Array],
+) -> CaseData:
+    """A case whose results are known; `bounds` is empty where equality is asked for."""
+    problem, tolerance = case.problem, topic.tolerance
+    expected = dict(results)
     allowed: dict[str, Array | None] = dict.fromkeys(expected)
-    if case.kind != "exact" and tolerance.lambda_ > 0:
-        with np.errstate(invalid="ignore"):
-            magnitude = topic.reference.magnitude(inputs, problem)
-        for name, sums in magnitude.items():
-            if topic.signature[name].dtype.kind != "f":
-                continue  # whole numbers are equal or not
-            terms = float(tolerance.terms[name].evaluate(problem))
-            allowed[name] = error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+    if bounds:  # whole numbers are equal or not
+        allowed |= {name: limit for name, limit in bounds.items() if topic.signature[name].dtype.kind == "f"}
     elif tolerance.exact > 0:
         expected = {name: array.astype(topic.signature[name].dtype) for name, array in expected.items()}
         unit = tolerance.exact * UNIT_ROUNDOFF[tolerance.unit]
         allowed = {name: unit * np.abs(array, dtype=np.float64) for name, array in expected.items()}
     for name, limit in allowed.items():
         if limit is None:
-            expected[name] = expected[name].astype(topic.signature[name].dtype)
+            expected[name] = expected[name].astype(topic.signature[name].dtype, copy=False)
     wider = cache(partial(_wider_bounds, topic, case, inputs))
     slack = 1.0 if case.seed == PUBLIC_SEED else GROSS
-    bounded = [
+    shares = [
         tolerance.lambda_ * math.sqrt(float(item.evaluate(problem))) for item in tolerance.terms.values()
     ]
-    share = max(bounded, default=0.0) * UNIT_ROUNDOFF[tolerance.unit]
+    share = max(shares, default=0.0) * UNIT_ROUNDOFF[tolerance.unit]
     rounding = COARSEST / share if share else math.inf
     equal = all(limit is None for limit in allowed.values())
     advice = _advice(tolerance.lambda_, "exact" if equal else case.kind)
@@ -267,10 +284,10 @@ def _advice(lambda_: float, kind: CaseKind) -> str:
     return SUMS_ARE_EXACT if kind == "exact" else MORE_THAN_ROUNDING
 
 
-def yardstick_error(topic: Topic, case: Case, data: CaseData) -> float | None:
+def yardstick_error(topic: Topic, problem: Problem, data: CaseData) -> float | None:
     """The largest error of the topic's yardstick over what is allowed; None where nothing is measured by it."""
     with np.errstate(invalid="ignore"):
-        outputs = topic.yardstick(data.inputs, case.problem)
+        outputs = topic.yardstick(data.inputs, problem)
     errors = [
         compare(name, outputs[name], data.expected[name], limit).error
         for name, limit in data.allowed.items()
@@ -329,5 +346,5 @@ class CaseStore:
         data = self.get(case)
         with self._lock:
             if case not in self._yardsticks:
-                self._yardsticks[case] = yardstick_error(self.topic, case, data)
+                self._yardsticks[case] = yardstick_error(self.topic, case.problem, data)
             return self._yardsticks[case]

@@ -124,7 +124,7 @@ class KernelClimb:
         """Time every rung that has passed so far, with the baselines in the same rounds."""
         watch = Watch(greeting(runner).bus_id)
         try:
-            track = KernelTrack(runner, self.topic, self.store, self.main)
+            track = KernelTrack(runner, self.topic, self.main)
         except Refused as refused:
             raise WarpladderError(f"nothing could be timed: {refused.reason}") from None
         timed: dict[str, KernelCandidate] = {}

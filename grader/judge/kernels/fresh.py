@@ -12,6 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from grader.judge.child.protocol import Pointer, Run
+from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.limits import Limits
 from grader.judge.runners.runner import PAGE
@@ -24,6 +25,8 @@ Array = np.ndarray[Any, np.dtype[Any]]
 WORD = 4
 POOL, WINDOW = 1 << 16, 1 << 12
 """Words of a pool, and how many of them a pass draws from: sums over a few thousand words differ from pass to pass."""
+
+POOL_BYTES = WORD * POOL
 
 PATTERN_BYTES = 509 * PAGE
 """What repetitions of inputs are made of: a prime number of pages, no power of two in an index is a multiple."""
@@ -62,16 +65,23 @@ class Fresh:
 
     pools: Mapping[str, Array]  # by input, in its own type
     start: int
+    window: int  # words from `start` on
     seed: int
 
     @classmethod
     def of(cls, pools: Mapping[str, Array]) -> Fresh:
         """Drawn now."""
-        return cls(pools, secrets.randbelow(POOL - WINDOW), secrets.randbits(32))
+        return cls(pools, secrets.randbelow(POOL - WINDOW), WINDOW, secrets.randbits(32))
+
+    @classmethod
+    def known(cls, topic: Topic) -> Fresh:
+        """The same in every run."""
+        pools = drawn(topic, np.random.default_rng(PUBLIC_SEED), "real", POOL_BYTES)
+        return cls(pools, 0, POOL, PUBLIC_SEED)
 
     def filling(self, kernel: Kernel, pool: str, target: str, nbytes: int, limits: Limits) -> Run:
         """What fills a buffer from the buffer of a pool."""
-        problem = {"N": nbytes // WORD, "START": self.start, "WINDOW": WINDOW, "SEED": self.seed}
+        problem = {"N": nbytes // WORD, "START": self.start, "WINDOW": self.window, "SEED": self.seed}
         (launch,) = kernel.plan(problem, limits).launches
         names = {"pool": pool, "out": target}
         args = tuple(
@@ -84,7 +94,7 @@ class Fresh:
         pool = self.pools[name]
         each = WORD // pool.itemsize  # elements of a word
         words = (places // each + self.seed).astype(np.uint32)
-        chosen = self.start + (_mixed(words) % np.uint32(WINDOW)).astype(np.int64)
+        chosen = self.start + (_mixed(words) % np.uint32(self.window)).astype(np.int64)
         found: Array = pool[chosen * each + places % each].astype(np.float64)
         return found
 

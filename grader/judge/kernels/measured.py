@@ -9,7 +9,6 @@ from grader.analysis.devices import board
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Release
 from grader.judge.claims.pace import Times
-from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.submission import KernelSubmission
 from grader.judge.kernels.track import KernelTrack
@@ -38,7 +37,7 @@ def times(
     with pool.judge() as runner:
         runner.do([Release()], rounds.PASS_SECONDS)  # what an earlier run has left
         try:
-            track = KernelTrack(runner, topic, CaseStore(topic), topic.sizes_main)
+            track = KernelTrack(runner, topic, topic.sizes_main)
             beside = [track.rung(name, kernel) for name, kernel in kernels.items()]
         except Refused as refused:
             raise WarpladderError(f"nothing could be timed: {refused.reason}") from None

@@ -3,8 +3,8 @@
 In each round inputs get values that nobody has seen before. Before each timed pass they are written anew, outputs and
 scratch arrays are poisoned, and a buffer larger than twice the L2 cache is overwritten and read again: nothing that
 matters is found in the cache, nothing lies there that has to be written back first, and the queue is busy while the
-host enqueues the pass. The warm-up is on known inputs, on which every element is compared; the passes of any later
-round may be looked at as well.
+host enqueues the pass. The warm-up is on the same inputs in every run, on which every element is compared; the passes
+of any later round may be looked at as well. All inputs are made on the GPU, of words that are drawn from a pool.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,14 +37,21 @@ from grader.judge.child.protocol import (
     Timed,
     Upload,
 )
-from grader.judge.correctness.cases import PUBLIC_SEED, Case, CaseStore, make
-from grader.judge.correctness.comparison import error_bound
+from grader.judge.correctness.cases import (
+    PUBLIC_SEED,
+    CaseData,
+    bound,
+    make,
+    of_results,
+    yardstick_error,
+)
 from grader.judge.correctness.guards import POISON, UNSET, damage, frame, unwritten
 from grader.judge.correctness.verdict import of_comparison, of_guards
 from grader.judge.kernels import fresh
 from grader.judge.kernels.case_run import as_bytes
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.fresh import Fresh
+from grader.judge.kernels.large.results import results
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.judge.timing.bounds import only_reads
@@ -56,14 +64,11 @@ from grader.workbook.topic import Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-KNOWN, FRESH = 0, 1
-"""The two sets of inputs, and a candidate's actions on them."""
-
-VERIFIED = 0.25
-"""The share of rounds whose outputs are looked at."""
+VERIFIED, VERIFIED_WHOLE = 0.25, 0.0625
+"""The share of rounds whose outputs are looked at: at some elements, or at all of them, which takes longer."""
 
 PLACES, TERMS = 256, 1 << 20
-"""So many elements of an output are looked at then, and so many terms of sums added up for it; where one sum has more,
+"""So many elements of an output are looked at then, and so many operations done for it; where one element takes more,
 inputs are copied back and all of the output is compared."""
 
 SLACK = 64.0
@@ -92,18 +97,19 @@ class _Round:
     longer than all of their passes.
     """
 
-    def __init__(self, number: int, pools: Mapping[str, Array]) -> None:
+    def __init__(self, number: int, inputs: Fresh, share: float) -> None:
         self.number = number
-        self.inputs = Fresh.of(pools)
-        self.verified = random.random() < VERIFIED
-        self.expected: dict[str, tuple[Array, Array]] = {}  # and magnitudes, by output, once they are needed
+        self.inputs = inputs
+        self.verified = random.random() < share
+        self.expected: dict[str, Array] = {}  # by output, once they are needed
+        self.bounds: dict[str, Array] = {}  # of those whose results are not exact
 
 
 @dataclass(kw_only=True)
 class KernelCandidate(Candidate):
     """A rung, a library's routine, or a copy."""
 
-    actions: tuple[Run | Library | Copy, ...]  # on KNOWN and on FRESH inputs
+    action: Run | Library | Copy
     accuracy: Accuracy | None = None  # the largest error found, where the topic has a yardstick
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
@@ -114,58 +120,62 @@ class KernelTrack:
     Raises Refused where the GPU cannot be given them.
     """
 
-    def __init__(self, runner: Runner, topic: Topic, store: CaseStore, problem: Problem) -> None:
+    def __init__(self, runner: Runner, topic: Topic, problem: Problem) -> None:
         self.runner = runner
         self.topic = topic
         self.problem = problem
-        self.store = store
-        self.known = make(problem, "real", PUBLIC_SEED)
         self.only_reads = only_reads(topic, problem)
         self.flush_bytes = max(FLUSH_BYTES, 2 * runner.hello().limits["l2_cache_size"])
-        data, nbytes = store.get(self.known), topic.reference.min_bytes(problem)
-        self._shapes = {name: array.shape for name, array in {**data.inputs, **data.expected}.items()}
+        nbytes = topic.reference.min_bytes(problem)
+        self._shapes = _shapes(topic, problem)
         self.moved = nbytes if self.only_reads else nbytes // 2
         self._reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
         self._filler = fresh.prepared(runner.hello().arch)
         self._kernels = [self._reader, self._filler]
         self._sums = topic.only_adds(problem, MOST_SUMS)
         self._pools = self._drawn()
-        self._round = _Round(WARM_UP, self._pools)
+        self._warm_up = Fresh.known(topic)
+        self._round = _Round(WARM_UP, self._warm_up, 1.0)
         self._scratch: dict[str, int] = {}
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
+        self._known = self._results_known()  # before any candidate is near
 
     def _drawn(self) -> dict[str, Array]:
-        """What fresh inputs are drawn from. Where sums grow with the inputs, the error bound is wider than what a share
-        of them makes of the sum: such inputs are integers, and nothing but the exact sum is right."""
-        rng, nbytes = np.random.default_rng(), fresh.WORD * fresh.POOL
+        """What the inputs of rounds are drawn from. Where sums grow with the inputs, the error bound is wider than what
+        a share of them makes of the sum: such inputs are integers, and nothing but the exact sum is right."""
+        rng = np.random.default_rng()
         if self._sums:
-            return fresh.balanced(self.topic, rng, nbytes)
-        return fresh.drawn(self.topic, rng, "real", nbytes)
+            return fresh.balanced(self.topic, rng, fresh.POOL_BYTES)
+        return fresh.drawn(self.topic, rng, "real", fresh.POOL_BYTES)
 
     def _set_up(self) -> None:
         """Give a child everything that passes need."""
         self._generation = self.runner.generation
-        data = self.store.get(self.known)
-        for name, array in data.inputs.items():
-            self._place(f"{name}@{KNOWN}", array)
-            self._place(f"pool of {name}", self._pools[name])
-            (region,) = self.runner.regions({name: _whole_words(array.nbytes)})
-            self._do([Allocate(f"{name}@{FRESH}", region.nbytes, region.guard)])
-        for name, expected in data.expected.items():
-            nothing = np.zeros((), self.topic.signature[name].dtype)
-            self._place(name, np.broadcast_to(nothing, expected.shape))
-        noise = np.random.default_rng(0).bytes(self.moved)
-        self._place(SOURCE, np.frombuffer(noise, np.uint8))
+        for item in self.topic.signature.inputs:
+            for pools, whose in ((self._pools, "rounds"), (self._warm_up.pools, "warm-up")):
+                self._place(_pool(item.name, whose), pools[item.name])
+            self._make(item.name, self._input_bytes[item.name])
+        for item in self.topic.signature.outputs:
+            self._make(item.name, math.prod(self._shapes[item.name]) * item.dtype.itemsize)
+        self._do([Allocate(SOURCE, _whole_words(self.moved))])
         self._do([Allocate(TARGET, 4 if self.only_reads else self.moved), Allocate(FLUSH, self.flush_bytes)])
         self._do([Allocate(name, nbytes) for name, nbytes in self._scratch.items()])
         for kernel in self._kernels:
             self.runner.load(kernel, PASS_SECONDS)
+        first = self.topic.signature.inputs[0].name
+        self._do([self._from_pool(self._warm_up, first, SOURCE, _whole_words(self.moved))])
 
     def _place(self, name: str, array: Array) -> None:
         """Allocate a buffer between guards and fill it."""
-        (region,) = self.runner.regions({name: array.nbytes})
-        frame(self.runner.bytes_of(region), region.guard)[:] = as_bytes(array)
+        self._make(name, array.nbytes, array)
+
+    def _make(self, name: str, nbytes: int, array: Array | None = None) -> None:
+        """Allocate a buffer between guards, with something or anything in it."""
+        (region,) = self.runner.regions({name: nbytes})
+        payload = frame(self.runner.bytes_of(region), region.guard)
+        if array is not None:
+            payload[:] = as_bytes(array)
         self._do([Allocate(name, region.nbytes, region.guard), Upload(name, region.offset)])
 
     def _do(self, operations: Sequence[Operation]) -> Reply:
@@ -181,44 +191,30 @@ class KernelTrack:
             self._reserve(names[item.name], int(np.prod(item.shape)) * item.dtype.itemsize)
         self.runner.load(kernel, PASS_SECONDS)
         self._kernels.append(kernel)
-        actions = tuple(
-            Run(kernel.module, tuple(renamed(launch, self._names(i) | names) for launch in planned.launches))
-            for i in (KNOWN, FRESH)
-        )
-        return KernelCandidate(name=name, actions=actions, checked=True)
+        launches = tuple(renamed(launch, names) for launch in planned.launches)
+        return KernelCandidate(name=name, action=Run(kernel.module, launches), checked=True)
 
     def _reserve(self, name: str, nbytes: int) -> None:
         if self._scratch.get(name, 0) < nbytes:
             self._do([Allocate(name, nbytes)])
             self._scratch[name] = nbytes
 
-    def _names(self, index: int) -> dict[str, str]:
-        """The buffers of an input set by parameter name."""
-        return {item.name: f"{item.name}@{index}" for item in self.topic.signature.inputs}
-
     def library(self, name: str) -> KernelCandidate:
         """The topic's library routine as a candidate."""
         signature = self.topic.signature
-        actions = []
-        for i in (KNOWN, FRESH):
-            names = self._names(i)
-            arrays = {
-                item.name: LibraryArray(
-                    names.get(item.name, item.name), str(item.dtype), self._shapes[item.name]
-                )
-                for item in (*signature.inputs, *signature.outputs)
-            }
-            actions.append(Library(name, arrays, self.known.problem))
-        return KernelCandidate(name=TITLES.get(name, name), actions=tuple(actions), checked=False)
+        arrays = {
+            item.name: LibraryArray(item.name, str(item.dtype), self._shapes[item.name])
+            for item in (*signature.inputs, *signature.outputs)
+        }
+        action = Library(name, arrays, dict(self.problem))
+        return KernelCandidate(name=TITLES.get(name, name), action=action, checked=False)
 
     def ceiling(self) -> KernelCandidate:
         """What memory can do at best: a copy that reads and writes as many bytes as the problem has to move, or, of
         a problem that only reads, a read of them."""
         if not self.only_reads:
-            copy = Copy(SOURCE, TARGET, self.moved)
-            return KernelCandidate(name=COPY, actions=(copy, copy), checked=False)
-        read = self._read(SOURCE, self.moved)
-        return KernelCandidate(name=READ, actions=(read, read), checked=False)
+            return KernelCandidate(name=COPY, action=Copy(SOURCE, TARGET, self.moved), checked=False)
+        return KernelCandidate(name=READ, action=self._read(SOURCE, self.moved), checked=False)
 
     def _read(self, buffer: str, nbytes: int) -> Run:
         """A launch that reads a buffer."""
@@ -228,17 +224,17 @@ class KernelTrack:
 
     def run(self, candidate: KernelCandidate, number: int) -> float:
         """Seconds of one pass, whose outputs may be looked at. Raises Refused."""
-        warm_up = number == WARM_UP
         if number != self._round.number:
-            self._round = _Round(number, self._pools)
+            share = VERIFIED_WHOLE if self._whole else VERIFIED
+            self._round = _Round(number, Fresh.of(self._pools), share)
         before = [
             *(Fill(name, POISON) for name in self._outputs),
             *(Fill(name, UNSET) for name in self._scratch),
         ]
-        timed = Timed(candidate.actions[KNOWN if warm_up else FRESH], FLUSH, self._settle)
-        seconds = self._do([*before, *([] if warm_up else self._filling()), timed]).values[-1]
+        timed = Timed(candidate.action, FLUSH, self._settle)
+        seconds = self._do([*before, *self._filling(self._round.inputs), timed]).values[-1]
         assert isinstance(seconds, float)
-        if candidate.checked and not warm_up and self._round.verified:
+        if candidate.checked and number != WARM_UP and self._round.verified:
             self._verify()
         return seconds
 
@@ -246,98 +242,146 @@ class KernelTrack:
     def _outputs(self) -> list[str]:
         return [item.name for item in self.topic.signature.outputs]
 
-    def _filling(self) -> list[Operation]:
-        """What gives the inputs the values of this round."""
-        limits = self.runner.hello().limits
-        return [
-            self._round.inputs.filling(self._filler, f"pool of {name}", f"{name}@{FRESH}", nbytes, limits)
-            for name, nbytes in self._input_bytes.items()
-        ]
+    def _filling(self, inputs: Fresh) -> list[Operation]:
+        """What gives all inputs their values."""
+        return [self._from_pool(inputs, name, name, nbytes) for name, nbytes in self._input_bytes.items()]
+
+    def _from_pool(self, inputs: Fresh, name: str, target: str, nbytes: int) -> Run:
+        """What fills a buffer with values of the input `name`."""
+        pool = _pool(name, "warm-up" if inputs is self._warm_up else "rounds")
+        return inputs.filling(self._filler, pool, target, nbytes, self.runner.hello().limits)
 
     @property
     def _input_bytes(self) -> dict[str, int]:
         """Of each input, in whole words."""
-        inputs = self.store.get(self.known).inputs
-        return {name: _whole_words(array.nbytes) for name, array in inputs.items()}
+        return {
+            item.name: _whole_words(math.prod(self._shapes[item.name]) * item.dtype.itemsize)
+            for item in self.topic.signature.inputs
+        }
 
     def check(self, candidate: KernelCandidate, number: int) -> None:
         """Compare the outputs that the last pass left. Raises Refused for a wrong one."""
         if number != WARM_UP:
             self._verify()
             return
-        data = self.store.get(self.known)
-        for item in self.topic.signature.outputs:
-            actual = self._fetched(item.name, data.expected[item.name].shape)
-            comparison = data.compare(item.name, actual)
+        for name in self._outputs:
+            comparison = self._known.compare(name, self._fetched(name))
             candidate.error_bound = candidate.error_bound or comparison.bound
-            self._note_error(candidate, self.known, comparison.error)
-            wrong = of_comparison(comparison, data.advice, self.problem)
+            self._note_error(candidate, comparison.error)
+            wrong = of_comparison(comparison, self._known.advice, self.problem)
             if wrong is not None:
                 raise wrong
 
-    def _fetched(self, name: str, shape: tuple[int, ...]) -> Array:
-        """An output, copied back. Raises Refused where something around it has changed."""
-        dtype = self.topic.signature[name].dtype
+    def _results_known(self) -> CaseData:
+        """What the warm-up's outputs have to be."""
+        inputs = self._downloaded(self._warm_up)
+        expected, bounds = results(self.topic, inputs, self.problem, self.topic.tolerance.lambda_ > 0)
+        return of_results(self.topic, make(self.problem, "real", PUBLIC_SEED), inputs, expected, bounds)
+
+    def _downloaded(self, values: Fresh) -> dict[str, Array]:
+        """Inputs, as they are before any kernel has run on them."""
+        self._do(self._filling(values))
+        inputs = {}
+        for item in self.topic.signature.inputs:
+            shape = self._shapes[item.name]
+            (region,) = self.runner.regions({item.name: self._input_bytes[item.name]})
+            self._do([Download(item.name, region.offset)])
+            inputs[item.name] = (
+                self.runner.payload(region).view(item.dtype)[: math.prod(shape)].reshape(shape).copy()
+            )
+        return inputs
+
+    def _fetched(self, name: str) -> Array:
+        """An output, copied back, until something else is. Raises Refused where something around it has changed."""
+        dtype, shape = self.topic.signature[name].dtype, self._shapes[name]
         (region,) = self.runner.regions({name: math.prod(shape) * dtype.itemsize})
         self._do([Download(name, region.offset)])
         wrong = of_guards(name, damage(self.runner.bytes_of(region), region.guard), dtype.itemsize)
         if wrong is not None:
             raise wrong
-        return self.runner.payload(region).view(dtype).reshape(shape).copy()
+        return self.runner.payload(region).view(dtype).reshape(shape)
+
+    @cached_property
+    def _whole(self) -> bool:
+        """Whether all of the outputs has to be looked at, if any of them."""
+        return any(self._looked_at(name) == 0 for name in self._outputs)
+
+    def _looked_at(self, name: str) -> int:
+        """How many elements of an output are looked at; 0: it has to be all of them."""
+        if self.topic.sampled is None or self.topic.signature[name].dtype.itemsize != fresh.WORD:
+            return 0
+        work = max(self.topic.reference.min_flop(self.problem) / 2, self.topic.input_elements(self.problem))
+        return min(PLACES, int(TERMS / max(self._terms(name), work / math.prod(self._shapes[name]))))
+
+    def _terms(self, name: str) -> float:
+        """How many terms the topic says the sums of an output have; 1 where it computes nothing."""
+        tolerance = self.topic.tolerance
+        return float(tolerance.terms[name].evaluate(self.problem)) if tolerance.lambda_ else 1.0
 
     def _verify(self) -> None:
         """Look at what the last pass, on this round's inputs, has left. Raises Refused where it is wrong."""
-        tolerance = self.topic.tolerance
-        for item in self.topic.signature.outputs:
-            terms = float(tolerance.terms[item.name].evaluate(self.problem)) if tolerance.lambda_ else 1.0
-            count = min(PLACES, int(TERMS / terms))
-            if self.topic.sampled is None or count == 0 or item.dtype.itemsize != fresh.WORD:
-                actual = self._fetched(item.name, self._shapes[item.name])
-                expected, magnitude = self._expected(item.name)
+        for name in self._outputs:
+            if self._whole or self.topic.sampled is None:
+                expected, allowed = self._expected(name)
+                actual = self._fetched(name)
             else:
-                actual, expected, magnitude = self._some(self.topic.sampled, item.name, count)
-            lambda_ = 0.0 if self._sums else SLACK * tolerance.lambda_
-            allowed = error_bound(lambda_, terms, tolerance.unit, magnitude)
+                actual, expected, allowed = self._some(self.topic.sampled, name)
             with np.errstate(invalid="ignore"):
-                wrong = int(
-                    np.count_nonzero(~((np.abs(actual - expected) <= allowed) | (actual == expected)))
-                )
+                right = (np.abs(actual - expected) <= SLACK * allowed) | (actual == expected)
+            wrong = int(np.count_nonzero(~right))
             if wrong:
-                raise _kept(item.name, wrong, int(np.count_nonzero(unwritten(actual))), actual.size)
+                raise _kept(name, wrong, int(np.count_nonzero(unwritten(actual))), actual.size)
 
-    def _some(self, sampled: Sampled, name: str, count: int) -> tuple[Array, Array, Array]:
-        """Elements of an output at places drawn now: what they are, what they should be, and magnitudes."""
-        places = np.random.default_rng().integers(0, math.prod(self._shapes[name]), count)
+    @property
+    def _bounded(self) -> bool:
+        """Whether results of rounds may be off at all."""
+        return self.topic.tolerance.lambda_ > 0 and not self._sums
+
+    def _some(self, sampled: Sampled, name: str) -> tuple[Array, Array, Array]:
+        """Elements of an output at places drawn now: as they are, as they should be, and how far they may be off."""
+        places = np.random.default_rng().integers(0, math.prod(self._shapes[name]), self._looked_at(name))
         (value,) = self._do([Gather(name, tuple(places.tolist()))]).values
         assert isinstance(value, bytes)
         expected, magnitude = sampled.elements(self._round.inputs.read, self.problem, name, places)
-        return np.frombuffer(value, self.topic.signature[name].dtype), expected, magnitude
+        allowed = bound(self.topic, self.problem, name, magnitude) if self._bounded else 0.0 * magnitude
+        return np.frombuffer(value, self.topic.signature[name].dtype), expected, allowed
 
     def _expected(self, name: str) -> tuple[Array, Array]:
-        """All of an output as it should be, and its magnitudes, from inputs as they were before any kernel ran."""
+        """All of an output as it should be, and how far its elements may be off."""
         if not self._round.expected:
-            self._do(self._filling())
-            inputs = {}
-            for item in self.topic.signature.inputs:
-                (region,) = self.runner.regions({item.name: self._input_bytes[item.name]})
-                self._do([Download(f"{item.name}@{FRESH}", region.offset)])
-                elements = self.runner.payload(region).view(item.dtype)[: math.prod(self._shapes[item.name])]
-                inputs[item.name] = elements.reshape(self._shapes[item.name]).copy()
-            reference = self.topic.reference
-            expected = reference.reference(inputs, self.problem)
-            magnitudes = expected if self._sums else reference.magnitude(inputs, self.problem)
-            self._round.expected = {
-                output: (expected[output], magnitudes[output]) for output in self._outputs
-            }
-        return self._round.expected[name]
+            inputs = self._downloaded(self._round.inputs)
+            self._round.expected, self._round.bounds = results(
+                self.topic, inputs, self.problem, self._bounded
+            )
+        expected = self._round.expected[name]
+        return expected, self._round.bounds.get(name, np.zeros(()))
 
-    def _note_error(self, candidate: KernelCandidate, case: Case, error: float | None) -> None:
+    @cached_property
+    def _yardstick_error(self) -> float | None:
+        """Of the warm-up's results, by the topic's yardstick of accuracy."""
+        return yardstick_error(self.topic, self.problem, self._known)
+
+    def _note_error(self, candidate: KernelCandidate, error: float | None) -> None:
         """Keep the largest error, and the yardstick's on the same data."""
-        yardstick, beside = self.topic.tolerance.yardstick, self.store.yardstick_error(case)
+        yardstick, beside = self.topic.tolerance.yardstick, self._yardstick_error
         if yardstick is None or beside is None or error is None:
             return
         if candidate.accuracy is None or error > candidate.accuracy.error:
-            candidate.accuracy = Accuracy(case.problem, error, yardstick, beside)
+            candidate.accuracy = Accuracy(dict(self.problem), error, yardstick, beside)
+
+
+def _shapes(topic: Topic, problem: Problem) -> dict[str, tuple[int, ...]]:
+    """Of all inputs and outputs, by name."""
+    if topic.sampled is not None:
+        return topic.sampled.shapes(problem)
+    inputs = topic.reference.make_inputs(problem, np.random.default_rng(PUBLIC_SEED), "real")
+    arrays = {**inputs, **topic.reference.reference(inputs, problem)}
+    return {name: array.shape for name, array in arrays.items()}
+
+
+def _pool(name: str, whose: str) -> str:
+    """The buffer that holds what values of an input are drawn from."""
+    return f"ladder/pool of {name}, {whose}"
 
 
 def _kept(name: str, wrong: int, holes: int, looked_at: int) -> Refused:
