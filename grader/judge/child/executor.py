@@ -23,6 +23,7 @@ from grader.judge.child.protocol import (
     Download,
     Fetch,
     Fill,
+    Frame,
     Gather,
     Launch,
     Library,
@@ -128,6 +129,7 @@ class Executor:
             Upload: self.upload,
             Download: self.download,
             Fill: self.fill,
+            Frame: self.frame,
             Repeat: self.repeat,
             Gather: self.gather,
             Load: self.load,
@@ -175,6 +177,12 @@ class Executor:
             self.driver.memset_d32(buffer.pointer, op.word, words)
         for i in range(rest):
             self.driver.memset_d8(buffer.pointer + 4 * words + i, (op.word >> (8 * i)) & 0xFF, 1)
+
+    def frame(self, op: Frame) -> None:
+        buffer = self.buffers[op.buffer]
+        guard = np.full(buffer.guard // 4, op.word, np.uint32)
+        for start in (int(buffer.allocation), buffer.pointer + buffer.nbytes) if len(guard) else ():
+            self.driver.memcpy_htod(start, guard)
 
     def repeat(self, op: Repeat) -> None:
         buffer = self.buffers[op.buffer]

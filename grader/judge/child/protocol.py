@@ -52,6 +52,13 @@ class Fill(Struct, frozen=True, tag=True):
     word: int
 
 
+class Frame(Struct, frozen=True, tag=True):
+    """Write a 32-bit word over both guards of a buffer."""
+
+    buffer: str
+    word: int
+
+
 class Repeat(Struct, frozen=True, tag=True):
     """Fill a buffer with repetitions of the `nbytes` bytes, whole pages, at `offset` in the memory file."""
 
@@ -255,6 +262,7 @@ Operation = (
     | Upload
     | Download
     | Fill
+    | Frame
     | Repeat
     | Gather
     | Load

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
 
 from grader.emulator.machine.cores import usable
 
+Array = np.ndarray[Any, np.dtype[Any]]
 Result = TypeVar("Result")
 
 PIECE = 1 << 15
@@ -35,3 +38,14 @@ def done(work: Callable[[slice], Result], count: int, piece: int) -> list[Result
 
 def _pieces(start: int, end: int, piece: int) -> Iterator[slice]:
     return (slice(at, min(at + piece, end)) for at in range(start, end, piece))
+
+
+def copied(array: Array) -> Array:
+    """A copy of an array of one dimension."""
+    copy = np.empty_like(array)
+
+    def copy_part(part: slice) -> None:
+        copy[part] = array[part]
+
+    done(copy_part, len(array), PIECE)
+    return copy

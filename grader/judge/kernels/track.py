@@ -26,6 +26,7 @@ from grader.judge.child.protocol import (
     Copy,
     Download,
     Fill,
+    Frame,
     Gather,
     Launch,
     Library,
@@ -37,6 +38,7 @@ from grader.judge.child.protocol import (
     Timed,
     Upload,
 )
+from grader.judge.correctness import pieces
 from grader.judge.correctness.cases import (
     PUBLIC_SEED,
     CaseData,
@@ -45,7 +47,7 @@ from grader.judge.correctness.cases import (
     of_results,
     yardstick_error,
 )
-from grader.judge.correctness.guards import POISON, UNSET, damage, frame, unwritten
+from grader.judge.correctness.guards import GUARD, POISON, UNSET, damage, frame, unwritten
 from grader.judge.correctness.verdict import of_comparison, of_guards
 from grader.judge.kernels import fresh
 from grader.judge.kernels.case_run import as_bytes
@@ -155,9 +157,9 @@ class KernelTrack:
         for item in self.topic.signature.inputs:
             for pools, whose in ((self._pools, "rounds"), (self._warm_up.pools, "warm-up")):
                 self._place(_pool(item.name, whose), pools[item.name])
-            self._make(item.name, self._input_bytes[item.name])
+            self._allocate(item.name, self._input_bytes[item.name])
         for item in self.topic.signature.outputs:
-            self._make(item.name, math.prod(self._shapes[item.name]) * item.dtype.itemsize)
+            self._allocate(item.name, math.prod(self._shapes[item.name]) * item.dtype.itemsize)
         self._do([Allocate(SOURCE, _whole_words(self.moved))])
         self._do([Allocate(TARGET, 4 if self.only_reads else self.moved), Allocate(FLUSH, self.flush_bytes)])
         self._do([Allocate(name, nbytes) for name, nbytes in self._scratch.items()])
@@ -168,15 +170,13 @@ class KernelTrack:
 
     def _place(self, name: str, array: Array) -> None:
         """Allocate a buffer between guards and fill it."""
-        self._make(name, array.nbytes, array)
-
-    def _make(self, name: str, nbytes: int, array: Array | None = None) -> None:
-        """Allocate a buffer between guards, with something or anything in it."""
-        (region,) = self.runner.regions({name: nbytes})
-        payload = frame(self.runner.bytes_of(region), region.guard)
-        if array is not None:
-            payload[:] = as_bytes(array)
+        (region,) = self.runner.regions({name: array.nbytes})
+        frame(self.runner.bytes_of(region), region.guard)[:] = as_bytes(array)
         self._do([Allocate(name, region.nbytes, region.guard), Upload(name, region.offset)])
+
+    def _allocate(self, name: str, nbytes: int) -> None:
+        """Allocate a buffer between guards, with anything in it."""
+        self._do([Allocate(name, nbytes, self.runner.guard), Frame(name, GUARD)])
 
     def _do(self, operations: Sequence[Operation]) -> Reply:
         if self.runner.generation != self._generation:  # a candidate has ended the child
@@ -286,9 +286,8 @@ class KernelTrack:
             shape = self._shapes[item.name]
             (region,) = self.runner.regions({item.name: self._input_bytes[item.name]})
             self._do([Download(item.name, region.offset)])
-            inputs[item.name] = (
-                self.runner.payload(region).view(item.dtype)[: math.prod(shape)].reshape(shape).copy()
-            )
+            elements = self.runner.payload(region).view(item.dtype)[: math.prod(shape)]
+            inputs[item.name] = pieces.copied(elements).reshape(shape)
         return inputs
 
     def _fetched(self, name: str) -> Array:
