@@ -61,10 +61,10 @@ def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) 
     start of an array."""
     sums, magnitudes = np.zeros(len(places)), np.zeros(len(places))
     for offset in range(-RADIUS, RADIUS + 1):
-        there = (places + offset >= 0) & (places + offset < problem["N"])
-        values = read("in", places[there] + offset)
-        sums[there] += values
-        magnitudes[there] += np.abs(values)
+        at = places + offset
+        values = np.where((at >= 0) & (at < problem["N"]), read("in", at.clip(0, problem["N"] - 1)), 0.0)
+        sums += values
+        magnitudes += np.abs(values)
     return sums, magnitudes
 
 

@@ -10,7 +10,7 @@ can say by which.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,12 +111,15 @@ def compare(
     flat, flat_expected = actual.reshape(-1), expected.reshape(-1)
     limits = None if allowed is None else np.broadcast_to(allowed, actual.shape).reshape(-1)
 
-    def worst_of(part: slice) -> float:
-        limit = None if limits is None else limits[part]
-        worst = _worst_of_right(flat[part], flat_expected[part], limit)
-        if worst is None:
-            worst, wrong[part] = _errors(flat[part], flat_expected[part], limit, spreads)
-        return worst
+    def worst_of(parts: Iterator[slice]) -> float:
+        errors, found = np.empty(min(actual.size, pieces.PIECE)), 0.0
+        for part in parts:
+            limit = None if limits is None else limits[part]
+            worst = _worst_of_right(flat[part], flat_expected[part], limit, errors)
+            if worst is None:
+                worst, wrong[part] = _errors(flat[part], flat_expected[part], limit, spreads)
+            found = max(found, worst)
+        return found
 
     ratio = max(pieces.done(worst_of, actual.size, pieces.PIECE), default=0.0)
     if not wrong.any():
@@ -219,20 +222,20 @@ def compare_within(
     return comparison
 
 
-def _worst_of_right(actual: Array, expected: Array, limit: Array | None) -> float | None:
-    """The largest error over its limit of a piece that is right and finite, found in few passes; None where it has to
-    be looked at element by element."""
+def _worst_of_right(actual: Array, expected: Array, limit: Array | None, errors: Array) -> float | None:
+    """The largest error over its limit of a piece that is right and finite, found in few passes over `errors`, which is
+    overwritten; None where it has to be looked at element by element."""
     if limit is None:
         return 0.0 if np.array_equal(actual, expected) else None
     if actual.dtype.kind != "f":
         return None
+    error = errors[: len(actual)]
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        error = np.subtract(actual, expected, dtype=np.float64)
+        np.subtract(actual, expected, out=error, dtype=np.float64)
         np.abs(error, out=error)
-        if not (error <= limit).all():
+        if not (error <= limit).all() or not math.isfinite(error.max()):
             return None
-        worst = float(np.divide(error, limit, out=error, where=error > 0.0).max(initial=0.0))
-    return worst if math.isfinite(worst) else None
+        return float(np.fmax.reduce(np.divide(error, limit, out=error), initial=0.0))  # 0/0 is no error
 
 
 def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) -> tuple[float, Array]:

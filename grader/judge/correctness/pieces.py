@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import functools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -19,21 +21,31 @@ PIECE = 1 << 15
 SHARES = 4
 """So many shares for each core, so that one which is slow does not keep the others waiting for long."""
 
+_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
+_FROM_THE_HEAP, _KEPT = 4 << 20, 32 << 20
+"""Arrays of a few pieces come from a thread's own heap, which keeps so many free bytes. Else each is mapped and
+unmapped anew, one thread at a time: of 16 threads most would wait."""
 
-def done(work: Callable[[slice], Result], count: int, piece: int) -> list[Result]:
-    """`work` done on all of `count` elements, `piece` of them at a time; results in their order. While NumPy computes,
-    other threads run."""
-    pieces = -(-count // piece)
-    if pieces < 2:
-        return [work(slice(0, count))] if count else []
+
+@functools.cache
+def _keep_what_is_freed() -> None:
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other libraries than glibc have their own ways
+    if mallopt is not None:
+        mallopt(_MMAP_THRESHOLD, _FROM_THE_HEAP)
+        mallopt(_TRIM_THRESHOLD, _KEPT)
+
+
+def done(work: Callable[[Iterator[slice]], Result], count: int, piece: int) -> list[Result]:
+    """`work` done on shares of `count` elements, each in pieces of `piece`; results in their order. While NumPy
+    computes, other threads run."""
+    if count <= piece:
+        return [work(iter((slice(0, count),)))] if count else []
+    _keep_what_is_freed()
     cores = usable()
-    share = -(-pieces // (SHARES * cores)) * piece
-
-    def one(start: int) -> list[Result]:
-        return [work(part) for part in _pieces(start, min(start + share, count), piece)]
-
+    share = -(-count // (SHARES * cores * piece)) * piece
+    shares = (_pieces(start, min(start + share, count), piece) for start in range(0, count, share))
     with ThreadPoolExecutor(cores) as pool:
-        return [result for results in pool.map(one, range(0, count, share)) for result in results]
+        return list(pool.map(work, shares))
 
 
 def _pieces(start: int, end: int, piece: int) -> Iterator[slice]:
@@ -44,8 +56,16 @@ def copied(array: Array) -> Array:
     """A copy of an array of one dimension."""
     copy = np.empty_like(array)
 
-    def copy_part(part: slice) -> None:
-        copy[part] = array[part]
+    def copy_parts(parts: Iterator[slice]) -> None:
+        for part in parts:
+            copy[part] = array[part]
 
-    done(copy_part, len(array), PIECE)
+    done(copy_parts, len(array), PIECE)
     return copy
+
+
+def equal(one: Array, other: Array) -> bool:
+    """Whether two arrays of one dimension and as many elements are equal."""
+    return all(
+        done(lambda parts: all(np.array_equal(one[part], other[part]) for part in parts), len(one), PIECE)
+    )

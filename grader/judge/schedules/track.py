@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.streams.commands import Recording
 from grader.judge.child.protocol import Fetch, Operation, Put, Replay, Reply, Span, Stage, Trace
-from grader.judge.correctness import cases
+from grader.judge.correctness import cases, pieces
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.runners.runner import Runner
 from grader.judge.schedules.case_replay import check_arrays, compare_outputs, fill, host_regions
@@ -34,7 +34,7 @@ class ReplayTrack:
         self.runner, self.job = runner, job
         self.case = cases.make(job.problem, "real")
         self.data = store.get(self.case)
-        self._right: Bytes | None = None  # outputs found right
+        self._right: dict[str, Bytes] = {}  # outputs found right
         self._staged: list[ReplayCandidate] = []
         self._set_up()
 
@@ -72,12 +72,12 @@ class ReplayTrack:
         put = [Put(candidate.name, item.name, item.offset) for item in outputs]
         fetch = [Fetch(candidate.name, item.name, item.offset) for item in outputs]
         self._do([*put, Replay(candidate.name), *fetch])
-        found = np.concatenate([self.runner.payload(region) for region in outputs])
-        if self._right is not None and np.array_equal(found, self._right):
+        found = {region.name: self.runner.payload(region) for region in outputs}
+        if self._right and all(pieces.equal(found[name], right) for name, right in self._right.items()):
             return
         compared = compare_outputs(self.runner, self.job.topic, self.regions, self.data)
         check_arrays(self.runner, self.regions, self.data, compared, self.case)
-        self._right = found
+        self._right = {name: pieces.copied(output) for name, output in found.items()}
 
     def trace(self, candidate: ReplayCandidate) -> None:
         """Note when each command was worked on. Raises Refused."""

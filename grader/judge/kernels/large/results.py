@@ -7,6 +7,7 @@ output at once takes one core tens of seconds there. Products and sums are bette
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,15 @@ def _by_pieces(
         right = np.empty(math.prod(shape), item.dtype if exact else np.float64)
         limit = np.empty(right.size if bounded else 0)
 
-        def find(part: slice, name: str = name, right: Array = right, limit: Array = limit) -> None:
-            places = np.arange(part.start, part.stop)
-            with np.errstate(invalid="ignore"):
-                right[part], magnitude = sampled.elements(read, problem, name, places)
-            if bounded:
-                limit[part] = bound(topic, problem, name, magnitude)
+        def find(
+            parts: Iterator[slice], name: str = name, right: Array = right, limit: Array = limit
+        ) -> None:
+            for part in parts:
+                places = np.arange(part.start, part.stop)
+                with np.errstate(invalid="ignore"):
+                    right[part], magnitude = sampled.elements(read, problem, name, places)
+                if bounded:
+                    limit[part] = bound(topic, problem, name, magnitude)
 
         pieces.done(find, right.size, row * max(1, pieces.PIECE // row))
         expected[name] = right.reshape(shape)
