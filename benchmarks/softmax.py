@@ -1,4 +1,4 @@
-"""The rungs of `softmax`, or other files, beside PyTorch at three shapes: square, many short rows, few long ones.
+"""The rungs of `softmax`, or other files, beside PyTorch at four shapes: square, long rows, many short rows, few rows of a million.
 
     python benchmarks/softmax.py [FILE …] [--rounds N]
 
@@ -26,7 +26,7 @@ from grader.judge.timing.statistics import median
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
-SHAPES = ((16384, 16384), (1 << 20, 128), (128, 1 << 20))
+SHAPES = ((16384, 16384), (32768, 65536), (1 << 20, 128), (128, 1 << 20))
 WARM_UP = 5
 FLUSH_BYTES = 256 << 20  # several times the L2 cache of any GPU there is
 EAGER, COMPILED, COPY = "PyTorch, eager", "PyTorch, compiled", "copy"

@@ -15,8 +15,9 @@ from grader.emulator.machine.cores import usable
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = TypeVar("Result")
 
-PIECE = 1 << 15
-"""Elements of a piece: four arrays of them in double precision, 1 MB, stay in the caches of a core."""
+PIECE = 1 << 17
+"""Elements of a piece: an array of them in double precision, 1 MB, stays in the caches of a core, and NumPy computes
+with it for some 100 µs, far longer than threads take to hand Python on."""
 
 SHARES = 4
 """So many shares for each core, so that one which is slow does not keep the others waiting for long."""
