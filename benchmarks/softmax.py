@@ -1,4 +1,4 @@
-"""The rungs of `softmax`, or other files, beside PyTorch at four shapes: square, long rows, many short rows, few rows of a million.
+"""The rungs of `softmax`, or other files, beside PyTorch: square, long rows, many short ones, few of a million.
 
     python benchmarks/softmax.py [FILE …] [--rounds N]
 
