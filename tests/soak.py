@@ -69,7 +69,7 @@ AREAS = {
     "course": Area(2, (*JUDGE, *COMMANDS, "grader/course", "benchmarks/classroom", "book/instructor.md")),
     "book": Area(3, (*JUDGE, *LESSONS, "notebooks", "book", "docs", "README.md"), "book soak-needs"),
     "interview": Area(3, (*JUDGE, *LESSONS, "grader/cli", "benchmarks")),
-    "setup": Area(3, ("pyproject.toml", "Makefile", *EMULATOR, "notebooks/cloud.ipynb")),
+    "setup": Area(1, ("pyproject.toml", "Makefile", *EMULATOR, "notebooks/cloud.ipynb")),
 }
 
 

@@ -12,8 +12,10 @@ from grader.errors import WarpladderError
 from grader.history.outcomes import Outcome, Sitting
 from grader.history.store import Store
 
-Schema = Literal["warpladder/progress/1"]
-SCHEMA: Schema = "warpladder/progress/1"
+Schema = Literal["warpladder/progress/2"]
+SCHEMA: Schema = "warpladder/progress/2"
+FIRST = "warpladder/progress/1"
+"""In its files `said` stands in the place of `rated`, as in schema.MIGRATIONS before the third."""
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,32 @@ def import_from(path: Path, store: Store) -> int:
     """
     remedy = "import what `ladder progress --export FILE` wrote"
     try:
-        history = msgspec.json.decode(path.read_bytes(), type=History)
+        found = msgspec.json.decode(path.read_bytes())
+        history = msgspec.convert(_migrated(found), History)
     except OSError as error:
         raise WarpladderError(f"it cannot be read: {error.strerror}", file=path) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise WarpladderError(f"this is no history: {error}", file=path, remedy=remedy) from None
     return store.merge(history.sittings, history.outcomes)
+
+
+def _migrated(found: object) -> object:
+    """An export of the first version as one of this; any other as it is."""
+    if not isinstance(found, dict) or found.get("schema") != FIRST:
+        return found
+    first = msgspec.convert(found, _First)
+    for record in first.outcomes:
+        if record.get("said") == 0:  # the point's words were not found, and it counted half
+            record["share"] = 2 * msgspec.convert(record.get("share"), float)
+    for record in (*first.sittings, *first.outcomes):
+        record.pop("said", None)
+        record["rated"] = None
+    return {"schema": SCHEMA, "sittings": first.sittings, "outcomes": first.outcomes}
+
+
+@dataclass(frozen=True)
+class _First:
+    """Everything in an export of the first version."""
+
+    sittings: list[dict[str, object]]
+    outcomes: list[dict[str, object]]

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 
 from grader.history.outcomes import LEVELS, Level
+
+_WORDS = re.compile(r"[A-Z]{3}\w*|[^\W\d_][\w.+-]{3,}")
+"""Words of four letters or more, and shorter names in capitals: XOR."""
+
+_STEM = 6
+"""Letters that tell a word in all its forms: swizzle, swizzled, swizzling."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +26,6 @@ class Item:
     topics: tuple[str, ...]  # ladders that it belongs to
     builds_on: tuple[str, ...]  # names of questions that come before
     format: str  # quiz, interview, review, …
-    terms: tuple[str, ...] = ()  # words by which the point is known in lessons
     rungs: tuple[
         str, ...
     ] = ()  # that apply it: "transpose/03_padded_tile"; of what to do next, from it to the next
@@ -27,8 +33,13 @@ class Item:
 
     @property
     def listed(self) -> dict[str, object]:
-        """What a list says of it: not by which words an answer is heard."""
-        return {name: value for name, value in asdict(self).items() if name != "terms"}
+        """What a list says of it."""
+        return asdict(self)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """How words begin by which its point may be known in lessons: the longer ones of the sentence."""
+        return tuple(dict.fromkeys(word[:_STEM].lower() for word in _WORDS.findall(self.point)))
 
     @property
     def name(self) -> str:

@@ -24,8 +24,8 @@ class Outcome:
 
     item: Annotated[str, Meta(pattern=r"^[^/\s]+(/[^/\s]+)+$")]  # "banks/one_word": a question and its probe
     when: Moment  # UTC
-    share: Share  # earned by checking: 1 is right, 0.5 right after help; a wrong choice is below 0, so guessing gives 0
-    said: Share | None  # of the same point, what was only said; None: it was not asked in words
+    share: Share  # earned by checking: 1 is right; a wrong choice is below 0, so guessing gives 0
+    rated: Share | None  # what the learner gave the answer in prose that it belongs to; None: there was none
     level: Level
     topics: tuple[str, ...]  # ladders that it belongs to
     format: Name  # quiz, interview, review, …
@@ -43,4 +43,4 @@ class Sitting:
     started: Moment  # UTC
     seconds: Spent
     share: Share  # of its points, earned by checking
-    said: Share | None  # of its points, what was only said
+    rated: Share | None  # what the learner gave the own prose, on average

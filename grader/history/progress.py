@@ -40,7 +40,7 @@ class Skill:
 
     name: str
     share: float | None  # as in the last week; None: nothing was asked
-    said: float | None  # the same of what was only said
+    rated: float | None  # what the learner gave the own prose, on average
     asked: int  # items that were asked
     items: int  # items that there are
     due: int  # items that are due
@@ -142,11 +142,11 @@ class _View:
         items = [item for item in self.items if name in names(item)]
         weeks = _weeks(outcomes, self.now)
         latest = {found.item: found for _, found in outcomes}
-        said = [found.said for found in latest.values() if found.said is not None]
+        rated = [found.rated for found in latest.values() if found.rated is not None]
         return Skill(
             name=name,
             share=weeks[-1].share,
-            said=fmean(said) if said else None,
+            rated=fmean(rated) if rated else None,
             asked=len(latest),
             items=len({item.key for item in items} | set(latest)),
             due=sum(item.key in self.due for item in items),

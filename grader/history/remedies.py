@@ -19,9 +19,8 @@ QUESTIONS, ROUNDS = "quiz", "interview"
 """The formats whose items are looked for by their names, and by the rung that a round is about."""
 
 _MORE = 3  # so often do a name and a heading count
-_AGREE = 2  # so many terms make sure of a place
-_COMMON = 0.2  # of the places, and three at the least; a term that more of them have says nothing
-_LONG = 4  # letters from which a word says something by itself
+_SEVERAL = 3  # so many words make sure of a place
+_COMMON = 0.2  # of the places, and three at the least; a word that more of them have says nothing
 _SPACES = re.compile(r"[\s`*_-]+")
 
 
@@ -48,7 +47,7 @@ class Text:
 class Remedies:
     """Where the points of a workbook are taught.
 
-    A question, or the round of an interview, may name rungs itself. Otherwise a point is looked for by its terms: in
+    A question, or the round of an interview, may name rungs itself. Otherwise a point is looked for by its words: in
     what rungs of its ladders say of themselves, and in the sections of notebooks. What is in names and headings counts
     more. A place is named only where it is surely about the point: else the entry itself is what helps.
     """
@@ -67,13 +66,13 @@ class Remedies:
         if item.format == ROUNDS and item.rungs:
             return self._of_round(item)
         if named := self._heads(tuple(name.split("/")) for name in item.rungs):
-            return _best(named, _words(item.terms))
+            return _best(named, _words(item))
         climbed = (
             (topic, rung.id)
             for topic in item.topics
             for rung in (self._topics[topic].rungs[1:] if topic in self._topics else ())
         )
-        return _best(_sure(self._heads(climbed), item), _whole(item.terms))
+        return _best(_sure(self._heads(climbed), item), _words(item))
 
     def _of_round(self, item: Item) -> list[Remedy]:
         """The rung of its version; or, of what comes next, of those after it up to the next version."""
@@ -84,18 +83,18 @@ class Remedies:
             return []
         between = ids[ids.index(first) + (first != last) : ids.index(last) + 1]
         heads = self._heads((topic, rung) for rung in between)
-        return _best(heads, _whole(item.terms)) or list(heads)[-1:]
+        return _best(heads, _words(item)) or list(heads)[-1:]
 
     def _section(self, item: Item) -> list[Remedy]:
         """Of the notebook that is called like the question, else of those on its ladders and what it builds on."""
         if item.format == QUESTIONS and (called := self._called(item.name)):
-            return _best(called, _words(item.terms)) or list(called)[:1]
+            return _best(called, _words(item)) or list(called)[:1]
         near = {place: text for name in item.builds_on for place, text in self._called(name).items()}
         own = {place: text for place, text in self._sections.items() if _stem(place) in item.topics}
         if item.format == QUESTIONS and item.topics:  # what is about no ladder is about all of them
             own |= {place: text for place, text in self._sections.items() if _stem(place) not in self._topics}
         near |= own
-        return _best(_sure(near, item), _whole(item.terms))
+        return _best(_sure(near, item), _words(item))
 
     def _called(self, name: str) -> dict[Remedy, Text]:
         """Sections of the notebook with that name among its words."""
@@ -139,17 +138,18 @@ class Remedies:
 
 
 def _sure(places: Mapping[Remedy, Text], item: Item) -> dict[Remedy, Text]:
-    """Those that are about an item: rungs with two of its terms, or one in the name; sections with one in the heading.
+    """Those that are about an item: rungs with several of its words, or with one in the name; sections with several, of
+    which one is in the heading.
 
-    Terms that many places have tell none of them from the others.
+    Words that many places have tell none of them from the others.
     """
     most = max(3, len(places) * _COMMON)
-    having = {term: sum(text.count(term) > 0 for text in places.values()) for term in _whole(item.terms)}
-    terms = [term for term, count in having.items() if 0 < count <= most]
+    having = {word: sum(text.count(word) > 0 for text in places.values()) for word in _words(item)}
+    words = [word for word, count in having.items() if 0 < count <= most]
 
     def sure(place: Remedy, text: Text) -> bool:
-        entitled = any(term in text.title for term in terms)
-        several = sum(text.count(term) > 0 for term in terms) >= min(_AGREE, len(item.terms))
+        entitled = any(word in text.title for word in words)
+        several = sum(text.count(word) > 0 for word in words) >= min(_SEVERAL, len(item.words))
         return entitled and several if place.section else entitled or several
 
     return {place: text for place, text in places.items() if sure(place, text)}
@@ -172,15 +172,8 @@ def _best(places: Mapping[Remedy, Text], words: Set[str]) -> list[Remedy]:
     return [best] if best is not None and score(best) else []
 
 
-def _whole(terms: Sequence[str]) -> set[str]:
-    return {_plain(term) for term in terms}
-
-
-def _words(terms: Sequence[str]) -> set[str]:
-    """The terms, and the longer words in them: "bank conflict", "bank" and "conflict"."""
-    return _whole(terms) | {
-        f" {word}" for term in _whole(terms) for word in term.split() if len(word) >= _LONG
-    }
+def _words(item: Item) -> set[str]:
+    return {_plain(word) for word in item.words}
 
 
 def _stem(place: Remedy) -> str:

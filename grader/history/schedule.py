@@ -34,11 +34,11 @@ NEW_SHARE = 4
 _FSRS = Scheduler(learning_steps=(), relearning_steps=(), maximum_interval=LONGEST_DAYS, enable_fuzzing=False)
 
 
-def rating(share: float) -> Rating:
-    """What an outcome means to FSRS."""
-    if share >= GOOD:
-        return Rating.Good
-    return Rating.Hard if share >= HARD else Rating.Again
+def rating(outcome: Outcome) -> Rating:
+    """What an outcome means to FSRS. What was right, though the learner had nothing of it to say, was hard."""
+    if outcome.share >= GOOD:
+        return Rating.Hard if outcome.rated == 0.0 else Rating.Good
+    return Rating.Hard if outcome.share >= HARD else Rating.Again
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Schedule:
         for outcome in outcomes:
             card = cards.get(outcome.item) or Card(card_id=0)
             moment = outcome.when.astimezone(UTC)
-            cards[outcome.item], _ = _FSRS.review_card(card, rating(outcome.share), moment)
+            cards[outcome.item], _ = _FSRS.review_card(card, rating(outcome), moment)
         self._cards: Mapping[str, Card] = cards
 
     def __contains__(self, item: str) -> bool:

@@ -26,6 +26,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
                 min(moment), sum(seconds), avg(share), avg(said)
             FROM outcome GROUP BY session""",
     ),
+    # 3: prose is rated by the learner, where it was searched for words before. A point whose words were not found
+    # (said: 0) counted half; it is worth what its probe showed, which is twice that.
+    (
+        "UPDATE outcome SET share = 2 * share WHERE said = 0",
+        "UPDATE outcome SET said = NULL",
+        "UPDATE sitting SET said = NULL",
+        "ALTER TABLE outcome RENAME COLUMN said TO rated",
+        "ALTER TABLE sitting RENAME COLUMN said TO rated",
+    ),
 )
 """What leads from each version to the next. What is here stays as it is: there are files of it."""
 

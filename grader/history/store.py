@@ -156,19 +156,19 @@ class Store:
 
 _ASIDE = "move it elsewhere; `ladder progress --import FILE` brings an exported history back"
 
-_OUTCOME = "item, moment, share, said, level, topics, format, seconds, session"
-_SITTING = "id, format, subject, started, seconds, share, said"
+_OUTCOME = "item, moment, share, rated, level, topics, format, seconds, session"
+_SITTING = "id, format, subject, started, seconds, share, rated"
 
 _ADD_OUTCOME = f"""
     INSERT INTO outcome ({_OUTCOME}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (session, item) DO UPDATE SET moment = excluded.moment, share = excluded.share, said = excluded.said,
+    ON CONFLICT (session, item) DO UPDATE SET moment = excluded.moment, share = excluded.share, rated = excluded.rated,
         level = excluded.level, topics = excluded.topics, format = excluded.format, seconds = excluded.seconds
     WHERE excluded.moment >= moment"""
 
 _ADD_SITTING = f"""
     INSERT INTO sitting ({_SITTING}) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET format = excluded.format, subject = excluded.subject, started = excluded.started,
-        seconds = excluded.seconds, share = excluded.share, said = excluded.said
+        seconds = excluded.seconds, share = excluded.share, rated = excluded.rated
     WHERE excluded.seconds >= seconds"""
 
 _Row = tuple[object, ...]
@@ -180,29 +180,29 @@ def _count(connection: sqlite3.Connection) -> int:
 
 def _row_of_outcome(found: Outcome) -> _Row:
     return (
-        found.item, _written(found.when), found.share, found.said, found.level,
+        found.item, _written(found.when), found.share, found.rated, found.level,
         json.dumps(found.topics), found.format, found.seconds, found.session,
     )  # fmt: skip
 
 
 def _row_of_sitting(found: Sitting) -> _Row:
     return (
-        found.id, found.format, found.subject, _written(found.started), found.seconds, found.share, found.said,
+        found.id, found.format, found.subject, _written(found.started), found.seconds, found.share, found.rated,
     )  # fmt: skip
 
 
 def _outcome(row: tuple) -> Outcome:  # type: ignore[type-arg]
-    item, moment, share, said, level, topics, format_, seconds, session = row
+    item, moment, share, rated, level, topics, format_, seconds, session = row
     values = {
-        "item": item, "when": _read(moment), "share": share, "said": said, "level": level,
+        "item": item, "when": _read(moment), "share": share, "rated": rated, "level": level,
         "topics": json.loads(topics), "format": format_, "seconds": seconds, "session": session,
     }  # fmt: skip
     return msgspec.convert(values, Outcome)
 
 
 def _sitting(row: tuple) -> Sitting:  # type: ignore[type-arg]
-    session, format_, subject, started, seconds, share, said = row
-    return Sitting(session, format_, subject, _read(started), seconds, share, said)
+    session, format_, subject, started, seconds, share, rated = row
+    return Sitting(session, format_, subject, _read(started), seconds, share, rated)
 
 
 def _written(moment: datetime) -> str:

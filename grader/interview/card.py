@@ -1,4 +1,4 @@
-"""The scorecard: what was asked, what was checked, what was only said, and what there was no time for."""
+"""The scorecard: what was asked, what was checked, how prose was rated, and what there was no time for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.workbook import units
 from grader.workbook.content import content_root, name_of
 from grader.workbook.topic import Topic
 
-SCHEMA = "warpladder/card/3"
+SCHEMA = "warpladder/card/4"
 
 WORTH: dict[str, float] = {
     "opening": 20, "code": 20, "limits": 10, "next": 10, "before": 5, "after": 5, "now": 10,
@@ -61,7 +61,6 @@ class Line:
     earned: float  # below 0 for wrong guesses
     detail: str  # in a line: what was found
     points: list[credit.Point] = field(default_factory=list)  # of free text
-    said: float | None = None  # of free text: the share of the points that was heard; no part of the score
     rated: float | None = None  # of free text: what the candidate gives the own prose; no part of the score
     text: str = ""  # what the candidate said or typed; code is its source
     asked: str = ""
@@ -95,15 +94,8 @@ class Advice:
     """Where to read up what was missed."""
 
     section: str
-    missed: list[str]  # points that were not confirmed
-    halved: list[str]  # points that were, after they had been asked for, or by a second question
+    missed: list[str]  # points whose probes were not answered right
     read: list[tuple[str, str]]  # title, and address or path
-
-    @property
-    def headed(self) -> list[tuple[str, list[str]]]:
-        """What did not count in full, under its headings."""
-        found = [("Not confirmed", self.missed), ("Asked for first or again, for half", self.halved)]
-        return [(heading, points) for heading, points in found if points]
 
 
 @dataclass(frozen=True)
@@ -122,7 +114,7 @@ class Card:
     earned: float
     worth: float  # of everything
     asked: float  # of what was asked
-    said: float | None  # the share of all points that was heard; null: nothing was asked in prose
+    rated: float | None  # what the candidate gives the own prose, on average; null: nothing was rated
     verdict: str  # "" where nothing was asked, and of drills
     sections: list[Section]
     follow_ups: list[Rated]  # rated by oneself, and not counted
@@ -213,7 +205,7 @@ def _card(
     advice: list[Advice],
 ) -> Card:
     lines = [line for section in sections for line in section.lines]
-    talks = [line.said for line in lines if line.said is not None]
+    rated = [line.rated for line in lines if line.rated is not None]
     earned = max(0.0, sum(line.earned for line in lines))
     asked = sum(section.asked for section in sections)
     return Card(
@@ -229,7 +221,7 @@ def _card(
         earned=earned,
         worth=sum(line.worth for line in lines),
         asked=asked,
-        said=sum(talks) / len(talks) if talks else None,
+        rated=sum(rated) / len(rated) if rated else None,
         verdict=verdict(earned / asked) if asked and kept.kind in ("interview", "quiz") else "",
         sections=sections,
         follow_ups=[item for item in kept.answers if isinstance(item, Rated)],
@@ -288,7 +280,6 @@ def _answered(answer: Answer, kept: Session, title: str, worth: float) -> Line:
                 earned=worth * credit.of_talk(kept, answer.step),
                 detail=_of_talk(answer, points),
                 points=points,
-                said=answer.said,
                 rated=answer.rated,
                 text=answer.text,
             )
@@ -308,12 +299,9 @@ def _answered(answer: Answer, kept: Session, title: str, worth: float) -> Line:
 
 
 def _of_talk(talk: Talk, points: Sequence[credit.Point]) -> str:
-    if not talk.text.strip():
+    if talk.skipped:
         return "no answer"
-    confirmed = sum(point.confirmed for point in points)
-    return (
-        f"{confirmed} of {len(points)} points confirmed, {sum(point.heard is True for point in points)} said"
-    )
+    return f"{sum(point.confirmed for point in points)} of {len(points)} points right"
 
 
 def _of_probe(answer: Probed) -> str:
@@ -346,11 +334,9 @@ def _advice(sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]
     """For each section with points that did not count in full, what to read."""
     found = []
     for section in sections:
-        points = [point for line in section.lines for point in line.points if point.share < 1]
-        missed = [point.text for point in points if not point.confirmed]
-        halved = [point.text for point in points if point.confirmed]
-        if points:
-            found.append(Advice(section.title, missed, halved, read[section.title]))
+        missed = [point.text for line in section.lines for point in line.points if not point.confirmed]
+        if missed:
+            found.append(Advice(section.title, missed, read[section.title]))
     return found
 
 

@@ -1,15 +1,11 @@
-"""What a checked answer is worth: nothing that is only said counts, and nobody gains by guessing."""
+"""What a checked answer is worth: prose counts for nothing, and guessing earns nothing on average."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from grader.interview.session import Probed, Session, Talk
-
-UNPROMPTED, PROMPTED = 1.0, 0.5
-"""What a point is worth where it was said at once, and where it took a nudge or a second question."""
 
 
 class Checked(Protocol):
@@ -28,45 +24,23 @@ def of_probe(answer: Checked) -> float:
     return 1.0 if answer.right else -answer.chance / (1 - answer.chance)
 
 
-def of_point(answers: Sequence[Checked], heard: bool) -> float:
-    """What of a point's weight is earned by its probes: the first and, where it was heard and that was wrong, a second.
-
-    A guesser who is right with probability p, and then q, earns p + (1 - p) q / 2 by luck; where both are wrong, as
-    much is taken off as makes that 0 on average. 0 where nothing was answered.
-    """
-    if not answers:
-        return 0.0
-    first, *again = answers
-    if not heard:
-        return PROMPTED * of_probe(first)
-    if first.right:
-        return UNPROMPTED
-    if not again:
-        return of_probe(first)
-    if again[0].right:
-        return PROMPTED
-    p, q = first.chance, again[0].chance
-    return -(p + PROMPTED * (1 - p) * q) / ((1 - p) * (1 - q))
-
-
 @dataclass(frozen=True)
 class Point:
-    """A key point of an answer: said or not, and what its probes showed."""
+    """A key point of an answer, and what its probe showed."""
 
     weight: int
     text: str
-    heard: bool | None  # None: it was not to be said, only to be answered
-    answers: list[Probed]  # in order; none: there was no time, or nothing was said
+    answer: Probed | None  # to its probe; None: there was no time
 
     @property
     def confirmed(self) -> bool:
-        """Whether a probe was answered right, in time."""
-        return any(answer.right and not answer.late for answer in self.answers)
+        """Whether the probe was answered right, in time."""
+        return self.share == 1.0
 
     @property
     def share(self) -> float:
         """What of the weight was earned; below 0 for a wrong guess."""
-        return of_point([answer for answer in self.answers if not answer.late], self.heard is not False)
+        return 0.0 if self.answer is None or self.answer.late else of_probe(self.answer)
 
 
 def points(kept: Session, step: str) -> list[Point]:
@@ -74,12 +48,11 @@ def points(kept: Session, step: str) -> list[Point]:
     talk = kept.answer(step)
     if not isinstance(talk, Talk):
         return []
-    found = []
-    for number, said in enumerate(talk.points):
-        answers = [kept.answer(f"{step}.{number}.{part}") for part in ("probe", "again")]
-        probed = [answer for answer in answers if isinstance(answer, Probed)]
-        found.append(Point(said.weight, said.text, said.heard, probed))
-    return found
+    answers = [kept.answer(f"{step}.{number}.probe") for number in range(len(talk.points))]
+    return [
+        Point(point.weight, point.text, answer if isinstance(answer, Probed) else None)
+        for point, answer in zip(talk.points, answers, strict=True)
+    ]
 
 
 def of_talk(kept: Session, step: str) -> float:

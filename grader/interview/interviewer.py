@@ -157,10 +157,18 @@ class Interviewer:
         self.save()
 
     def typed(
-        self, asked: Asked, ask: Callable[[Asked], str], read: Callable[[str], T], clarified: str
+        self,
+        asked: Asked,
+        ask: Callable[[Asked], str],
+        read: Callable[[str], T],
+        clarified: str,
+        nothing: T | None = None,
     ) -> T | None:
-        """What was typed, asked again until it can be read; None for no answer. Raises Back."""
-        doubted = ""
+        """What was typed, asked again until it can be read; `nothing` for an empty line, None for `skip`.
+
+        Raises Back.
+        """
+        doubted, typed = "", ""
         while (typed := _plain(self._asked_once(asked, ask))) and typed.lower() not in SKIP:
             if typed.lower() in BACK:
                 raise Back
@@ -176,7 +184,7 @@ class Interviewer:
                 self.frontend.unreadable(str(doubt))
             except ValueError as error:
                 self.frontend.unreadable(str(error))
-        return None
+        return None if typed else nothing
 
     def _asked_once(self, asked: Asked, ask: Callable[[Asked], str]) -> str:
         """An answer; lines of one that is broken off are kept, and shown where it is taken up again."""

@@ -15,7 +15,8 @@ import msgspec
 
 from grader.errors import WarpladderError
 
-SCHEMA = "warpladder/session/3"
+KEPT_AS = "warpladder/session/"
+SCHEMA = f"{KEPT_AS}4"
 SEEDS = 10_000
 """Seeds that are drawn are below this: short enough to type."""
 
@@ -23,41 +24,24 @@ GRACE_S = 60.0
 """What is finished so soon after the time still counts: nobody is cut off in a sentence."""
 
 
-class Said(msgspec.Struct, frozen=True):
-    """A key point, and whether an answer was heard to say it."""
+class KeyPoint(msgspec.Struct, frozen=True):
+    """What an answer has to say."""
 
     weight: int
     text: str
-    heard: bool
 
 
 class Talk(msgspec.Struct, frozen=True, tag="talk"):
-    """Free text. It earns nothing by itself: probes confirm its points."""
+    """An answer in prose. It earns nothing: its points are worth what their probes show."""
 
     step: str
     asked: str
     text: str
-    points: list[Said]
+    points: list[KeyPoint]
     seconds: float
     late: bool = False
+    skipped: bool = False  # the candidate passed: there are no probes
     rated: float | None = None  # how much of the model answer the candidate claims to have said: 0, 0.5 or 1
-
-    @property
-    def said(self) -> float:
-        """The share of the points' weight that was heard, from 0 to 1."""
-        return sum(point.weight for point in self.points if point.heard) / sum(
-            point.weight for point in self.points
-        )
-
-
-class Nudged(msgspec.Struct, frozen=True, tag="nudge"):
-    """What was said to a nudge, at a point that had not been heard."""
-
-    step: str
-    asked: str
-    text: str
-    seconds: float
-    late: bool = False
 
 
 class Probed(msgspec.Struct, frozen=True, tag="probe"):
@@ -131,10 +115,16 @@ class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
     late: bool = False
 
 
-Answer = Talk | Nudged | Probed | Figure | Code | Rated
+Answer = Talk | Probed | Figure | Code | Rated
 
 Kind = Literal["interview", "quiz", "review", "diagnose", "estimate", "read", "design", "today"]
 """Sessions: coding rounds, questions of the bank, the formats of drills, and what is due in a day."""
+
+
+class _Versioned(msgspec.Struct):
+    """What the files of all versions have."""
+
+    schema: str
 
 
 class Begun(msgspec.Struct, frozen=True):
@@ -250,14 +240,25 @@ def resumed(path: Path, kind: Kind) -> Session:
 def load(path: Path) -> Session:
     """A session from its file; raises WarpladderError."""
     try:
-        session = msgspec.json.decode(path.read_bytes(), type=Session)
+        data = path.read_bytes()
+        _check_version(data, path)
+        session = msgspec.json.decode(data, type=Session)
     except OSError as error:
         raise WarpladderError(f"it cannot be read: {error.strerror}", file=path) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise WarpladderError(f"this is no session: {error}", file=path) from None
-    if session.schema != SCHEMA:
-        raise WarpladderError(f"this is a {session.schema}, not a {SCHEMA}", file=path)
     return session
+
+
+def _check_version(data: bytes, path: Path) -> None:
+    """Raise WarpladderError for a session of another version, whatever else is in its file."""
+    schema = msgspec.json.decode(data, type=_Versioned).schema
+    if not schema.startswith(KEPT_AS):
+        raise WarpladderError(f"this is no session: it is a {schema}", file=path)
+    if schema != SCHEMA:
+        message = f"this session was kept by another version of the workbook, as {schema}, and cannot be gone on with"
+        remedy = "begin a new one; what was checked in this one is remembered: see `ladder progress`"
+        raise WarpladderError(message, file=path, remedy=remedy)
 
 
 class Clock:

@@ -1,4 +1,4 @@
-"""Talks: a question in prose, whose points are then taken one by one, each confirmed by a probe or not."""
+"""Talks: a question that is answered in prose, and then a probe for each point that the answer has to make."""
 
 from __future__ import annotations
 
@@ -10,34 +10,16 @@ import msgspec
 
 from grader.interview import credit
 from grader.interview.interviewer import CLARIFIED, CLARIFIED_PROBE, Interviewer
-from grader.interview.points import Point, heard
+from grader.interview.points import Point
 from grader.interview.probes.kinds import Parameters, Probe
 from grader.interview.probes.posing import Posed, pose
-from grader.interview.session import Nudged, Probed, Said, Talk
-
-AGAIN = "You spoke of this, and your answer does not go with it. Another case:"
-NUDGE = "One more thing, which I have not heard yet."
+from grader.interview.session import KeyPoint, Probed, Talk
 
 FIGURE = 10
 """What is smaller may well be the answer of two questions in a row."""
 
 ANOTHER_DRAW = 20
-"""So often is a probe drawn again for a case that differs from the first."""
-
-
-def another(probes: Sequence[Probe], first: Posed, seed: str) -> Posed | None:
-    """Another case than `first`, which poses the first of the probes: of the second one, or of the only one.
-
-    Two numbers differ wherever they can be drawn so. None where the only probe always asks the same.
-    """
-    probe = probes[:2][-1]
-    seeds = [f"{seed} {number}" for number in range(ANOTHER_DRAW)]
-    if probe is not first.probe:
-        seeds.insert(0, seed)
-    for case in (pose(probe, each) for each in seeds):
-        if case.differs(first):
-            return case
-    return None if probe is first.probe else pose(probe, seed)
+"""So often is a probe drawn again for a figure that nothing before has asked for."""
 
 
 class Talks:
@@ -48,31 +30,26 @@ class Talks:
         self.kept = interviewer.kept
         self.clock = interviewer.clock
         self.frontend = interviewer.frontend
-        self._no_second: set[str] = set()  # steps of second questions for which there is no other case
 
     def converse(self, step: str, heading: str, text: str, points: Sequence[Point], name: str) -> None:
-        """Ask for free text; then take its points one by one, each confirmed by a probe or not.
+        """Ask for an answer in prose, which is kept and not scored; then ask a probe for each of its points.
 
-        `name` is the entry's, by which checked items are known. Where nothing is said, nothing is checked.
+        `name` is the entry's, by which checked items are known. A question that is skipped has no probes.
         """
         if self.interviewer.open(step):
             self._talk(step, heading, text, points)
         talk = self.kept.answer(step)
-        if not isinstance(talk, Talk) or not talk.text.strip():
+        if not isinstance(talk, Talk) or talk.skipped:
             return
         for number, point in enumerate(points):
-            self._point(f"{step}.{number}", heading, point, self._heard(step, number, point), name)
+            self._point(f"{step}.{number}", heading, point, name)
 
     def conversed(self, step: str, points: Sequence[Point]) -> bool:
         """Whether nothing is left of what `converse` asks."""
         talk = self.kept.answer(step)
-        if not isinstance(talk, Talk) or not talk.text.strip():
+        if not isinstance(talk, Talk) or talk.skipped:
             return talk is not None
-        return all(
-            self.kept.answer(f"{step}.{number}.probe") is not None
-            and self._second(f"{step}.{number}", said.heard) is None
-            for number, said in enumerate(talk.points)
-        )
+        return all(self.kept.answer(f"{step}.{number}.probe") is not None for number in range(len(points)))
 
     def checked(self, title: str, *steps: str) -> None:
         """Show how the points of these steps were answered; from here on there is no going back."""
@@ -94,57 +71,24 @@ class Talks:
 
     def _talk(self, step: str, heading: str, text: str, points: Sequence[Point]) -> None:
         began = self.clock.elapsed_s
-        said = (
-            self.interviewer.typed(
-                self.interviewer.asked(step, heading, text), self.frontend.talk, str, CLARIFIED
-            )
-            or ""
-        )
+        asked = self.interviewer.asked(step, heading, text)
+        said = self.interviewer.typed(asked, self.frontend.talk, str, CLARIFIED, nothing="")
         talk = Talk(
             step=step,
             asked=text,
-            text=said,
-            points=[Said(point.weight, point.text, heard(said, point)) for point in points],
+            text=said or "",
+            points=[KeyPoint(point.weight, point.text) for point in points],
             seconds=self.clock.elapsed_s - began,
             late=self.clock.late,
+            skipped=said is None,
         )
         self.interviewer.keep(talk)
 
-    def _heard(self, step: str, number: int, point: Point) -> bool:
-        """Whether a point was said before it comes up: at once, or where one before it was asked for."""
-        talk = self.kept.answer(step)
-        assert isinstance(talk, Talk)
-        said = talk.points[number]
-        since = [self.kept.answer(f"{step}.{each}.nudge") for each in range(number)]
-        if said.heard or not self.interviewer.open(f"{step}.{number}.nudge"):
-            return said.heard
-        if any(heard(each.text, point) for each in since if isinstance(each, Nudged)):
-            said = msgspec.structs.replace(said, heard=True)
-            points = [*talk.points[:number], said, *talk.points[number + 1 :]]
-            self.kept.replace(msgspec.structs.replace(talk, points=points))
-            self.interviewer.save()
-        return said.heard
-
-    def _point(self, step: str, heading: str, point: Point, was_heard: bool, name: str) -> None:
-        """A point that was heard is probed, and put back as a question where that fails; another is asked for first."""
-        nudge = f"{step}.nudge"
-        if not was_heard and self.interviewer.open(nudge):
-            began = self.clock.elapsed_s
-            asked = self.interviewer.asked(nudge, heading, f"{NUDGE} {point.nudge}")
-            said = self.interviewer.typed(asked, self.frontend.talk, str, CLARIFIED) or ""
-            self.interviewer.keep(
-                Nudged(nudge, point.nudge, said, self.clock.elapsed_s - began, self.clock.late)
-            )
-        order = random.Random(f"{self.kept.seed} {step}").sample(point.probes, len(point.probes))
-        first = self._drawn(order[0], f"{self.kept.seed} {step}", f"{step}.probe")
-        self._probe(f"{step}.probe", heading, first, name)
-        again = self._second(step, was_heard)
-        second = another(order, first, f"{self.kept.seed} {step} again") if again is not None else None
-        if again is not None and second is not None:
-            self.interviewer.told()
-            self._probe(again, heading, second, name, AGAIN)
-        elif again is not None:
-            self._no_second.add(again)
+    def _point(self, step: str, heading: str, point: Point, name: str) -> None:
+        """One of a point's probes, drawn by the session's seed."""
+        seed = f"{self.kept.seed} {step}"
+        probe = random.Random(seed).sample(point.probes, len(point.probes))[0]
+        self._probe(f"{step}.probe", heading, self._drawn(probe, seed, f"{step}.probe"), name)
 
     def _drawn(self, probe: Probe, seed: str, step: str) -> Posed:
         """The probe, whose figure nothing before this step of the round has asked for, where it can be drawn so."""
@@ -159,13 +103,6 @@ class Talks:
             return first
         further = (pose(probe, f"{seed} {number}") for number in range(ANOTHER_DRAW))
         return next((each for each in further if (each.answer, each.unit) not in known), first)
-
-    def _second(self, step: str, was_heard: bool) -> str | None:
-        """The step of the second question, where there is to be one and it was not asked."""
-        first, again = self.kept.answer(f"{step}.probe"), f"{step}.again"
-        wrong = isinstance(first, Probed) and not first.right and first.given != ""
-        asked = self.kept.answer(again) is not None or again in self._no_second
-        return again if was_heard and wrong and not asked else None
 
     def probe(
         self,
@@ -186,15 +123,13 @@ class Talks:
         heading: str,
         posed: Posed,
         name: str,
-        before: str = "",
         clarified: str = CLARIFIED_PROBE,
     ) -> None:
         if not self.interviewer.open(step):
             return
         began = self.clock.elapsed_s
-        text = f"{before}\n\n{posed.text}" if before else posed.text
         asked = self.interviewer.asked(
-            step, heading, text, posed.wanted, posed.options, posed.code, posed.ordered
+            step, heading, posed.text, posed.wanted, posed.options, posed.code, posed.ordered
         )
         typed: list[str] = []
 

@@ -29,8 +29,9 @@ from grader.workbook import units
 from grader.workbook.topic import Topic
 
 RULES = (
-    "Say it in your own words and the field's terms, in English; short questions then check each point, and only what "
-    "is checked counts. A wrong choice costs what a guess would earn; to skip costs nothing. "
+    "Answer in your own words, in any language; short questions then check each point, and only what is checked "
+    "counts. An empty answer goes straight to them; to skip passes the whole question. A wrong choice costs what a "
+    "guess would earn; to leave one out costs nothing. "
     "The clock stands still while your code is graded, and wherever you are asked to go on."
 )
 """Said before the first question."""
@@ -92,12 +93,13 @@ def checked(title: str, points: Sequence[credit.Point]) -> RenderableType:
     parts: list[RenderableType] = ["", Text(title, "bold green")]
     for point in points:
         parts += ["", _point(point)]
-        parts += [Padding(_probed(answer), (0, 0, 0, 4)) for answer in point.answers]
+        if point.answer is not None:
+            parts.append(Padding(_probed(point.answer), (0, 0, 0, 4)))
     return Group(*parts)
 
 
 def _point(point: credit.Point) -> Table:
-    """A point with what it earned, and how it was said."""
+    """A point with what it earned."""
     table = Table.grid(padding=(0, 1, 0, 0), expand=True)
     table.add_column(width=1)
     table.add_column(ratio=1)
@@ -105,22 +107,10 @@ def _point(point: credit.Point) -> Table:
     earned = units.points(point.share * point.weight)
     table.add_row(
         _share(point.share),
-        Text.assemble(inline(point.text), (f"  ({said})" if (said := how(point)) else "", "dim")),
+        Text.assemble(inline(point.text), ("" if point.answer else "  (not asked)", "dim")),
         f"{earned}/{point.weight}",
     )
     return table
-
-
-def how(point: credit.Point) -> str:
-    """Whether a point was said or asked for, and checked; "" for one that was only to be answered.
-
-    What was not heard may have been said, in words that the workbook does not know.
-    """
-    if point.heard is None:
-        return ""
-    if not point.answers:
-        return "said, not checked" if point.heard else "not checked"
-    return "said" if point.heard else "asked for"
 
 
 def _probed(answer: Probed) -> RenderableType:
@@ -353,17 +343,15 @@ def _score(result: Card) -> Text:
     if result.percent_of_asked is not None and result.asked < result.worth:
         text.append(f"; {result.percent_of_asked:.0f} % of the {units.digits(result.asked)} that were asked")
     text.append(".")
-    if result.said is not None:
-        said = f" Said without being asked: {100 * result.said:.0f} % of the points; not in the score."
-        text.append(said, "dim")
+    if result.rated is not None:
+        text.append(f" You gave your own prose {100 * result.rated:.0f} %; that is not in the score.", "dim")
     return text
 
 
 def _advice(advice: Advice) -> RenderableType:
     parts: list[RenderableType] = []
-    for heading, points in advice.headed:
-        parts.append(Text(f"{heading}: {advice.section}", "bold"))
-        parts += [Padding(inline(f"· {text}"), (0, 0, 0, 2)) for text in points]
+    parts.append(Text(f"To read up: {advice.section}", "bold"))
+    parts += [Padding(inline(f"· {text}"), (0, 0, 0, 2)) for text in advice.missed]
     parts += [Padding(Text(f"→ {title}: {where}", "green"), (0, 0, 0, 2)) for title, where in advice.read[:2]]
     return Group(*parts)
 

@@ -78,7 +78,6 @@ def filters() -> dict[str, Callable[..., object]]:
         "lettered": lambda options: zip(LETTERS, options, strict=False),
         "right": interviews.right,
         "given": given,
-        "how": interviews.how,
     }
 
 

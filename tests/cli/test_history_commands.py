@@ -62,8 +62,8 @@ def fits(text: str) -> bool:
 
 
 NO_ANSWER = "\n\n"
-QUIZ = f"The bandwidth.\n\n{5 * NO_ANSWER}n\n{NO_ANSWER}"
-"""An answer in prose, none to three probes and two nudges, a rating, and no answer to the further question."""
+QUIZ = f"The bandwidth.\n\n{3 * NO_ANSWER}n\n{NO_ANSWER}"
+"""An answer in prose, none to three probes, a rating, and no answer to the further question."""
 
 
 def test_a_first_day_from_what_is_new_to_what_is_due_tomorrow(ladder: Ladder, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""A second corpus: what persons answer to the probes themselves, written by somebody who had not seen the answers.
+"""What persons answer to probes, written by somebody who had not seen the right answers.
 
 tests/interview/blind/NAME.toml has, for the probes of one session, what each person types, and a digest of what was
 asked: a probe that reads otherwise today has to be answered again.
@@ -7,12 +7,10 @@ asked: a probe that reads otherwise today has to be answered again.
 from __future__ import annotations
 
 import hashlib
-import random
 import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 import persons
 from persons import Entry, Person
@@ -23,7 +21,7 @@ from grader.interview.session import Session
 
 ANSWERS = Path(__file__).parents[1] / "interview/blind"
 SEED = 100
-"""No session of the first corpus has it."""
+"""Of the session whose probes were answered."""
 PERSONS = ("strong", "terse", "mediocre", "wrong", "salad")
 
 
@@ -34,17 +32,15 @@ def shown(asked: Asked) -> str:
     return "\n".join([asked.text.strip(), *code, *options, f"[{asked.wanted}]"])
 
 
-def asked_of(name: str, entry: Entry) -> dict[str, str]:
-    """All that may be asked of an entry's points, by step: each probe, and its second case for who was wrong."""
+def asked_of(entry: Entry) -> dict[str, str]:
+    """What is asked of an entry's points in the session of SEED, by step."""
     found: dict[str, str] = {}
-    fails = persons.meeting(entry, persons.mistaken, SEED, random.Random(0))
 
-    def fail(asked: Asked) -> str:
+    def note(asked: Asked) -> str:
         found[asked.step] = shown(asked)
-        return fails(asked)
+        return ""
 
-    with patch("grader.interview.talks.heard", return_value=True):
-        persons.interview(entry, Person(persons.prose_of(name, entry, "strong"), fail), SEED)
+    persons.interview(entry, Person(note), SEED)
     return found
 
 
@@ -64,18 +60,16 @@ def stale(name: str, entry: Entry) -> list[str]:
     """The steps whose probe nobody has answered as it reads today."""
     known = answers(name)
     return [
-        step
-        for step, text in asked_of(name, entry).items()
-        if known.get(step, {}).get("asked") != digest(text)
+        step for step, text in asked_of(entry).items() if known.get(step, {}).get("asked") != digest(text)
     ]
 
 
 def play(name: str, entry: Entry, person: str) -> Session:
-    """The talks of an entry: with the prose of the first corpus, and the probes answered by the second."""
+    """The talks of an entry, its probes answered by a person of the corpus."""
     left = {step: given[person] for step, given in answers(name).items()}
 
     def once(asked: Asked) -> str:
         """What cannot be read is asked again, and then left out."""
         return left.pop(asked.step, "")
 
-    return persons.interview(entry, Person(persons.prose_of(name, entry, person), once), SEED)
+    return persons.interview(entry, Person(once), SEED)

@@ -10,7 +10,7 @@ from grader.interview.probes.posing import LETTERS, Posed, pose
 from grader.interview.room import Asked
 
 DRAWS = 20
-"""So often does an interviewer draw for another case."""
+"""So often does an interviewer draw for another figure."""
 
 
 class Knowing:
@@ -26,8 +26,7 @@ class Knowing:
 
     def posed(self, asked: Asked) -> Posed:
         """The probe behind what is asked: it draws by the session's seed and the step."""
-        stem, _, part = asked.step.rpartition(".")
-        seed = f"{self.seed} {stem}" if part == "probe" else f"{self.seed} {stem} again"
+        seed = f"{self.seed} {asked.step.removesuffix('.probe')}"
         seeds = [seed, *(f"{seed} {number}" for number in range(DRAWS))]
         for probe in self.probes:
             for seed in seeds:

@@ -30,8 +30,6 @@ POINTS = """\
 [[point]]
 weight = 60
 text = "A copy is bound by the bandwidth of memory."
-terms = ["bandwidth", "memory-bound", "带宽"]
-nudge = "What decides its time?"
 
 [[point.probe]]
 name = "bytes_moved"
@@ -47,8 +45,6 @@ floats = [1024, 2048]
 [[point]]
 weight = 30
 text = "Every byte is read once and written once."
-terms = ["read once"]
-nudge = "How often is each element touched?"
 
 [[point.probe]]
 name = "touched"
@@ -71,8 +67,6 @@ explain = "Line {answer} loads."
 [[point]]
 weight = 10
 text = "It takes 8 N bytes in all."
-terms = ["8 N", "eight bytes"]
-nudge = "How much is moved in all?"
 
 [[point.probe]]
 name = "larger"
@@ -110,8 +104,6 @@ answer = "It is limited by the requests, one for 32 floats. So I would take floa
 [[round.limit]]
 weight = 70
 text = "It makes many requests."
-terms = ["request"]
-nudge = "What else?"
 
 [[round.limit.probe]]
 name = "many"
@@ -124,8 +116,6 @@ explain = "It is so."
 [[round.limit]]
 weight = 30
 text = "Each moves 32 floats."
-terms = ["32 floats"]
-nudge = "What else?"
 
 [[round.limit.probe]]
 name = "floats"
@@ -138,8 +128,6 @@ explain = "It is so."
 [[round.next]]
 weight = 70
 text = "Take float4s."
-terms = ["float4"]
-nudge = "What else?"
 
 [[round.next.probe]]
 name = "wide"
@@ -152,8 +140,6 @@ explain = "It is so."
 [[round.next]]
 weight = 30
 text = "Each moves 16 bytes."
-terms = ["16 bytes"]
-nudge = "What else?"
 
 [[round.next.probe]]
 name = "sixteen"
@@ -179,8 +165,6 @@ answer = "It is limited by the bandwidth alone, so I would stop, since nothing i
 [[round.limit]]
 weight = 50
 text = "The bandwidth limits it."
-terms = ["bandwidth"]
-nudge = "What else?"
 
 [[round.limit.probe]]
 name = "band"
@@ -193,8 +177,6 @@ explain = "It is so."
 [[round.limit]]
 weight = 50
 text = "Nothing else does: it is that alone."
-terms = ["alone", "nothing else"]
-nudge = "What else?"
 
 [[round.limit.probe]]
 name = "alone"
@@ -207,8 +189,6 @@ explain = "It is so."
 [[round.next]]
 weight = 50
 text = "Stop here."
-terms = ["stop"]
-nudge = "What else?"
 
 [[round.next.probe]]
 name = "stop"
@@ -221,8 +201,6 @@ explain = "It is so."
 [[round.next]]
 weight = 50
 text = "Nothing is left to gain."
-terms = ["nothing is left"]
-nudge = "What else?"
 
 [[round.next.probe]]
 name = "left"

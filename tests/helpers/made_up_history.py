@@ -48,14 +48,14 @@ def outcomes() -> list[Outcome]:
         when = NOW - timedelta(days=7 * WEEKS - day)
         for item in Schedule(found).day(ITEMS, ITEMS, when, 6).items:
             share = float(draw.random() < knows[item.key])
-            said = draw.choice((0.0, 1.0)) if item.format != "review" else None
+            rated = draw.choice((0.5, 1.0)) if item.format != "review" else None
             knows[item.key] += 0.2 * (1 - knows[item.key])
             found.append(
                 Outcome(
                     item.key,
                     when.astimezone(UTC),
                     share,
-                    said,
+                    rated,
                     item.level,
                     item.topics,
                     item.format,

@@ -1,12 +1,11 @@
-"""Persons who are interviewed: what each says stands in tests/interview/answers, and how each meets a probe here."""
+"""Persons who are interviewed, by how each meets a probe; what they say is no part of a score."""
 
 from __future__ import annotations
 
 import random
-import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import mean
 from unittest.mock import patch
 
 from knowing import Knowing
@@ -24,10 +23,6 @@ from grader.interview.session import Clock, Session
 from grader.interview.talks import Talks
 from grader.workbook import topics
 
-ANSWERS = Path(__file__).parents[1] / "interview/answers"
-SPOKEN = ("strong", "terse", "mediocre", "wrong", "salad")
-"""The kinds of prose that a talk has in the corpus; some have `chinese` too, a strong answer in Chinese."""
-
 GUESSED = [1.0, 2.0, 4.0, 8.0, 10.0, 16.0, 32.0, 64.0, 100.0, 128.0, 256.0, 1024.0]
 """Numbers that somebody says who has none."""
 
@@ -35,27 +30,7 @@ Meets = Callable[[Posed, random.Random], str]
 """What somebody types at a probe."""
 
 
-def knowing(share: float, slips: Meets) -> Meets:
-    """Right in that share of the probes; else what `slips` gives."""
-    return lambda posed, rng: posed.answer if rng.random() < share else slips(posed, rng)
-
-
-def mistaken(posed: Posed, rng: random.Random) -> str:
-    """Never right: another option, another line, two items exchanged, a number that is off by a factor."""
-    return _mistaken(posed, rng, [0.5, 2, 4, 0.25, 10])
-
-
-def off_by_two(posed: Posed, rng: random.Random) -> str:
-    """Never right: as `mistaken`, and a number that is twice or half of what it should be."""
-    return _mistaken(posed, rng, [0.5, 2])
-
-
-def confident(posed: Posed, rng: random.Random) -> str:
-    """Knows it wrongly in three of five cases, and guesses otherwise."""
-    return mistaken(posed, rng) if rng.random() < 0.6 else guessing(posed, rng)
-
-
-def guessing(posed: Posed, rng: random.Random) -> str:
+def drawing(posed: Posed, rng: random.Random) -> str:
     """Any option, any line, any order, any number."""
     return _guessed(posed, rng, rng.choice)
 
@@ -74,9 +49,9 @@ def longest(posed: Posed, rng: random.Random) -> str:
     return _guessed(posed, rng, choose)
 
 
-def inventing(posed: Posed, rng: random.Random) -> str:
-    """Guesses, but leaves half of the numbers out."""
-    return "" if posed.value is not None and rng.random() < 0.5 else guessing(posed, rng)
+def middle(posed: Posed, rng: random.Random) -> str:
+    """The middle option or line, and any number."""
+    return _guessed(posed, rng, lambda items: items[len(items) // 2])
 
 
 def silent(posed: Posed, rng: random.Random) -> str:
@@ -84,19 +59,7 @@ def silent(posed: Posed, rng: random.Random) -> str:
     return ""
 
 
-PERSONS: dict[str, tuple[str, Meets]] = {
-    "strong": ("strong", knowing(0.96, mistaken)),
-    "terse": ("terse", knowing(0.94, mistaken)),
-    "chinese": ("chinese", knowing(0.96, mistaken)),
-    "mediocre": ("mediocre", knowing(0.50, off_by_two)),
-    "wrong": ("wrong", confident),
-    "salad": ("salad", inventing),
-    "silence": ("", silent),
-    "random": ("strong", guessing),
-    "first": ("strong", first),
-    "longest": ("strong", longest),
-}
-"""By name, which prose is said, and how a probe is met. Guessers know the strong prose by heart, and nothing else."""
+GUESSERS: dict[str, Meets] = {"random": drawing, "first": first, "longest": longest, "middle": middle}
 
 
 def entries() -> dict[str, Entry]:
@@ -108,9 +71,9 @@ def entries() -> dict[str, Entry]:
 
 
 def talks(entry: Entry) -> dict[str, tuple[str, tuple[Point, ...]]]:
-    """What is asked in prose, and its points, by its name in the corpus."""
+    """What is asked in prose, and its points, by the step of a session."""
     if not isinstance(entry, Interview):
-        return {"question": (entry.question, entry.points)}
+        return {entry.name: (entry.question, entry.points)}
     found = {"opening": (entry.question, entry.points)}
     for item in entry.rounds:
         found[f"{item.rung}.limits"] = (LIMITS, item.limits)
@@ -118,57 +81,27 @@ def talks(entry: Entry) -> dict[str, tuple[str, tuple[Point, ...]]]:
     return found
 
 
-@cache
-def corpus(name: str) -> Mapping[str, Mapping[str, str]]:
-    """What is said of an entry: by talk, by kind of prose; {} where nobody has answered it."""
-    path = ANSWERS / f"{name}.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-
 class Person(Candidate):
-    """Says the prose of an entry's corpus, by step, and meets what is asked of its points."""
+    """Meets the probes, and has nothing else to say."""
 
-    def __init__(self, said: Mapping[str, str], meets: Callable[[Asked], str]) -> None:
-        super().__init__(self._answered)
-        self._said, self._meets = said, meets
-
-    def _answered(self, asked: Asked) -> str:
-        if asked.step in self._said:
-            return self._said[asked.step]
-        return self._meets(asked) if is_probe(asked) else ""
-
-
-def is_probe(asked: Asked) -> bool:
-    """Whether this is asked of a point, for the first or the second time."""
-    return asked.step.endswith((".probe", ".again"))
+    def __init__(self, meets: Callable[[Asked], str]) -> None:
+        super().__init__(lambda asked: meets(asked) if asked.step.endswith(".probe") else "")
 
 
 def meeting(entry: Entry, meets: Meets, seed: int, rng: random.Random) -> Callable[[Asked], str]:
     """What somebody types, from the probe behind what is asked, in a session of that seed."""
     knows = {
         f"{step}.{number}": Knowing(point.probes, seed)
-        for step, (_, points) in steps(entry).items()
+        for step, (_, points) in talks(entry).items()
         for number, point in enumerate(points)
     }
     return lambda asked: meets(knows[asked.step.rpartition(".")[0]].posed(asked), rng)
 
 
-def steps(entry: Entry) -> dict[str, tuple[str, tuple[Point, ...]]]:
-    """As `talks`, by the step of a session."""
-    return {entry.name if talk == "question" else talk: item for talk, item in talks(entry).items()}
-
-
-def play(name: str, entry: Entry, person: str, seed: int) -> Session:
+def play(name: str, entry: Entry, meets: Meets, seed: int) -> Session:
     """The talks of an entry with one person, and no code."""
-    prose, meets = PERSONS[person]
-    rng = random.Random(f"{name} {person} {seed}")
-    return interview(entry, Person(prose_of(name, entry, prose), meeting(entry, meets, seed, rng)), seed)
-
-
-def prose_of(name: str, entry: Entry, kind: str) -> dict[str, str]:
-    """What a kind of person says of an entry, by step; "" where there is nothing of the kind."""
-    spoken = zip(steps(entry), talks(entry), strict=True)
-    return {step: corpus(name)[talk].get(kind, "") for step, talk in spoken}
+    rng = random.Random(f"{name} {meets.__name__} {seed}")
+    return interview(entry, Person(meeting(entry, meets, seed, rng)), seed)
 
 
 def interview(entry: Entry, candidate: Candidate, seed: int) -> Session:
@@ -184,31 +117,14 @@ def _interview(entry: Entry, candidate: Candidate, seed: int, path: Path) -> Ses
     assert isinstance(entry, Interview)
     kept = begin(entry, path.with_suffix(".cu"), seed)
     room = Talks(Interviewer(kept, path, candidate, clock=Clock(0, 0.0)))
-    for step, (text, points) in steps(entry).items():
+    for step, (text, points) in talks(entry).items():
         room.converse(step, step, text, points, entry.name)
     return kept
 
 
-def scores(entry: Entry, kept: Session) -> dict[str, float]:
-    """What each talk earned, in percent; below 0 for wrong guesses."""
-    return {step: 100 * credit.of_talk(kept, step) for step in steps(entry)}
-
-
-def heard(entry: Entry, kept: Session) -> list[tuple[str, credit.Point]]:
-    """The points of all talks as they stand, with the step."""
-    return [(step, point) for step in steps(entry) for point in credit.points(kept, step)]
-
-
-def _mistaken(posed: Posed, rng: random.Random, factors: Sequence[float]) -> str:
-    if posed.value is not None:
-        wrong = [posed.value * factor for factor in factors] if posed.value else [1.0, 2.0]
-        return repr(rng.choice([value for value in wrong if not posed.right(value)]))
-    if len(posed.accepted[0]) > 1:
-        order = list(posed.accepted[0])
-        place = rng.randrange(len(order) - 1)
-        order[place : place + 2] = order[place : place + 2][::-1]
-        return "".join(order)
-    return rng.choice([name for name in _names(posed).values() if name not in posed.accepted])
+def score(entry: Entry, kept: Session) -> float:
+    """What the talks earned on average, in percent, with nothing clamped: below 0 for wrong guesses."""
+    return mean(100 * credit.of_talk(kept, step) for step in talks(entry))
 
 
 def _guessed(posed: Posed, rng: random.Random, choose: Callable[[list[int]], int]) -> str:

@@ -17,8 +17,8 @@ LATE = Item("late/line", "Late barrier", "The race", "junior", ("transpose",), (
 ITEMS = [BANKS, FP16, LATE]
 
 
-def outcome(item: Item, share: float, when: datetime = MONDAY, said: float | None = None) -> Outcome:
-    return Outcome(item.key, when, share, said, item.level, item.topics, item.format, 60.0, when.isoformat())
+def outcome(item: Item, share: float, when: datetime = MONDAY, rated: float | None = None) -> Outcome:
+    return Outcome(item.key, when, share, rated, item.level, item.topics, item.format, 60.0, when.isoformat())
 
 
 def skill(found: Progress, name: str) -> Skill:
@@ -29,7 +29,7 @@ def skill(found: Progress, name: str) -> Skill:
 
 def test_before_the_first_answer_there_is_no_skill() -> None:
     found = progress([], ITEMS, MONDAY)
-    assert (found.whole.share, found.whole.said, found.whole.change) == (None, None, None)
+    assert (found.whole.share, found.whole.rated, found.whole.change) == (None, None, None)
     assert (found.whole.asked, found.whole.items, found.days) == (0, 3, 0)
     assert found.weak == []
     assert progress([], [], MONDAY).whole.items == 0
@@ -43,9 +43,9 @@ def test_an_item_counts_in_each_of_its_ladders_and_in_its_level_and_format() -> 
     assert (found.whole.share, found.outcomes, found.seconds) == (0.5, 3, 180)
 
 
-def test_what_was_only_said_is_kept_apart() -> None:
-    found = progress([outcome(BANKS, 0.0, said=1.0), outcome(LATE, 1.0)], ITEMS, MONDAY)
-    assert (found.whole.share, found.whole.said) == (0.5, 1.0)
+def test_how_prose_was_rated_is_kept_apart() -> None:
+    found = progress([outcome(BANKS, 0.0, rated=1.0), outcome(LATE, 1.0)], ITEMS, MONDAY)
+    assert (found.whole.share, found.whole.rated) == (0.5, 1.0)
 
 
 def test_a_guesser_has_nothing_and_not_less() -> None:

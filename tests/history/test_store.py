@@ -1,5 +1,6 @@
 """A learner's file: what is written is there again, in every version, whoever else writes, and whole."""
 
+import json
 import multiprocessing
 import sqlite3
 from collections.abc import Iterator
@@ -19,7 +20,6 @@ from grader.history.store import Store
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 OUTCOME = Outcome("banks/one_word", NOON, 0.5, 1.0, "mid", ("transpose", "gemm"), "quiz", 12.5, "one")
 SITTING = Sitting("one", "quiz", "banks", NOON, 300.0, 0.5, 1.0)
-VERSION_1 = (Path(__file__).parent / "version_1.sql").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -33,11 +33,13 @@ def kept(file: Path) -> Iterator[Store]:
         yield opened
 
 
-def of_version_1(file: Path) -> Path:
-    """A file as version 1 wrote it."""
+def of_version(number: int, file: Path) -> Path:
+    """A file as that version wrote it."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(file)) as connection:
-        connection.executescript(VERSION_1)
+        connection.executescript(
+            (Path(__file__).parent / f"version_{number}.sql").read_text(encoding="utf-8")
+        )
     return file
 
 
@@ -103,25 +105,52 @@ def test_where_it_lies(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str
 
 
 def test_a_file_of_version_1_is_brought_to_this_version_with_all_that_is_in_it(file: Path) -> None:
-    with Store(of_version_1(file)) as kept:
+    with Store(of_version(1, file)) as kept:
         outcomes, sittings = kept.outcomes(), kept.sittings()
-    assert [(found.item, found.share, found.said) for found in outcomes] == [
-        ("banks/one_word", 1.0, 1.0),
-        ("banks/padding", 0.5, 0.5),
+    assert [(found.item, found.share, found.rated) for found in outcomes] == [
+        ("banks/one_word", 1.0, None),
+        ("banks/padding", 0.5, None),
         ("late_barrier/line", -0.25, None),
     ]
     assert outcomes[0] == Outcome(
-        "banks/one_word", NOON, 1.0, 1.0, "mid", ("transpose", "gemm"), "quiz", 10.0, "one"
+        "banks/one_word", NOON, 1.0, None, "mid", ("transpose", "gemm"), "quiz", 10.0, "one"
     )
     # Version 1 had no sittings: what is known of them follows from the outcomes.
     assert sittings == [
-        Sitting("one", "quiz", "banks", NOON, 30.0, 0.75, 0.75),
+        Sitting("one", "quiz", "banks", NOON, 30.0, 0.75, None),
         Sitting("two", "review", "late_barrier", NOON + timedelta(days=1), 90.5, -0.25, None),
     ]
 
 
+UNHALVED = {"banks/one_word": 1.0, "banks/padding": 1.0, "banks/bank_of": -0.25, "late_barrier/line": -0.25}
+"""Two of them counted half in version 2, because words were not found in prose."""
+
+
+def test_what_counted_half_in_version_2_is_worth_what_its_probe_showed(file: Path) -> None:
+    with Store(of_version(2, file)) as kept:
+        assert {found.item: found.share for found in kept.outcomes()} == UNHALVED
+        assert {found.rated for found in (*kept.outcomes(), *kept.sittings())} == {None}
+
+
+def test_an_export_of_version_2_is_imported_as_its_file_is_migrated(file: Path, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(of_version(2, file))) as old:
+        old.row_factory = sqlite3.Row
+        outcomes, sittings = (
+            [dict(row) for row in old.execute(f"SELECT * FROM {name}")] for name in ("outcome", "sitting")
+        )
+    for outcome in outcomes:
+        outcome["when"], outcome["topics"] = outcome.pop("moment"), json.loads(outcome["topics"])
+    path = tmp_path / "history.json"
+    path.write_text(
+        json.dumps({"schema": "warpladder/progress/1", "sittings": sittings, "outcomes": outcomes})
+    )
+    with Store(file) as migrated, Store(tmp_path / "elsewhere.sqlite") as other:
+        assert import_from(path, other) == 4
+        assert exported(other) == exported(migrated)
+
+
 def test_a_file_that_is_brought_to_this_version_is_like_a_new_one(file: Path, tmp_path: Path) -> None:
-    Store(of_version_1(file)).close()
+    Store(of_version(1, file)).close()
     Store(tmp_path / "new.sqlite").close()
     layouts = []
     for path in (file, tmp_path / "new.sqlite"):
@@ -133,7 +162,7 @@ def test_a_file_that_is_brought_to_this_version_is_like_a_new_one(file: Path, tm
 
 
 def test_an_upgrade_that_fails_leaves_the_file_as_it_was(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = of_version_1(file).read_bytes()
+    before = of_version(1, file).read_bytes()
     broken = (*schema.MIGRATIONS, ("CREATE TABLE third (x)", "INSERT INTO nowhere VALUES (1)"))
     with monkeypatch.context() as patched:
         patched.setattr(schema, "MIGRATIONS", broken)
@@ -239,7 +268,7 @@ def test_a_file_that_stays_locked_is_an_error(file: Path) -> None:
 
 
 def test_an_export_imported_elsewhere_is_the_same_history(kept: Store, tmp_path: Path) -> None:
-    kept.record(SITTING, [OUTCOME, replace(OUTCOME, item="banks/padding", said=None, share=-0.5)])
+    kept.record(SITTING, [OUTCOME, replace(OUTCOME, item="banks/padding", rated=None, share=-0.5)])
     path = tmp_path / "history.json"
     path.write_bytes(exported(kept))
     with Store(tmp_path / "elsewhere.sqlite") as other:
@@ -277,8 +306,8 @@ def test_importing_twice_or_in_another_order_comes_to_the_same(tmp_path: Path) -
         ("not JSON", "this is no history"),
         ('{"schema": "warpladder/card/2"}', "warpladder/card/2"),
         (
-            '{"schema": "warpladder/progress/1", "sittings": [], "outcomes": [{"item": "banks/one_word", "when": '
-            '"2026-11-02T12:00:00Z", "share": 40, "said": null, "level": "mid", "topics": [], "format": "quiz", '
+            '{"schema": "warpladder/progress/2", "sittings": [], "outcomes": [{"item": "banks/one_word", "when": '
+            '"2026-11-02T12:00:00Z", "share": 40, "rated": null, "level": "mid", "topics": [], "format": "quiz", '
             '"seconds": 1, "session": "one"}]}',
             r"<= 1\.0 - at `\$\.outcomes\[0\]\.share`",
         ),

@@ -15,7 +15,7 @@ import persons
 
 def sheet(name: str, entry: persons.Entry) -> str:
     """The probes of an entry that have to be answered."""
-    asked = blind.asked_of(name, entry)
+    asked = blind.asked_of(entry)
     return "\n\n".join(f"## {name} / {step}\n{asked[step]}" for step in blind.stale(name, entry))
 
 
@@ -34,7 +34,7 @@ def keep(lines: Iterable[str], everything: Mapping[str, persons.Entry]) -> None:
 
 def _write(name: str, entry: persons.Entry, added: Mapping[str, list[str]]) -> None:
     known, rows = blind.answers(name), []
-    for step, text in blind.asked_of(name, entry).items():
+    for step, text in blind.asked_of(entry).items():
         digest = blind.digest(text)
         if step in added:
             cells = dict(zip(blind.PERSONS, added[step], strict=True))

@@ -2,7 +2,6 @@
 
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +9,9 @@ import pytest
 
 from grader.errors import WarpladderError
 from grader.interview import bank, rounds
-from grader.interview.points import Point
 from grader.interview.probes import kinds, posing
 from grader.interview.probes.kinds import NumberProbe, Probe
 from grader.interview.probes.posing import Posed, compute, pose
-from grader.interview.talks import another
 from grader.workbook import topics
 from grader.workbook.strict_toml import read
 
@@ -180,53 +177,6 @@ def every_probe() -> dict[str, Probe]:
     """All of the bank and of the coding rounds, by entry and name."""
     entries: list[bank.Entry] = [*bank.discover().values(), *rounds.discover(topics.discover()).values()]
     return {f"{entry.name}/{probe.name}": probe for entry in entries for probe in entry.probes}
-
-
-def every_point() -> Iterator[tuple[str, Point]]:
-    """All of the bank and of the coding rounds, each with its entry's name."""
-    for question in bank.discover().values():
-        yield from ((question.name, point) for point in question.points)
-    for interview in rounds.discover(topics.discover()).values():
-        listed = [interview.points, *(part for item in interview.rounds for part in (item.limits, item.next))]
-        yield from ((interview.name, point) for points in listed for point in points)
-
-
-@pytest.mark.soak(area="interview")
-def test_a_second_case_is_not_the_first_again() -> None:
-    """No text is asked twice of a point, and no number has the same answer; where nothing else is there, nothing."""
-    for name, point in every_point():
-        for seed in range(6):
-            probes = random.Random(seed).sample(point.probes, len(point.probes))
-            first = pose(probes[0], f"{seed}")
-            second = another(probes, first, f"{seed} again")
-            if second is None:
-                assert len(probes) == 1, f"{name}: {point.text}"
-                assert not first.probe.draw, f"{name}/{first.probe.name}"
-            else:
-                assert second.differs(first), f"{name}: {first.text} / {second.text}"
-
-
-def test_a_number_is_drawn_again_until_it_is_another(tmp_path: Path) -> None:
-    given = multiplied(tmp_path, "return a % 1024 + b // 3")  # the same whatever a is
-    first = worked(given, a=1024, b=2)
-    found = {posed.value for seed in range(9) if (posed := another([given], first, str(seed))) is not None}
-    assert found == {1}
-
-
-def test_options_in_another_order_are_no_other_case(tmp_path: Path) -> None:
-    given = probe(tmp_path, kind="choice", text="Which holds?", right=[TRUE], wrong=FALSE, explain="{answer}")
-    assert another([given], pose(given, "1"), "2") is None
-
-
-def test_choices_may_have_one_answer_twice(tmp_path: Path) -> None:
-    """Or who failed one of two options would know the second."""
-    shown = {"text": "Which of {a}?", "options": ["small", "large"], "draw": {"a": [1, 2, 8, 9]}}
-    given = probe(
-        tmp_path, "return 'small' if a < 5 else 'large'", kind="choice", explain="It is {answer}.", **shown
-    )
-    first = worked(given, a=1)
-    found = [another([given], first, str(seed)) for seed in range(20)]
-    assert {posed.explain for posed in found if posed is not None} == {"It is small.", "It is large."}
 
 
 @pytest.mark.soak(area="interview")

@@ -51,7 +51,7 @@ class Senior:
         self.knows = Knowing(interview.probes, SEED)
 
     def __call__(self, asked: Asked) -> str:
-        if asked.step.endswith((".probe", ".again")):
+        if asked.step.endswith(".probe"):
             return self.knows(asked)
         if asked.step == "opening":
             return self.interview.answer
@@ -180,7 +180,7 @@ def test_a_session_that_was_killed_is_resumed(tmp_path: Path) -> None:
     (tmp_path / "interview-transpose-1.cu").write_text(
         topics.load("transpose").rungs[0].path.read_text(), encoding="utf-8"
     )
-    typed = "skip\n" * 5 + "\nskip\n"  # three probes and two nudges, the code, its ratio
+    typed = "skip\n" * 3 + "\nskip\n"  # three probes, the code, its ratio
     again = subprocess.run(
         [*command, "--resume", path.name], input=typed, capture_output=True, text=True, cwd=tmp_path,
         env=environment, check=False,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.interview import session
-from grader.interview.session import Nudged, Rated, Session, Talk
+from grader.interview.session import Rated, Session, Talk
 
 SEED = 3
 
@@ -100,7 +100,7 @@ def test_a_day_that_is_killed_loses_no_answer(
         answer.text
         for each in sessions.values()
         for answer in each.answers
-        if isinstance(answer, Talk | Nudged | Rated) and answer.text
+        if isinstance(answer, Talk | Rated) and answer.text
     ]
     assert said == candidate.said
     for each in sessions.values():

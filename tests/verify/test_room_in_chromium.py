@@ -24,7 +24,7 @@ from windows import PHONE, WIDER_THAN_THE_WINDOW
 
 from grader.interview import session
 from grader.interview.loops.loop import Drawn
-from grader.interview.session import Code, Nudged, Rated, Session, Talk
+from grader.interview.session import Code, Rated, Session, Talk
 from grader.workbook import topics
 
 pytestmark = [pytest.mark.verify, pytest.mark.timeout(900)]
@@ -199,7 +199,7 @@ def test_a_day_that_is_killed_ten_times_loses_no_answer(
         before = now
     assert all(each.over for each in before.values())
     answers = [answer for each in before.values() for answer in each.answers]
-    prose = [each.text for each in answers if isinstance(each, Talk | Nudged | Rated) and each.text]
+    prose = [each.text for each in answers if isinstance(each, Talk | Rated) and each.text]
     assert prose == candidate.said
     assert [each.verdict for each in answers if isinstance(each, Code)][:1] == ["pass"]
     for each in before.values():

@@ -202,7 +202,7 @@ def checked_steps(drill: Drill, kept: Session) -> list[credit.Point]:
     for step in drill.steps:
         answer = kept.answer(f"{drill.name}.{step.probe.name}")
         if isinstance(answer, Probed):
-            found.append(credit.Point(step.weight, step.title, None, [answer]))
+            found.append(credit.Point(step.weight, step.title, answer))
     return found
 
 

@@ -109,7 +109,6 @@ def _probed(
                 topics=topics,
                 builds_on=entry.builds_on,
                 format=form,
-                terms=point.terms,
                 rungs=rungs,
             )
             yield Askable(item, probe, point)

@@ -69,5 +69,5 @@ class Recall:
             self.interviewer.told()
             with self.interviewer.clock.paused():
                 shown = msgspec.structs.replace(answer, asked="")  # it was just read
-                point = credit.Point(1, found.point.text, None, [shown])
+                point = credit.Point(1, found.point.text, shown)
                 self.interviewer.frontend.checked("", [point])

@@ -29,7 +29,7 @@ def sitting(kept: Session, card: Card) -> Sitting:
         started=_started(kept),
         seconds=kept.elapsed_s,
         share=card.earned / card.asked if card.asked else 0.0,
-        said=card.said,
+        rated=card.rated,
     )
 
 
@@ -46,11 +46,11 @@ def outcomes(kept: Session, items: Mapping[str, Item]) -> list[Outcome]:
     is looked at.
     """
     found: dict[str, Outcome] = {}
-    for key, share, said, seconds, spent in _checked(kept):
+    for key, share, rated, seconds, spent in _checked(kept):
         if (item := items.get(key)) is not None:
             when = _started(kept) + timedelta(seconds=spent)
             found[key] = Outcome(
-                key, when, share, said, item.level, item.topics, item.format, seconds, id_of(kept)
+                key, when, share, rated, item.level, item.topics, item.format, seconds, id_of(kept)
             )
     return list(found.values())
 
@@ -76,7 +76,8 @@ def remember_day(kept: Session, items: Mapping[str, Item], store: Store) -> list
 
 
 def _checked(kept: Session) -> Iterator[tuple[str, float, float | None, float, float]]:
-    """Of each checked answer its item, what it earned, what was said of it, its seconds, and the time until then."""
+    """Of each checked answer its item, what it earned, how the prose before it was rated, its seconds, and the time
+    until then."""
     spent = 0.0
     for answer in kept.answers:
         spent += answer.seconds
@@ -84,7 +85,7 @@ def _checked(kept: Session) -> Iterator[tuple[str, float, float | None, float, f
             continue
         match answer:
             case Probed():
-                yield answer.item, *_of_probe(kept, answer), answer.seconds, spent
+                yield answer.item, credit.of_probe(answer), _rated(kept, answer), answer.seconds, spent
             case Code():
                 share = answer.share * (1 - HINT_COSTS * answer.hint)
                 yield _judged(kept, answer.step), share, None, answer.seconds, spent
@@ -99,17 +100,10 @@ def _judged(kept: Session, step: str) -> str:
     return f"{kept.kind}/{step.replace('.', '/')}"
 
 
-def _of_probe(kept: Session, answer: Probed) -> tuple[float, float | None]:
-    """What an answer to a probe earned, as part of a point where it is one, and whether the point was said."""
-    step, _, part = answer.step.rpartition(".")
-    talk, _, number = step.rpartition(".")
-    asked = kept.answer(talk)
-    if not isinstance(asked, Talk):
-        return credit.of_probe(answer), None
-    heard = asked.points[int(number)].heard
-    if part == "again":
-        return credit.PROMPTED * credit.of_probe(answer), float(heard)
-    return credit.of_point([answer], heard), float(heard)
+def _rated(kept: Session, answer: Probed) -> float | None:
+    """What the candidate gave the answer in prose whose point a probe is of; None for a probe by itself."""
+    talk = kept.answer(answer.step.rpartition(".")[0].rpartition(".")[0])
+    return talk.rated if isinstance(talk, Talk) else None
 
 
 def _started(kept: Session) -> datetime:

@@ -108,16 +108,6 @@ class Posed:
         """The answer in words, however the options are shuffled."""
         return in_words(self.answer, self.options) or self.answer
 
-    def differs(self, other: Posed) -> bool:
-        """Whether knowing the answer to the other case is not yet to know this one's.
-
-        A number has to be another one. Choices may have one answer twice: if it were always another, the first
-        failure would tell what is left; but shuffled options make no other case of the same text.
-        """
-        if self.value is not None and other.value is not None:
-            return not self.right(other.value) and not other.right(self.value)
-        return self.text != other.text
-
 
 def pose(probe: Probe, seed: str, parameters: Parameters | None = None) -> Posed:
     """The probe with what is drawn by `seed`; `parameters` are those drawn for it elsewhere.

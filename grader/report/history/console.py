@@ -26,8 +26,8 @@ SHOWN_COMMANDS = 3
 """So many other commands are named at the end of a day."""
 
 LEGEND = """\
-checked, said: of 100, as each item was answered last; what was only said is no
-mark. asked: items that were asked, of those there are. ±: against 4 weeks ago."""
+checked, rated: of 100, as each item was answered last; rated, your own prose by
+yourself. asked: items asked, of those there are. ±: against 4 weeks ago."""
 
 
 def progress(found: Progress, remedies: Mapping[str, Sequence[Remedy]]) -> RenderableType:
@@ -122,7 +122,7 @@ def _heading(found: Progress) -> Text:
 def _skills(found: Progress) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("", no_wrap=True, max_width=22)
-    for name in ("checked", "said", "asked", "due"):
+    for name in ("checked", "rated", "asked", "due"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column(units.number_of(len(found.whole.weeks), "week"), no_wrap=True)
     table.add_column("±", justify="right", no_wrap=True)
@@ -141,7 +141,7 @@ def _row(skill: Skill, style: str = "", indent: str = "") -> tuple[Text, ...]:
     shown = (
         indent + skill.name,
         words.percent(skill.share),
-        words.percent(skill.said),
+        words.percent(skill.rated),
         f"{skill.asked}/{skill.items}",
         due,
         spark(skill),
