@@ -123,13 +123,13 @@ class Terminal:
         shown = interviews.mended(result, said, lines_of(Path(result.file)))
         self.console.print(shown, crop=False)
 
-    def rate(self, answer: str) -> float:
-        """The model answer, and a key."""
+    def rate(self, answer: str) -> float | None:
+        """The model answer, and a key; Enter passes."""
         self.say(answer, "A senior engineer would say")
-        self._print("Is that what you said? y: yes, p: partly, n: no (for yourself; not in the score)")
-        while (rating := RATINGS.get(self.input().strip().lower())) is None:
+        self._print("Is that what you said? y: yes, p: partly, n: no; Enter passes (not in the score)")
+        while (typed := self.input().strip().lower()) and typed not in RATINGS:
             self._print("y, p or n.", "red")
-        return rating
+        return RATINGS.get(typed)
 
     def time_is_up(self) -> None:
         """See Frontend."""

@@ -272,7 +272,7 @@ class Interviewer:
         rated = Rated(step, item.ask, text, item.answer, 0.0, seconds, late)
         self.keep(rated)  # before anything is shown: what was typed is not lost
         with self.clock.paused():
-            own = self.frontend.rate(item.answer) if text else 0.0
+            own = (self.frontend.rate(item.answer) or 0.0) if text else 0.0
             if not text:
                 self.frontend.say(item.answer, "A good answer")
         self.kept.replace(msgspec.structs.replace(rated, self_scored=own))

@@ -76,8 +76,8 @@ class Frontend(Protocol):
     def mended(self, result: Grade, said: str) -> None:
         """Show what the judge says of a change: `said`, Markdown, and what it saw."""
 
-    def rate(self, answer: str) -> float:
-        """Show a model answer; how much of it the candidate claims to have said: 0, 0.5 or 1."""
+    def rate(self, answer: str) -> float | None:
+        """Show a model answer; how much of it the candidate claims to have said: 0, 0.5 or 1; None: not rated."""
 
     def time_is_up(self) -> None:
         """Say so."""

@@ -181,8 +181,8 @@ def settled(item: Figure) -> str:
 
 
 def told(result: Grade, rung: str, topic: Topic) -> Grade:
-    """What a candidate is told of a grade: nothing of what lies above the rung that was asked for, and no counters,
-    which are asked about next."""
+    """What a candidate is told of a grade: nothing of what lies above the rung that was asked for, no counters and no
+    costliest line, which are asked about next."""
     asked, reached = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
     claims = [claim for claim in result.claims if claim.rung in asked]
     return dataclasses.replace(
@@ -190,6 +190,7 @@ def told(result: Grade, rung: str, topic: Topic) -> Grade:
         claims=claims,
         counters={},
         hints=[],
+        costliest=None,
         points=sum(claim.points for claim in claims if claim.held and claim.rung in reached),
         max_points=sum(claim.points for claim in topic.claims if claim.rung in asked),
     )

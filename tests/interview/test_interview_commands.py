@@ -124,7 +124,7 @@ def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
         for until, typed in (
             (rb"> ", b"It is\n\npasted.\n"),
             (rb"pasted\.\r\n> ", b"\n"),
-            (rb"(?s)heard yet.*> $", b"\x04"),
+            (rb"(?s)pasted\.\r\n> .+> $", b"\x04"),
         ):
             while not re.search(until, shown):
                 shown += keyboard.read(1 << 16)
