@@ -41,6 +41,12 @@ def today(
     topic: Annotated[
         str | None, typer.Option("--topic", metavar="TOPIC", help="Only what belongs to a ladder.")
     ] = None,
+    role: Annotated[
+        str,
+        typer.Option(
+            "--role", metavar="ROLE", help="New ones for kernels, inference, training or general: all."
+        ),
+    ] = "kernels",
     every: Annotated[bool, typer.Option("--list", help="List what is due, and ask nothing.")] = False,
     json: JsonOption = None,
 ) -> None:
@@ -57,6 +63,7 @@ def today(
     """
     from grader.history.schedule import ITEMS_A_DAY, Schedule
     from grader.history.store import Store, folder
+    from grader.interview.bank import known_role
     from grader.interview.practice import catalogue, recall
     from grader.interview.practice.recording import outcomes
     from grader.interview.reading import known_level
@@ -70,7 +77,7 @@ def today(
     found, shown = catalogue.discover(topics), console_for()
     with Store() as store:
         schedule = Schedule(store.outcomes())
-        day = found.day(schedule, known_level(level), topic, now, count or ITEMS_A_DAY)
+        day = found.day(schedule, known_level(level), topic, now, count or ITEMS_A_DAY, known_role(role))
         if json is not None:
             write_structs(json, day.listed)
             return

@@ -101,6 +101,14 @@ def quiz(
     topic: Annotated[
         str | None, typer.Option("--topic", metavar="TOPIC", help="Only questions that belong to a topic.")
     ] = None,
+    role: Annotated[
+        str | None,
+        typer.Option(
+            "--role",
+            metavar="ROLE",
+            help="kernels (the usual), inference, training, or general: all there are.",
+        ),
+    ] = None,
     count: Annotated[
         int | None, typer.Option("--count", min=1, help="Number of questions to draw (default 5).")
     ] = None,
@@ -128,6 +136,7 @@ def quiz(
       ladder quiz
       ladder quiz occupancy hpc-21
       ladder quiz --topic gemm --count 3 --card card.html
+      ladder quiz --role inference
       ladder quiz --list
     """
     from grader.cli.frontend import Terminal
@@ -149,7 +158,7 @@ def quiz(
         path, kept = resume, sessions.resumed(resume, "quiz")
     else:
         several = count if count or names or topic or sheet else 5
-        chosen = quiz.choose(found, names or (), topic, drawn, several)
+        chosen = quiz.choose(found, names or (), topic, drawn, several, role)
         if sheet is not None:
             from grader.report import sheets
 

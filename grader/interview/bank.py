@@ -114,12 +114,34 @@ class Head(TypedDict):
     file: Path
 
 
+ROLES = ("kernels", "inference", "training")
+"""Jobs that questions are drawn for."""
+
+GENERAL = "general"
+"""A job for which all are drawn, those on C++, operating systems and mathematics too."""
+
+
+def known_role(role: str) -> str:
+    """A role; raises WarpladderError for what is none."""
+    if role not in (*ROLES, GENERAL):
+        known = ", ".join((*ROLES, GENERAL))
+        raise WarpladderError(
+            f"there is no role `{role}`{nearest(role, [*ROLES, GENERAL])}", remedy=f"give {known}"
+        )
+    return role
+
+
 @dataclass(frozen=True)
 class Question(Entry):
     """One question of the bank."""
 
     topics: tuple[str, ...]  # the ladders it belongs to
+    roles: tuple[str, ...]  # for which it is drawn; a general one besides
     kernels: tuple[KernelQuestion, ...]
+
+    def is_for(self, role: str) -> bool:
+        """Whether it is drawn for a role."""
+        return role == GENERAL or role in self.roles
 
     @property
     def listed(self) -> dict[str, object]:
@@ -130,6 +152,7 @@ class Question(Entry):
             "title": self.title,
             "level": self.level,
             "topics": self.topics,
+            "roles": self.roles,
             "builds_on": self.builds_on,
         }
 
@@ -168,7 +191,10 @@ def load(name: str, root: Path | None = None) -> Question:
 def read_question(path: Path) -> Question:
     """A question from its file; raises WarpladderError."""
     table = read(path.read_text(encoding="utf-8").splitlines(), path)
-    table.allow(*HEAD, "topics", "kernel")
+    table.allow(*HEAD, "topics", "roles", "kernel")
+    roles = table.names("roles") if "roles" in table.values else ROLES
+    if unknown := [role for role in roles if role not in ROLES]:
+        raise table.error(f"`roles` names {unknown[0]!r}", "roles", f"its values are {', '.join(ROLES)}")
     if not reading.NAME.fullmatch(path.stem):
         raise table.error(
             f"it is called {path.stem!r}", remedy="small letters, digits and hyphens: memory-hierarchy"
@@ -176,6 +202,7 @@ def read_question(path: Path) -> Question:
     return Question(
         **read_head(table, path.stem),
         topics=table.names("topics"),
+        roles=roles,
         kernels=tuple(_kernel(item) for item in table.tables("kernel")),
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from grader.errors import WarpladderError
 from grader.interview import session
-from grader.interview.bank import FollowUp, KernelQuestion, Question, find
+from grader.interview.bank import GENERAL, ROLES, FollowUp, KernelQuestion, Question, find, known_role
 from grader.interview.interviewer import Interviewer, Judge, write_starter
 from grader.interview.room import Back, Frontend
 from grader.interview.session import Clock, Session, Talk
@@ -19,14 +19,21 @@ HINT = "`ladder climb` shows what each version of the ladder buys, and the kerne
 
 
 def choose(
-    bank: Mapping[str, Question], names: Sequence[str], topic: str | None, seed: int, count: int | None
+    bank: Mapping[str, Question],
+    names: Sequence[str],
+    topic: str | None,
+    seed: int,
+    count: int | None,
+    role: str | None = None,
 ) -> list[Question]:
-    """The questions of a quiz: those named, else those of a topic, else all; with `count`, so many of them drawn.
+    """The questions of a quiz: those named, else those of a topic and of a role; with `count`, so many of them drawn.
 
-    Raises WarpladderError for an unknown name, or where nothing is left to ask.
+    Without a role, a topic is asked whole, and without both the role is "kernels". Raises WarpladderError for an unknown
+    name or role, or where nothing is left to ask.
     """
     named = {found.name: found for found in (find(bank, name) for name in names)}
-    chosen = list(named.values()) or list(bank.values())
+    wanted = known_role(role or (GENERAL if topic else ROLES[0]))
+    chosen = list(named.values()) or [question for question in bank.values() if question.is_for(wanted)]
     if topic is not None:
         chosen = [question for question in chosen if topic in question.topics]
     if not chosen:

@@ -10,7 +10,8 @@ import little_topic
 import pytest
 
 from grader.check import check_questions, dead_links
-from grader.interview import bank, checks, rounds
+from grader.errors import WarpladderError
+from grader.interview import bank, checks, quiz, rounds
 from grader.judge.clean import Clean
 from grader.workbook import topics
 from grader.workbook.content import content_root
@@ -89,6 +90,7 @@ DAMAGE = [
     (QUESTION, "https://example.org/guide#copies", "ftp://example.org", "`url` is", "url"),
     (QUESTION, "https://example.org/guide#copies", "../nowhere.md", "leads nowhere", "url"),
     (QUESTION, 'topics = ["copy"]', 'topics = ["paste"]', "names paste", None),
+    (QUESTION, 'topics = ["copy"]', 'topics = ["copy"]\nroles = ["chef"]', "`roles` names 'chef'", "roles"),
     (QUESTION, "of {floats} floats", "of {halves} floats", "names {halves}", "text ="),
     (QUESTION, "of {floats} floats", "of some floats", "does not tell the candidate {floats}", "text ="),
     (QUESTION, "= {answer}", "= what?", "does not show {answer}", "explain"),
@@ -187,3 +189,17 @@ def test_ratios_of_multiply_adds_say_whether_a_lane_or_a_warp_is_counted() -> No
         for item in rounds.read_interview(topics.load(topic)).rounds:
             if item.ratio is not None and item.ratio.unit.startswith("multiply-adds a"):
                 assert "32 lanes at once count as one" in " ".join(item.ratio.text.split()), item.rung
+
+
+def test_a_draw_for_a_role_has_nothing_from_outside_it() -> None:
+    found = bank.discover()
+    outside = {name for name, question in found.items() if not question.is_for("kernels")}
+    assert {"markov-chains", "mips-pipeline", "tensorrt"} <= outside
+    drawn = {item.name for seed in range(1000) for item in quiz.choose(found, [], None, seed, 5)}
+    assert not drawn & outside
+    assert drawn | outside == set(found)
+    named = [item.name for item in quiz.choose(found, ["markov-chains"], None, 0, None)]
+    assert named == ["markov-chains"]
+    assert len(quiz.choose(found, [], None, 0, None, "general")) == len(found)
+    with pytest.raises(WarpladderError, match="no role `kernel`, did you mean `kernels`"):
+        quiz.choose(found, [], None, 0, None, "kernel")

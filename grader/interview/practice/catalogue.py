@@ -10,7 +10,7 @@ from grader.history.items import Item, up_to
 from grader.history.outcomes import Level
 from grader.history.schedule import ITEMS_A_DAY, Day, Schedule
 from grader.interview import bank, rounds
-from grader.interview.bank import Entry, Question
+from grader.interview.bank import ROLES, Entry, Question
 from grader.interview.conversation import all_steps
 from grader.interview.drills.drill import Drill
 from grader.interview.drills.formats import FORMATS
@@ -49,7 +49,8 @@ class Catalogue:
         """`drills` by the name of their format."""
         self.askable: dict[str, Askable] = {}  # by itself
         self.items: dict[str, Item] = {}  # all of them
-        for question in questions:
+        self.questions = {question.name: question for question in questions}
+        for question in self.questions.values():
             rungs = tuple(f"{kernel.topic}/{kernel.rung}" for kernel in question.kernels)
             self._add(_probed(question, question.points, question.topics, "quiz", rungs))
         for interview in interviews:
@@ -72,14 +73,21 @@ class Catalogue:
         return [found.item for found in self.askable.values() if found.item.format == "quiz"]
 
     def day(
-        self, schedule: Schedule, level: Level, topic: str | None, now: datetime, count: int = ITEMS_A_DAY
+        self,
+        schedule: Schedule,
+        level: Level,
+        topic: str | None,
+        now: datetime,
+        count: int = ITEMS_A_DAY,
+        role: str = ROLES[0],
     ) -> Day:
-        """What to ask in a day, of a topic or of all: what is due, and new questions up to a level."""
+        """What to ask in a day: what is due, and new questions up to a level; of a topic, or new ones for a role."""
 
         def wanted(items: Iterable[Item]) -> list[Item]:
             return [item for item in items if topic is None or topic in item.topics]
 
-        return schedule.day(wanted(self.items.values()), wanted(up_to(level, self.fresh)), now, count)
+        fresh = [item for item in up_to(level, self.fresh) if topic or self.questions[item.name].is_for(role)]
+        return schedule.day(wanted(self.items.values()), wanted(fresh), now, count)
 
     def _add(self, found: Iterable[Askable]) -> None:
         added = {each.item.key: each for each in found}
