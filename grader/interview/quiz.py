@@ -28,7 +28,7 @@ def choose(
 ) -> list[Question]:
     """The questions of a quiz: those named, else those of a topic and of a role; with `count`, so many of them drawn.
 
-    Without a role, a topic is asked whole, and without both the role is "kernels". Raises WarpladderError for an unknown
+    Without a role, a topic is asked whole; without both, the role is "kernels". Raises WarpladderError for an unknown
     name or role, or where nothing is left to ask.
     """
     named = {found.name: found for found in (find(bank, name) for name in names)}
