@@ -123,8 +123,9 @@ class Terminal:
         shown = interviews.mended(result, said, lines_of(Path(result.file)))
         self.console.print(shown, crop=False)
 
-    def rate(self, answer: str) -> float | None:
-        """The model answer, and a key; Enter passes."""
+    def rate(self, answer: str, said: str) -> float | None:
+        """What was said, the model answer, and a key; Enter passes."""
+        self.say(said, "You said")
         self.say(answer, "A senior engineer would say")
         self._print("Is that what you said? y: yes, p: partly, n: no; Enter passes (not in the score)")
         while (typed := self.input().strip().lower()) and typed not in RATINGS:

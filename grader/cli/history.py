@@ -44,7 +44,7 @@ def today(
     role: Annotated[
         str,
         typer.Option(
-            "--role", metavar="ROLE", help="New ones for kernels, inference, training or general: all."
+            "--role", metavar="ROLE", help="New ones for kernels, inference, training, or general (all)."
         ),
     ] = "kernels",
     every: Annotated[bool, typer.Option("--list", help="List what is due, and ask nothing.")] = False,

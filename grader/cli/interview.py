@@ -106,7 +106,7 @@ def quiz(
         typer.Option(
             "--role",
             metavar="ROLE",
-            help="kernels (the usual), inference, training, or general: all there are.",
+            help="Of kernels (the usual), inference, training, or general (all).",
         ),
     ] = None,
     count: Annotated[
@@ -149,6 +149,8 @@ def quiz(
     from grader.workbook.topics import discover
 
     found = bank.discover()
+    if role is not None and (names or resume):
+        raise WarpladderError("--role draws questions, and these are named", remedy="leave --role out")
     check_pages(card, sheet)
     if every:
         show_list(found.values(), interviews.questions(found.values()), json)

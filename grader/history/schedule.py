@@ -35,7 +35,7 @@ _FSRS = Scheduler(learning_steps=(), relearning_steps=(), maximum_interval=LONGE
 
 
 def rating(outcome: Outcome) -> Rating:
-    """What an outcome means to FSRS. What was right, though the learner had nothing of it to say, was hard."""
+    """What an outcome means to FSRS. What was right in a question whose answer the learner rates 0 was hard."""
     if outcome.share >= GOOD:
         return Rating.Hard if outcome.rated == 0.0 else Rating.Good
     return Rating.Hard if outcome.share >= HARD else Rating.Again

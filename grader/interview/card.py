@@ -300,7 +300,7 @@ def _answered(answer: Answer, kept: Session, title: str, worth: float) -> Line:
 
 def _of_talk(talk: Talk, points: Sequence[credit.Point]) -> str:
     if talk.skipped:
-        return "no answer"
+        return "skipped"
     return f"{sum(point.confirmed for point in points)} of {len(points)} points right"
 
 

@@ -17,7 +17,7 @@ from grader.interview.interviewer import Interviewer, Judge, write_starter
 from grader.interview.points import Point
 from grader.interview.room import Back, Frontend
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
-from grader.interview.session import Clock, Code, Figure, Session
+from grader.interview.session import Clock, Code, Figure, Session, Talk
 from grader.interview.talks import Talks
 from grader.judge.values import named
 from grader.workbook import units
@@ -177,9 +177,10 @@ class Conversation:
 
     def _answered(self, step: Step) -> bool:
         """Whether nothing is left to ask of a step."""
-        points = self._points(step)
-        if points and self.kept.answer(step.id) is not None:
-            return self.talks.conversed(step.id, points)
+        points, talk = self._points(step), self.kept.answer(step.id)
+        if points and isinstance(talk, Talk):
+            looked_back = step.kind != "next" or talk.looked_back
+            return looked_back and self.talks.conversed(step.id, points)
         return self.kept.answer(step.id) is not None
 
     def _points(self, step: Step) -> tuple[Point, ...]:

@@ -56,7 +56,7 @@ def points(kept: Session, step: str) -> list[Point]:
 
 
 def of_talk(kept: Session, step: str) -> float:
-    """The share of a talk that was confirmed, up to 1; below 0 for wrong guesses. A late one earns nothing."""
+    """What the probes of a talk earned, up to 1; below 0 for wrong guesses. A late one earns nothing."""
     talk = kept.answer(step)
     if not isinstance(talk, Talk) or talk.late:
         return 0.0

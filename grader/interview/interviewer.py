@@ -1,4 +1,4 @@
-"""The interviewer: asks one question at a time, checks what was said with probes, and keeps every answer.
+"""The interviewer: asks one question at a time, checks what is known with probes, and keeps every answer.
 
 The candidate answers through a `Frontend`: a terminal, or a script in a test. Time runs while a question is open, and
 stops while the judge works and while the candidate reads how it went.
@@ -269,10 +269,10 @@ class Interviewer:
             or ""
         )
         seconds, late = self.clock.elapsed_s - began, self.clock.late
-        rated = Rated(step, item.ask, text, item.answer, 0.0, seconds, late)
+        rated = Rated(step, item.ask, text, item.answer, None, seconds, late)
         self.keep(rated)  # before anything is shown: what was typed is not lost
         with self.clock.paused():
-            own = (self.frontend.rate(item.answer) or 0.0) if text else 0.0
+            own = self.frontend.rate(item.answer, text) if text else None
             if not text:
                 self.frontend.say(item.answer, "A good answer")
         self.kept.replace(msgspec.structs.replace(rated, self_scored=own))

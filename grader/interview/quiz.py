@@ -104,7 +104,7 @@ class Quiz:
     def _look_back(self, question: Question) -> None:
         """Show how it was answered, and the model answer; once."""
         talk = self.kept.answer(question.name)
-        if isinstance(talk, Talk) and talk.rated is None:
+        if isinstance(talk, Talk) and not talk.looked_back:
             self.talks.checked(question.title, question.name)
             self.talks.rate(question.name, model_answer(question))
 

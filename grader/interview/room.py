@@ -59,7 +59,7 @@ class Frontend(Protocol):
         """What was typed is no answer: `line` is asked again."""
 
     def checked(self, title: str, points: Sequence[credit.Point]) -> None:
-        """Show which points were said and which were confirmed, and what is right."""
+        """Show how the probe of each point was answered, and what is right."""
 
     def figured(self, figure: Figure) -> None:
         """Show whether a number is right."""
@@ -76,8 +76,11 @@ class Frontend(Protocol):
     def mended(self, result: Grade, said: str) -> None:
         """Show what the judge says of a change: `said`, Markdown, and what it saw."""
 
-    def rate(self, answer: str) -> float | None:
-        """Show a model answer; how much of it the candidate claims to have said: 0, 0.5 or 1; None: not rated."""
+    def rate(self, answer: str, said: str) -> float | None:
+        """Show a model answer beside what was said; how much of it that was, as the candidate rates it: 0, 0.5 or 1.
+
+        None: not rated.
+        """
 
     def time_is_up(self) -> None:
         """Say so."""

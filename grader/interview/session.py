@@ -41,6 +41,7 @@ class Talk(msgspec.Struct, frozen=True, tag="talk"):
     seconds: float
     late: bool = False
     skipped: bool = False  # the candidate passed: there are no probes
+    looked_back: bool = False  # the model answer was shown
     rated: float | None = None  # how much of the model answer the candidate claims to have said: 0, 0.5 or 1
 
 
@@ -110,7 +111,7 @@ class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
     asked: str
     text: str
     answer: str
-    self_scored: float  # 0, 0.5 or 1
+    self_scored: float | None  # 0, 0.5 or 1; null: not rated
     seconds: float
     late: bool = False
 

@@ -63,10 +63,13 @@ class Talks:
         """Show the model answer, and have the candidate rate the own prose by it; that is kept apart from the score."""
         talk = self.kept.answer(step)
         with self.clock.paused():
-            if isinstance(talk, Talk) and talk.text.strip() and talk.rated is None:
-                self.kept.replace(msgspec.structs.replace(talk, rated=self.frontend.rate(answer)))
+            own = None
+            if isinstance(talk, Talk) and talk.text.strip():
+                own = self.frontend.rate(answer, talk.text)
             else:
                 self.frontend.say(answer, "A senior engineer would say")
+            if isinstance(talk, Talk):
+                self.kept.replace(msgspec.structs.replace(talk, rated=own, looked_back=True))
         self.interviewer.told()
 
     def _talk(self, step: str, heading: str, text: str, points: Sequence[Point]) -> None:

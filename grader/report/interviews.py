@@ -30,7 +30,7 @@ from grader.workbook.topic import Topic
 
 RULES = (
     "Answer in your own words, in any language; short questions then check each point, and only what is checked "
-    "counts. An empty answer goes straight to them; to skip passes the whole question. A wrong choice costs what a "
+    "counts. An empty answer goes straight to them; `skip` passes the whole question. A wrong choice costs what a "
     "guess would earn; to leave one out costs nothing. "
     "The clock stands still while your code is graded, and wherever you are asked to go on."
 )
@@ -292,8 +292,9 @@ def _further(asked: Sequence[Rated]) -> str:
     said = [units.number_of(len(asked), "further question")]
     if len(answered) < len(asked):
         said.append("not answered" if not answered else f"{len(asked) - len(answered)} not answered")
-    if answered:
-        said.append(f"rated {units.digits(sum(item.self_scored for item in answered))} by yourself")
+    rated = [item.self_scored for item in answered if item.self_scored is not None]
+    if rated:
+        said.append(f"rated {units.digits(sum(rated))} by yourself")
     return f"{', '.join(said)}; not in the score."
 
 
@@ -345,7 +346,7 @@ def _score(result: Card) -> Text:
         text.append(f"; {result.percent_of_asked:.0f} % of the {units.digits(result.asked)} that were asked")
     text.append(".")
     if result.rated is not None:
-        text.append(f" You gave your own prose {100 * result.rated:.0f} %; that is not in the score.", "dim")
+        text.append(f" You rated your own prose {100 * result.rated:.0f} %; that is not in the score.", "dim")
     return text
 
 

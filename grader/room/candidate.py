@@ -34,10 +34,10 @@ from grader.room.transcript import (
 )
 from grader.workbook.topic import Topic
 
-Do = Literal["send", "clarify", "skip", "back", "grade", "hint", "yes", "partly", "no", "go"]
+Do = Literal["send", "clarify", "skip", "back", "grade", "hint", "yes", "partly", "no", "pass", "go"]
 """What the buttons of the page are called."""
 
-RATINGS: dict[Do, float] = {"yes": 1.0, "partly": 0.5, "no": 0.0}
+RATINGS: dict[Do, float | None] = {"yes": 1.0, "partly": 0.5, "no": 0.0, "pass": None}
 WORDS: dict[Do, str] = {"clarify": CLARIFY, "skip": SKIP[0], "back": BACK[0]}
 FITTING: dict[str, tuple[Do, ...]] = {
     "talk": ("send", *WORDS),
@@ -48,6 +48,7 @@ FITTING: dict[str, tuple[Do, ...]] = {
     "begin": ("go",),
 }
 EMPTY = "Nothing is typed. Skip goes on without an answer."
+"""Said where an answer is asked for; one in prose may be empty: then the short questions come."""
 KEPT_WITHIN_S = 5.0
 """So long does a draft's request wait until it is written."""
 
@@ -144,7 +145,7 @@ class Candidate:
         """Shown beside the editor, or beside what follows."""
         self.show(Mended(result, said, _source(Path(result.file)).splitlines()))
 
-    def rate(self, answer: str) -> float:
+    def rate(self, answer: str, said: str) -> float | None:
         """See Frontend."""
         done, _ = self.wait_for(Open(0, "rate", answer=answer))
         self._rated = self._replies
@@ -265,7 +266,8 @@ class Candidate:
             if task is None or not fits or done not in get_args(Do) or done not in FITTING[task.form]:
                 return False
             typed = _lines(typed)
-            complaint = EMPTY if done == "send" and not typed else _write(task, typed)
+            empty = done == "send" and not typed and task.form != "talk"
+            complaint = EMPTY if empty else _write(task, typed)
             if complaint:
                 self._open = dataclasses.replace(task, complaint=complaint)
                 self._touch()

@@ -85,7 +85,7 @@ class Candidate:
         self.grades.append(result)
         self.read.append(said)
 
-    def rate(self, answer: str) -> float:
+    def rate(self, answer: str, said: str) -> float:
         return self._rates
 
     def time_is_up(self) -> None:

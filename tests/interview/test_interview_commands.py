@@ -188,6 +188,7 @@ def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
         (["quiz", "hpc-99"], "no question `hpc-99`"),
         (["estimate", "--minutes", "nan"], "nan is no number of minutes"),
         (["quiz", "--topic", "knitting"], "no question belongs to knitting"),
+        (["quiz", "occupancy", "--role", "training"], "--role draws questions"),
         (["quiz", "--resume", "nothing.json"], "cannot be read"),
     ],
 )

@@ -220,7 +220,7 @@ def test_a_question_that_is_skipped_is_not_checked(topic: Topic, tmp_path: Path)
     candidate = Candidate(good(topic, opening="skip"), WRITES)
     result = scored(topic, play(topic, tmp_path / "s.json", candidate))
     assert "opening.0.probe" not in candidate.asked
-    assert (line(result, "opening").detail, line(result, "opening").earned) == ("no answer", 0)
+    assert (line(result, "opening").detail, line(result, "opening").earned) == ("skipped", 0)
 
 
 def test_a_figure_that_was_asked_for_is_not_asked_for_again(topic: Topic, tmp_path: Path) -> None:
@@ -431,6 +431,32 @@ def test_own_ratings_of_prose_are_kept_apart(topic: Topic, tmp_path: Path) -> No
     assert result.earned == 0
 
 
+def test_a_look_back_that_was_broken_off_comes_again(topic: Topic, tmp_path: Path) -> None:
+    path = tmp_path / "s.json"
+
+    class Leaves(Candidate):
+        def rate(self, answer: str, said: str) -> float:
+            raise KeyboardInterrupt
+
+    with pytest.raises(BrokenOff):
+        play(topic, path, Leaves(good(topic), WRITES))
+    again = Candidate(good(topic), WRITES, rates=1)
+    kept = play(topic, path, again)
+    assert line(scored(topic, kept), "00_naive.next").rated == 1
+    assert [title for title, _ in again.looked_back][0] == "Version 1 of 2, looked back at"
+
+
+def test_a_look_back_that_was_seen_does_not_come_again(root: Path, tmp_path: Path) -> None:
+    path = tmp_path / "q.json"
+    with pytest.raises(BrokenOff):
+        ask(root, path, Candidate({"copies": "skip"}, leaves_at="copies.follow_up"))
+    again = Candidate({"copies.follow_up": ["back", "So."]})
+    kept = ask(root, path, again)
+    assert again.looked_back == []
+    assert any("There is no going back" in text for text in again.read)
+    assert kept.over
+
+
 @pytest.mark.parametrize(
     ("share", "verdict"), [(1, "strong hire"), (0.7, "hire"), (0.69, "lean no hire"), (0, "no hire")]
 )
@@ -499,7 +525,7 @@ def test_a_quiz_asks_in_words_checks_them_and_asks_for_kernels(root: Path, tmp_p
     ]
     assert result.percent == 100
     assert result.worth == 35
-    assert result.follow_ups[0].self_scored == 0  # nothing was said to it
+    assert result.follow_ups[0].self_scored is None  # nothing was said to it
     assert "1 further question, not answered; not in the score." in shown(result)
     assert [title for title, _ in candidate.looked_back] == ["A copy"]
 

@@ -77,7 +77,7 @@ def ask_for_the_plan(drill: Design, talks: Talks, step: str) -> None:
         except Back:
             talks.interviewer.back()
     talk = talks.kept.answer(asked)
-    if isinstance(talk, Talk) and talk.rated is None:
+    if isinstance(talk, Talk) and not talk.looked_back:
         talks.checked(heading, asked)
         talks.rate(asked, drill.answer)
 
