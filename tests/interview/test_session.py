@@ -443,7 +443,7 @@ def test_a_look_back_that_was_broken_off_comes_again(topic: Topic, tmp_path: Pat
     again = Candidate(good(topic), WRITES, rates=1)
     kept = play(topic, path, again)
     assert line(scored(topic, kept), "00_naive.next").rated == 1
-    assert [title for title, _ in again.looked_back][0] == "Version 1 of 2, looked back at"
+    assert next(title for title, _ in again.looked_back) == "Version 1 of 2, looked back at"
 
 
 def test_a_look_back_that_was_seen_does_not_come_again(root: Path, tmp_path: Path) -> None:
