@@ -235,7 +235,8 @@ def _worst_of_right(actual: Array, expected: Array, limit: Array | None, errors:
         np.abs(error, out=error)
         if not (error <= limit).all() or not math.isfinite(error.max()):
             return None
-        return float(np.fmax.reduce(np.divide(error, limit, out=error), initial=0.0))  # 0/0 is no error
+        worst = float(np.fmax.reduce(np.divide(error, limit, out=error)))
+    return 0.0 if math.isnan(worst) else worst  # 0/0 is no error
 
 
 def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) -> tuple[float, Array]:
