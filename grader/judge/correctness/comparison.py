@@ -235,8 +235,9 @@ def _worst_of_right(actual: Array, expected: Array, limit: Array | None, errors:
         np.abs(error, out=error)
         if not (error <= limit).all() or not math.isfinite(error.max()):
             return None
-        worst = float(np.fmax.reduce(np.divide(error, limit, out=error)))
-    return 0.0 if math.isnan(worst) else worst  # 0/0 is no error
+        np.divide(error, limit, out=error)
+    np.copyto(error, 0.0, where=np.isnan(error))  # 0/0 is no error
+    return float(error.max())
 
 
 def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) -> tuple[float, Array]:
