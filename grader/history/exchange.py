@@ -55,8 +55,11 @@ def _migrated(found: object) -> object:
         return found
     first = msgspec.convert(found, _First)
     for record in first.outcomes:
-        if record.get("said") == 0:  # the point's words were not found, and it counted half
-            record["share"] = 2 * msgspec.convert(record.get("share"), float)
+        share = record.get("share")
+        if record.get("said") == 0 and isinstance(
+            share, int | float
+        ):  # its words were not found: it counted half
+            record["share"] = 2 * share
     for record in (*first.sittings, *first.outcomes):
         record.pop("said", None)
         record["rated"] = None

@@ -41,7 +41,7 @@ class Submission:
     facts: dict[str, Number] | None = None  # what claims may name besides sizes and counters
     claims: list[ClaimResult] = field(default_factory=list)
     blocks_seed: int | None = (
-        None  # the last case's; draws the blocks whose time is modelled; of a rung: none
+        None  # draws the blocks whose time is modelled: the last case's; of a rung: none
     )
     printed: str = ""  # in the case that failed, or in the first that printed anything
 

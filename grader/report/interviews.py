@@ -106,7 +106,7 @@ def _point(point: credit.Point) -> Table:
     table.add_column(justify="right", no_wrap=True, style="dim")
     earned = units.points(point.share * point.weight)
     table.add_row(
-        _share(point.share),
+        views.mark(point.confirmed),
         Text.assemble(inline(point.text), ("" if point.answer else "  (not asked)", "dim")),
         f"{earned}/{point.weight}",
     )
@@ -132,12 +132,6 @@ def right(answer: Probed | Posed) -> str:
     if answer.code:
         return f"line {answer.answer}: {answer.code[int(answer.answer) - 1].strip()}"
     return f"{answer.answer} {units.unit_of(1 if answer.answer == '1' else 0, answer.unit)}".strip()
-
-
-def _share(share: float) -> Text:
-    if share >= 1:
-        return Text("✓", "green")
-    return Text("½", "yellow") if share > 0 else Text("✗", "red")
 
 
 def figure(item: Figure) -> RenderableType:
@@ -272,7 +266,7 @@ def _cost_most(result: Card, whole_by: str) -> Iterator[RenderableType]:
     table.add_column(ratio=1)
     table.add_column(justify="right", no_wrap=True, style="dim")
     for points, point in sorted(lost, key=lambda each: -each[0])[: COSTLIEST if result.advice else None]:
-        table.add_row(_share(point.share), inline(point.text), f"−{units.points(points)}")
+        table.add_row(views.mark(point.confirmed), inline(point.text), f"−{units.points(points)}")
     yield from ("", Text("What cost most", "bold"), table)
     if not result.advice:
         return

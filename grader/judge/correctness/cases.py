@@ -187,11 +187,7 @@ def compute(topic: Topic, case: Case) -> CaseData:
     Raises WarpladderError for one that this machine's memory does not hold: the system would end some process.
     """
     problem = case.problem
-    needed = COPIES * topic.reference.min_bytes(problem)
-    if needed > memory_bytes():
-        at = ", ".join(f"{name}={value}" for name, value in problem.items())
-        message = f"{at} needs some {needed / 2**30:,.0f} GiB of memory, this machine has {memory_bytes() / 2**30:,.0f}"
-        raise WarpladderError(message, remedy="choose smaller sizes with --set")
+    check_room(topic, problem)
     inputs = _inputs(topic, case)
     for array in inputs.values():
         array.flags.writeable = False
@@ -199,11 +195,26 @@ def compute(topic: Topic, case: Case) -> CaseData:
     if case.kind == SPECIAL and tolerance.lambda_ == 0:
         return CaseData(inputs, _moved(topic, inputs, problem), {}, EVERY_BIT)
     bounded = case.kind != "exact" and tolerance.lambda_ > 0
+    return of_results(topic, case, inputs, *results(topic, inputs, problem, bounded))
+
+
+def check_room(topic: Topic, problem: Problem) -> None:
+    """Raises WarpladderError for a problem that this machine's memory does not hold."""
+    needed = COPIES * topic.reference.min_bytes(problem)
+    if needed > memory_bytes():
+        at = ", ".join(f"{name}={value}" for name, value in problem.items())
+        message = f"{at} needs some {needed / 2**30:,.0f} GiB of memory, this machine has {memory_bytes() / 2**30:,.0f}"
+        raise WarpladderError(message, remedy="choose smaller sizes with --set")
+
+
+def results(
+    topic: Topic, inputs: dict[str, Array], problem: Problem, bounded: bool
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """The outputs in float64, and how far their elements may be off, if that is asked for."""
     with np.errstate(invalid="ignore"):
         expected = topic.reference.reference(inputs, problem)
         magnitudes = topic.reference.magnitude(inputs, problem) if bounded else {}
-    bounds = {name: bound(topic, problem, name, sums) for name, sums in magnitudes.items()}
-    return of_results(topic, case, inputs, expected, bounds)
+    return dict(expected), {name: bound(topic, problem, name, sums) for name, sums in magnitudes.items()}
 
 
 def bound(topic: Topic, problem: Problem, name: str, magnitude: Array) -> Array:

@@ -43,6 +43,7 @@ from grader.judge.correctness.cases import (
     PUBLIC_SEED,
     CaseData,
     bound,
+    check_room,
     make,
     of_results,
     yardstick_error,
@@ -119,10 +120,12 @@ class KernelCandidate(Candidate):
 class KernelTrack:
     """The buffers that candidates share on the GPU, and one pass of one candidate over them.
 
-    Raises Refused where the GPU cannot be given them.
+    Raises Refused where the GPU cannot be given them, and WarpladderError where this machine's memory cannot hold what
+    they are compared with.
     """
 
     def __init__(self, runner: Runner, topic: Topic, problem: Problem) -> None:
+        check_room(topic, problem)
         self.runner = runner
         self.topic = topic
         self.problem = problem

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from grader.analysis.devices import board
+from grader.errors import WarpladderError
 from grader.judge.claims.pace import Times
 from grader.judge.kernels import track as tracks
 from grader.judge.kernels.compiled import Kernel, prepare
@@ -62,6 +63,11 @@ def kernel(rung: str, old: str = "", new: str = "") -> Kernel:
 
 def candidate(track: KernelTrack, made: Kernel) -> KernelCandidate:
     return track.rung("some", made)
+
+
+def test_what_this_machine_has_no_memory_for_is_said_before_anything_is_made(runner: Runner) -> None:
+    with pytest.raises(WarpladderError, match="needs some 32,768 GiB of memory"):
+        KernelTrack(runner, TOPIC, {"M": 1 << 20, "N": 1 << 20})
 
 
 def test_rungs_and_the_copy_are_timed_in_every_round(track: KernelTrack) -> None:

@@ -33,7 +33,8 @@ from grader.judge.child.protocol import (
     Reply,
     Run,
 )
-from grader.judge.correctness.comparison import error_bound, number
+from grader.judge.correctness.cases import bound
+from grader.judge.correctness.comparison import number
 from grader.judge.correctness.findings import ArrayType, located, results
 from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings, of_records
 from grader.judge.kernels.case_run import as_bytes, named, records_of
@@ -331,7 +332,7 @@ class Look:
         places = np.array(words[:: -(-len(words) // affordable)], np.int64)
         actual = self._elements(runner, name, places.tolist())
         expected, magnitude = self.sampled.elements(self.patterns.read, self.problem, name, places)
-        allowed = SLACK * error_bound(tolerance.lambda_, terms, tolerance.unit, magnitude)
+        allowed = SLACK * bound(self.topic, self.problem, name, magnitude)
         with np.errstate(invalid="ignore"):
             wrong = np.flatnonzero(~(np.abs(actual - expected) <= allowed))
         if len(wrong):

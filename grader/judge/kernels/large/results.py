@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.judge.correctness import pieces
-from grader.judge.correctness.cases import bound
+from grader.judge.correctness import cases, pieces
 from grader.workbook.reference import Problem, Sampled
 from grader.workbook.topic import Topic
 
@@ -31,10 +30,7 @@ def results(
     off, if that is asked for."""
     if topic.sampled is not None and _little_work(topic, topic.sampled, problem):
         return _by_pieces(topic, topic.sampled, inputs, problem, bounded)
-    with np.errstate(invalid="ignore"):
-        expected = topic.reference.reference(inputs, problem)
-        magnitudes = topic.reference.magnitude(inputs, problem) if bounded else {}
-    return dict(expected), {name: bound(topic, problem, name, sums) for name, sums in magnitudes.items()}
+    return cases.results(topic, inputs, problem, bounded)
 
 
 def _little_work(topic: Topic, sampled: Sampled, problem: Problem) -> bool:
@@ -69,7 +65,7 @@ def _by_pieces(
                 with np.errstate(invalid="ignore"):
                     right[part], magnitude = sampled.elements(read, problem, name, places)
                 if bounded:
-                    limit[part] = bound(topic, problem, name, magnitude)
+                    limit[part] = cases.bound(topic, problem, name, magnitude)
 
         pieces.done(find, right.size, row * max(1, pieces.PIECE // row))
         expected[name] = right.reshape(shape)
