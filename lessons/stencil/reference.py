@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Literal
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
@@ -59,13 +60,15 @@ def shapes(problem: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
 def elements(read: Read, problem: Mapping[str, int], name: str, places: Places) -> tuple[Exact, Exact]:
     """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
     start of an array."""
-    sums, magnitudes = np.zeros(len(places)), np.zeros(len(places))
-    for offset in range(-RADIUS, RADIUS + 1):
-        at = places + offset
-        values = np.where((at >= 0) & (at < problem["N"]), read("in", at.clip(0, problem["N"] - 1)), 0.0)
-        sums += values
-        magnitudes += np.abs(values)
-    return sums, magnitudes
+    in_a_row = bool((np.diff(places) == 1).all())  # such windows overlap, and are read once
+    at = (
+        np.arange(places[0] - RADIUS, places[-1] + RADIUS + 1)
+        if in_a_row
+        else places + np.arange(-RADIUS, RADIUS + 1)[:, None]
+    )
+    values = np.where((at >= 0) & (at < problem["N"]), read("in", at.clip(0, problem["N"] - 1)), 0.0)
+    over = _over_windows if in_a_row else _over_columns
+    return over(values), over(np.abs(values))
 
 
 def min_flop(problem: Mapping[str, int]) -> int:
@@ -80,10 +83,17 @@ def min_bytes(problem: Mapping[str, int]) -> int:
 
 def _sums(values: Exact) -> Exact:
     """Of each element the sum over its window, zeros beyond the ends."""
-    padded = np.pad(values, RADIUS)
-    sums = np.zeros(len(values))
-    for start in range(2 * RADIUS + 1):
-        sums += padded[start : start + len(values)]
+    return _over_windows(np.pad(values, RADIUS))
+
+
+def _over_windows(values: Exact) -> Exact:
+    """The sum over each window of values in a row."""
+    return _over_columns(sliding_window_view(values, 2 * RADIUS + 1).T)
+
+
+def _over_columns(windows: Exact) -> Exact:
+    """The sum over each window, a column each."""
+    sums: Exact = windows.sum(axis=0)
     return sums
 
 
