@@ -57,7 +57,7 @@ class Kernels(Kind[KernelFile]):
                 submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
         if current.refusal is None and whole:
             progress(file.path.stem, "count")
-            with current.stages():
+            with measured.ahead(pool, self.topic, current), current.stages():
                 self._count(pool, current, store, tried)
         elif current.failed and pool.gpu is not None:
             with pool.emulator() as runner:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 from grader.analysis.devices import board
 from grader.errors import WarpladderError
@@ -24,6 +26,24 @@ from grader.workbook.topic import KernelTopic
 OWN = "the submission"
 
 
+@contextmanager
+def ahead(pool: DevicePool, topic: KernelTopic, current: KernelSubmission) -> Iterator[None]:
+    """While something else is done with an emulator, make what a right submission is timed on: on a GPU the inputs of
+    the main sizes, here the results."""
+    if pool.gpu is None:
+        yield
+        return
+    with ThreadPoolExecutor(1) as helper:
+        current.track = helper.submit(_track, pool, topic)
+        yield
+
+
+def _track(pool: DevicePool, topic: KernelTopic) -> KernelTrack:
+    with pool.judge() as runner:
+        runner.do([Release()], rounds.PASS_SECONDS)  # what an earlier run has left
+        return KernelTrack(runner, topic, topic.sizes_main)
+
+
 def times(
     pool: DevicePool,
     topic: KernelTopic,
@@ -34,10 +54,10 @@ def times(
     """Measured times at the main sizes. A submission that is wrong there is refused."""
     progress(current.file.path.stem, "time")
     kernels = {rung.id: prepare(rung.file, pool.arch) for rung in rungs}
+    assert current.track is not None, "a submission is counted before it is timed"
     with pool.judge() as runner:
-        runner.do([Release()], rounds.PASS_SECONDS)  # what an earlier run has left
         try:
-            track = KernelTrack(runner, topic, topic.sizes_main)
+            track = current.track.result()
             beside = [track.rung(name, kernel) for name, kernel in kernels.items()]
         except Refused as refused:
             raise WarpladderError(f"nothing could be timed: {refused.reason}") from None

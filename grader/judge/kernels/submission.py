@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
@@ -30,6 +32,9 @@ from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
 from grader.workbook.reference import Problem
 
+if TYPE_CHECKING:
+    from grader.judge.kernels.track import KernelTrack
+
 
 @dataclass(kw_only=True)
 class KernelSubmission(Submission):
@@ -42,6 +47,7 @@ class KernelSubmission(Submission):
         tuple[Record, ...], ...
     ] = ()  # of each case at those sizes, its launches; empty: not counted
     modelled: ModelledTime | None = None
+    track: Future[KernelTrack] | None = None  # what it is timed on; None: no GPU, or not counted
 
     @property
     def records(self) -> tuple[Record, ...] | None:
