@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,10 +28,10 @@ from grader.emulator.machine.orders import CROWDED, SWITCHED, Order, arranged, s
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.tracing.block_trace import BlockTrace
 from grader.emulator.machine.tracing.touched import TouchedByBlocks
-from grader.emulator.machine.tracing.traces import Traces, warps_of
+from grader.emulator.machine.tracing.traces import Marks, Traces, warps_of
 from grader.emulator.machine.worker import Array, Worker, Workers
 from grader.emulator.ptx.instructions import is_warpgroup_product
-from grader.emulator.ptx.plan import KernelPlan, Site
+from grader.emulator.ptx.plan import Site
 from grader.emulator.ptx.tree import Instruction
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import LANES
@@ -67,6 +68,20 @@ MATRIX_EFFORT = 32
 
 FEWEST = 3
 """Sampled blocks that are run whatever they take: the ends of the grid and another."""
+
+
+@dataclass
+class _Strand:
+    """Sampled blocks that are run one after the other, a cluster a row, and where they leave their marks.
+
+    Where it is looked at what each has touched, no other is begun from `fewest` on once they have taken `enough`.
+    """
+
+    members: Array
+    marks: Marks
+    touched: TouchedByBlocks | None = None
+    fewest: float = 0.0
+    enough: float = math.inf
 
 
 @dataclass
@@ -135,55 +150,91 @@ class LaunchExecution:
     def sample(self, workers: Workers, linears: Array, enough: int | None) -> LaunchRecord:
         """Runs some blocks, each with all of its cluster. That threads meet in global memory is not looked for.
 
-        With `enough`, they are run one after the other, from FEWEST on only until they have taken so many warp
-        instructions of the usual effort, and the record says what each of them has touched.
+        With `enough`, none is begun from FEWEST on once they have taken so many warp instructions of the usual effort,
+        and the record says what each of them has touched. Blocks that have nothing to do with each other are dealt to
+        as many strands as run whatever they take, on idle cores: a strand stops at its share, so that how many cores
+        there are means nothing.
         """
         self._prepare()
         slots = self._slots() | {"LAUNCH_BUDGET": NO_BUDGET}
         slots["LENIENT"] = layout.WITH_WARPS if self.plan.fences else 0  # what is published is not kept
-        linears = clusters.whole(linears, self.grid, self.cluster).ravel()
+        members = clusters.whole(linears, self.grid, self.cluster).reshape(-1, self.blocks)
         apart = not (self.plan.serial or self.plan.meets or any(map(_updates, self.plan.sites)))
         if enough is None and apart:
-            status, used = self._side_by_side(workers, linears, slots)
-            return self.record(used, status, len(linears), tracked=False)
-        worker = workers.first
-        worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, self.blocks)
-        touched = TouchedByBlocks(self.traces.loaded, self.traces.stored, self.allocations, self.blocks)
-        efforts, looking = _efforts(self.plan), 0
-        effort, status, run = 0, layout.DONE, 0
-        while (
-            run < len(linears)
-            and status == layout.DONE
-            and (enough is None or effort < enough or run < FEWEST)
-        ):
-            status = worker.run(self.compiled.address, linears[run : run + self.blocks])
-            run += self.blocks
-            if run == self.blocks and any(map(_updates, self.plan.sites)):
-                self.updated_first = self.traces.updated_words()
-            looking += PAGE_EFFORT * touched.look()
-            effort = looking + int(worker.blocks[::2] @ efforts)
-        self.found = touched.found()
-        return self.record([worker], status, run, tracked=False)
+            blocks = [_Strand(cluster[None], self.traces.marks) for cluster in members]
+            return self.record(*self._side_by_side(workers, blocks, slots, to_the_end=False), tracked=False)
+        count = -(-FEWEST // self.blocks) if apart else 1
+        strands = [
+            _Strand(
+                members[first::count],
+                marks,
+                TouchedByBlocks(marks.loaded, marks.stored, self.allocations, self.blocks),
+                FEWEST / count,
+                math.inf if enough is None else enough / count,
+            )
+            for first, marks in enumerate(self.traces.apart(count))
+        ]
+        done = self._side_by_side(workers, strands, slots, to_the_end=True)
+        self.found = self._found(strands)
+        return self.record(*done, tracked=False)
 
     def _side_by_side(
-        self, workers: Workers, linears: Array, slots: dict[str, int]
-    ) -> tuple[int, list[Worker]]:
-        """Runs few large blocks that have nothing to do with each other, on a thread each where cores are idle: the
-        worst status, and who worked."""
-        clusters_left = deque(linears.reshape(-1, self.blocks))
+        self, workers: Workers, strands: Sequence[_Strand], slots: dict[str, int], *, to_the_end: bool
+    ) -> tuple[list[Worker], int, int]:
+        """Runs strands, on a thread each where cores are idle; with `to_the_end` those behind one that has failed as
+        well. Who worked, the worst status, and how many blocks were run."""
+        left = deque(strands)
 
-        def work(worker: Worker) -> int:
-            status = layout.DONE
+        def work(worker: Worker) -> tuple[int, int]:
+            status, run = layout.DONE, 0
             worker.prepare(self.plan, slots, self.shared_bytes, self.compiled.state_bytes, self.blocks)
             with suppress(IndexError):  # none is left
-                while status == layout.DONE:
-                    status = worker.run(self.compiled.address, clusters_left.popleft())
-            return status
+                while to_the_end or status == layout.DONE:
+                    ended, blocks = self._run_strand(worker, left.popleft())
+                    status, run = max(status, ended), run + blocks
+            return status, run
 
-        with workers.others(min(workers.most, len(clusters_left)) - 1) as others:
+        with workers.others(min(workers.most, len(strands)) - 1) as others:
             used = [workers.first, *others]
             with ThreadPoolExecutor(len(used)) as pool:
-                return max(pool.map(work, used)), used
+                statuses, runs = zip(*pool.map(work, used), strict=True)
+        return used, max(statuses), sum(runs)
+
+    def _run_strand(self, worker: Worker, strand: _Strand) -> tuple[int, int]:
+        """Runs the blocks of a strand one after the other: the status of the last, and how many were run."""
+        worker.leave_marks_in(strand.marks.slots())
+        before, effort, looking, status, run = worker.blocks[::2].copy(), 0, 0, layout.DONE, 0
+        for cluster in strand.members:
+            if status != layout.DONE or (run >= strand.fewest and effort >= strand.enough):
+                break
+            status = worker.run(self.compiled.address, cluster)
+            run += self.blocks
+            if strand.touched is not None:
+                if run == self.blocks and any(map(_updates, self.plan.sites)):
+                    self.updated_first = self.traces.updated_words()
+                looking += PAGE_EFFORT * strand.touched.look()
+                effort = looking + int((worker.blocks[::2] - before) @ self._efforts)
+        return status, run
+
+    def _found(self, strands: Sequence[_Strand]) -> tuple[Touched, ...]:
+        """What the blocks of all strands have touched. Their marks are put together."""
+        together, *others = (strand.touched for strand in strands if strand.touched is not None)
+        for strand in strands[1:]:
+            self.traces.marks.move(strand.marks, self.traces.ranges())
+        together.join(others)
+        return together.found()
+
+    @cached_property
+    def _efforts(self) -> Array:
+        """What a warp's way through each basic block takes, in warp instructions of the usual effort."""
+        return np.array(
+            [
+                sum(MATRIX_EFFORT if _multiplies_matrices(inst) else 1 for inst in block.instructions)
+                + (block.terminator is not None)
+                for block in self.plan.flow.blocks
+            ],
+            np.int64,
+        )
 
     def _prepare(self) -> None:
         self.plan = self.compiled.plan
@@ -350,18 +401,6 @@ class LaunchExecution:
         if status != layout.TRAPPED:
             return ()
         return (self.calls.failure or Finding("trap", 0, 1),)
-
-
-def _efforts(plan: KernelPlan) -> Array:
-    """What a warp's way through each basic block takes, in warp instructions of the usual effort."""
-    return np.array(
-        [
-            sum(MATRIX_EFFORT if _multiplies_matrices(inst) else 1 for inst in block.instructions)
-            + (block.terminator is not None)
-            for block in plan.flow.blocks
-        ],
-        np.int64,
-    )
 
 
 def _multiplies_matrices(inst: Instruction) -> bool:

@@ -145,6 +145,10 @@ class Worker:
             table[:, column] = self.context[slot] + strides.get(slot, 0) * np.arange(residents)
         return table
 
+    def leave_marks_in(self, slots: dict[str, int]) -> None:
+        """Marks of what blocks touch are left there from now on."""
+        self._set(**slots)
+
     def run(self, kernel: int, linears: Array) -> int:
         """Runs the blocks one after the other; the status of the last."""
         return self._run(self.context.ctypes.data, kernel, linears.ctypes.data, len(linears))

@@ -7,7 +7,7 @@ marks are looked for only in pages that have memory behind them.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from mmap import PAGESIZE, mmap
 from typing import Any
@@ -86,7 +86,8 @@ class MarkedPages:
 
 @dataclass
 class _Allocation:
-    """One allocation, how many of its words were touched, and how many one block alone, which none had before."""
+    """One allocation, how many of its words were touched, and how many one block alone, which none had before that was
+    run by the same strand."""
 
     low: int
     high: int
@@ -104,6 +105,13 @@ class _Allocation:
         self.most_written = max(self.most_written, -(-written // blocks))
         self.read += read
         self.written += written
+
+    def join(self, other: _Allocation) -> None:
+        """Take note of what other blocks have done here, but for how much they have touched together."""
+        self.most_read = max(self.most_read, other.most_read)
+        self.most_written = max(self.most_written, other.most_written)
+        self.read_elsewhere += other.read_elsewhere
+        self.written_elsewhere += other.written_elsewhere
 
     @property
     def first(self) -> int:
@@ -142,6 +150,15 @@ class TouchedByBlocks:
             item.read_elsewhere += self._blocks * (reads and not read)
             item.written_elsewhere += self._blocks * (writes and not written)
         return pages
+
+    def join(self, others: Iterable[TouchedByBlocks]) -> None:
+        """Take note of what other blocks have touched, whose marks have been added to these."""
+        for other in others:
+            for item, same in zip(self._allocations, other._allocations, strict=True):
+                item.join(same)
+        for item in self._allocations:
+            item.read = self._loaded.words(item.first, item.last)
+            item.written = self._stored.words(item.first, item.last)
 
     def found(self) -> tuple[Touched, ...]:
         """Every allocation that was touched."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from mmap import MADV_DONTNEED, PAGESIZE, mmap
 from typing import Any
 
@@ -15,10 +15,49 @@ from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
+Array = np.ndarray[Any, np.dtype[np.uint8]]
+
 _CHUNK = 1 << 18
 """Sectors whose marks are looked at together."""
 _VECTOR_BYTES = 128 << 20
 """For all that is published among the blocks of a launch."""
+
+
+Ranges = Sequence[tuple[int, int]]
+"""The sectors of each allocation, first and last + 1."""
+
+
+class Marks:
+    """Which sectors have been touched: loaded; stored and updated, a bit a word."""
+
+    def __init__(self, sectors: int) -> None:
+        self._areas = read, write, atomic = [reserve(sectors) for _ in range(3)]
+        self.loaded, self.stored = MarkedPages(read), MarkedPages(write, atomic)
+        self.updated = MarkedPages(atomic)
+
+    def slots(self) -> dict[str, int]:
+        """The context slots of whoever marks."""
+        read, write, atomic = map(host_address, self._areas)
+        return {"TOUCHED_READ": read, "TOUCHED_WRITE": write, "TOUCHED_ATOMIC": atomic}
+
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Of all sectors, a byte each: loaded, stored, updated."""
+        read, write, atomic = (np.frombuffer(area, np.uint8) for area in self._areas)
+        return read, write, atomic
+
+    def move(self, other: Marks, ranges: Ranges) -> None:
+        """Add marks that others have made, which are then gone."""
+        for mine, area in zip(self.arrays(), other._areas, strict=True):
+            theirs, into = MarkedPages(area), mine.reshape(-1, PAGESIZE)
+            for first, last in ranges:
+                pages = theirs.within(first, last)
+                into[pages] |= theirs.of_pages(pages)
+        other.clear(ranges)
+
+    def clear(self, ranges: Ranges) -> None:
+        for area in self._areas:
+            for first, last in ranges:
+                _zero(area, first, last)
 
 
 class Traces:
@@ -26,19 +65,24 @@ class Traces:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        sectors = memory.capacity // 32
-        self._touched = read, write, atomic = [reserve(sectors) for _ in range(3)]
-        """Loaded; stored and updated, a bit a word."""
-        self.loaded, self.stored = MarkedPages(read), MarkedPages(write, atomic)
-        self._updated = MarkedPages(atomic)
-        self._bytes = reserve(4 * sectors)
+        self._sectors = memory.capacity // 32
+        self._marks = [Marks(self._sectors)]
+        self._bytes = reserve(4 * self._sectors)
         self._undo, self._records, self._table, self._vectors = Area(), Area(), Area(), Area()
+
+    @property
+    def marks(self) -> Marks:
+        """What launches leave their marks in."""
+        return self._marks[0]
+
+    def apart(self, count: int) -> list[Marks]:
+        """So many sets of marks, of which the first is `marks`."""
+        self._marks += [Marks(self._sectors) for _ in range(count - len(self._marks))]
+        return self._marks[:count]
 
     def slots(self) -> dict[str, int]:
         """The context slots of a launch that is not tracked, and can be undone."""
-        read, write, atomic = map(host_address, self._touched)
-        return {
-            "TOUCHED_READ": read, "TOUCHED_WRITE": write, "TOUCHED_ATOMIC": atomic,
+        return self.marks.slots() | {
             "TOUCHED_BYTES": host_address(self._bytes), "ARENA_BYTES": self.memory.capacity,
             "UNDO": self._undo.address(self.memory.extent() + 32), "RECORDS": 0, "SYNC_TABLE": 0, "VECTOR_LENGTH": 0,
             "LENIENT": 0, "RANDOM": 0, "PREVIOUS": 0,
@@ -65,26 +109,28 @@ class Traces:
         }  # fmt: skip
 
     # -- what was touched ---------------------------------------------------------------------------------------
-    def _ranges(self) -> Iterator[tuple[int, int]]:
-        """The sectors of each allocation, first and last + 1."""
-        for low, high in self.memory.table().reshape(-1, 2).tolist():
-            if high:
-                yield (low - GLOBAL_BASE) // 32, -(-(high - GLOBAL_BASE) // 32)
+    def ranges(self) -> Ranges:
+        """Of all allocations."""
+        return [
+            ((low - GLOBAL_BASE) // 32, -(-(high - GLOBAL_BASE) // 32))
+            for low, high in self.memory.table().reshape(-1, 2).tolist()
+            if high
+        ]
 
     def sectors(self) -> tuple[int, int]:
         """How many sectors were loaded, and how many stored."""
-        ranges = list(self._ranges())
-        return sum(self.loaded.count(*each) for each in ranges), sum(
-            self.stored.count(*each) for each in ranges
+        ranges = self.ranges()
+        return sum(self.marks.loaded.count(*each) for each in ranges), sum(
+            self.marks.stored.count(*each) for each in ranges
         )
 
     def updated_words(self) -> int:
         """How many words atomics have updated."""
-        return sum(self._updated.words(*each) for each in self._ranges())
+        return sum(self.marks.updated.words(*each) for each in self.ranges())
 
     def conflict(self, plan: KernelPlan) -> bool:
         """Whether threads may have met in a sector that was loaded, stored or updated in different ways."""
-        read, write, atomic = (np.frombuffer(area, np.uint8) for area in self._touched)
+        read, write, atomic = self.marks.arrays()
         pairs = [(read, write)]
         if plan.serial:
             pairs.append((write, atomic))
@@ -93,27 +139,26 @@ class Traces:
         return any(
             bool(np.any(one[at : min(at + _CHUNK, last)] & other[at : min(at + _CHUNK, last)]))
             for one, other in pairs
-            for first, last in self._ranges()
+            for first, last in self.ranges()
             for at in range(first, last, _CHUNK)
         )
 
     def undo(self) -> None:
         """Puts back what memory held before the launch."""
-        _, write, atomic = (np.frombuffer(area, np.uint8) for area in self._touched)
+        _, write, atomic = self.marks.arrays()
         kept = self._undo.view(np.uint32)
-        for first, last in self._ranges():
+        for first, last in self.ranges():
             marks = np.unpackbits(write[first:last] | atomic[first:last], bitorder="little")
             words = np.flatnonzero(marks) + first * 8
             self.memory.restore(words, kept[words])
 
     def clear(self, plan: KernelPlan, *, tracked: bool) -> None:
         """Removes all marks."""
-        areas = [(area, 1) for area in self._touched]
+        ranges = self.ranges()
+        self.marks.clear(ranges)
         if plan.record_shift < 2:
-            areas.append((self._bytes, 4))
-        for first, last in self._ranges():
-            for area, width in areas:
-                _zero(area, first * width, last * width)
+            for first, last in ranges:
+                _zero(self._bytes, first * 4, last * 4)
         for kept in (self._records, self._table, self._vectors) if tracked else ():
             kept.clear()
 
