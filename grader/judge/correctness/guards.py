@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from grader.judge.correctness import pieces
+
 POISON = 0x7FFD7FFD
 """The word that unwritten memory holds. NVIDIA's arithmetic gives 0x7FFFFFFF as its NaN, so no sum makes this
 one."""
@@ -52,7 +54,7 @@ class Damage:
 def paint(view: Bytes, word: int) -> None:
     """Fill bytes with a repeated word; a last odd byte or three get the word's first bytes."""
     whole = len(view) // 4 * 4
-    view[:whole].view(np.uint32)[:] = word
+    pieces.copy(view[:whole].view(np.uint32), np.uint32(word))
     view[whole:] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)[: len(view) - whole]
 
 
@@ -78,10 +80,11 @@ def damage(region: Bytes, guard: int) -> Damage | None:
         return None
     pattern = np.frombuffer(GUARD.to_bytes(4, "little"), np.uint8)
     for side, zone in (("after", region[-guard:]), ("before", region[:guard])):
+        if (zone.view(np.uint32) == GUARD).all():
+            continue
         changed = np.flatnonzero((zone.reshape(-1, 4) != pattern).ravel())
-        if len(changed):
-            distance = int(changed[0]) if side == "after" else guard - 1 - int(changed[-1])
-            return Damage(side, distance, len(changed))
+        distance = int(changed[0]) if side == "after" else guard - 1 - int(changed[-1])
+        return Damage(side, distance, len(changed))
     return None
 
 

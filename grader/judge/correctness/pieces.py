@@ -15,9 +15,10 @@ from grader.emulator.machine.cores import usable
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = TypeVar("Result")
 
-PIECE = 1 << 17
-"""Elements of a piece: an array of them in double precision, 1 MB, stays in the caches of a core, and NumPy computes
-with it for some 100 µs, far longer than threads take to hand Python on."""
+PIECE_BYTES = 1 << 20
+PIECE = PIECE_BYTES // 8
+"""Elements of a piece: an array of them in double precision stays in the caches of a core, and NumPy computes with it
+for some 100 µs, far longer than threads take to hand Python on."""
 
 SHARES = 4
 """So many shares for each core, so that one which is slow does not keep the others waiting for long."""
@@ -53,20 +54,29 @@ def _pieces(start: int, end: int, piece: int) -> Iterator[slice]:
     return (slice(at, min(at + piece, end)) for at in range(start, end, piece))
 
 
-def copied(array: Array) -> Array:
-    """A copy of an array of one dimension."""
-    copy = np.empty_like(array)
+def copy(into: Array, array: Array | np.generic) -> None:
+    """Copy an array of one dimension, or one value, into another."""
 
     def copy_parts(parts: Iterator[slice]) -> None:
         for part in parts:
-            copy[part] = array[part]
+            into[part] = array[part] if isinstance(array, np.ndarray) else array
 
-    done(copy_parts, len(array), PIECE)
-    return copy
+    done(copy_parts, len(into), PIECE_BYTES // into.itemsize)
+
+
+def copied(array: Array) -> Array:
+    """A copy of an array of one dimension."""
+    into = np.empty_like(array)
+    copy(into, array)
+    return into
 
 
 def equal(one: Array, other: Array) -> bool:
     """Whether two arrays of one dimension and as many elements are equal."""
     return all(
-        done(lambda parts: all(np.array_equal(one[part], other[part]) for part in parts), len(one), PIECE)
+        done(
+            lambda parts: all(np.array_equal(one[part], other[part]) for part in parts),
+            len(one),
+            PIECE_BYTES // one.itemsize,
+        )
     )

@@ -223,12 +223,8 @@ SCRATCH = {
 """Where a submission puts what is neither input nor output."""
 
 
-def of_input(
-    name: str, index: Sequence[int] | None, outputs: Sequence[str], by: str = "kernel"
-) -> Refused | None:
+def of_input(name: str, index: Sequence[int], outputs: Sequence[str], by: str = "kernel") -> Refused:
     """An input that came back changed; `index` is the first changed element."""
-    if index is None:
-        return None
     allowed = " and ".join(f"`{output}`" for output in outputs)
     return Refused(
         "fail",

@@ -11,6 +11,7 @@ import numpy as np
 
 from grader.emulator.machine.orders import Order
 from grader.judge.child.protocol import Allocate, Download, Operation, Record, Release, Reply, Run, Upload
+from grader.judge.correctness import pieces
 from grader.judge.correctness.cases import Case, CaseData
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.findings import ArrayType, located, results
@@ -202,17 +203,16 @@ def _of_arrays(runner: Runner, case_run: CaseRun, regions: Sequence[Region]) -> 
     outputs = list(case_run.data.expected)
     for region in regions:
         if region.name in case_run.data.inputs:
-            refusal = of_input(region.name, first_change(runner, region, case_run), outputs)
-            if refusal:
-                return refusal
+            changed = first_change(runner, region, case_run.data.inputs[region.name])
+            if changed is not None:
+                return of_input(region.name, changed, outputs)
     return None
 
 
-def first_change(runner: Runner, region: Region, case_run: CaseRun) -> tuple[int, ...] | None:
-    """The index of the first element of an input that is not what it was, bit for bit."""
-    given = case_run.data.inputs[region.name]
+def first_change(runner: Runner, region: Region, given: Array) -> tuple[int, ...] | None:
+    """The index of the first element of an input that is not what it was given, bit for bit."""
     now, before = runner.payload(region), as_bytes(given)
-    if np.array_equal(now, before):
+    if pieces.equal(now, before):
         return None
     element = int(np.argmax(now != before)) // given.itemsize
     return tuple(int(i) for i in np.unravel_index(element, given.shape))

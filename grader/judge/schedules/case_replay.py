@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from grader.emulator.streams.commands import Recording
 from grader.judge.child.protocol import Fetch, Operation, Put, Replay, Stage
+from grader.judge.correctness import pieces
 from grader.judge.correctness.cases import Case, CaseData
 from grader.judge.correctness.comparison import Comparison, compare
 from grader.judge.correctness.guards import POISON, paint
 from grader.judge.correctness.verdict import of_comparison, of_failure, of_input
-from grader.judge.kernels.case_run import Outcome, as_bytes
+from grader.judge.kernels.case_run import Outcome, as_bytes, first_change
 from grader.judge.kernels.case_runner import GPU_SECONDS, CaseRunner, emulator_seconds, instruction_budget
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.refused import Refused
@@ -52,7 +51,8 @@ def _replay(runner: CaseRunner, kernel: Kernel, recording: Recording, case: Case
         raise of_failure(reply.failure)
     compared = compare_outputs(child, runner.topic, regions, data)
     outcome.comparison = _worst(compared)
-    check_arrays(child, regions, data, compared, case)
+    check_inputs(child, regions, data)
+    check_outputs(compared, case)
 
 
 def host_regions(runner: Runner, topic: Topic, data: CaseData) -> list[Region]:
@@ -67,7 +67,7 @@ def fill(runner: Runner, regions: Sequence[Region], data: CaseData) -> None:
     """Inputs, and poison where outputs will be."""
     for region in regions:
         if region.name in data.inputs:
-            runner.payload(region)[:] = as_bytes(data.inputs[region.name])
+            pieces.copy(runner.payload(region), as_bytes(data.inputs[region.name]))
         else:
             paint(runner.payload(region), POISON)
 
@@ -91,17 +91,17 @@ def _worst(compared: Sequence[Comparison]) -> Comparison | None:
     return wrong[0] if wrong else max(compared, key=lambda item: item.error or 0.0, default=None)
 
 
-def check_arrays(
-    runner: Runner, regions: Sequence[Region], data: CaseData, compared: Sequence[Comparison], case: Case
-) -> None:
-    """Look at what a replay left in the memory file. Raises Refused for inputs changed and outputs that are wrong."""
+def check_inputs(runner: Runner, regions: Sequence[Region], data: CaseData) -> None:
+    """Raises Refused for inputs that a replay has changed in the memory file."""
     for region in regions:
         if region.name in data.inputs:
-            given = data.inputs[region.name]
-            changed = np.flatnonzero(runner.payload(region) != as_bytes(given))
-            index = None if not len(changed) else (int(changed[0]) // given.itemsize,)
-            if refusal := of_input(region.name, index, list(data.expected), "schedule"):
-                raise refusal
+            changed = first_change(runner, region, data.inputs[region.name])
+            if changed is not None:
+                raise of_input(region.name, changed, list(data.expected), "schedule")
+
+
+def check_outputs(compared: Sequence[Comparison], case: Case) -> None:
+    """Raises Refused for outputs that are wrong."""
     for comparison in compared:
         if refusal := of_comparison(comparison, LATE_OR_MISSING, case.problem):
             raise refusal

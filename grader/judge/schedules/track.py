@@ -12,7 +12,7 @@ from grader.judge.child.protocol import Fetch, Operation, Put, Replay, Reply, Sp
 from grader.judge.correctness import cases, pieces
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.runners.runner import Runner
-from grader.judge.schedules.case_replay import check_arrays, compare_outputs, fill, host_regions
+from grader.judge.schedules.case_replay import check_outputs, compare_outputs, fill, host_regions
 from grader.judge.schedules.job import ScheduleJob
 from grader.judge.timing.rounds import PASS_SECONDS, Candidate
 
@@ -75,8 +75,7 @@ class ReplayTrack:
         found = {region.name: self.runner.payload(region) for region in outputs}
         if self._right and all(pieces.equal(found[name], right) for name, right in self._right.items()):
             return
-        compared = compare_outputs(self.runner, self.job.topic, self.regions, self.data)
-        check_arrays(self.runner, self.regions, self.data, compared, self.case)
+        check_outputs(compare_outputs(self.runner, self.job.topic, self.regions, self.data), self.case)
         self._right = {name: pieces.copied(output) for name, output in found.items()}
 
     def trace(self, candidate: ReplayCandidate) -> None:

@@ -83,7 +83,6 @@ def test_guards() -> None:
 
 
 def test_inputs() -> None:
-    assert verdict.of_input("A", None, ["C"]) is None
     assert "`A`, first at [1, 2]" in reason(verdict.of_input("A", (1, 2), ["C"]))
 
 
