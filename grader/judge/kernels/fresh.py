@@ -93,15 +93,20 @@ class Fresh:
         """Elements of an input in float64, by their places in it."""
         pool = self.pools[name]
         each = WORD // pool.itemsize  # elements of a word
-        words = (places // each + self.seed).astype(np.uint32)
-        chosen = self.start + (_mixed(words) % np.uint32(self.window)).astype(np.int64)
-        found: Array = pool[chosen * each + places % each].astype(np.float64)
+        chosen = _mixed((places >> (each // 2)).astype(np.uint32) + np.uint32(self.seed))
+        chosen %= np.uint32(self.window)
+        chosen += np.uint32(self.start)
+        if each > 1:
+            chosen = chosen * np.uint32(each) + (places & (each - 1))
+        found: Array = pool[chosen].astype(np.float64)
         return found
 
 
 def _mixed(h: Array) -> Array:
-    """As in fresh.cu."""
-    h = (h ^ h >> np.uint32(16)) * np.uint32(0x85EBCA6B)
-    h = (h ^ h >> np.uint32(13)) * np.uint32(0xC2B2AE35)
-    mixed: Array = h ^ h >> np.uint32(16)
-    return mixed
+    """As in fresh.cu, in place."""
+    h ^= h >> np.uint32(16)
+    h *= np.uint32(0x85EBCA6B)
+    h ^= h >> np.uint32(13)
+    h *= np.uint32(0xC2B2AE35)
+    h ^= h >> np.uint32(16)
+    return h
