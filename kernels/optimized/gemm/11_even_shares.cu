@@ -17,6 +17,9 @@
 // takes less of the instruction cache. Its 1024 FFMAs read 1082 registers from the even bank in
 // SASS, and are 1091 instructions with what is between them.
 //
+// Float4s need rows that begin at multiples of 16 bytes. Where rows of A or B do not, they are first
+// copied to rows that do.
+//
 // /// launch
 // smallest_arch = "sm_90"
 //
@@ -25,18 +28,58 @@
 // dtype = "float32"
 // shape = ["SMS", "BM * BN"]
 //
+// [[scratch]]
+// name = "a"
+// dtype = "float32"
+// shape = ["M", "cdiv(K, V) * V"]
+//
+// [[scratch]]
+// name = "b"
+// dtype = "float32"
+// shape = ["K", "cdiv(N, V) * V"]
+//
 // [[launch]]
-// kernel = "gemm<true>"
-// when = "K % 4 == 0 and N % 4 == 0"
+// kernel = "align"
+// when = "K % V > 0"
+// args = ["A", "a", "M", "K"]
+// grid = ["cdiv(M * cdiv(K, V), THREADS)"]
+// block = ["THREADS"]
+//
+// [[launch]]
+// kernel = "align"
+// when = "N % V > 0"
+// args = ["B", "b", "K", "N"]
+// grid = ["cdiv(K * cdiv(N, V), THREADS)"]
+// block = ["THREADS"]
+//
+// [[launch]]
+// kernel = "gemm<true, true>"
+// when = "K % V == 0 and N % V == 0"
 // args = ["A", "B", "C", "parts", "M", "N", "K", "SMS"]
 // grid = ["min(cdiv(M, BM) * cdiv(N, BN), SMS)"]
 // block = ["THREADS"]
 // shared = "SHARED_BYTES"
 //
 // [[launch]]
-// kernel = "gemm<false>"
-// when = "K % 4 != 0 or N % 4 != 0"
-// args = ["A", "B", "C", "parts", "M", "N", "K", "SMS"]
+// kernel = "gemm<false, true>"
+// when = "K % V > 0 and N % V == 0"
+// args = ["a", "B", "C", "parts", "M", "N", "K", "SMS"]
+// grid = ["min(cdiv(M, BM) * cdiv(N, BN), SMS)"]
+// block = ["THREADS"]
+// shared = "SHARED_BYTES"
+//
+// [[launch]]
+// kernel = "gemm<true, false>"
+// when = "K % V == 0 and N % V > 0"
+// args = ["A", "b", "C", "parts", "M", "N", "K", "SMS"]
+// grid = ["min(cdiv(M, BM) * cdiv(N, BN), SMS)"]
+// block = ["THREADS"]
+// shared = "SHARED_BYTES"
+//
+// [[launch]]
+// kernel = "gemm<false, false>"
+// when = "K % V > 0 and N % V > 0"
+// args = ["a", "b", "C", "parts", "M", "N", "K", "SMS"]
 // grid = ["min(cdiv(M, BM) * cdiv(N, BN), SMS)"]
 // block = ["THREADS"]
 // shared = "SHARED_BYTES"
@@ -175,23 +218,15 @@ __device__ void keep_order()
     asm volatile("griddepcontrol.launch_dependents;");
 }
 
-// Starts to copy COUNT floats from global to shared memory, or writes zeros if they are not inside.
+// Starts to copy four floats from global to shared memory, or writes zeros if they are not inside.
 // Nobody waits: they arrive on their own.
-template <int COUNT>
 __device__ void copy_async(float* target, const float* source, bool inside)
 {
-    static_assert(COUNT == 1 || COUNT == 4, "4 or 16 bytes");
     const unsigned address = __cvta_generic_to_shared(target);
-    const int given = inside ? COUNT * int(sizeof(float)) : 0;  // what is not given becomes zero
-    if (COUNT == 1) {
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(source),
-                     "r"(given)
-                     : "memory");
-    } else {
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(source),
-                     "r"(given)
-                     : "memory");
-    }
+    const int given = inside ? V * int(sizeof(float)) : 0;  // what is not given becomes zero
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(source),
+                 "r"(given)
+                 : "memory");
 }
 
 // What this thread has started to copy since the last call is a group.
@@ -207,41 +242,38 @@ __device__ void wait_for_all_but()
     asm volatile("cp.async.wait_group %0;" ::"n"(COUNT) : "memory");
 }
 
-// Starts to copy a tile of A, BM rows from block_row × BK steps from k_start, with zeros beyond the
-// edges. ALIGNED: K is a multiple of 4, so that float4s are all inside or all outside.
-template <bool ALIGNED>
-__device__ void start_a(float* tile, const float* A, int block_row, int k_start, int M, int K)
+// Starts to copy a tile of A, BM rows from block_row × BK steps from k_start, with zeros beyond
+// edges. `length` is a row's, a multiple of 4, so that float4s are all inside or all outside.
+__device__ void start_a(float* tile, const float* A, int block_row, int k_start, int M, int length)
 {
-    constexpr int COUNT = ALIGNED ? V : 1;
-    constexpr int STEP = THREADS * COUNT / BK;  // rows that the block copies at a time
-    static_assert(THREADS * COUNT % BK == 0 && BM % STEP == 0, "every thread copies as much");
-    const int row = threadIdx.x * COUNT / BK;
-    const int k = threadIdx.x * COUNT % BK;
-    const float* const source = A + size_t(block_row + row) * K + k_start + k;
+    constexpr int STEP = THREADS * V / BK;  // rows that the block copies at a time
+    static_assert(THREADS * V % BK == 0 && BM % STEP == 0, "every thread copies as much");
+    const int row = threadIdx.x * V / BK;
+    const int k = threadIdx.x * V % BK;
+    const float* const source = A + size_t(block_row + row) * length + k_start + k;
     float* const target = tile + row * A_LENGTH + k;
     #pragma unroll
     for (int i = 0; i < BM; i += STEP) {
-        copy_async<COUNT>(target + i * A_LENGTH, source + size_t(i) * K,
-                          block_row + row + i < M && k_start + k < K);
+        copy_async(target + i * A_LENGTH, source + size_t(i) * length,
+                   block_row + row + i < M && k_start + k < length);
     }
 }
 
 // Starts to copy a tile of B, BK steps from k_start × BN columns from block_column, with zeros
-// beyond the edges. ALIGNED: N is a multiple of 4, so that float4s are all inside or all outside.
-template <bool ALIGNED>
-__device__ void start_b(float* tile, const float* B, int k_start, int block_column, int N, int K)
+// beyond the edges. `length` is a row's, a multiple of 4.
+__device__ void start_b(float* tile, const float* B, int k_start, int block_column, int K,
+                        int length)
 {
-    constexpr int COUNT = ALIGNED ? V : 1;
-    constexpr int STEP = THREADS * COUNT / BN;  // steps of k that the block copies at a time
-    static_assert(THREADS * COUNT % BN == 0 && BK % STEP == 0, "every thread copies as much");
-    const int k = threadIdx.x * COUNT / BN;
-    const int column = threadIdx.x * COUNT % BN;
-    const float* const source = B + size_t(k_start + k) * N + block_column + column;
+    constexpr int STEP = THREADS * V / BN;  // steps of k that the block copies at a time
+    static_assert(THREADS * V % BN == 0 && BK % STEP == 0, "every thread copies as much");
+    const int k = threadIdx.x * V / BN;
+    const int column = threadIdx.x * V % BN;
+    const float* const source = B + size_t(k_start + k) * length + block_column + column;
     float* const target = tile + k * BN + column;
     #pragma unroll
     for (int i = 0; i < BK; i += STEP) {
-        copy_async<COUNT>(target + i * BN, source + size_t(i) * N,
-                          k_start + k + i < K && block_column + column < N);
+        copy_async(target + i * BN, source + size_t(i) * length,
+                   k_start + k + i < K && block_column + column < length);
     }
 }
 
@@ -276,13 +308,42 @@ struct Schedule {
     }
 };
 
-// C = A · B, all row-major: A is M × K, B is K × N, C is M × N. `parts` is an array of a tile for
-// each share. ALIGNED: K and N are multiples of 4.
-template <bool ALIGNED>
+// The next multiple of 4: the length of a row that has been aligned.
+__host__ __device__ constexpr int aligned(int length)
+{
+    return (length + V - 1) / V * V;
+}
+
+// Copies rows of `length` floats to rows whose length is a multiple of 4, with zeros behind them. A
+// thread fills one float4.
+__global__ void __launch_bounds__(THREADS)
+align(const float* __restrict__ from, float* __restrict__ to, int rows, int length)
+{
+    const int across = aligned(length) / V;
+    const size_t i = size_t(blockIdx.x) * THREADS + threadIdx.x;
+    const int row = int(i / across);
+    const int column = int(i % across) * V;
+    if (row >= rows) {
+        return;
+    }
+    const float* const source = from + size_t(row) * length + column;
+    float four[V];
+    #pragma unroll
+    for (int j = 0; j < V; ++j) {
+        four[j] = column + j < length ? source[j] : 0.0f;
+    }
+    store_four<true>(to + size_t(row) * aligned(length), column, aligned(length), four);
+}
+
+// C = A · B, all row-major: A is M × K, B is K × N, C is M × N. `parts` has a tile for each share.
+// EVEN_K: K is a multiple of 4; else rows of A have been aligned. EVEN_N: so is N, or rows of B have.
+template <bool EVEN_K, bool EVEN_N>
 __global__ void __launch_bounds__(THREADS, 1)
 gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict__ C,
      float* __restrict__ parts, int M, int N, int K, int multiprocessors)
 {
+    const int a_length = EVEN_K ? K : aligned(K);  // of a row of A
+    const int b_length = EVEN_N ? N : aligned(N);  // and of B
     extern __shared__ __align__(16) float shared[];  // STAGES times a tile of A and one of B
 
     // Where this thread stands in its warp: lanes 2·i and 2·i + 1 in two rows of the same column,
@@ -327,8 +388,8 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
         for (int stage = 0; stage < STAGES - 1; ++stage) {
             if (stage < tiles) {
                 const int k_start = (first + stage) * BK;
-                start_a<ALIGNED>(shared + stage * STAGE, A, block_row, k_start, M, K);
-                start_b<ALIGNED>(shared + stage * STAGE + A_TILE, B, k_start, block_column, N, K);
+                start_a(shared + stage * STAGE, A, block_row, k_start, M, a_length);
+                start_b(shared + stage * STAGE + A_TILE, B, k_start, block_column, K, b_length);
             }
             end_group();
         }
@@ -348,8 +409,8 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
                 // Over the pair that was multiplied before this one.
                 float* const free = shared + (stage == 0 ? STAGES - 1 : stage - 1) * STAGE;
                 const int k_start = (first + tile + STAGES - 1) * BK;
-                start_a<ALIGNED>(free, A, block_row, k_start, M, K);
-                start_b<ALIGNED>(free + A_TILE, B, k_start, block_column, N, K);
+                start_a(free, A, block_row, k_start, M, a_length);
+                start_b(free + A_TILE, B, k_start, block_column, K, b_length);
             }
             end_group();
             if (tile + 1 < tiles) {  // else the last pair is read once more, and not multiplied
@@ -393,7 +454,7 @@ gemm(const float* __restrict__ A, const float* __restrict__ B, float* __restrict
             if (row < rows) {
                 #pragma unroll
                 for (int j = 0; j < TN; j += V) {
-                    store_four<ALIGNED>(out + row * length, thread_column + j * LANES_N, columns,
+                    store_four<EVEN_N>(out + row * length, thread_column + j * LANES_N, columns,
                                         &sum[i][j]);
                 }
             }
