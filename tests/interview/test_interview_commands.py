@@ -208,7 +208,7 @@ def test_an_enter_too_many_gives_no_question_away(ladder: Ladder, tmp_path: Path
 def test_waiting_for_code_repeats_the_keys_and_not_the_question(ladder: Ladder) -> None:
     done = ladder("interview", "transpose", "--device", "emulator", typed="skip\n" + "\n" * 2)
     assert done.out.count("has not changed") == 2
-    assert done.out.count("Write the straightforward version first") == 1
+    assert done.out.count("First write the straightforward version") == 1
 
 
 def test_a_file_that_is_gone_is_said_in_words(ladder: Ladder, tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ ROUNDS = [
     ("gemm", "02_shared_tile", r"take (\d+) LDS and", lambda: sass("02_shared_tile")[0]),
     ("gemm", "02_shared_tile", r"LDS and (\d+) LDS.128", lambda: loads("02_shared_tile", 32) - 32),
     ("gemm", "02_shared_tile", r"which is ([\d.]+) loads and", lambda: loads("02_shared_tile", 1)),
-    ("gemm", "02_shared_tile", r"loads and ([\d.]+) wavefronts each", wavefronts),
+    ("gemm", "02_shared_tile", r"loads and ([\d.]+) wavefronts per FMA", wavefronts),
     ("gemm", "04_register_tile_2d", r"there are (\d+) loads", lambda: ptx_loads("04_register_tile_2d", 64)),
     ("gemm", "04_register_tile_2d", r"In SASS they are (\d+)", lambda: loads("04_register_tile_2d", 64)),
     (
@@ -152,7 +152,7 @@ ROUNDS = [
         r"takes (\d+) wavefronts",
         lambda: 64 * a_multiply_add("07_double_buffer", WAVEFRONTS),
     ),
-    ("gemm", "09_wide_tile", r"come with (\d+) loads", lambda: ptx_loads("09_wide_tile", 128)),
+    ("gemm", "09_wide_tile", r"come with (\d+) shared-memory loads", lambda: ptx_loads("09_wide_tile", 128)),
     (
         "hgemm",
         "00_naive",
@@ -168,14 +168,14 @@ ROUNDS = [
     (
         "conv2d",
         "02_shared_tile",
-        r"some (ten) instructions a multiply-add",
+        r"some (ten) instructions per FMA",
         lambda: a_multiply_add("02_shared_tile", "smsp__inst_executed.sum", "conv2d"),
     ),
     ("conv2d", "02_shared_tile", r"(one and a half) in SASS", lambda: of_3_by_3("02_shared_tile", 1)),
     (
         "conv2d",
         "03_register_block",
-        r"(\d+) loads for 8 multiply-adds",
+        r"(\d+) loads for 8 FMAs",
         lambda: of_3_by_3("03_register_block", 8),
     ),
     ("conv2d", "05_implicit_gemm", r"some (\d+) other instructions", others_a_step),

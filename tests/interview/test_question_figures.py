@@ -66,11 +66,11 @@ QUOTED = [
     ("hpc-13", r"sectors to (\d+)\.", lambda: sectors_a_step("01_coalesced")),
     (
         "hpc-14",
-        r"and ([\d.]+) % off the time",
+        r"only ([\d.]+) % of the time",
         lambda: 100 - 100 * ms("gemm", "06_warp_tile") / ms("gemm", "05_float4"),
     ),
     ("hpc-14", r"goes from ([\d.]+) to", lambda: ms("transpose", "02_shared_tile")),
-    ("hpc-14", r"to ([\d.]+) ms by one word", lambda: ms("transpose", "03_padded_tile")),
+    ("hpc-14", r"to ([\d.]+) ms with one word", lambda: ms("transpose", "03_padded_tile")),
     ("hpc-14", r"take it from ([\d.]+) to", lambda: ms("hgemm", "04_warp_tile")),
     ("hpc-14", r"from [\d.]+ to ([\d.]+) ms\.", lambda: ms("hgemm", "05_padded_tile")),
     ("hpc-05", r"× 2048 = ([\d,]+) threads", lambda: H100.sms * H100.capability.warps * 32),
@@ -100,7 +100,7 @@ def test_a_quoted_figure_is_the_computed_one(question, pattern, computed):
 
 @pytest.mark.soak(area="interview")
 def test_a_warp_tile_takes_a_third_off_the_wavefronts():
-    assert "takes a third off the wavefronts, as counted of its PTX" in re.sub(
+    assert "removes a third of the wavefronts, counted in PTX" in re.sub(
         r"\s+", " ", bank.find(questions(), "banks").answer
     )
     assert shared_wavefronts("06_warp_tile") / shared_wavefronts("05_float4") == pytest.approx(
