@@ -15,16 +15,16 @@ from grader.emulator.machine.cores import usable
 Array = np.ndarray[Any, np.dtype[Any]]
 Result = TypeVar("Result")
 
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 1 << 21
 PIECE = PIECE_BYTES // 8
 """Elements of a piece: an array of them in double precision stays in the caches of a core, and NumPy computes with it
-for some 100 µs, far longer than threads take to hand Python on."""
+for some 200 µs, far longer than threads take to hand Python on."""
 
 SHARES = 4
 """So many shares for each core, so that one which is slow does not keep the others waiting for long."""
 
 _MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
-_FROM_THE_HEAP, _KEPT = 4 << 20, 32 << 20
+_FROM_THE_HEAP, _KEPT = 32 << 20, 256 << 20
 """Arrays of a few pieces come from a thread's own heap, which keeps so many free bytes. Else each is mapped and
 unmapped anew, one thread at a time: of 16 threads most would wait."""
 
