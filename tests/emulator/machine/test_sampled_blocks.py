@@ -61,6 +61,11 @@ def test_however_many_cores_there_are_as_many_blocks_are_run() -> None:
     assert len({(item.blocks_run, str(item.counters), item.touched) for item in records}) == 1
 
 
+def test_the_first_and_the_last_word_that_was_written_are_named() -> None:
+    _, _, written = touched(2, [500, 0, 999, 30, 31, 32, 33], 10**6)
+    assert (len(written.words), written.words[0], written.words[-1]) == (256, 0, GRID * BLOCK - 1)
+
+
 def test_marks_of_one_launch_are_gone_in_the_next() -> None:
     bench = Bench(Machine(threads=2))
     arrays = [np.ones(GRID * BLOCK, np.float32), np.zeros(GRID * BLOCK, np.float32)]

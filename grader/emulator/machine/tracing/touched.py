@@ -30,7 +30,7 @@ FEW = 64
 """So many pages of marks are looked at faster than it takes to ask which of them have memory behind them."""
 
 MOST_WORDS = 256
-"""So many of the stored words of an allocation are named at most, drawn from all of them."""
+"""So many of the stored words of an allocation are named at most: the first, the last, and others that are drawn."""
 
 
 @functools.cache
@@ -190,10 +190,11 @@ class TouchedByBlocks:
 
 
 def _some(places: Array) -> Array:
-    """At most MOST_WORDS of them, drawn from all, in order."""
+    """At most MOST_WORDS of them, in order: the ends, where faults are, and others that are drawn from all."""
     if len(places) <= MOST_WORDS:
         return places
-    return np.sort(np.random.default_rng(len(places)).choice(places, MOST_WORDS, replace=False))
+    drawn = np.random.default_rng(len(places)).choice(places[1:-1], MOST_WORDS - 2, replace=False)
+    return np.concatenate([places[:1], np.sort(drawn), places[-1:]])
 
 
 def _sectors(kind: MarkedPages, item: _Allocation) -> Array:

@@ -329,7 +329,7 @@ class Look:
         affordable = int(TERMS / terms) if tolerance.lambda_ else len(words)
         if affordable == 0:
             return
-        places = np.array(words[:: -(-len(words) // affordable)], np.int64)
+        places = np.array(sorted({*words[:: -(-len(words) // affordable)], words[-1]}), np.int64)
         actual = self._elements(runner, name, places.tolist())
         expected, magnitude = self.sampled.elements(self.patterns.read, self.problem, name, places)
         allowed = SLACK * bound(self.topic, self.problem, name, magnitude)
