@@ -24,7 +24,7 @@ class Outcome:
 
     item: Annotated[str, Meta(pattern=r"^[^/\s]+(/[^/\s]+)+$")]  # "banks/one_word": a question and its probe
     when: Moment  # UTC
-    share: Share  # earned by checking: 1 is right; a wrong choice is below 0, so guessing gives 0
+    share: Share  # earned by checking: 1 is right; a wrong answer is below 0, so guessing gives 0
     rated: Share | None  # what the learner gave the answer in prose that it belongs to; None: there was none
     level: Level
     topics: tuple[str, ...]  # ladders that it belongs to

@@ -195,3 +195,20 @@ def test_a_count_in_full_where_millions_are_asked_is_asked_once_more(unit: str) 
 )
 def test_tolerance_is_relative(given: float, tolerance: float, right: bool) -> None:
     assert numbers.right(given, 4, tolerance) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "tolerance", "hits", "of"),
+    [
+        (4, 0, 1, 11),  # 2 to 12 lie between 4/√10 and 4·√10
+        (-1, 0, 1, 3),
+        (65536, 0, 1, 186519),
+        (0.75, 0.1, 87, 1000),
+        (400.0, 0.02, 17, 1000),
+        (0, 0, 0, 1),
+    ],
+)
+def test_a_guess_in_the_decade_of_an_answer_is_right_so_often(
+    answer: float, tolerance: float, hits: int, of: int
+) -> None:
+    assert numbers.chance(answer, tolerance) == pytest.approx(hits / of, rel=0.01)

@@ -83,6 +83,18 @@ def right(given: float, answer: float, tolerance: float) -> bool:
     return math.isclose(given, answer, rel_tol=max(tolerance, 1e-9), abs_tol=1e-12)
 
 
+def chance(answer: float, tolerance: float) -> float:
+    """How probable it is that somebody is right who knows the order of magnitude, and guesses in its decade: any of the
+    whole numbers in it where a whole number is asked for exactly, else evenly by the logarithm."""
+    if answer == 0:
+        return 0.0
+    low, high = abs(answer) / math.sqrt(10), abs(answer) * math.sqrt(10)
+    if tolerance == 0 and float(answer).is_integer():
+        return 1 / (math.floor(high) - math.ceil(low) + 1)
+    within = min(tolerance, 0.5)
+    return math.log10((1 + within) / (1 - within))
+
+
 def read_number(text: str, unit: str | None = None) -> float:
     """What a candidate typed: 65504, 1,048,576, 64/16, 2^-24, 1.5e3, 6.0 · 10⁻⁸, 12 %, 4 blocks, about 7.
 

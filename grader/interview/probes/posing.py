@@ -65,7 +65,9 @@ class Posed:
                 return 1 / math.factorial(len(self.options))
             case LineProbe():
                 return len(self.accepted) / len([line for line in self.code if line.strip()])
-        return 0.0
+        assert isinstance(self.probe, NumberProbe)
+        assert self.value is not None
+        return numbers.chance(self.value, self.probe.tolerance)
 
     @property
     def ordered(self) -> bool:
