@@ -13,7 +13,7 @@ from typing import Literal
 
 from grader.errors import WarpladderError
 from grader.interview import session
-from grader.interview.interviewer import Interviewer, Judge, write_starter
+from grader.interview.interviewer import Interviewer, Judge, write_unwritten
 from grader.interview.points import Point
 from grader.interview.room import Back, Frontend
 from grader.interview.rounds import Interview, Ratio, Round, read_interview
@@ -158,7 +158,7 @@ class Conversation:
         return self.interviewer.sit(self._every, self._close)
 
     def _every(self) -> None:
-        write_starter(self.topic, Path(self.kept.kernel_file))
+        write_unwritten(self.topic, Path(self.kept.kernel_file))
         while (step := self._following()) is not None:
             try:
                 self._ask(step)

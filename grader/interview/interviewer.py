@@ -7,6 +7,7 @@ stops while the judge works and while the candidate reads how it went.
 from __future__ import annotations
 
 import dataclasses
+import re
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -49,6 +50,10 @@ LONGEST_LINE = 40
 """What is longer is prose, and kept as it is typed."""
 
 T = TypeVar("T")
+
+_KERNEL = re.compile(r"(__global__[^{}]*\n\{\n).*?^\}\n", re.DOTALL | re.MULTILINE)
+_RUN = re.compile(r"    def run\(self\):\n.*", re.DOTALL)
+"""What is to be written: the body of a starter's kernel, the last method of its schedule."""
 
 
 class Judge(Protocol):
@@ -325,7 +330,7 @@ class Interviewer:
         source = self.source_of(file)
         if source is None:
             return draft
-        if source in (draft.source, topic.starter.read_text(encoding="utf-8")):
+        if source in (draft.source, unwritten(topic)):
             self.frontend.say(
                 f"`{file}` has not changed since it was last looked at: save it in your editor."
             )
@@ -389,9 +394,17 @@ def code_share(topic: Topic, result: Grade, rung: str) -> float:
     return sum(claim.points for claim in result.claims if claim.rung in earned and claim.held) / worth
 
 
-def write_starter(topic: Topic, file: Path) -> None:
-    """Put the topic's starter where the candidate writes, unless something is there; raises WarpladderError."""
-    write_once(topic.starter.read_text(encoding="utf-8"), file)
+def unwritten(topic: Topic) -> str:
+    """What version 1 begins from: of the topic's starter the signature, and how it is launched."""
+    starter = topic.starter.read_text(encoding="utf-8")
+    if topic.suffix == ".py":
+        return _RUN.sub("    def run(self):\n        pass  # your schedule\n", starter)
+    return _KERNEL.sub(r"\1    // Your kernel.\n}\n", starter)
+
+
+def write_unwritten(topic: Topic, file: Path) -> None:
+    """Put that where the candidate writes, unless something is there; raises WarpladderError."""
+    write_once(unwritten(topic), file)
 
 
 def write_once(text: str, file: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from grader.errors import WarpladderError
 from grader.interview import session
 from grader.interview.bank import GENERAL, ROLES, FollowUp, KernelQuestion, Question, find, known_role
-from grader.interview.interviewer import Interviewer, Judge, write_starter
+from grader.interview.interviewer import Interviewer, Judge, write_unwritten
 from grader.interview.room import Back, Frontend
 from grader.interview.session import Clock, Session, Talk
 from grader.interview.talks import Talks
@@ -111,7 +111,7 @@ class Quiz:
     def _kernel(self, question: Question, kernel: KernelQuestion, heading: str) -> None:
         topic = self.topics[kernel.topic]
         file = self.interviewer.path.with_name(f"{question.name}-{kernel.topic}{topic.suffix}")
-        write_starter(topic, file)
+        write_unwritten(topic, file)
         step = f"{question.name}.{kernel.topic}.{kernel.rung}"
         self.interviewer.code(step, heading, kernel.ask, topic, kernel.rung, HINT, file)
 

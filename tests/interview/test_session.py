@@ -16,7 +16,7 @@ from scripted_candidate import Candidate
 from grader.errors import WarpladderError
 from grader.interview import bank, card, quiz, session
 from grader.interview.conversation import Conversation, begin
-from grader.interview.interviewer import BrokenOff, Interviewer
+from grader.interview.interviewer import BrokenOff, Interviewer, unwritten
 from grader.interview.room import Asked
 from grader.interview.rounds import read_interview
 from grader.interview.session import Clock, Probed, Session
@@ -465,17 +465,29 @@ def test_the_verdict_follows_the_rubric(share: float, verdict: str) -> None:
 
 
 def test_an_unchanged_file_is_not_graded(topic: Topic, tmp_path: Path) -> None:
-    starter = topic.starter.read_text()
-    candidate = Candidate({}, {"00_naive.code": [starter, WRONG, WRONG, NAIVE]})
+    candidate = Candidate({}, {"00_naive.code": [unwritten(topic), WRONG, WRONG, NAIVE]})
     play(topic, tmp_path / "s.json", candidate)
     assert len(candidate.grades) == 2
     assert sum("has not changed" in text for text in candidate.read) == 2
 
 
-def test_the_candidate_begins_with_the_starter(topic: Topic, tmp_path: Path) -> None:
+def test_the_candidate_begins_with_a_signature_and_how_it_is_launched(topic: Topic, tmp_path: Path) -> None:
     with pytest.raises(BrokenOff):
         play(topic, tmp_path / "s.json", Candidate({}, leaves_at="opening"))
-    assert (tmp_path / "s.cu").read_text() == topic.starter.read_text()
+    assert (tmp_path / "s.cu").read_text() == unwritten(topic)
+
+
+@pytest.mark.parametrize("name", sorted(topics.discover()))
+def test_of_a_starter_nothing_is_left_that_computes(name: str, tmp_path: Path) -> None:
+    topic = topics.load(name)
+    begun, starter = unwritten(topic), topic.starter.read_text()
+    head, _, _ = begun.partition("    // Your kernel." if topic.suffix == ".cu" else "        pass")
+    assert starter.startswith(head)
+    assert "TODO" in starter
+    assert "TODO" not in begun
+    file = tmp_path / f"{name}{topic.suffix}"
+    file.write_text(begun)
+    assert topic.parse(file)
 
 
 def test_a_session_survives_its_file(topic: Topic, tmp_path: Path) -> None:
