@@ -140,9 +140,9 @@ def missing(library: Library, planned: Sequence[Planned]) -> WarpladderError | N
 
 
 def _is_meant(question: Question, part: Part) -> bool:
-    if not part.names and not part.lists:
-        return _among(question.topics, part.topics)
-    return question.name in part.names or question.id.partition("-")[0] in part.lists
+    if part.names:
+        return question.name in part.names
+    return question.is_for(part.role) and _among(question.topics, part.topics)
 
 
 def _among(names: Sequence[str], wanted: Sequence[str]) -> bool:

@@ -32,7 +32,7 @@ class Part:
     count: int  # questions or drills; of a coding round, 1
     topics: tuple[str, ...]  # ladders to draw from; () for all
     names: tuple[str, ...]  # questions to draw from
-    lists: tuple[str, ...]  # and those whose id begins so: "ai" of ai-01; with no names either, all
+    role: str  # the job whose questions are drawn, where none are named; "general" for all
     line: int  # of the style's file
 
 
@@ -94,7 +94,7 @@ def check(root: Path, topics: Collection[str]) -> Iterator[WarpladderError]:
 
 
 def _part(table: Table) -> Part:
-    table.allow("title", "levels", "formats", "minutes", "count", "topics", "names", "lists")
+    table.allow("title", "levels", "formats", "minutes", "count", "topics", "names", "role")
     minutes, count = table.get("minutes", int), table.get("count", int, 1)
     if not 1 <= minutes <= MOST_MINUTES:
         raise table.error(f"`minutes` is {minutes}", "minutes", f"1 to {MOST_MINUTES}")
@@ -108,9 +108,16 @@ def _part(table: Table) -> Part:
         count=count,
         topics=table.names("topics"),
         names=table.names("names"),
-        lists=table.names("lists"),
+        role=_role(table),
         line=table.line(),
     )
+
+
+def _role(table: Table) -> str:
+    try:
+        return bank.known_role(table.get("role", str, bank.GENERAL))
+    except WarpladderError as error:
+        raise table.error(error.message, "role", error.remedy) from None
 
 
 def _levels(table: Table) -> tuple[Level, ...]:

@@ -128,17 +128,16 @@ def test_the_same_seed_draws_the_same_day() -> None:
     assert drawn[0] != drawn[2]
 
 
-def test_questions_are_of_the_level_or_the_one_below_while_there_are_some() -> None:
-    """Then of what is nearest."""
+@pytest.mark.parametrize("role", ["kernels", "inference"])
+def test_a_screen_asks_what_its_role_is_asked_at_the_level_or_the_one_below(role: str) -> None:
     questions = bank.discover()
     library = Library({}, questions, {}, FORMATS, {})
-    (part, *_) = plan.find(plan.discover(), "kernels").day("senior")
-    levels = {name: questions[name].level for name in part.names}
-    near = [name for name, level in levels.items() if level in ("mid", "senior")]
+    style = plan.find(plan.discover(), role)
+    near = {each.name for each in questions.values() if each.is_for(role) and each.level in ("mid", "senior")}
     for seed in range(20):
-        names = loop.draw(plan.find(plan.discover(), "kernels"), "senior", seed, library).parts[0].names
-        assert set(names) <= set(near)
-        assert len(names) == part.count
+        screen = loop.draw(style, "senior", seed, library).parts[0]
+        assert (screen.format, len(screen.names)) == ("quiz", 3)
+        assert set(screen.names) <= near
 
 
 # ---- how it goes -------------------------------------------------------------------------------------------
