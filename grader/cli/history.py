@@ -114,7 +114,7 @@ def progress(
         Path | None, typer.Option("--import", metavar="FILE", help="Merge an exported history into yours.")
     ] = None,
 ) -> None:
-    """Show how your skills change, and what teaches weak points.
+    """Show the rungs you reached, how skills change, and what teaches weak points.
 
     Each skill is what you knew at the end of a week, as it was checked; for a weak point, the rung and the notebook
     that teach it. Your history is one file, progress.sqlite, in $WARPLADDER_HOME or ~/.local/share/warpladder.
@@ -130,6 +130,7 @@ def progress(
     from grader.history.progress import progress as progress_of
     from grader.history.remedies import Remedies
     from grader.history.store import Store
+    from grader.history.way import way
     from grader.interview.practice import catalogue
     from grader.interview.reading import known_level
     from grader.report.history import console, page
@@ -141,11 +142,20 @@ def progress(
     items = list(catalogue.discover(topics).items.values())
     with Store() as store:
         if import_ is not None:
-            added = units.number_of(import_from(import_, store), "new answer")
+            added = units.number_of(
+                import_from(import_, store), "new answer or grade", "new answers and grades"
+            )
             console_for(stderr=True).print(f"{import_}: {added}", soft_wrap=True)
         if export is not None:
             write_file(export, exported(store))
-        found = progress_of(store.outcomes(), items, datetime.now().astimezone(), known_level(level))
+        ladders = {name: topic.ladder.ids for name, topic in topics.items()}
+        found = progress_of(
+            store.outcomes(),
+            items,
+            datetime.now().astimezone(),
+            known_level(level),
+            way(store.grades(), ladders),
+        )
     remedies = Remedies(topics)
     cures = {point.item.key: remedies.of(point.item) for point in found.weak}
     if html is not None:

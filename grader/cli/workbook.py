@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -40,7 +42,7 @@ from grader.errors import WarpladderError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from grader.results import Climb
+    from grader.results import Climb, Grade
     from grader.workbook.topic import Topic
 
 
@@ -199,6 +201,8 @@ def grade(
         raise typer.Exit(PASSED)
     with progress.of_stages(file.name) as report:
         result = run(loaded, file, device, seed, problem_of(sizes), report, arch)
+    if not sizes:
+        _remember(loaded.name, file, result)
     # Uncropped: a command to copy stays in one line, however long.
     console.print(views.grade(result, loaded.ladder.ids, lines_of(file)), crop=False)
     if problems:
@@ -211,6 +215,20 @@ def grade(
 
         write_file(html, pages.grade(result, loaded, lines_of(file), accesses.if_any(loaded, file, arch)))
     raise typer.Exit(exit_code(result.verdict))
+
+
+def _remember(topic: str, file: Path, result: Grade) -> None:
+    """Write a grade into the learner's history. A grade is worth showing where that cannot be written."""
+    from grader.history.outcomes import Graded
+    from grader.history.store import Store
+    from grader.report import notices
+
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    try:
+        with Store() as store:
+            store.note(Graded(topic, datetime.now(UTC), digest, result.verdict, result.rung_reached))
+    except WarpladderError as error:
+        notices.error(console_for(stderr=True), error)
 
 
 def _watch(

@@ -9,13 +9,14 @@ from typing import Literal
 import msgspec
 
 from grader.errors import WarpladderError
-from grader.history.outcomes import Outcome, Sitting
+from grader.history.outcomes import Graded, Outcome, Sitting
 from grader.history.store import Store
 
-Schema = Literal["warpladder/progress/2"]
-SCHEMA: Schema = "warpladder/progress/2"
-FIRST = "warpladder/progress/1"
-"""In its files `said` stands in the place of `rated`, as in schema.MIGRATIONS before the third."""
+Schema = Literal["warpladder/progress/3"]
+SCHEMA: Schema = "warpladder/progress/3"
+FIRST, SECOND = "warpladder/progress/1", "warpladder/progress/2"
+"""In files of the first `said` stands in the place of `rated`, as in schema.MIGRATIONS before the third; the second has
+no grades."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,17 @@ class History:
     schema: Schema
     sittings: list[Sitting]
     outcomes: list[Outcome]
+    grades: list[Graded]
 
 
 def exported(store: Store) -> bytes:
     """Everything as indented UTF-8 JSON."""
-    history = History(SCHEMA, store.sittings(), store.outcomes())
+    history = History(SCHEMA, store.sittings(), store.outcomes(), store.grades())
     return msgspec.json.format(msgspec.json.encode(history), indent=1) + b"\n"
 
 
 def import_from(path: Path, store: Store) -> int:
-    """Merge an exported history into a store, all or nothing; returns how many outcomes are new.
+    """Merge an exported history into a store, all or nothing; returns how many outcomes and grades are new.
 
     Raises WarpladderError where the file cannot be read, is no export, or holds something impossible.
     """
@@ -46,13 +48,15 @@ def import_from(path: Path, store: Store) -> int:
         raise WarpladderError(f"it cannot be read: {error.strerror}", file=path) from None
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise WarpladderError(f"this is no history: {error}", file=path, remedy=remedy) from None
-    return store.merge(history.sittings, history.outcomes)
+    return store.merge(history.sittings, history.outcomes, history.grades)
 
 
 def _migrated(found: object) -> object:
-    """An export of the first version as one of this; any other as it is."""
-    if not isinstance(found, dict) or found.get("schema") != FIRST:
+    """An export of an earlier version as one of this; any other as it is."""
+    if not isinstance(found, dict) or found.get("schema") not in (FIRST, SECOND):
         return found
+    if found["schema"] == SECOND:
+        return {**found, "schema": SCHEMA, "grades": []}
     first = msgspec.convert(found, _First)
     for record in first.outcomes:
         share = record.get("share")
@@ -63,7 +67,7 @@ def _migrated(found: object) -> object:
     for record in (*first.sittings, *first.outcomes):
         record.pop("said", None)
         record["rated"] = None
-    return {"schema": SCHEMA, "sittings": first.sittings, "outcomes": first.outcomes}
+    return {"schema": SCHEMA, "sittings": first.sittings, "outcomes": first.outcomes, "grades": []}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""The plain records of which a learner's history consists: an outcome for each item, a sitting for each session."""
+"""The plain records of which a learner's history consists: an outcome for each item, a sitting for each session, and
+each grade of a kernel."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from msgspec import Meta
+
+from grader.results import Verdict
 
 Level = Literal["junior", "mid", "senior", "staff"]
 LEVELS: tuple[Level, ...] = ("junior", "mid", "senior", "staff")
@@ -44,3 +47,14 @@ class Sitting:
     seconds: Spent
     share: Share  # of its points, earned by checking
     rated: Share | None  # what the learner gave the own prose, on average
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A kernel of the learner's, as it was graded."""
+
+    topic: Name
+    when: Moment  # UTC
+    digest: Name  # SHA-256 of the file, in hex
+    verdict: Verdict
+    rung: str | None  # that it reached; None: it is not right, or its rung is not known

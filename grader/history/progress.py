@@ -11,6 +11,7 @@ from statistics import fmean
 from grader.history.items import Item, up_to
 from grader.history.outcomes import LEVELS, Level, Outcome
 from grader.history.schedule import Schedule
+from grader.history.way import Climbed
 
 WEEKS = 12
 """How far back a trend goes."""
@@ -76,15 +77,21 @@ class Progress:
     levels: list[Skill]
     formats: list[Skill]
     weak: list[WeakPoint]  # the weakest first
+    kernels: list[Climbed]  # the way through the ladders
 
 
 def progress(
-    outcomes: Sequence[Outcome], items: Sequence[Item], now: datetime, level: Level = "staff"
+    outcomes: Sequence[Outcome],
+    items: Sequence[Item],
+    now: datetime,
+    level: Level = "staff",
+    kernels: Sequence[Climbed] = (),
 ) -> Progress:
     """The progress at `now`, whose time zone decides where days and weeks begin.
 
     `outcomes` in the order of time. Items above `level` that were never asked are no gap yet; outcomes of items that
-    there are no longer count in the past of their topics, but they are not due, and no weak points.
+    there are no longer count in the past of their topics, but they are not due, and no weak points. `kernels` are what
+    `way` finds.
     """
     schedule = Schedule(outcomes)
     wanted = {item.key for item in up_to(level, items)} | {item.key for item in items if item.key in schedule}
@@ -100,6 +107,7 @@ def progress(
         levels=sorted(view.skills(lambda found: (found.level,)), key=_rank),
         formats=view.skills(lambda found: (found.format,)),
         weak=weak_points(outcomes, counted),
+        kernels=list(kernels),
     )
 
 

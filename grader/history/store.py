@@ -19,7 +19,7 @@ import msgspec
 
 from grader.errors import WarpladderError
 from grader.history import schema
-from grader.history.outcomes import Outcome, Sitting
+from grader.history.outcomes import Graded, Outcome, Sitting
 
 FILE = "progress.sqlite"
 PATIENCE_S = 10.0
@@ -57,8 +57,14 @@ class Store:
         """Write a session, all or nothing. What was written of the same session before is replaced."""
         self.merge([sitting], outcomes)
 
-    def merge(self, sittings: Iterable[Sitting], outcomes: Iterable[Outcome]) -> int:
-        """Write what is not there yet, all or nothing; returns how many outcomes were added.
+    def note(self, grade: Graded) -> None:
+        """Write a grade."""
+        self.merge([], [], [grade])
+
+    def merge(
+        self, sittings: Iterable[Sitting], outcomes: Iterable[Outcome], grades: Iterable[Graded] = ()
+    ) -> int:
+        """Write what is not there yet, all or nothing; returns how many outcomes and grades were added.
 
         Of two outcomes of one item in one session the later one stays, and of a sitting the longer one, so that
         merging twice, or in another order, comes to the same.
@@ -67,6 +73,7 @@ class Store:
             before = _count(connection)
             connection.executemany(_ADD_OUTCOME, map(_row_of_outcome, outcomes))
             connection.executemany(_ADD_SITTING, map(_row_of_sitting, sittings))
+            connection.executemany(_ADD_GRADE, map(_row_of_grade, grades))
             return _count(connection) - before
 
     def outcomes(self) -> list[Outcome]:
@@ -82,6 +89,12 @@ class Store:
         with self._told():
             rows = self._connection.execute(f"SELECT {_SITTING} FROM sitting ORDER BY started, id").fetchall()
             return [_sitting(row) for row in rows]
+
+    def grades(self) -> list[Graded]:
+        """All of them, in the order of time."""
+        with self._told():
+            rows = self._connection.execute(f"SELECT {_GRADE} FROM grade ORDER BY moment, topic").fetchall()
+            return [_graded(row) for row in rows]
 
     def before(self, sitting: Sitting) -> Sitting | None:
         """The last sitting of the same format and subject that began earlier; None: there is none."""
@@ -158,6 +171,7 @@ _ASIDE = "move it elsewhere; `ladder progress --import FILE` brings an exported 
 
 _OUTCOME = "item, moment, share, rated, level, topics, format, seconds, session"
 _SITTING = "id, format, subject, started, seconds, share, rated"
+_GRADE = "topic, moment, digest, verdict, rung"
 
 _ADD_OUTCOME = f"""
     INSERT INTO outcome ({_OUTCOME}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -171,11 +185,14 @@ _ADD_SITTING = f"""
         seconds = excluded.seconds, share = excluded.share, rated = excluded.rated
     WHERE excluded.seconds >= seconds"""
 
+_ADD_GRADE = f"INSERT OR IGNORE INTO grade ({_GRADE}) VALUES (?, ?, ?, ?, ?)"
+
 _Row = tuple[object, ...]
 
 
 def _count(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("SELECT count(*) FROM outcome").fetchone()[0])
+    counts = "SELECT (SELECT count(*) FROM outcome) + (SELECT count(*) FROM grade)"
+    return int(connection.execute(counts).fetchone()[0])
 
 
 def _row_of_outcome(found: Outcome) -> _Row:
@@ -191,6 +208,10 @@ def _row_of_sitting(found: Sitting) -> _Row:
     )  # fmt: skip
 
 
+def _row_of_grade(found: Graded) -> _Row:
+    return found.topic, _written(found.when), found.digest, found.verdict, found.rung
+
+
 def _outcome(row: tuple) -> Outcome:  # type: ignore[type-arg]
     item, moment, share, rated, level, topics, format_, seconds, session = row
     values = {
@@ -203,6 +224,12 @@ def _outcome(row: tuple) -> Outcome:  # type: ignore[type-arg]
 def _sitting(row: tuple) -> Sitting:  # type: ignore[type-arg]
     session, format_, subject, started, seconds, share, rated = row
     return Sitting(session, format_, subject, _read(started), seconds, share, rated)
+
+
+def _graded(row: tuple) -> Graded:  # type: ignore[type-arg]
+    topic, moment, digest, verdict, rung = row
+    values = {"topic": topic, "when": _read(moment), "digest": digest, "verdict": verdict, "rung": rung}
+    return msgspec.convert(values, Graded)
 
 
 def _written(moment: datetime) -> str:

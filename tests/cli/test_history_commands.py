@@ -136,6 +136,36 @@ def test_progress_before_and_after(ladder: Ladder) -> None:
     assert not [word for word in ("src=", 'href="http', "url(") if word in page]  # nothing is loaded
 
 
+def test_each_grade_is_remembered_and_progress_shows_the_rung(ladder: Ladder) -> None:
+    rung, starter = (content.content_root() / path for path in ("kernels/naive/copy.cu", "lessons/copy/starter.cu"))
+    assert "Kernels" not in ladder("progress").out
+    ladder("grade", "copy", str(starter))
+    assert "none right yet" in ladder("progress").out
+    ladder("grade", "copy", str(rung))
+    ladder("grade", "copy", str(rung), "--set", "N=5")  # one size alone tells no rung
+    shown = ladder("progress", "--html", "progress.html")
+    assert fits(shown.out)
+    assert "■" in shown.out
+    assert "00_naive, 1 of" in shown.out
+    assert "00_naive" in Path("progress.html").read_text()
+    with Store() as store:
+        assert [(grade.verdict, grade.rung) for grade in store.grades()] == [
+            ("fail", None),
+            ("pass", "00_naive"),
+        ]
+
+
+def test_a_grade_is_shown_where_nothing_can_be_remembered(
+    ladder: Ladder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("WARPLADDER_HOME", str(tmp_path / "file"))
+    graded = ladder("grade", "copy", str(content.content_root() / "kernels/naive/copy.cu"))
+    assert graded.code == 0
+    assert "RIGHT" in graded.out
+    assert "WARPLADDER_HOME" in graded.err
+
+
 def test_a_history_travels(ladder: Ladder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     ladder("today", typed=4 * NO_ANSWER)
     assert ladder("progress", "--export", "history.json").code == 0

@@ -14,12 +14,13 @@ import pytest
 from grader.errors import WarpladderError
 from grader.history import schema, store
 from grader.history.exchange import exported, import_from
-from grader.history.outcomes import Outcome, Sitting
+from grader.history.outcomes import Graded, Outcome, Sitting
 from grader.history.store import Store
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 OUTCOME = Outcome("banks/one_word", NOON, 0.5, 1.0, "mid", ("transpose", "gemm"), "quiz", 12.5, "one")
 SITTING = Sitting("one", "quiz", "banks", NOON, 300.0, 0.5, 1.0)
+GRADE = Graded("transpose", NOON, "ab12", "pass", "01_coalesced_writes")
 
 
 @pytest.fixture
@@ -53,9 +54,13 @@ def tables(file: Path) -> set[str]:
 
 def test_what_was_written_is_read_again(kept: Store, file: Path) -> None:
     kept.record(SITTING, [OUTCOME])
+    wrong = replace(GRADE, when=NOON + timedelta(hours=1), verdict="fail", rung=None)
+    kept.note(wrong)
+    kept.note(GRADE)
     with Store(file) as again:
         assert again.outcomes() == [OUTCOME]
         assert again.sittings() == [SITTING]
+        assert again.grades() == [GRADE, wrong]
 
 
 def test_outcomes_come_in_the_order_of_time_wherever_they_were_made(kept: Store) -> None:
@@ -149,8 +154,29 @@ def test_an_export_of_version_2_is_imported_as_its_file_is_migrated(file: Path, 
         assert exported(other) == exported(migrated)
 
 
-def test_a_file_that_is_brought_to_this_version_is_like_a_new_one(file: Path, tmp_path: Path) -> None:
-    Store(of_version(1, file)).close()
+def test_a_file_of_version_3_has_room_for_grades(file: Path) -> None:
+    with Store(of_version(3, file)) as kept:
+        assert {found.item: found.share for found in kept.outcomes()} == UNHALVED
+        kept.note(GRADE)
+        assert kept.grades() == [GRADE]
+
+
+def test_an_export_without_grades_is_imported(kept: Store, tmp_path: Path) -> None:
+    path = tmp_path / "history.json"
+    kept.record(SITTING, [OUTCOME])
+    found = json.loads(exported(kept))
+    del found["grades"]
+    path.write_text(json.dumps({**found, "schema": "warpladder/progress/2"}))
+    with Store(tmp_path / "elsewhere.sqlite") as other:
+        assert import_from(path, other) == 1
+        assert exported(other) == exported(kept)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_file_that_is_brought_to_this_version_is_like_a_new_one(
+    number: int, file: Path, tmp_path: Path
+) -> None:
+    Store(of_version(number, file)).close()
     Store(tmp_path / "new.sqlite").close()
     layouts = []
     for path in (file, tmp_path / "new.sqlite"):

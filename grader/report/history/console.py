@@ -14,6 +14,7 @@ from grader.history.outcomes import Outcome, Sitting
 from grader.history.progress import Progress, Skill, WeakPoint
 from grader.history.remedies import Remedy
 from grader.history.schedule import GOOD, Day, Schedule
+from grader.history.way import Climbed
 from grader.interview.session import Session
 from grader.report.history import words
 from grader.report.interviews import inline
@@ -21,6 +22,8 @@ from grader.workbook import units
 
 LEVELS_OF_BARS = "▁▂▃▄▅▆▇█"
 NO_BAR = "·"
+REACHED, LEFT = "■", "□"
+"""A rung that a kernel of the learner's has reached, and one that none has."""
 
 SHOWN_COMMANDS = 3
 """So many other commands are named at the end of a day."""
@@ -30,12 +33,17 @@ checked, rated: of 100, as each item was answered last; rated, your own prose by
 yourself. asked: items asked, of those there are. ±: against 4 weeks ago."""
 
 
+NOTHING = "Nothing was checked yet. Begin with `ladder today`, or `ladder quiz`."
+
+
 def progress(found: Progress, remedies: Mapping[str, Sequence[Remedy]]) -> RenderableType:
     """Everything; `remedies` by the item's key."""
+    parts: list[RenderableType] = []
+    if any(climbed.graded for climbed in found.kernels):
+        parts += ["", Text("Kernels", "bold"), _kernels(found.kernels)]
     if not found.outcomes:
-        return Text("Nothing was checked yet. Begin with `ladder today`, or `ladder quiz`.")
-    parts: list[RenderableType] = ["", _heading(found), "", _skills(found)]
-    parts += ["", Text(LEGEND, "dim")]
+        return Group(*parts, "", NOTHING) if parts else Text(NOTHING)
+    parts += ["", _heading(found), "", _skills(found), "", Text(LEGEND, "dim")]
     if found.weak:
         parts += ["", Text("Weakest points", "bold")]
         parts += [_weak(point, remedies.get(point.item.key, ())) for point in found.weak[: words.SHOWN_WEAK]]
@@ -117,6 +125,18 @@ def _heading(found: Progress) -> Text:
     days, answers = units.number_of(found.days, "day"), units.number_of(found.outcomes, "answer")
     text.append(f"   {answers} checked on {days}, {words.hours(found.seconds)}", "dim")
     return text
+
+
+def _kernels(found: Sequence[Climbed]) -> Table:
+    """The way through the ladders, with a box for each rung."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_header=False)
+    for climbed in found:
+        left = len(climbed.rungs) - climbed.reached
+        boxes = Text.assemble((REACHED * climbed.reached, "green"), (LEFT * left, "dim"))
+        wrong = "none right yet" if climbed.graded else ""
+        said = wrong if climbed.rung is None else f"{climbed.rung}, {climbed.reached} of {len(climbed.rungs)}"
+        table.add_row(Text(climbed.topic, "" if climbed.graded else "dim"), boxes, Text(said, "dim"))
+    return table
 
 
 def _skills(found: Progress) -> Table:
