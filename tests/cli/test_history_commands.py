@@ -137,7 +137,9 @@ def test_progress_before_and_after(ladder: Ladder) -> None:
 
 
 def test_each_grade_is_remembered_and_progress_shows_the_rung(ladder: Ladder) -> None:
-    rung, starter = (content.content_root() / path for path in ("kernels/naive/copy.cu", "lessons/copy/starter.cu"))
+    rung, starter = (
+        content.content_root() / path for path in ("kernels/naive/copy.cu", "lessons/copy/starter.cu")
+    )
     assert "Kernels" not in ladder("progress").out
     ladder("grade", "copy", str(starter))
     assert "none right yet" in ladder("progress").out
