@@ -3,7 +3,7 @@ import pycuda.driver as cuda
 
 THREADS = 256
 CHUNK = 1 << 22  # floats
-STREAMS = 3
+STREAMS = 3  #!
 BUFFERS = 2  #!
 
 
