@@ -3,8 +3,8 @@ import pycuda.driver as cuda
 
 THREADS = 256
 CHUNK = 1 << 22  # floats
-STREAMS = 3  #!
-BUFFERS = 2  #!
+STREAMS = 3
+BUFFERS = 2
 
 
 class Schedule:
