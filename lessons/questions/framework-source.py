@@ -63,10 +63,10 @@ def loop_dimensions(x: str, y: str) -> dict[str, int | str]:
     """Dimensions left where outer stride = inner stride · inner size in all tensors merge (TensorIterator)."""
     shape = tuple(int(size) for size in x.strip("()").split(","))
     other = {
-        "the same shape": shape,
-        "its last dimension alone": (1, 1, shape[2]),
-        "1 in the middle and else the same": (shape[0], 1, shape[2]),
-        "its last two dimensions alone": (1, *shape[1:]),
+        "that of x": shape,
+        "the last dimension of x alone": (1, 1, shape[2]),
+        "that of x with 1 in the middle": (shape[0], 1, shape[2]),
+        "the last two dimensions of x alone": (1, *shape[1:]),
     }[y]
     tensors = [_strides(shape), _strides(other)]
     left = 1 + sum(

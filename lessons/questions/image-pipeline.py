@@ -2,7 +2,7 @@
 
 from math import ceil
 
-BYTES_A_PIXEL = {"as bytes": 3, "in FP32": 12, "as a JPEG with 2 bits a pixel": 0.25}
+BYTES_A_PIXEL = {"as bytes, one for each value": 3, "in FP32": 12, "as a JPEG of 2 bits for each pixel": 0.25}
 
 
 def amdahl(before: float, model: float, after: float, factor: float) -> dict[str, float]:

@@ -46,12 +46,12 @@ WISHES = {
         SERVER,
         "Models on phones change with updates, which not everybody installs",
     ),
-    "Ten times the requests must not cost ten times as much.": (
+    "Ten times the requests must not cost the provider ten times as much.": (
         PHONE,
         "There users bring the hardware and the energy",
     ),
-    "Nobody may read the model's weights out of a file.": (SERVER, "What is shipped can be read"),
-    "What users record must not leave their hands.": (PHONE, "Data stay where they are made"),
+    "No user may get hold of a file with the model's weights.": (SERVER, "What is shipped can be read"),
+    "What users record must not leave their devices.": (PHONE, "Data stay where they are made"),
 }
 
 

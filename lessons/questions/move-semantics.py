@@ -5,9 +5,9 @@ POINTER = 8
 
 def moved_bytes(type: str) -> dict[str, float | str]:
     """Bytes that lie in the object itself."""
-    if type.startswith("std::array<std::vector"):
+    if type.startswith("`std::array<std::vector"):
         return {"answer": 4 * 3 * POINTER, "why": "Four vectors of three pointers"}
-    if type.startswith("std::array"):
+    if type.startswith("`std::array"):
         return {"answer": 4000, "why": "The elements lie in the object: 1,000 of 4 bytes are copied"}
     if "unique_ptr" in type:
         return {"answer": POINTER, "why": "One pointer"}

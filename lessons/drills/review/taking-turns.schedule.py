@@ -4,7 +4,7 @@ import pycuda.driver as cuda
 THREADS = 256
 CHUNK = 1 << 22  # floats
 STREAMS = 3
-BUFFERS = 2  #!
+BUFFERS = 2
 
 
 class Schedule:

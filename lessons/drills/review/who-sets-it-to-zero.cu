@@ -7,7 +7,7 @@
 
 extern "C" __global__ void reduce(const float* in, float* out, int N)
 {
-    if (blockIdx.x == 0 && threadIdx.x == 0) {  //!
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
         *out = 0.0f;  //!
     }
     __syncthreads();
