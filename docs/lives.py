@@ -214,7 +214,7 @@ def a_clean_start() -> Iterator[Path]:
         build.load.cache_clear()
         build.prepare.cache_clear()
         with (
-            mock.patch.dict(os.environ, WARPLADDER_CACHE=name),
+            mock.patch.dict(os.environ, WARPLADDER_CACHE=name, WARPLADDER_HOME=name),
             mock.patch.object(ThreadPoolExecutor, "submit", _done_at_once),
         ):
             yield folder
