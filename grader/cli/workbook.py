@@ -223,10 +223,12 @@ def _remember(topic: str, file: Path, result: Grade) -> None:
     from grader.history.store import Store
     from grader.report import notices
 
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()
     try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
         with Store() as store:
             store.note(Graded(topic, datetime.now(UTC), digest, result.verdict, result.rung_reached))
+    except OSError:  # it is gone by now
+        return
     except WarpladderError as error:
         notices.error(console_for(stderr=True), error)
 
