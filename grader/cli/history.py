@@ -100,6 +100,32 @@ def today(
     raise typer.Exit(PASSED if kept is None or kept.over else NOT_PASSED)
 
 
+@app.command("next")
+def following(json: JsonOption = None) -> None:
+    """Say the one thing to do now, why, and the command for it.
+
+    It follows the order of study, and what your own kernels have reached: `ladder progress` shows the whole way.
+
+    \b
+    Examples:
+      ladder next
+      ladder next --json -
+    """
+    from grader.history.store import Store
+    from grader.history.way import following, way
+    from grader.report.history import console
+    from grader.workbook.topics import discover
+
+    topics = discover()
+    with Store() as store:
+        grades = [grade for grade in store.grades() if grade.topic in topics]
+    found = following(grades, way(grades, {name: topic.ladder.ids for name, topic in topics.items()}))
+    if json is not None:
+        write_structs(json, {"next": found})
+    if json != "-":
+        console_for().print(console.following(found), crop=False)
+
+
 @app.command()
 def progress(
     level: Annotated[
@@ -114,7 +140,7 @@ def progress(
         Path | None, typer.Option("--import", metavar="FILE", help="Merge an exported history into yours.")
     ] = None,
 ) -> None:
-    """Show the rungs you reached, how skills change, and what teaches weak points.
+    """Show the rungs you reached, and how your skills change.
 
     Each skill is what you knew at the end of a week, as it was checked; for a weak point, the rung and the notebook
     that teach it. Your history is one file, progress.sqlite, in $WARPLADDER_HOME or ~/.local/share/warpladder.

@@ -226,7 +226,8 @@ def _remember(topic: str, file: Path, result: Grade) -> None:
     try:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         with Store() as store:
-            store.note(Graded(topic, datetime.now(UTC), digest, result.verdict, result.rung_reached))
+            now = datetime.now(UTC)
+            store.note(Graded(topic, now, str(file), digest, result.verdict, result.rung_reached))
     except OSError:  # it is gone by now
         return
     except WarpladderError as error:

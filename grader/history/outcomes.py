@@ -55,6 +55,7 @@ class Graded:
 
     topic: Name
     when: Moment  # UTC
-    digest: Name  # SHA-256 of the file, in hex
+    file: Name  # as it was typed
+    digest: Name  # SHA-256 of what was in it, in hex
     verdict: Verdict
     rung: str | None  # that it reached; None: it is not right, or its rung is not known

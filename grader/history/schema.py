@@ -38,8 +38,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     # 4: what the learner's own kernels have reached.
     (
         """CREATE TABLE grade (
-            topic TEXT NOT NULL, moment TEXT NOT NULL, digest TEXT NOT NULL, verdict TEXT NOT NULL, rung TEXT,
-            PRIMARY KEY (topic, moment, digest))""",
+            topic TEXT NOT NULL, moment TEXT NOT NULL, file TEXT NOT NULL, digest TEXT NOT NULL,
+            verdict TEXT NOT NULL, rung TEXT, PRIMARY KEY (topic, moment, digest))""",
     ),
 )
 """What leads from each version to the next. What is here stays as it is: there are files of it."""

@@ -171,7 +171,7 @@ _ASIDE = "move it elsewhere; `ladder progress --import FILE` brings an exported 
 
 _OUTCOME = "item, moment, share, rated, level, topics, format, seconds, session"
 _SITTING = "id, format, subject, started, seconds, share, rated"
-_GRADE = "topic, moment, digest, verdict, rung"
+_GRADE = "topic, moment, file, digest, verdict, rung"
 
 _ADD_OUTCOME = f"""
     INSERT INTO outcome ({_OUTCOME}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -185,7 +185,7 @@ _ADD_SITTING = f"""
         seconds = excluded.seconds, share = excluded.share, rated = excluded.rated
     WHERE excluded.seconds >= seconds"""
 
-_ADD_GRADE = f"INSERT OR IGNORE INTO grade ({_GRADE}) VALUES (?, ?, ?, ?, ?)"
+_ADD_GRADE = f"INSERT OR IGNORE INTO grade ({_GRADE}) VALUES (?, ?, ?, ?, ?, ?)"
 
 _Row = tuple[object, ...]
 
@@ -209,7 +209,7 @@ def _row_of_sitting(found: Sitting) -> _Row:
 
 
 def _row_of_grade(found: Graded) -> _Row:
-    return found.topic, _written(found.when), found.digest, found.verdict, found.rung
+    return found.topic, _written(found.when), found.file, found.digest, found.verdict, found.rung
 
 
 def _outcome(row: tuple) -> Outcome:  # type: ignore[type-arg]
@@ -227,8 +227,10 @@ def _sitting(row: tuple) -> Sitting:  # type: ignore[type-arg]
 
 
 def _graded(row: tuple) -> Graded:  # type: ignore[type-arg]
-    topic, moment, digest, verdict, rung = row
-    values = {"topic": topic, "when": _read(moment), "digest": digest, "verdict": verdict, "rung": rung}
+    topic, moment, file, digest, verdict, rung = row
+    values = {
+        "topic": topic, "when": _read(moment), "file": file, "digest": digest, "verdict": verdict, "rung": rung,
+    }  # fmt: skip
     return msgspec.convert(values, Graded)
 
 

@@ -141,8 +141,10 @@ def test_each_grade_is_remembered_and_progress_shows_the_rung(ladder: Ladder) ->
         content.content_root() / path for path in ("kernels/naive/copy.cu", "lessons/copy/starter.cu")
     )
     assert "Kernels" not in ladder("progress").out
+    assert "→ ladder new copy" in ladder("next").out
     ladder("grade", "copy", str(starter))
     assert "none right yet" in ladder("progress").out
+    assert f"→ ladder grade copy {starter}" in ladder("next").out
     ladder("grade", "copy", str(rung))
     ladder("grade", "copy", str(rung), "--set", "N=5")  # one size alone tells no rung
     shown = ladder("progress", "--html", "progress.html")
@@ -150,6 +152,7 @@ def test_each_grade_is_remembered_and_progress_shows_the_rung(ladder: Ladder) ->
     assert "■" in shown.out
     assert "00_naive, 1 of" in shown.out
     assert "00_naive" in Path("progress.html").read_text()
+    assert json.loads(ladder("next", "--json", "-").out)["next"]["topic"] == "copy"
     with Store() as store:
         assert [(grade.verdict, grade.rung) for grade in store.grades()] == [
             ("fail", None),

@@ -20,7 +20,7 @@ from grader.history.store import Store
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 OUTCOME = Outcome("banks/one_word", NOON, 0.5, 1.0, "mid", ("transpose", "gemm"), "quiz", 12.5, "one")
 SITTING = Sitting("one", "quiz", "banks", NOON, 300.0, 0.5, 1.0)
-GRADE = Graded("transpose", NOON, "ab12", "pass", "01_coalesced_writes")
+GRADE = Graded("transpose", NOON, "mine.cu", "ab12", "pass", "01_coalesced_writes")
 
 
 @pytest.fixture

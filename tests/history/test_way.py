@@ -1,9 +1,11 @@
-"""How far a learner has come on each ladder."""
+"""How far a learner has come on each ladder, and what is next."""
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from grader.history.outcomes import Graded
-from grader.history.way import Climbed, way
+from grader.history.way import Climbed, following, way
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 LADDERS = {"copy": ("00_naive", "01_wide"), "sum": ("00_naive", "01_tree", "02_shuffles")}
@@ -11,7 +13,7 @@ LADDERS = {"copy": ("00_naive", "01_wide"), "sum": ("00_naive", "01_tree", "02_s
 
 def test_the_highest_rung_counts_and_each_kernel_once() -> None:
     grades = [
-        Graded("sum", NOON + timedelta(minutes=number), digest, verdict, rung)  # type: ignore[arg-type]
+        Graded("sum", NOON + timedelta(minutes=number), "mine.cu", digest, verdict, rung)  # type: ignore[arg-type]
         for number, (digest, verdict, rung) in enumerate(
             [
                 ("a", "fail", None),
@@ -28,8 +30,38 @@ def test_the_highest_rung_counts_and_each_kernel_once() -> None:
 
 
 def test_rungs_and_ladders_that_are_gone_count_for_nothing() -> None:
-    grades = [Graded("sum", NOON, "a", "pass", "07_gone"), Graded("gone", NOON, "b", "pass", "00_naive")]
+    grades = [
+        Graded("sum", NOON, "mine.cu", "a", "pass", "07_gone"),
+        Graded("gone", NOON, "mine.cu", "b", "pass", "00_naive"),
+    ]
     assert [(climbed.topic, climbed.rung, climbed.graded) for climbed in way(grades, LADDERS)] == [
         ("copy", None, 0),
         ("sum", None, 1),
     ]
+
+
+def graded(topic: str, rung: str | None, file: str = "mine.cu") -> Graded:
+    return Graded(topic, NOON, file, f"{topic} {rung}", "fail" if rung is None else "pass", rung)
+
+
+@pytest.mark.parametrize(
+    ("grades", "what", "command"),
+    [
+        ([], "copy: your first kernel", "ladder new copy"),
+        ([graded("copy", None, "my file.cu")], "copy: mend my file.cu", "ladder grade copy 'my file.cu'"),
+        ([graded("copy", "00_naive")], "copy: rung 01_wide", "ladder hint copy mine.cu"),
+        ([graded("copy", "01_wide")], "sum: your first kernel", "ladder new sum"),
+        ([graded("copy", "01_wide"), graded("sum", None)], "sum: mend mine.cu", "ladder grade sum mine.cu"),
+        ([graded("gone", None)], "copy: your first kernel", "ladder new copy"),
+        (
+            [graded("copy", "01_wide"), graded("sum", "02_shuffles")],
+            "sum: rung 03_float4",
+            "ladder hint sum mine.cu",
+        ),
+        ([graded("copy", "01_wide"), graded("sum", "03_float4")], "An interview", "ladder loop"),
+    ],
+)
+def test_what_is_next(grades: list[Graded], what: str, command: str) -> None:
+    ladders = {**LADDERS, "sum": (*LADDERS["sum"], "03_float4")}
+    found = following(grades, way(grades, ladders))
+    assert (found.what, found.command) == (what, command)

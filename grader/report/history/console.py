@@ -14,7 +14,7 @@ from grader.history.outcomes import Outcome, Sitting
 from grader.history.progress import Progress, Skill, WeakPoint
 from grader.history.remedies import Remedy
 from grader.history.schedule import GOOD, Day, Schedule
-from grader.history.way import Climbed
+from grader.history.way import Climbed, Next
 from grader.interview.session import Session
 from grader.report.history import words
 from grader.report.interviews import inline
@@ -50,6 +50,16 @@ def progress(found: Progress, remedies: Mapping[str, Sequence[Remedy]]) -> Rende
     if found.whole.due:
         parts += ["", Text(f"{units.number_of(found.whole.due, 'item')} due: ladder today", "green")]
     return Group(*parts)
+
+
+def following(found: Next) -> RenderableType:
+    """The one thing to do now."""
+    lesson = f" Its lesson: lessons/{found.topic}/lesson.md" if found.topic else ""
+    return Group(
+        Text.assemble(("Next", "bold"), f"   {found.what}"),
+        Padding(Text(f"{found.why}{lesson}", "dim"), (0, 0, 0, 2)),
+        Text(f"  → {found.command}", "green", no_wrap=True, overflow="ignore"),
+    )
 
 
 def today(day: Day, now: datetime, next_due: datetime | None) -> RenderableType:
