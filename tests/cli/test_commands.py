@@ -326,7 +326,7 @@ def test_run_hands_over_the_programs_own_options_and_shows_its_launches(ladder: 
         (("occupancy", "--threads", "256", "--on", "V100"), "choose of Tesla T4"),
         (("occupancy", "--threads", "256", "--plot", "x.svg"), "say which, as in --on H200"),
         (("occupancy", "gemm", "absent.cu"), "or name a rung: 00_naive"),
-        (("roofline", "gemm", "--record", "h999"), "there are records of: h200"),
+        (("roofline", "gemm", "--record", "h999"), "there are records of: h100-80gb-hbm3, h200"),
         (("roofline", "gemm", "--record", "absent.json"), "it cannot be read"),
         (("model", "gemm", "--record", "h999"), "there is no record of gemm"),
         (("grade", "transpose", "absent.cu", "--seed", "-3"), "--seed"),
