@@ -168,7 +168,7 @@ def test_leaving_keeps_what_was_answered_and_it_goes_on(visitor: Visitor, here: 
 
 def test_a_session_without_an_answer_is_not_offered(visitor: Visitor, here: Path) -> None:
     visitor.send("/begin", **QUIZ)
-    assert "to leave one out costs nothing" in visitor.page
+    assert "To leave one out costs nothing" in visitor.page
     visitor.send("/leave")
     assert "quiz-1.json" not in visitor.send("/door")
     visitor.send("/begin", **QUIZ)
