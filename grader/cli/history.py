@@ -118,7 +118,7 @@ def following(json: JsonOption = None) -> None:
 
     topics = discover()
     with Store() as store:
-        grades = [grade for grade in store.grades() if grade.topic in topics]
+        grades = store.grades()
     found = following(grades, way(grades, {name: topic.ladder.ids for name, topic in topics.items()}))
     if json is not None:
         write_structs(json, {"next": found})

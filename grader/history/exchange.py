@@ -60,9 +60,8 @@ def _migrated(found: object) -> object:
     first = msgspec.convert(found, _First)
     for record in first.outcomes:
         share = record.get("share")
-        if record.get("said") == 0 and isinstance(
-            share, int | float
-        ):  # its words were not found: it counted half
+        halved = record.get("said") == 0  # its words were not found
+        if halved and isinstance(share, int | float):
             record["share"] = 2 * share
     for record in (*first.sittings, *first.outcomes):
         record.pop("said", None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,24 +28,18 @@ class Climbed:
         return 0 if self.rung is None else self.rungs.index(self.rung) + 1
 
 
-def way(grades: Iterable[Graded], ladders: Mapping[str, Sequence[str]]) -> list[Climbed]:
+def way(grades: Sequence[Graded], ladders: Mapping[str, Sequence[str]]) -> list[Climbed]:
     """Of each ladder, in their order. What was reached of a rung that there is no longer counts for nothing."""
-    found: dict[str, list[Graded]] = {topic: [] for topic in ladders}
-    for grade in grades:
-        found.setdefault(grade.topic, []).append(grade)
     return [
-        Climbed(
-            topic,
-            tuple(rungs),
-            max(
-                (grade.rung for grade in found[topic] if grade.rung in rungs),
-                key=lambda rung: rungs.index(rung),
-                default=None,
-            ),
-            len({grade.digest for grade in found[topic]}),
-        )
+        _climbed(topic, tuple(rungs), [grade for grade in grades if grade.topic == topic])
         for topic, rungs in ladders.items()
     ]
+
+
+def _climbed(topic: str, rungs: tuple[str, ...], grades: Sequence[Graded]) -> Climbed:
+    reached = {grade.rung for grade in grades}
+    highest = next((rung for rung in reversed(rungs) if rung in reached), None)
+    return Climbed(topic, rungs, highest, len({grade.digest for grade in grades}))
 
 
 @dataclass(frozen=True)
@@ -59,25 +53,32 @@ class Next:
 
 
 def following(grades: Sequence[Graded], climbed: Sequence[Climbed]) -> Next:
-    """What to do now. `grades` in the order of time, `climbed` in the order of study."""
-    last = grades[-1] if grades else None
-    if last is not None and last.verdict != "pass" and any(each.topic == last.topic for each in climbed):
+    """What to do now. `grades` in the order of time, `climbed` in the order of study; grades of other ladders count for
+    nothing."""
+    topics = {each.topic for each in climbed}
+    known = [grade for grade in grades if grade.topic in topics]
+    if known and (last := known[-1]).verdict != "pass":
         why = "It was not right when it was graded last. The judge says where, and what to look at."
-        command = f"ladder grade {last.topic} {shlex.quote(last.file)}"
+        command = f"ladder grade {last.topic} {_typed(last.file)}"
         return Next(f"{last.topic}: mend {Path(last.file).name}", why, command, last.topic)
+    right = {grade.topic: grade.file for grade in known if grade.verdict == "pass"}
     for most in (FIRST_TIME, None):
         for each in climbed:
             if each.reached < len(each.rungs[:most]):
-                return _rung(each, grades)
+                return _rung(each, right)
     return Next("An interview", "You have reached the top of every ladder.", "ladder loop")
 
 
-def _rung(climbed: Climbed, grades: Sequence[Graded]) -> Next:
-    """The next rung of a ladder, or its first kernel."""
+def _rung(climbed: Climbed, right: Mapping[str, str]) -> Next:
+    """The next rung of a ladder, or its first kernel; `right`: the latest file that was right, by topic."""
     topic, rung = climbed.topic, climbed.rungs[climbed.reached]
-    files = [grade.file for grade in grades if grade.topic == topic and grade.verdict == "pass"]
-    if climbed.rung is None or not files:
-        why = "The first kernel of a ladder is the one that you would write first: right is enough."
+    if climbed.rung is None:
+        why = "Write what comes to mind first: it has to be right, and need not be fast."
         return Next(f"{topic}: your first kernel", why, f"ladder new {topic}", topic)
     why = f"You have reached {climbed.rung}, {climbed.reached} of {len(climbed.rungs)} rungs."
-    return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {shlex.quote(files[-1])}", topic)
+    return Next(f"{topic}: rung {rung}", why, f"ladder hint {topic} {_typed(right[topic])}", topic)
+
+
+def _typed(file: str) -> str:
+    """A file as an argument of a command, whatever its name is."""
+    return shlex.quote(f"./{file}" if file.startswith("-") else file)

@@ -53,6 +53,7 @@ def graded(topic: str, rung: str | None, file: str = "mine.cu") -> Graded:
         ([graded("copy", "01_wide")], "sum: your first kernel", "ladder new sum"),
         ([graded("copy", "01_wide"), graded("sum", None)], "sum: mend mine.cu", "ladder grade sum mine.cu"),
         ([graded("gone", None)], "copy: your first kernel", "ladder new copy"),
+        ([graded("copy", None, "-x.cu")], "copy: mend -x.cu", "ladder grade copy ./-x.cu"),
         (
             [graded("copy", "01_wide"), graded("sum", "02_shuffles")],
             "sum: rung 03_float4",
