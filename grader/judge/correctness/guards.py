@@ -54,7 +54,7 @@ class Damage:
 def paint(view: Bytes, word: int) -> None:
     """Fill bytes with a repeated word; a last odd byte or three get the word's first bytes."""
     whole = len(view) // 4 * 4
-    pieces.copy(view[:whole].view(np.uint32), np.uint32(word))
+    pieces.copy(view[:whole].view(np.uint32), np.broadcast_to(np.uint32(word), whole // 4))
     view[whole:] = np.frombuffer(word.to_bytes(4, "little"), np.uint8)[: len(view) - whole]
 
 

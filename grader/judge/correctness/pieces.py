@@ -54,12 +54,12 @@ def _pieces(start: int, end: int, piece: int) -> Iterator[slice]:
     return (slice(at, min(at + piece, end)) for at in range(start, end, piece))
 
 
-def copy(into: Array, array: Array | np.generic) -> None:
-    """Copy an array of one dimension, or one value, into another."""
+def copy(into: Array, array: Array) -> None:
+    """Copy an array of one dimension into another."""
 
     def copy_parts(parts: Iterator[slice]) -> None:
         for part in parts:
-            into[part] = array[part] if isinstance(array, np.ndarray) else array
+            into[part] = array[part]
 
     done(copy_parts, len(into), PIECE_BYTES // into.itemsize)
 
