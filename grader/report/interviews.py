@@ -31,7 +31,7 @@ from grader.workbook.topic import Topic
 RULES = (
     "Answer in your own words, in any language; short questions then check each point, and only what is checked "
     "counts. An empty answer goes straight to them; `skip` passes the whole question. A wrong answer costs what a "
-    "guess would earn: a third for a choice of four, a few per cent for a number. To leave one out costs nothing. "
+    "guess would earn: a third for a choice of four, less for most numbers. To leave one out costs nothing. "
     "The clock stands still while your code is graded, and wherever you are asked to go on."
 )
 """Said before the first question."""
