@@ -168,7 +168,7 @@ class LaunchExecution:
             _Strand(
                 members[first::count],
                 marks,
-                TouchedByBlocks(marks.loaded, marks.stored, self.allocations, self.blocks),
+                TouchedByBlocks(marks.loaded, marks.stored, self.allocations, self.blocks, FEWEST // count),
                 FEWEST / count,
                 math.inf if enough is None else enough / count,
             )

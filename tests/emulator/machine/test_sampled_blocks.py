@@ -62,8 +62,16 @@ def test_however_many_cores_there_are_as_many_blocks_are_run() -> None:
 
 
 def test_the_first_and_the_last_word_that_was_written_are_named() -> None:
-    _, _, written = touched(2, [500, 0, 999, 30, 31, 32, 33], 10**6)
-    assert (len(written.words), written.words[0], written.words[-1]) == (256, 0, GRID * BLOCK - 1)
+    _, _, written = touched(2, [500, 0, 999, *range(30, 60)], 10**6)
+    assert (written.words[0], written.words[-1]) == (0, GRID * BLOCK - 1)
+    assert 256 <= len(written.words) < 256 + 3 * 64
+
+
+def test_words_of_the_first_blocks_are_named_among_however_many_others() -> None:
+    """As where the last block's indices wrap, and it writes in the middle."""
+    _, _, written = touched(2, [500, 999, 0, *range(501, 600)], 10**6, lost=512)
+    assert {word // BLOCK for word in written.words} >= {500, 999 - 512, 0}
+    assert [word for word in written.words if word // BLOCK == 999 - 512] == [487 * 64 + i for i in range(64)]
 
 
 def test_marks_of_one_launch_are_gone_in_the_next() -> None:

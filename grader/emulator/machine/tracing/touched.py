@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from mmap import PAGESIZE, mmap
 from typing import Any
 
@@ -29,8 +29,17 @@ WORDS = SECTOR // WORD
 FEW = 64
 """So many pages of marks are looked at faster than it takes to ask which of them have memory behind them."""
 
-MOST_WORDS = 256
-"""So many of the stored words of an allocation are named at most: the first, the last, and others that are drawn."""
+MOST_WORDS, MOST_OWN = 256, 64
+"""So many of the stored words of an allocation are named at most, and of those that one of the first clusters has
+stored there: the first, the last, and others that are drawn. The first clusters are the ends of the grid: their
+indices are the largest, and where these wrap, few words among all are wrong."""
+
+NARROW = 1 << 16
+"""Clusters that have stored more words together go over the whole array, where no place is their own."""
+
+
+def _none() -> Array:
+    return np.zeros(0, np.int64)
 
 
 @functools.cache
@@ -97,6 +106,9 @@ class _Allocation:
     most_written: int = 0
     read_elsewhere: int = 0
     written_elsewhere: int = 0
+    named: Array = field(default_factory=_none)
+    known: Array = field(default_factory=_none)
+    """Words that the first clusters have stored: those that are named, and all."""
 
     def add(self, read: int, written: int, blocks: int) -> None:
         """Take note of what so many blocks of a cluster have read and written here that none had before: equal shares,
@@ -112,6 +124,7 @@ class _Allocation:
         self.most_written = max(self.most_written, other.most_written)
         self.read_elsewhere += other.read_elsewhere
         self.written_elsewhere += other.written_elsewhere
+        self.named = np.union1d(self.named, other.named)
 
     @property
     def first(self) -> int:
@@ -125,11 +138,14 @@ class _Allocation:
 
 
 class TouchedByBlocks:
-    """Looked at after every block of a launch, or every cluster of so many blocks."""
+    """Looked at after every block of a launch, or every cluster of so many blocks. Some words are named of each of the
+    `first` clusters."""
 
-    def __init__(self, loaded: MarkedPages, stored: MarkedPages, allocations: Array, blocks: int) -> None:
+    def __init__(
+        self, loaded: MarkedPages, stored: MarkedPages, allocations: Array, blocks: int, first: int
+    ) -> None:
         self._loaded, self._stored = loaded, stored
-        self._blocks = blocks
+        self._blocks, self._first = blocks, first
         self._allocations = [
             _Allocation(low, high) for low, high in allocations.reshape(-1, 2).tolist() if high
         ]
@@ -149,6 +165,11 @@ class TouchedByBlocks:
             item.add(read, written, self._blocks)
             item.read_elsewhere += self._blocks * (reads and not read)
             item.written_elsewhere += self._blocks * (writes and not written)
+            if self._first > 0 and written and item.written <= NARROW:
+                words = self._words(item, _sectors(self._stored, item))
+                own = np.setdiff1d(words, item.known, assume_unique=True)
+                item.named, item.known = np.union1d(item.named, _some(own, MOST_OWN)), words
+        self._first -= 1
         return pages
 
     def join(self, others: Iterable[TouchedByBlocks]) -> None:
@@ -176,24 +197,29 @@ class TouchedByBlocks:
             most_read_bytes=WORD * item.most_read,
             most_written_bytes=WORD * item.most_written,
             only_read_bytes=SECTOR * int(only_read),
-            words=self._words(item),
+            words=self._some_words(item),
             read_elsewhere=item.read_elsewhere,
             written_elsewhere=item.written_elsewhere,
         )
 
-    def _words(self, item: _Allocation) -> tuple[int, ...]:
+    def _some_words(self, item: _Allocation) -> tuple[int, ...]:
         """Some of the stored words, by their place in the allocation, in order."""
-        sectors = _some(_sectors(self._stored, item))
+        words = self._words(item, _some(_sectors(self._stored, item), MOST_WORDS))
+        return tuple(np.union1d(item.named, _some(words, MOST_WORDS)).tolist())
+
+    def _words(self, item: _Allocation, sectors: Array) -> Array:
+        """The stored words of some sectors."""
         bits = np.unpackbits(self._stored.of_sectors(sectors), bitorder="little").reshape(-1, WORDS)
         sector, word = np.nonzero(bits)
-        return tuple(_some((sectors[sector] - item.first) * WORDS + word).tolist())
+        found: Array = (sectors[sector] - item.first) * WORDS + word
+        return found
 
 
-def _some(places: Array) -> Array:
-    """At most MOST_WORDS of them, in order: the ends, where faults are, and others that are drawn from all."""
-    if len(places) <= MOST_WORDS:
+def _some(places: Array, most: int) -> Array:
+    """At most so many of them, in order: the ends, where faults are, and others that are drawn from all."""
+    if len(places) <= most:
         return places
-    drawn = np.random.default_rng(len(places)).choice(places[1:-1], MOST_WORDS - 2, replace=False)
+    drawn = np.random.default_rng(len(places)).choice(places[1:-1], most - 2, replace=False)
     return np.concatenate([places[:1], np.sort(drawn), places[-1:]])
 
 
