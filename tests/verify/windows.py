@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 LAPTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+PATIENCE_S = 15.0  # JupyterLab on Python 3.13 at times ends all but a thread that waits for work
 WIDER_THAN_THE_WINDOW = "document.documentElement.scrollWidth > window.innerWidth"
 
 
@@ -84,6 +85,9 @@ def jupyter(application: str, folder: Path, runtime: Path, **environment: str) -
         yield f"http://127.0.0.1:{_port(server, runtime)}"
     finally:
         server.terminate()
+        with suppress(subprocess.TimeoutExpired):  # where a thread of its own waits for work and never ends
+            server.wait(PATIENCE_S)
+        server.kill()
         server.wait()
 
 
