@@ -6,7 +6,7 @@
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb that has no work of yours
 PYTHON ?= python3
-TOPICS ?= vector_add transpose gemm
+TOPICS ?= vector_add gemm
 JOBS   ?= 2
 SEED   ?= 0
 BIN    := .venv/bin
@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE  # else every process compiles the tests again
 .PHONY: climb test verify soak soak-needs book notebooks setup gpu lint types style contracts lives readme benchmark wheel clean
 
 climb: setup
-	$(BIN)/ladder climb $(TOPICS)
+	@$(BIN)/ladder climb $(TOPICS)
 
 test: setup lint
 	$(PYTEST) --dist worksteal -m "not verify and not soak" --ignore=tests/verify

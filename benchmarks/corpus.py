@@ -50,7 +50,7 @@ from grader.workbook.topic import Topic
 FOLDER = Path(__file__).parents[1] / "tests" / "submissions"
 SHELVES = ("right", "wrong", "cheats")
 RUNGS = "rungs"
-NOTHING = "nothing"  # what a file deserves that may earn no points; rung 0 is everything's that is right
+NOTHING = "nothing"  # what a file deserves that is right, and may earn no points beside those for that
 
 _NOTE = re.compile(r"^(?://|#) (deserves|lacks|unless|reason): (.+?)\s*$", re.MULTILINE)
 
@@ -96,18 +96,18 @@ def entries(shelves: Sequence[str] = SHELVES, topic: str = "*", name: str = "*")
 
 def off(entry: Entry, result: Grade, topic: Topic) -> str:
     """What is not as expected, or "" where all is."""
-    reason = result.reason or ""
+    reason = result.reason or result.beyond or ""
     asked = entry.notes.get("reason")
     if asked and not re.search(asked, reason, re.IGNORECASE | re.DOTALL):
         return f"the reason does not match {asked!r}: {reason}"
     if entry.shelf in ("wrong", "cheats") and result.verdict == "error" and not asked:
         return f"it is not judged at all: {reason}"
     if entry.shelf == "wrong":
-        return "a wrong one passes" if result.verdict == "pass" else ""
+        return "a wrong one passes" if result.verdict == "pass" and result.beyond is None else ""
     if entry.shelf == RUNGS:
-        itself = (result.verdict, result.rung_reached) == ("pass", _rung(entry, topic))
+        itself = (result.verdict, result.rung_reached, result.beyond) == ("pass", _rung(entry, topic), None)
         return "" if itself else f"a rung reaches {result.rung_reached}: {reason}"
-    if entry.shelf == "right" and result.verdict != "pass":
+    if entry.shelf == "right" and reason:
         excused = entry.notes.get("lacks" if result.verdict == "error" else "unless")
         if excused and re.search(excused, reason):
             return ""
@@ -125,7 +125,7 @@ def _earned_too_much(entry: Entry, result: Grade, topic: Topic) -> str:
     deserved = entry.notes["deserves"]
     reached = f"reaches {result.rung_reached} with {result.points} points, deserves {deserved}"
     if deserved == NOTHING:
-        return reached if result.points else ""
+        return reached if result.points > topic.ladder.right_points else ""
     return "" if result.rung_reached in (None, *topic.ladder.up_to(deserved)) else reached
 
 

@@ -347,6 +347,7 @@ class Grade:
     vs_bound: float | None = None  # the time that no version goes below over time_s; 1 is the bound itself
     costliest: LineCost | None = None  # null: not counted, or no line wastes much
     time_limits: list[TimeLimit] = field(default_factory=list)  # those looked at, from the highest rung down
+    beyond: str | None = None  # why it is wrong where an array has more elements than an int counts
     lost: bool = (
         False  # a process of the judge's ended, or did not answer: the verdict says nothing about the file
     )

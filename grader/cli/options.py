@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -66,6 +69,14 @@ SeedOption = Annotated[
     int | None,
     typer.Option("--seed", min=0, help="Draw the random inputs from this seed, to see a failure again."),
 ]
+
+
+def activation() -> str:
+    """The line that makes `ladder` known to a shell, where it was called by its path, as make does; "" where it is."""
+    script = Path(sys.prefix) / "bin" / "activate"
+    if shutil.which("ladder") or not script.is_file():
+        return ""
+    return shlex.join([".", min(os.path.relpath(script), str(script), key=len)])
 
 
 def console_for(stderr: bool = False) -> Console:

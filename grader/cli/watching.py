@@ -97,7 +97,7 @@ class Watching:
 
     def _show(self, result: Grade) -> None:
         rungs = self._topic.ladder.ids
-        self._console.print(views.grade(result, rungs, lines_of(self._file)), crop=False)
+        self._console.print(views.step(result, rungs, lines_of(self._file)), crop=False)
         if self._list_problems:
             list_problems(self._console, result)
         self._console.print(Text(WAITING, "dim"))

@@ -23,6 +23,7 @@ from grader.cli.options import (
     SetOption,
     TopicName,
     WithOption,
+    activation,
     app,
     check_outputs,
     console_for,
@@ -76,8 +77,9 @@ def climb(
     plot: PlotOption = None,
     html: HtmlOption = None,
     jobs: JobsOption = None,
+    every: Annotated[bool, typer.Option("--all", help="Show what each rung claims as well.")] = False,
 ) -> None:
-    """Run every rung of a ladder: see what each idea buys.
+    """Run every rung of a ladder: see what each idea buys. Several ladders are shown in short.
 
     Every rung is checked against a reference on many sizes. With a GPU its time is measured; without one it
     is modelled from what the emulator counts, and marked ≈.
@@ -85,6 +87,7 @@ def climb(
     \b
     Examples:
       ladder climb transpose
+      ladder climb gemm --all
       ladder climb gemm --set M=1024 --set N=1024 --set K=1024
       ladder climb gemm --with mine.cu
       ladder climb transpose --json - | python -m json.tool
@@ -111,16 +114,17 @@ def climb(
     problem = problem_of(sizes)
     console = console_for(json == "-")
     results = []
-    for number, item in enumerate(loaded):
+    for item in loaded:
         with progress.of_rungs(item.name, item.ladder.ids) as report:
             result = run(item, device, problem, report, jobs, arch)
-        if number:
-            console.print()
-        console.print(views.climb(result, item.title, records.measured(result)))
+        if len(loaded) == 1:
+            console.print(views.climb(result, item.title, records.measured(result), every))
         _keep_climb(result, json, record)
         _draw_climb(result, item.title, plot, html)
         results.append(result)
-    console.print(views.next_step(results[0], own))
+    if len(loaded) > 1:
+        console.print(views.climbs(results, [item.title for item in loaded]))
+    console.print(views.next_step(loaded[0].name, loaded[0].starter.suffix, own, activation()), crop=False)
     passed = all(rung.verdict in ("pass", "skip") for result in results for rung in result.rungs)
     raise typer.Exit(PASSED if passed else NOT_PASSED)
 
@@ -157,6 +161,7 @@ def grade(
     problems: Annotated[
         bool, typer.Option("--problems", help="List what is wrong as file:line: error: …, for an editor.")
     ] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show every claim, and what each pays.")] = False,
 ) -> None:
     """Judge your own kernel: its rung, and why not the next.
 
@@ -169,6 +174,7 @@ def grade(
       ladder new transpose mine.cu
       ladder grade transpose mine.cu
       ladder grade transpose mine.cu --set M=33 --set N=31 --seed 7
+      ladder grade transpose mine.cu --all
       ladder grade transpose mine.cu --watch
       ladder grade transpose mine.cu --html grade.html
       ladder grade saxpy main.cu
@@ -204,7 +210,8 @@ def grade(
     if not sizes:
         _remember(loaded.name, file, result)
     # Uncropped: a command to copy stays in one line, however long.
-    console.print(views.grade(result, loaded.ladder.ids, lines_of(file)), crop=False)
+    view = views.grade if every else views.step
+    console.print(view(result, loaded.ladder.ids, lines_of(file)), crop=False)
     if problems:
         list_problems(console, result)
     if json is not None:

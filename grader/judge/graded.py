@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from grader.judge.claims import hints, pace
+from grader.judge.claims import hints, pace, scoring
 from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.kernels.case_runner import accuracy
@@ -79,17 +79,19 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
     refusal, counters, gpu = current.refusal, current.counters, pool.gpu
     reached, times = standing.rung, standing.times
     own_s = None if times is None else times.own_s
+    right = None if reached is None and refusal is None else refusal is None and current.beyond is None
+    claims = [*scoring.right(topic.claims, right), *current.claims]
     return Grade(
         topic=topic.name,
         file=current.name,
         verdict="pass" if refusal is None else refusal.verdict,
         reason=None if refusal is None else refusal.reason,
         rung_reached=reached,
-        points=0 if reached is None else topic.ladder.paid(reached, current.claims),
+        points=0 if reached is None else topic.ladder.paid(reached, claims),
         max_points=topic.max_points,
         cases=current.cases,
         findings=current.findings,
-        claims=current.claims,
+        claims=claims,
         hints=_hints(topic, current, standing, whole),
         device=pool.device,
         counted=None if counters is None else topic.sizes_count,
@@ -106,6 +108,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         vs_bound=None if times is None else _ratio(times.bound_s, own_s),
         costliest=None if refusal is not None else current.costliest(),
         time_limits=standing.limits,
+        beyond=current.beyond,
         lost=isinstance(refusal, Lost),
     )
 

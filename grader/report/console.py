@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -23,6 +24,7 @@ from grader.results import (
     Climb,
     FindingResult,
     Grade,
+    Hint,
     LineCost,
     RungResult,
 )
@@ -33,6 +35,8 @@ SIDE_STEP = "†"
 NOT_MEASURED = "not measured"  # of a rung that a record does not have
 UNUSED_SHARED = "– is of shared memory, and this kernel uses none."
 LINES_PRINTED = 12
+SHORT = 10  # lines of a ladder in a short table, one of which says how many rungs are left out
+MODELLED = "≈ modelled: from what the emulator counted, for a device like this one. Not measured."
 
 VERDICT_STYLES = {"pass": "green", "fail": "red", "error": "red", "timeout": "red", "skip": "yellow"}
 
@@ -70,15 +74,48 @@ def local_requests(counters: Mapping[str, int] | None) -> str:
 # ---- climb -------------------------------------------------------------------------------------------------
 
 
-def climb(result: Climb, title: str, measured: Climb | None = None) -> RenderableType:
-    """A whole ladder: one line a rung, then what each rung claims, then what the numbers are.
+def climb(result: Climb, title: str, measured: Climb | None = None, every: bool = True) -> RenderableType:
+    """A whole ladder: what the numbers are, one line a rung, then what each rung claims, and bounds.
 
-    `measured` is a record of the same problem on the GPU that was emulated.
+    `measured` is a record of the same problem on the GPU that was emulated. Unless `every` is asked for, only of rungs
+    that did not pass is more shown than their line.
     """
-    parts: list[RenderableType] = [_heading(result, title), "", _ladder(result), ""]
-    parts += [block for rung in result.rungs for block in _explanation(rung)]
-    parts += ["", *_footnotes(result, measured)]
+    parts: list[RenderableType] = [_heading(result, title), "", _legend([result]), "", _ladder(result)]
+    shown = [rung for rung in result.rungs if every or not _passed(rung)]
+    explained = [block for rung in shown for block in _explanation(rung)]
+    parts += ["", *explained] if explained else []
+    parts += ["", *_footnotes(result, measured, every)]
     return Group(*parts)
+
+
+def climbs(results: Sequence[Climb], titles: Sequence[str]) -> RenderableType:
+    """Several ladders, a short table each: of a long one the rungs that gain most over the one before, and its ends."""
+    parts: list[RenderableType] = [_legend(results)]
+    for result, title in zip(results, titles, strict=True):
+        kept = _most_gained(result.rungs)
+        parts += ["", _heading(result, title), _ladder(replace(result, rungs=kept))]
+        if left := len(result.rungs) - len(kept):
+            parts.append(Text(f"  … {left} more: ladder climb {result.topic}", "dim"))
+        parts += [block for rung in result.rungs if not _passed(rung) for block in _explanation(rung)]
+    if _modelled(results):
+        parts += ["", Text(MODELLED, "dim")]
+    return Group(*parts)
+
+
+def _most_gained(rungs: Sequence[RungResult]) -> list[RungResult]:
+    if len(rungs) <= SHORT:
+        return list(rungs)
+    gains = {
+        rung.id: below.time_s / rung.time_s
+        for below, rung in pairwise(rungs[:-1])
+        if below.time_s and rung.time_s
+    }
+    most = {rungs[0].id, rungs[-1].id, *sorted(gains, key=gains.__getitem__)[-(SHORT - 3) :]}
+    return [rung for rung in rungs if rung.id in most]
+
+
+def _modelled(results: Sequence[Climb]) -> bool:
+    return any(rung.time_source == "modelled" for result in results for rung in result.rungs)
 
 
 def _heading(result: Climb, title: str) -> Text:
@@ -222,15 +259,13 @@ def bound_of(result: Climb) -> str:
     return f"No version that computes on {bound.units} can take less than {time}.{below}"
 
 
-def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
+def _footnotes(result: Climb, measured: Climb | None, every: bool) -> Iterable[Text]:
     for baseline in result.baselines:
         yield Text(f"{baseline.name}: {units.seconds(baseline.time_s)}")
     if said := bound_of(result):
         yield Text(said)
-    if any(rung.time_source == "modelled" for rung in result.rungs):
-        yield Text(
-            "≈ modelled: from what the emulator counted, for a device like this one. Not measured.", "dim"
-        )
+    if _modelled([result]):
+        yield Text(MODELLED, "dim")
     if measured is not None:
         times = ", ".join(_times_of_all(result, measured))
         yield Text(f"Measured on a real {measured.device.name}, rung by rung: {times}.", "dim")
@@ -238,7 +273,7 @@ def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
         yield Text(
             f"{SIDE_STEP} for understanding, not for speed: an idea that need not be faster here.", "dim"
         )
-    if any(claim.held is None for rung in result.rungs for claim in rung.claims):
+    if every and any(claim.held is None for rung in result.rungs for claim in rung.claims):
         yield Text(
             f"{units.NOTHING} a claim is for the sizes that are taken without --set, and where it does not hold at "
             "others it says nothing.",
@@ -248,32 +283,50 @@ def _footnotes(result: Climb, measured: Climb | None) -> Iterable[Text]:
         yield Text(gantt.LEGEND, "dim")
         if any(rung.time_source == "measured" for rung in result.rungs):
             yield Text(gantt.INSTRUMENTED, "dim")
-        return
-    counted = result.counted and units.problem(result.counted)
-    at = f" at {counted}" if counted and result.counted != result.problem else ""
-    library = any(rung.vs_library is not None for rung in result.rungs)
-    against = "%lib: speed over the library's" if library else "%bound: speed over the highest possible"
-    yield Text(
-        f"×naive: speed over the first rung's. {against}. regs: registers a thread. smem: shared memory a block. "
-        "occ%: occupancy. ld, st: 32-byte sectors a global request, 4 is coalesced floats. confl: shared-memory "
-        f"bank conflicts. Counted{at}.",
-        "dim",
+
+
+def _legend(results: Sequence[Climb]) -> Text:
+    """What the columns of the ladders' tables are."""
+    rungs = [rung for result in results for rung in result.rungs]
+    said = ["×naive: speed over the first rung's."]
+    if any(rung.vs_library is not None for rung in rungs):
+        said.append("%lib: speed over the library's.")
+    if any(all(rung.vs_library is None for rung in result.rungs) for result in results):
+        said.append("%bound: speed over the highest possible without other units or fewer operations.")
+    if any(rung.timeline for rung in rungs):
+        said.append("in%, compute%, out%: of the time, how much the engine works.")
+    if not all(rung.timeline for rung in rungs):
+        said.append(
+            "regs: registers a thread. smem: shared memory a block. occ%: occupancy. ld, st: 32-byte sectors a global "
+            "request, 4 is coalesced floats. confl: shared-memory bank conflicts."
+        )
+        counted = {
+            units.problem(result.counted)
+            for result in results
+            if result.counted != result.problem and result.counted
+        }
+        if len(results) == 1 and counted:
+            said.append(f"Counted at {counted.pop()}.")
+    return Text(" ".join(said), "dim")
+
+
+def next_step(topic: str, suffix: str, own: Path | None, activate: str) -> RenderableType:
+    """What to do after a climb in a terminal, to be copied: write one's own file, and have it graded. `activate` is
+    what makes `ladder` known to the shell, "" where it is."""
+    mine = own or Path(f"mine{suffix}")
+    lines = [activate] if activate else []
+    lines += [] if own else [shlex.join(["ladder", "new", topic, str(mine)])]
+    lines.append(shlex.join(["ladder", "grade", topic, str(mine)]))
+    return Group(
+        "", Text("Next:", "bold"), *(Text(f"  {line}", no_wrap=True, overflow="ignore") for line in lines)
     )
-
-
-def next_step(result: Climb, own: Path | None = None) -> RenderableType:
-    """What to do after a climb in a terminal: have one's own file graded, or write one first."""
-    mine = own or Path(f"mine{Path(result.rungs[0].file).suffix}")
-    new = "" if own else f"ladder new {result.topic} {mine}, then "
-    command = f"ladder grade {result.topic} {shlex.quote(str(mine))}"
-    return Text.assemble("\n", ("Next: ", "bold"), f"{new}{command}")
 
 
 # ---- grade -------------------------------------------------------------------------------------------------
 
 
 def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
-    """What a submission is worth; `rungs` are the ladder's ids, `source` the submission's lines."""
+    """All of what a submission is worth; `rungs` are the ladder's ids, `source` the submission's lines."""
     parts: list[RenderableType] = [_verdict(result), *_cases(result.cases)]
     if result.accuracy is not None:
         parts.append(accuracy(result.accuracy))
@@ -301,8 +354,36 @@ def grade(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> Rendera
     if result.costliest is not None:
         parts += ["", *costliest(result.costliest, source)]
     for hint in result.hints:
-        parts += ["", Text.assemble(("Next: ", "bold"), hint.text)]
+        parts += ["", _next(hint)]
     return Group(*parts)
+
+
+def step(result: Grade, rungs: Sequence[str], source: Sequence[str]) -> RenderableType:
+    """A grade as its owner reads it: right or why not, the rung, and the one thing to do now. The rest by --all."""
+    parts: list[RenderableType] = [_verdict(result), *_cases(result.cases), *what_was_seen(result, source)]
+    if result.time_s is not None:
+        parts.append(_time(result))
+    if result.rung_reached is not None:
+        parts += ["", _reached(result.rung_reached, rungs)]
+    if result.hints:
+        parts += ["", _next(result.hints[0])]
+    if result.costliest is not None:
+        parts += ["", *costliest(result.costliest, source)]
+    command = shlex.join(["ladder", "grade", result.topic, result.file])
+    if result.verdict != "pass":
+        parts += ["", _more("Stuck?", shlex.join(["ladder", "hint", result.topic, result.file]))]
+    elif result.claims and result.rung_reached is not None:
+        parts += ["", _more("All claims, and what each pays:", f"{command} --all")]
+    return Group(*parts)
+
+
+def _next(hint: Hint) -> Text:
+    return Text.assemble(("Next: ", "bold"), hint.text)
+
+
+def _more(what: str, command: str) -> Text:
+    """In one line, to be copied."""
+    return Text(f"{what} {command}", "dim", no_wrap=True, overflow="ignore")
 
 
 def what_was_seen(result: Grade, source: Sequence[str]) -> Iterable[RenderableType]:
@@ -311,6 +392,8 @@ def what_was_seen(result: Grade, source: Sequence[str]) -> Iterable[RenderableTy
         yield from ("", Text(result.reason))
         # The reason tells of the first finding; its line is shown below, and the others follow.
         yield from (_quoted(finding, source) for finding in result.findings[:1])
+    if result.beyond is not None:
+        yield from ("", Text(result.beyond, "yellow"))
     for case in result.cases:
         if case.first_mismatch:
             yield from corner(case.first_mismatch)

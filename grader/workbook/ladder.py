@@ -47,7 +47,9 @@ class ClaimSpec:
 
     rung: str
     text: str
-    expect: Expression  # over sizes, counters and the facts that the topic's kind has
+    expect: (
+        Expression | None
+    )  # over sizes, counters and the facts that the topic's kind has; None: that it is right
     points: int
     line: int  # of topic.toml
     per: Expression | None = None  # what both sides are divided by where they are shown
@@ -95,6 +97,11 @@ class Ladder(Generic[File]):
     def max_points(self) -> int:
         """The points of all claims."""
         return sum(claim.points for claim in self.claims)
+
+    @property
+    def right_points(self) -> int:
+        """The points of whatever is right."""
+        return sum(claim.points for claim in self.claims if claim.expect is None)
 
     def __getitem__(self, rung: str) -> Rung[File]:
         """The rung with that id; raises WarpladderError."""

@@ -217,8 +217,11 @@ def _claim(table: Table, rungs: list[str]) -> ClaimSpec:
     if rung not in rungs:
         message = f"there is no rung `{rung}`{nearest(rung, rungs)}"
         raise table.error(message, "rung", f"the rungs are {', '.join(rungs)}")
-    expect = table.expression("expect")
-    if not expect.is_condition:
+    expect = table.expression("expect") if "expect" in table.values else None
+    if expect is None and rung != rungs[0]:
+        message = "a claim without `expect` is that the kernel is right, which every rung is"
+        raise table.error(message, "rung", f'give it to {rungs[0]}, or compare something: expect = "… <= …"')
+    if expect is not None and not expect.is_condition:
         raise table.error(f"`expect`: `{expect.text}` is a number", "expect", "compare it: … <= …")
     per = table.expression("per") if "per" in table.values else None
     unit = table.get("unit", str, "")

@@ -14,6 +14,7 @@ import pytest
 
 import grader
 from grader import cli
+from grader.cli.options import activation
 from grader.judge import clean
 from grader.results import Climb, Device, Provenance, RungResult
 from grader.workbook import content, topics
@@ -165,8 +166,8 @@ def test_climb_labels_what_was_modelled_and_what_was_emulated(climbed: tuple[Don
 @pytest.mark.verify
 def test_climb_ends_with_what_to_do_next(climbed: tuple[Done, Path]) -> None:
     done, _ = climbed
-    shown = done.err.partition("Next: ")[2].partition("\n")[0]
-    assert shown == "ladder new transpose mine.cu, then ladder grade transpose mine.cu"
+    shown = done.err.partition("Next:\n")[2].split("\n")
+    assert shown[-3:-1] == ["  ladder new transpose mine.cu", "  ladder grade transpose mine.cu"]
 
 
 def test_several_ladders_end_with_the_next_step_of_the_first(
@@ -181,9 +182,17 @@ def test_several_ladders_end_with_the_next_step_of_the_first(
 
     monkeypatch.setattr("grader.judge.climb.climb", climb)
     shown = ladder("climb", "vector_add", "transpose").out
-    assert shown.index("Sum of two vectors") < shown.index("Matrix transpose") < shown.index("Next: ")
-    assert shown.count("Next: ") == 1
-    assert shown.endswith("Next: ladder new vector_add mine.cu, then ladder grade vector_add mine.cu\n")
+    assert shown.index("Sum of two vectors") < shown.index("Matrix transpose") < shown.index("Next:")
+    assert shown.count("Next:") == 1
+    assert shown.endswith("\n  ladder new vector_add mine.cu\n  ladder grade vector_add mine.cu\n")
+
+
+def test_what_ends_a_climb_can_be_pasted_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    assert activation().endswith("/bin/activate")
+    assert activation().startswith(". ")
+    monkeypatch.setattr("shutil.which", lambda _: "/usr/bin/ladder")
+    assert activation() == ""
 
 
 def test_climb_counts_what_nsight_compute_counts(climbed: tuple[Done, Path]) -> None:

@@ -24,7 +24,7 @@ def test_a_climb_has_the_file_as_its_last_row(ladder: Ladder) -> None:
     done = ladder("climb", "transpose", "--with", "mine.cu", *SMALL, "--json", "climb.json")
     assert done.code == 0, done.out
     assert fits(done.out)
-    assert done.out.rstrip().endswith("Next: ladder grade transpose mine.cu")
+    assert done.out.rstrip().endswith("\n  ladder grade transpose mine.cu")
     rungs = {rung["id"]: rung for rung in json.loads(Path("climb.json").read_text())["rungs"]}
     own, same = rungs["mine.cu"], rungs["02_shared_tile"]
     assert list(rungs)[-1] == "mine.cu"

@@ -1,5 +1,5 @@
-"""Every wrong submission of tests/submissions is refused, with the reason that expected.toml asks for, and of a slow
-one its costliest line is named.
+"""Every wrong submission of tests/submissions is refused, with the reason that expected.toml asks for; of one that is
+wrong beyond what an int counts alone that is said, and of a slow one its costliest line is named.
 
 `mend` there has replacements of text: what following the remedies literally changes. A new mistake is a new file and
 an entry there; this module changes only where it has a reason that no other has. `make test` grades one of each reason,
@@ -73,6 +73,11 @@ def test_a_wrong_submission_is_refused_with_a_reason_that_helps(name: str) -> No
     expected = EXPECTED[name]
     result = grade(topics.load(name.split("/")[0]), FOLDER / name, "emulator")
     assert result.verdict == expected["verdict"], result.reason
+    if "beyond" in expected:
+        assert result.beyond is not None
+        assert re.search(expected["beyond"], result.beyond), result.beyond
+        assert {claim.held for claim in result.claims if not claim.expect} == {False}  # right at every size
+        return
     if expected["verdict"] == "pass":
         cost = result.costliest
         assert cost is not None
@@ -100,5 +105,5 @@ def test_who_follows_the_remedy_has_a_right_kernel(name: str, tmp_path: Path) ->
     mended = tmp_path / Path(name).name
     mended.write_text(text, "utf-8")
     result = grade(topics.load(name.split("/")[0]), mended, "emulator")
-    assert result.verdict == "pass", result.reason
+    assert (result.verdict, result.beyond) == ("pass", None), result.reason
     assert result.rung_reached == EXPECTED[name].get("reaches", result.rung_reached)

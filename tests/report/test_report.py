@@ -114,11 +114,29 @@ def test_a_modelled_climb_says_so() -> None:
     assert "Not measured." in text
 
 
-def test_the_columns_of_a_ladder_are_explained_below_it() -> None:
+def test_the_columns_of_a_ladder_are_explained_above_it() -> None:
     text = shown(console.climb(CLIMB, "Matrix product, FP32"))
     assert "%lib: speed over the library's. regs: registers a thread." in text
+    assert text.index("registers a thread") < text.index("00_naive")
     without = replace(CLIMB, rungs=[replace(NAIVE, vs_library=None)])
-    assert "%bound: speed over the highest possible." in shown(console.climb(without, "Matrix product, FP32"))
+    assert "%bound: speed over the highest possible" in shown(console.climb(without, "Matrix product, FP32"))
+
+
+def test_claims_are_shown_on_request_and_of_rungs_that_do_not_pass() -> None:
+    wrong = replace(NAIVE, id="01_wrong", verdict="fail", reason="It is wrong.")
+    text = shown(console.climb(replace(CLIMB, rungs=[NAIVE, wrong]), "Matrix product, FP32", every=False))
+    assert text.count("loads are coalesced") == 1
+    assert "It is wrong." in text
+
+
+def test_of_a_long_ladder_the_rungs_that_gain_most_are_shown_beside_others() -> None:
+    times = (64, 60, 30, 29, 28, 14, 13, 7, 6.5, 6, 3, 2.9, 2.8)
+    rungs = [replace(NAIVE, id=f"{n:02d}_rung", time_s=s * 1e-3) for n, s in enumerate(times)]
+    text = shown(console.climbs([replace(CLIMB, rungs=rungs), CLIMB], ["Long", "Short"]))
+    assert [n for n in range(13) if f"{n:02d}_rung" in text] == [0, 2, 5, 6, 7, 8, 9, 10, 12]
+    assert "… 4 more: ladder climb gemm" in text
+    assert text.count("registers a thread") == 1
+    assert text.index("registers a thread") < text.index("Long") < text.index("Short")
 
 
 def test_whole_numbers_of_a_wrong_corner_are_shown_in_full() -> None:
@@ -221,6 +239,33 @@ def test_a_grade_shows_the_time_and_the_costliest_line_before_the_next_idea() ->
     places = [text.find(part) for part in said]
     assert -1 not in places, text
     assert places == sorted(places)
+
+
+def test_a_grade_in_short_says_the_one_thing_to_do_now() -> None:
+    claims = [ClaimResult("right at every size", True, None, "00_naive", 5), *NAIVE.claims]
+    hints = [Hint("01_tile", "Read it once."), Hint("01_tile", "And once more.")]
+    grade = Grade("gemm", "my file.cu", "pass", None, "00_naive", 5, 20, [], [], claims, hints)
+    text = shown(console.step(grade, ["00_naive", "01_tile"], []))
+    assert "Rung 00 of 01" in text
+    assert text.count("Next: Read it once.") == 1
+    assert text.endswith("All claims, and what each pays: ladder grade gemm 'my file.cu' --all")
+    for left_out in ("right at every size", "And once more."):
+        assert left_out not in text
+
+
+def test_a_wrong_grade_in_short_ends_with_the_command_that_helps() -> None:
+    grade = Grade("gemm", "mine.cu", "fail", "Line 2: race.", None, 0, 100, [], [], NAIVE.claims, [])
+    text = shown(console.step(grade, ["00_naive"], []))
+    assert "Line 2: race." in text
+    assert text.endswith("Stuck? ladder hint gemm mine.cu")
+    assert "loads are coalesced" not in text
+
+
+def test_what_is_wrong_beyond_an_int_is_told_beside_a_pass() -> None:
+    grade = Grade(
+        "gemm", "mine.cu", "pass", None, "00_naive", 0, 20, [], [], [], [], beyond="Not at M = 70000."
+    )
+    assert "Not at M = 70000." in shown(console.step(grade, ["00_naive"], []))
 
 
 def test_points_in_the_table_add_up_to_the_total() -> None:

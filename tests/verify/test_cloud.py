@@ -67,7 +67,7 @@ def said(cell: Any) -> str:
 def test_it_installs_climbs_and_grades(executed: Any) -> None:
     _install, climb, _load, _kernel, grade = (cell for cell in executed.cells if cell.cell_type == "code")
     assert "✓ 03_float4" in said(climb)
-    assert "Next: ladder new vector_add" in said(climb)
+    assert "ladder new vector_add" in said(climb)
     assert "never written" in said(grade)
 
 

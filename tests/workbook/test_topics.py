@@ -141,3 +141,22 @@ def test_broken_reference(root: Path, text: str | None, said: str) -> None:
         path.write_text(text)
     with pytest.raises(WarpladderError, match=said):
         _ = topics.load("copy", root).reference
+
+
+RIGHT = """
+[[claim]]
+rung = "00_naive"
+points = 5
+text = "right at every size"
+"""
+
+
+def test_a_claim_without_a_comparison_pays_for_being_right(root: Path) -> None:
+    toml = root / "lessons/copy/topic.toml"
+    toml.write_text(toml.read_text() + RIGHT)
+    ladder = topics.load("copy", root).ladder
+    assert (ladder.right_points, ladder.max_points) == (5, 15)
+    toml.write_text(toml.read_text().replace('rung = "00_naive"', 'rung = "01_wide"'))
+    with pytest.raises(WarpladderError, match="which every rung is") as caught:
+        topics.load("copy", root)
+    assert "give it to 00_naive" in str(caught.value)

@@ -18,14 +18,18 @@ def next_rung(
 
     `sizes` are those that claims were checked at.
 
-    Rung 0 is reached by everything that is right. Where its own claims do not hold, they come first.
+    Rung 0 is reached by everything that is right. Where what it claims beside that does not hold, that comes first.
     """
     following = ladder.wanting(reached, claims)
     if following is None:
         return []
     missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
     idea = f" The idea: {first_sentence(ladder[following].idea)}"
-    return [_hint(claim, "" if number else idea, sizes) for number, claim in enumerate(missing)]
+    verb = "claims beside that" if following == reached else "needs"
+    return [
+        _hint(claim, f"{verb} as well" if number else verb, "" if number else idea, sizes)
+        for number, claim in enumerate(missing)
+    ]
 
 
 def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) -> Hint:
@@ -42,11 +46,11 @@ def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) 
     return Hint(limit.rung, text, value=own, limit=limit.limit_s)
 
 
-def _hint(claim: ClaimResult, idea: str, sizes: Mapping[str, int]) -> Hint:
+def _hint(claim: ClaimResult, verb: str, idea: str, sizes: Mapping[str, int]) -> Hint:
     if claim.held is None:
         text = f"Whether it reaches {claim.rung} is not known, because its counters are not."
     else:
-        text = f"{claim.rung} needs{'' if idea else ' as well'}: {claim.text}.{_found(claim, sizes)}{idea}"
+        text = f"{claim.rung} {verb}: {claim.text}.{_found(claim, sizes)}{idea}"
     return Hint(claim.rung, text, claim.text, claim.value, claim.limit)
 
 

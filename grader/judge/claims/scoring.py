@@ -11,21 +11,32 @@ from grader.workbook.expressions import Expression, Number, parse
 from grader.workbook.ladder import ClaimSpec
 
 
+def right(claims: Iterable[ClaimSpec], held: bool | None) -> list[ClaimResult]:
+    """Those of the claims that a submission keeps by being right."""
+    return [
+        ClaimResult(claim.text, held, None, claim.rung, claim.points)
+        for claim in claims
+        if claim.expect is None
+    ]
+
+
 def check(claim: ClaimSpec, values: Mapping[str, Number] | None) -> ClaimResult:
-    """Evaluate a claim; without values, because nothing was counted, it is neither held nor broken.
+    """Evaluate what a claim expects; without values, because nothing was counted, it is neither held nor broken.
 
     Raises ExpressionError where the claim names something that is not counted.
     """
+    expect = claim.expect
+    assert expect is not None, "that a submission is right is the grade's to say"
     if values is None:
-        return ClaimResult(claim.text, None, None, claim.rung, claim.points, claim.expect.text)
+        return ClaimResult(claim.text, None, None, claim.rung, claim.points, expect.text)
     return ClaimResult(
         text=claim.text,
-        held=bool(claim.expect.evaluate(values)),
-        value=_value(claim.expect.subject, values),
+        held=bool(expect.evaluate(values)),
+        value=_value(expect.subject, values),
         rung=claim.rung,
         points=claim.points,
-        expect=claim.expect.text,
-        limit=_value(_limit(claim.expect), values),
+        expect=expect.text,
+        limit=_value(_limit(expect), values),
         per=_value(claim.per, values) or None,
         unit=claim.unit,
     )

@@ -80,8 +80,9 @@ class Kernels(Kind[KernelFile]):
             submission.count(current, cases, unknown, pool.gpu is not None)
             submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
             if current.counters is not None:
-                there = main_size.look(current.compiled, self.topic, runner, secrets.randbelow(2**31))
-                submission.claim_at_main_sizes(current, cases, there)
+                found = main_size.look(current.compiled, self.topic, runner, secrets.randbelow(2**31))
+                current.beyond = found.beyond
+                submission.claim_at_main_sizes(current, cases, found.at_main)
 
     def times(
         self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress

@@ -75,8 +75,9 @@ def test_a_claim_is_told_in_the_unit_that_people_think_in(
 @pytest.mark.parametrize("topic", topics.discover().values(), ids=lambda topic: topic.name)
 def test_every_figure_of_a_topic_has_a_unit(topic: Topic) -> None:
     for claim in topic.claims:
-        compared = scoring.check(claim, dict.fromkeys((*claim.expect.names, *_sizes(claim)), 1)).limit
-        assert claim.unit or compared is None, claim.text
+        if claim.expect is not None:
+            compared = scoring.check(claim, dict.fromkeys((*claim.expect.names, *_sizes(claim)), 1)).limit
+            assert claim.unit or compared is None, claim.text
 
 
 def _sizes(claim: ClaimSpec) -> frozenset[str]:

@@ -104,17 +104,28 @@ def patterns(topic: KernelTopic, rng: np.random.Generator) -> Patterns:
     return Patterns(found)
 
 
-def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Sequence[Record]:
+@dataclass(frozen=True)
+class Looked:
+    """What was found of a kernel that is right wherever an int counts an array's elements."""
+
+    at_main: Sequence[Record] = ()
+    """Of its launches at the main size, of the blocks that were run; none where that says nothing."""
+
+    beyond: str | None = None
+    """Why it is wrong where an array has more elements than an int counts; None where it is not."""
+
+
+def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Looked:
     """Look at a kernel at the topic's main and other large sizes. Raises Refused.
 
-    Returns the records of its launches at the main size, of the blocks that were run; none where that says nothing.
     Where reference.py says nothing about single elements, nothing is looked at.
     """
     if topic.sampled is None:
-        return ()
+        return Looked()
     known = patterns(topic, np.random.default_rng(seed))
     rng = random.Random(seed)
     found: list[Sequence[Record]] = []
+    beyond: str | None = None
     for problem in (topic.sizes_main, *topic.sampled_cases):
         limits = _limits(runner, found[0]) if found else runner.hello().limits
         try:
@@ -125,8 +136,19 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Seque
             if planned is not None:
                 found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
         except Refused as refused:
-            raise refused.saying(f"{_where(topic, problem)}: {refused.reason}") from None
-    return found[0]
+            if _counted_by_an_int(topic, topic.sampled, problem):
+                raise refused.saying(
+                    f"Every case is right, but at {_where(topic, problem)}: {refused.reason}"
+                ) from None
+            at = f"At {_where(topic, problem)}: {refused.reason}"
+            beyond = beyond or f"Right wherever an int counts the elements of every array. {at}"
+    return Looked(found[0], beyond)
+
+
+def _counted_by_an_int(topic: KernelTopic, sampled: Sampled, problem: Problem) -> bool:
+    """Whether an int counts the elements of every array, as it has to at the main size."""
+    most = max(math.prod(shape) for shape in sampled.shapes(problem).values())
+    return problem == topic.sizes_main or most <= MOST_OF_AN_INT
 
 
 def _limits(runner: Runner, at_main: Sequence[Record]) -> Limits:
@@ -154,7 +176,7 @@ def _where(topic: KernelTopic, problem: dict[str, int]) -> str:
         if problem == topic.sizes_main
         else "a size that is looked at by single blocks"
     )
-    return f"Every case is right, but at {size}, {units.problem(problem)}"
+    return f"{size}, {units.problem(problem)}"
 
 
 @dataclass(frozen=True)
