@@ -160,6 +160,17 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
+class SmallCase:
+    """A case of a few small numbers that a kernel gets wrong, whole: rows of numbers, one row for one dimension."""
+
+    problem: dict[str, int]  # sizes by name
+    inputs: dict[str, list[list[Number]]]
+    output: str  # the parameter's name
+    expected: list[list[Number]]
+    actual: list[list[Number]]
+
+
+@dataclass(frozen=True)
 class Reproduce:
     """What it takes to run one case again."""
 
@@ -347,6 +358,9 @@ class Grade:
     vs_bound: float | None = None  # the time that no version goes below over time_s; 1 is the bound itself
     costliest: LineCost | None = None  # null: not counted, or no line wastes much
     time_limits: list[TimeLimit] = field(default_factory=list)  # those looked at, from the highest rung down
+    small: SmallCase | None = (
+        None  # one that can be read; null where the kernel is right, or right where it is small
+    )
     beyond: str | None = None  # why it is wrong where an array has more elements than an int counts
     lost: bool = (
         False  # a process of the judge's ended, or did not answer: the verdict says nothing about the file

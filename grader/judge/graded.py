@@ -108,6 +108,7 @@ def _result(pool: DevicePool, topic: Topic, current: Submission, standing: _Stan
         vs_bound=None if times is None else _ratio(times.bound_s, own_s),
         costliest=None if refusal is not None else current.costliest(),
         time_limits=standing.limits,
+        small=current.small,
         beyond=current.beyond,
         lost=isinstance(refusal, Lost),
     )

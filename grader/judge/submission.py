@@ -20,7 +20,7 @@ from grader.judge.claims.pace import Times
 from grader.judge.correctness.cases import Case, CaseStore
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress
-from grader.results import CaseResult, ClaimResult, Climb, FindingResult, LineCost, Profile
+from grader.results import CaseResult, ClaimResult, Climb, FindingResult, LineCost, Profile, SmallCase
 from grader.workbook.expressions import ExpressionError, Number
 from grader.workbook.ladder import ClaimSpec, Rung
 from grader.workbook.reference import Problem
@@ -43,6 +43,7 @@ class Submission:
     blocks_seed: int | None = (
         None  # draws the blocks whose time is modelled: the last case's; of a rung: none
     )
+    small: SmallCase | None = None  # a case that can be read, and that it gets wrong
     beyond: str | None = None  # why it is wrong where an array has more elements than an int counts
     printed: str = ""  # in the case that failed, or in the first that printed anything
 

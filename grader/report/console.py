@@ -15,7 +15,7 @@ from rich.text import Text
 
 from grader.emulator import metrics
 from grader.report import gantt, records
-from grader.report.grades.corners import corner
+from grader.report.grades.corners import corner, small
 from grader.report.reproducing import again
 from grader.results import (
     Accuracy,
@@ -394,9 +394,12 @@ def what_was_seen(result: Grade, source: Sequence[str]) -> Iterable[RenderableTy
         yield from (_quoted(finding, source) for finding in result.findings[:1])
     if result.beyond is not None:
         yield from ("", Text(result.beyond, "yellow"))
-    for case in result.cases:
-        if case.first_mismatch:
-            yield from corner(case.first_mismatch)
+    if result.small is not None:
+        yield from small(result.small)
+    else:
+        for case in result.cases:
+            if case.first_mismatch:
+                yield from corner(case.first_mismatch)
     yield from findings(result.findings[1:], result.file, source)
     yield from printed(result.printed)
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from grader.errors import WarpladderError
+from grader.judge.correctness import explaining
 from grader.judge.correctness.comparison import (
     SMALL,
     UNIT_ROUNDOFF,
@@ -108,8 +109,8 @@ class CaseData:
     rounding: float = math.inf  # a larger error, over what is allowed, no rounding of any type explains
     mistake: Callable[[dict[str, Array]], str | None] = _unknown  # what is behind wrong outputs, in words
 
-    def compare(self, name: str, actual: Array) -> Comparison:
-        """How an output differs from what must come out, and what to look at."""
+    def compare(self, name: str, actual: Array, block: int = 0) -> Comparison:
+        """How an output differs from what must come out, and what to look at; `block` is the threads of a block."""
         found = self._compare(name, actual)
         advice = self.advice
         if self.kind == "exact" and not found.right and self.allowed.get(name, name) is None:
@@ -119,7 +120,17 @@ class CaseData:
             advice = INEXACT_CONSTANTS
         elif self.kind == "real" and found.error is not None and found.error > self.rounding:
             advice = NO_ROUNDING
-        return replace(found, advice=advice, mistake=self._mistake(name, actual, found))
+        mistake = self._mistake(name, actual, found)
+        return replace(found, advice=advice, mistake=mistake, fits=self._fitting(name, actual, found, block))
+
+    def _fitting(self, name: str, actual: Array, found: Comparison, block: int) -> tuple[str, ...]:
+        """Mistakes that explain what was written."""
+        if found.right or found.unwritten or found.added_to or found.unset or actual.size > explaining.MOST:
+            return ()
+        expected, limit = self.expected[name], self.allowed.get(name)
+        with np.errstate(invalid="ignore"):
+            wrong = actual != expected if limit is None else ~(np.abs(actual - expected) <= limit)
+        return explaining.fitting(actual, expected, self.inputs, wrong, block)
 
     def _mistake(self, name: str, actual: Array, found: Comparison) -> str | None:
         """What the topic knows to be behind a wrong output that was written, unless it is so large that it costs."""

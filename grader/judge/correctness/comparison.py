@@ -60,6 +60,7 @@ class Comparison:
     below_half: bool = False  # no error is as large as half of the smallest term of an exact sum, which is 1
     advice: str = ""  # what to look at, where the case knows
     mistake: str | None = None  # what is behind it, where the topic knows
+    fits: tuple[str, ...] = ()  # mistakes that explain every wrong element, in sentences
     bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -182,11 +183,12 @@ def as_bytes(array: Array) -> np.ndarray[Any, np.dtype[np.uint8]]:
 def compare_outputs(runner: Runner, case_run: CaseRun, regions: Sequence[Region]) -> Comparison:
     """The first output that is wrong, or else the one with the largest error."""
     found: list[Comparison] = []
+    block = max(math.prod(launch.block) for launch in case_run.planned.launches)
     for region in regions:
         if region.name in case_run.data.expected:
             expected = case_run.data.expected[region.name]
             actual = runner.payload(region).view(case_run.dtype(region.name)).reshape(expected.shape)
-            comparison = case_run.data.compare(region.name, actual)
+            comparison = case_run.data.compare(region.name, actual, block)
             excused = comparison.flushed and case_run.may_flush(region.name)
             found.append(comparison.excused() if excused else comparison)
     wrong = [comparison for comparison in found if not comparison.right]

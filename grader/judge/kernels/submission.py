@@ -14,7 +14,7 @@ from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case
 from grader.judge.correctness.verdict import beside
-from grader.judge.kernels import counting, sampling, signature_lint
+from grader.judge.kernels import counting, sampling, signature_lint, small_case
 from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import (
     CaseRunner,
@@ -98,7 +98,23 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
         if outcome.refusal is not None or not current.printed:
             current.printed = outcome.printed
         if outcome.refusal is not None:
-            raise outcome.refusal
+            raise _explained(current, runner, outcome, outcome.refusal)
+
+
+def _explained(current: KernelSubmission, runner: CaseRunner, outcome: Outcome, refusal: Refused) -> Refused:
+    """Shows wrong values in a case that can be read. Of what explains the values of the case that failed, only that is
+    said which explains those of the small one as well."""
+    comparison = outcome.comparison
+    if comparison is None or comparison.right or outcome.findings:
+        return refusal
+    found = small_case.of(runner, current.compiled)
+    if found is None:
+        return refusal
+    current.small, fits = found
+    if not comparison.fits:
+        return refusal
+    said = next((said for said in comparison.fits if said in fits), comparison.advice)
+    return refusal.saying(refusal.reason.replace(comparison.fits[0], said))
 
 
 def look_for_faults(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case]) -> None:

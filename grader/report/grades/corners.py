@@ -1,4 +1,5 @@
-"""A wrong output as a small table: what is expected around its first wrong element, and what has come out."""
+"""A wrong output as a small table: what is expected around its first wrong element, and what has come out; or a whole
+case, where that is small."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from grader.results import Mismatch, Number
+from grader.results import Mismatch, Number, SmallCase
+from grader.workbook import units
 
 
 def corner(mismatch: Mismatch) -> Iterable[RenderableType]:
@@ -26,6 +28,40 @@ def corner(mismatch: Mismatch) -> Iterable[RenderableType]:
     first = ", ".join(map(str, found.first))
     yield Text(f"\n  {mismatch.array} from [{first}] on, expected | what has come out:", "dim")
     yield Padding(table, (0, 0, 0, 4))
+
+
+def small(case: SmallCase) -> Iterable[RenderableType]:
+    """A whole case: vectors in columns, matrices side by side or one below the other."""
+    yield Text(f"\n  The same with numbers that can be read, {units.problem(case.problem)}:", "dim")
+    rows = {**case.inputs, f"{case.output} expected": case.expected, f"{case.output} yours": case.actual}
+    if all(len(array) == 1 for array in rows.values()):
+        yield Padding(_columns(case, {name: array[0] for name, array in rows.items()}), (0, 0, 0, 4))
+        return
+    for name, array in rows.items():
+        table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_header=False)
+        table.add_column(width=max(map(len, rows)))
+        for _ in range(max(len(numbers) for numbers in array)):
+            table.add_column(justify="right", no_wrap=True)
+        for at, numbers in enumerate(array):
+            due = case.expected[at] if array is case.actual else numbers
+            table.add_row(
+                Text(name if at == 0 else "", "dim"),
+                *(Text(_short(a), "" if a == e else "red") for a, e in zip(numbers, due, strict=True)),
+            )
+        yield Padding(table, (0, 0, 0, 4))
+
+
+def _columns(case: SmallCase, arrays: dict[str, list[Number]]) -> Table:
+    """A row for each index, ✗ where the output is wrong."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for name in ("", *arrays):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("")
+    for at in range(max(map(len, arrays.values()))):
+        cells = [_short(array[at]) if at < len(array) else "" for array in arrays.values()]
+        wrong = at < len(case.actual[0]) and case.actual[0][at] != case.expected[0][at]
+        table.add_row(f"[{at}]", *cells, Text("✗" if wrong else "", "red"))
+    return table
 
 
 def _short(value: Number) -> str:

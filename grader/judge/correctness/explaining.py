@@ -1,0 +1,221 @@
+"""What a wrong output is instead of the right one: a mistake that explains every wrong element, found by trying.
+
+A sentence is said only where it fits all wrong elements of an output, exactly, and is no coincidence: one number alone
+fits many formulas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MOST = 1 << 16
+"""Elements of an output, or of an input, with which mistakes are tried; the cases that fail first are smaller."""
+
+REACH = 16
+"""How far a place is looked for whose value stands in an element's place, or is missing in its sum."""
+
+LARGEST_FACTOR = 1 << 12
+
+TELLING = 32.0
+"""A single number says something where it is at least as large: of small ones many are sums of others by chance."""
+
+VARIOUS = 4
+"""Different small numbers that stand in the wrong places by no chance."""
+
+OTHER_SIGN = (
+    "Every wrong element has the right value with the other sign: look at what is subtracted from what."
+)
+CUT = (
+    "Every wrong element is cut to a whole number: look for an int, or a division of ints, between the inputs and the "
+    "result."
+)
+NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """An output that is wrong in some places, in float64."""
+
+    actual: Array
+    expected: Array
+    places: Array  # of the wrong elements, flat
+    inputs: Mapping[str, Array]
+    block: int  # threads of a block; 0 where it has no part in it
+
+    @property
+    def came(self) -> Array:
+        return self.actual.reshape(-1)[self.places]
+
+    @property
+    def due(self) -> Array:
+        return self.expected.reshape(-1)[self.places]
+
+    @property
+    def various(self) -> bool:
+        """Whether values are so many, or so large, that a place with the same one is no chance."""
+        return len(np.unique(self.due)) >= VARIOUS or bool(np.abs(self.due).max() >= TELLING)
+
+    @property
+    def telling(self) -> bool:
+        """Whether there is enough that differs for a formula to fit by no chance."""
+        return len(np.unique(self.due)) > 1 or max(np.abs(self.due).max(), np.abs(self.came).max()) >= TELLING
+
+
+def fitting(
+    actual: Array, expected: Array, inputs: Mapping[str, Array], wrong: Array, block: int = 0
+) -> tuple[str, ...]:
+    """The mistakes that explain every wrong element, in sentences, the likeliest first. `wrong` marks the elements;
+    arrays are of one shape, inputs of any."""
+    places = np.flatnonzero(wrong)
+    if not 0 < len(places) <= actual.size <= MOST:
+        return ()
+    with np.errstate(all="ignore"):
+        known = {name: array.astype(np.float64) for name, array in inputs.items() if 0 < array.size <= MOST}
+        found = Wrong(actual.astype(np.float64), expected.astype(np.float64), places, known, block)
+        if not (np.isfinite(found.came).all() and np.isfinite(found.due).all() and found.telling):
+            return ()
+        return tuple(dict.fromkeys(_sentences(found)))
+
+
+def _sentences(wrong: Wrong) -> Iterator[str]:
+    if np.array_equal(wrong.came, -wrong.due):
+        yield OTHER_SIGN
+    yield from _of_inputs(wrong)
+    yield from _product(wrong)
+    if not wrong.came.any() and wrong.due.all():
+        yield NOTHING
+    if np.array_equal(wrong.came, np.trunc(wrong.due)):
+        yield CUT
+    yield from _factor(wrong)
+    if wrong.various:
+        yield from _moved(wrong)
+        yield from _term(wrong)
+        yield from _end_of_rows(wrong)
+    yield from _offset(wrong)
+
+
+def _of_inputs(wrong: Wrong) -> Iterator[str]:
+    """An element is an input's as it stands, or two inputs' taken together in another way."""
+    alike = {
+        name: array.reshape(-1)[wrong.places]
+        for name, array in wrong.inputs.items()
+        if array.shape == wrong.actual.shape
+    }
+    for name, values in alike.items():
+        if np.array_equal(wrong.came, values):
+            yield f"Every wrong element is the element of `{name}` at its place, as it is: what has to be done with it?"
+    for name, array in wrong.inputs.items():
+        other = array.size == wrong.actual.size and array.shape != wrong.actual.shape
+        if other and np.array_equal(wrong.came, array.reshape(-1)[wrong.places]):
+            yield f"`{name}` is copied in the order in which it lies in memory: which index belongs where?"
+    for (first, one), (second, other) in combinations(alike.items(), 2):
+        for said, values in (
+            (f"`{first}` - `{second}`", one - other),
+            (f"`{second}` - `{first}`", other - one),
+            (f"`{first}` + `{second}`", one + other),
+            (f"`{first}` · `{second}`", one * other),
+        ):
+            if np.array_equal(wrong.came, values):
+                yield f"Every wrong element is {said}."
+
+
+def _product(wrong: Wrong) -> Iterator[str]:
+    """Of a product of two matrices, the first or the last product of each sum is missing, or it is there twice."""
+    off = wrong.came - wrong.due
+    matrices = [(name, array) for name, array in wrong.inputs.items() if array.ndim == 2]
+    for (first, one), (second, other) in combinations(matrices, 2):
+        if one.shape[1] != other.shape[0] or (one.shape[0], other.shape[1]) != wrong.actual.shape:
+            continue
+        for which, k in (("last", -1), ("first", 0)):
+            term = np.outer(one[:, k], other[k]).reshape(-1)[wrong.places]
+            for many, sign in (("missing", -1), ("there twice", 1)):
+                if np.array_equal(off, sign * term):
+                    yield f"The {which} product of each sum of `{first}` · `{second}` is {many}."
+
+
+def _factor(wrong: Wrong) -> Iterator[str]:
+    """All elements are off by one factor, a whole number or one over it."""
+    if not wrong.due.all() or not wrong.came.all():
+        return
+    single = len(wrong.places) == 1
+    for up, ratios in ((True, wrong.came / wrong.due), (False, wrong.due / wrong.came)):
+        factor = round(float(ratios[0]))
+        if not 2 <= factor <= LARGEST_FACTOR or not np.array_equal(ratios, np.full_like(ratios, factor)):
+            continue
+        if factor == wrong.block:
+            threads = f"as many as a block has threads: does each of them {'add' if up else 'divide'} what one should?"
+        elif single and factor & (factor - 1):
+            continue  # of one number, only a power of two is a sign
+        else:
+            threads = f"what {'is added' if up else 'divides'} so many times?"
+        yield f"Every wrong element is {'exactly' if up else 'one over'} {factor} times what it has to be: {threads}"
+
+
+def _moved(wrong: Wrong) -> Iterator[str]:
+    """Every element is what belongs at another place, as far away."""
+    shape = wrong.actual.shape
+    row = shape[-1] if len(shape) == 2 else 0
+    steps = {step: f"{_places(step)}" for distance in range(1, REACH + 1) for step in (distance, -distance)}
+    if row > 1:
+        steps |= {row: "in the next row", -row: "in the row before"}
+    expected = wrong.expected.reshape(-1)
+    for step, where in steps.items():
+        other = wrong.places + step
+        there = (other >= 0) & (other < expected.size)
+        if there.sum() >= 2 and np.array_equal(wrong.came[there], expected[other[there]]):
+            yield f"Every wrong element has the value that belongs {where}: is the index off by that?"
+    square = len(shape) == 2 and shape[0] == shape[1] > 1
+    if square and np.array_equal(wrong.came, wrong.expected.T.reshape(-1)[wrong.places]):
+        yield "Every wrong element has the value that belongs at [column, row]: the two indices are exchanged."
+
+
+def _places(step: int) -> str:
+    many = "a place" if abs(step) == 1 else f"{abs(step)} places"
+    return f"{many} {'further on' if step > 0 else 'before'}"
+
+
+def _term(wrong: Wrong) -> Iterator[str]:
+    """Of every sum one term is missing or twice there: the input's element at a fixed distance, or at one end."""
+    off = wrong.came - wrong.due
+    for name, array in wrong.inputs.items():
+        flat = array.reshape(-1)
+        for many, sign in (("missing in", -1), ("twice in", 1)):
+            for which, value in (("first", flat[0]), ("last", flat[-1])):
+                if value and np.array_equal(off, np.full_like(off, sign * value)) and flat.size > 1:
+                    yield f"The {which} element of `{name}` is {many} every wrong sum."
+            if array.shape != wrong.actual.shape or len(wrong.places) < 3:
+                continue
+            for step in range(-REACH, REACH + 1):
+                other = wrong.places + step
+                there = (other >= 0) & (other < flat.size)
+                term = np.where(there, flat[np.clip(other, 0, flat.size - 1)], 0.0)
+                if there.sum() >= 2 and np.array_equal(off, sign * term):
+                    at = "i" if step == 0 else f"i {'+' if step > 0 else '-'} {abs(step)}"
+                    yield f"`{name}`[{at}] is {many} every wrong element, of which i is the place."
+
+
+def _end_of_rows(wrong: Wrong) -> Iterator[str]:
+    """Of the sums along one side of an input of two dimensions, the first or the last term is missing."""
+    off = wrong.due - wrong.came
+    for name, array in wrong.inputs.items():
+        if array.ndim != 2 or wrong.actual.ndim != 1 or min(array.shape) < 2:
+            continue
+        for side, along in ((1, "row"), (0, "column")):
+            if array.shape[1 - side] != wrong.actual.size:
+                continue
+            for which, at in (("first", 0), ("last", -1)):
+                if np.array_equal(off, np.take(array, at, side)[wrong.places]):
+                    yield f"The {which} element of each {along} of `{name}` is missing in its sum."
+
+
+def _offset(wrong: Wrong) -> Iterator[str]:
+    off = wrong.came - wrong.due
+    if len(off) > 1 and np.array_equal(off, np.full_like(off, off[0])):
+        yield f"Every wrong element is {abs(off[0]):g} {'more' if off[0] > 0 else 'less'} than it has to be."

@@ -1,0 +1,94 @@
+"""A case that can be read: a few elements of small numbers, for a kernel whose values are wrong."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from grader.errors import WarpladderError
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseData
+from grader.judge.correctness.comparison import Comparison, number
+from grader.judge.kernels import case_run
+from grader.judge.kernels.case_run import CaseRun, Outcome
+from grader.judge.kernels.case_runner import EMULATOR_SECONDS, CaseRunner, instruction_budget
+from grader.judge.kernels.compiled import Kernel
+from grader.judge.refused import Refused
+from grader.results import Number, SmallCase
+from grader.workbook.reference import Problem
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+SIDES = {1: (6,), 2: (3, 4), 3: (2, 3, 4)}
+"""The sizes, by how many a topic has: unequal, so that what is exchanged shows. Of more sizes nothing is small."""
+
+MOST = 24
+"""Elements of an array that are read at a glance."""
+
+SHIFTS = (0.0, 0.5)
+"""Whole numbers, and where these come out right, halves: an int on the way cuts them."""
+
+
+@dataclass(frozen=True)
+class _Kept(CaseData):
+    """Keeps what it compares."""
+
+    outputs: dict[str, Array] = field(default_factory=dict)
+
+    def compare(self, name: str, actual: Array, block: int = 0) -> Comparison:
+        self.outputs[name] = actual.copy()
+        return super().compare(name, actual, block)
+
+
+def of(runner: CaseRunner, kernel: Kernel) -> tuple[SmallCase, tuple[str, ...]] | None:
+    """A small case that the kernel gets wrong, and the mistakes that explain it; None where there is none."""
+    sizes = [size.name for size in runner.topic.signature.sizes]
+    if len(sizes) not in SIDES:
+        return None
+    problem = dict(zip(sizes, SIDES[len(sizes)], strict=True))
+    return next((found for shift in SHIFTS if (found := _tried(runner, kernel, problem, shift))), None)
+
+
+def _tried(
+    runner: CaseRunner, kernel: Kernel, problem: Problem, shift: float
+) -> tuple[SmallCase, tuple[str, ...]] | None:
+    topic, case = runner.topic, cases.make(problem, "exact")
+    try:
+        drawn = topic.reference.make_inputs(problem, np.random.default_rng(0), "exact")
+        inputs = {name: _small(array, place, shift) for place, (name, array) in enumerate(drawn.items())}
+        planned = kernel.plan(problem, runner.child.hello().limits)
+        results, bounds = cases.results(topic, inputs, problem, bounded=topic.tolerance.lambda_ > 0)
+    except (Refused, WarpladderError, ValueError, ArithmeticError):  # none of such sizes, or of such numbers
+        return None
+    if max(array.size for array in (*inputs.values(), *results.values())) > MOST:
+        return None
+    known = cases.of_results(topic, case, inputs, results, bounds)
+    data = _Kept(known.inputs, known.expected, known.allowed, known.advice, kind=known.kind)
+    outcome = Outcome()
+    try:
+        attempt = CaseRun(kernel, planned, case, data)
+        case_run.run(runner.child, attempt, instruction_budget(topic, problem), EMULATOR_SECONDS, outcome)
+    except Refused:
+        found = outcome.comparison
+        if found is not None and found.mismatch is not None and not outcome.findings:
+            name = found.mismatch.array
+            shown = {key: _rows(array) for key, array in inputs.items()}
+            expected, actual = _rows(data.expected[name]), _rows(data.outputs[name])
+            return SmallCase(dict(problem), shown, name, expected, actual), found.fits
+    return None
+
+
+def _small(array: Array, place: int, shift: float) -> Array:
+    """0, 1, 2 … in the first input, 10, 20, 30 … in the second, 100, 200 … in the third."""
+    count = np.arange(array.size).reshape(array.shape)
+    small = (count if place == 0 else (count + 1) * 10**place) + (shift if array.dtype.kind == "f" else 0)
+    return small.astype(array.dtype)
+
+
+def _rows(array: Array) -> list[list[Number]]:
+    """Numbers row by row; of more than two dimensions those of the last."""
+    rows = array.reshape(-1, array.shape[-1]) if array.ndim > 1 else array.reshape(1, math.prod(array.shape))
+    return [[number(value) for value in row] for row in rows]

@@ -1,0 +1,87 @@
+"""What a wrong output is instead of the right one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from grader.judge.correctness.explaining import CUT, NOTHING, OTHER_SIGN, fitting
+
+Array = np.ndarray[Any, np.dtype[Any]]
+RNG = np.random.default_rng(7)
+A, B = RNG.integers(-(2**20), 2**20, (2, 200)).astype(np.float64)
+MATRIX = RNG.integers(-(2**20), 2**20, (12, 12)).astype(np.float64)
+WIDE = RNG.integers(-(2**20), 2**20, (6, 9)).astype(np.float64)
+
+
+def said(actual: Array, expected: Array, block: int = 256, **inputs: Array) -> str:
+    """The first sentence, or ""."""
+    return next(iter(fitting(actual, expected, inputs, actual != expected, block)), "")
+
+
+def sums(radius: int, without: int | None = None) -> Array:
+    """Of the elements around each place, but for the one at a distance."""
+    padded = np.pad(A, radius)
+    steps = [step for step in range(-radius, radius + 1) if step != without]
+    return sum((padded[radius + step : radius + step + A.size] for step in steps), np.zeros(A.size))
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected", "inputs", "sentence"),
+    [
+        (-A, A, {}, OTHER_SIGN),
+        (A - B, A + B, {"a": A, "b": B}, "Every wrong element is `a` - `b`."),
+        (B - A, A + B, {"a": A, "b": B}, "Every wrong element is `b` - `a`."),
+        (A * B, A + B, {"a": A, "b": B}, "Every wrong element is `a` · `b`."),
+        (B, A + B, {"a": A, "b": B}, "is the element of `b` at its place, as it is"),
+        (WIDE.reshape(9, 6), WIDE.T, {"in": WIDE}, "`in` is copied in the order in which it lies"),
+        (np.zeros(200), A, {}, NOTHING),
+        (np.trunc(A / 8), A / 8, {}, CUT),
+        (A * 256, A, {}, "exactly 256 times what it has to be: as many as a block has threads"),
+        (A * 3, A, {}, "exactly 3 times"),
+        (A, A * 17, {}, "one over 17 times"),
+        (np.array([2048.0]), np.array([8.0]), {}, "exactly 256 times"),
+        (np.roll(A, -1), A, {}, "belongs a place further on"),
+        (np.roll(A, 3), A, {}, "belongs 3 places before"),
+        (np.roll(MATRIX, -1, 0), MATRIX, {}, "belongs in the next row"),
+        (MATRIX, MATRIX.T, {}, "at [column, row]: the two indices are exchanged"),
+        (np.array([A.sum() - A[-1]]), np.array([A.sum()]), {"in": A}, "The last element of `in` is missing in"),
+        (np.array([A.sum() + A[0]]), np.array([A.sum()]), {"in": A}, "The first element of `in` is twice in"),
+        (sums(8, 8), sums(8), {"in": A}, "`in`[i + 8] is missing in every wrong element"),
+        (sums(2, 0), sums(2), {"in": A}, "`in`[i] is missing in every wrong element"),
+        (WIDE[:, :-1].sum(1), WIDE.sum(1), {"in": WIDE}, "The last element of each row of `in` is missing"),
+        (WIDE[1:].sum(0), WIDE.sum(0), {"in": WIDE}, "The first element of each column of `in` is missing"),
+        (WIDE[:, :-1] @ MATRIX[:8], WIDE @ MATRIX[:9], {"A": WIDE, "B": MATRIX[:9]}, "The last product of each sum"),
+        (A - 5, A, {}, "is 5 less than it has to be"),
+    ],
+)  # fmt: skip
+def test_what_explains_every_wrong_element_is_said(
+    actual: Array, expected: Array, inputs: dict[str, Array], sentence: str
+) -> None:
+    assert sentence in said(actual, expected, **inputs)
+
+
+def test_what_explains_all_but_one_is_not_said() -> None:
+    actual = A - B
+    actual[77] += 1
+    assert said(actual, A + B, a=A, b=B) == ""
+
+
+@pytest.mark.parametrize(
+    ("actual", "expected"),
+    [
+        ([1.0, 1, 0], [2.0, 1, 0]),  # half of what is due, and a number that stands beside
+        ([24.0], [8.0]),  # a single one is three times another by chance
+        ([np.nan, 3.0], [1.0, 2.0]),
+    ],
+)
+def test_few_small_numbers_explain_nothing(actual: list[float], expected: list[float]) -> None:
+    assert said(np.array(actual), np.array(expected), 3) == ""
+
+
+def test_right_elements_are_no_evidence() -> None:
+    actual = A + B
+    actual[5:40] = A[5:40]
+    assert "is the element of `a` at its place" in said(actual, A + B, a=A, b=B)
