@@ -14,7 +14,10 @@ _REMEDIES = {
         "Wait first: cudaStreamSynchronize, cudaEventSynchronize or cudaDeviceSynchronize, between the call and this "
         "line."
     ),
-    "copy_direction": "Name the direction that the pointers have: the destination comes first.",
+    "copy_direction": (
+        "Name the direction that the pointers have: the destination comes first. What is to lie on the device has to "
+        "come from cudaMalloc."
+    ),
     "use_after_free": "Free memory after the last call that uses it.",
     "double_free": "Free it once, and set the pointer to nullptr.",
     "leak": "Free it with the function that goes with the one that allocated it, before the program ends.",

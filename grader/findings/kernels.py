@@ -23,6 +23,7 @@ from grader.findings.phrases import (
     does,
     global_place,
     memory_name,
+    near_device_memory,
     offset_of,
     other_party,
     shared_place,
@@ -110,7 +111,9 @@ def _extent(finding: Finding) -> str:
     if finding.space in ("local", "param"):
         return f"{at} at byte {offset}, beyond its end"
     if allocation is None:
-        return f"{at} at {finding.address:#x}, where nothing is allocated"
+        nothing = "where nothing is allocated"
+        near = near_device_memory(finding.address)
+        return f"{at} at {finding.address:#x}, {nothing if near else 'which is no address of the device'}"
     name = f"`{finding.array}`, which has {counted(allocation.nbytes, 'byte')}" if finding.array else ""
     name = name or f"an allocation of {counted(allocation.nbytes, 'byte')}"
     if 0 <= offset < allocation.nbytes:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from grader.emulator.machine.memory import ARENA_BYTES
 from grader.emulator.machine.records import Access, Action, Finding
+from grader.emulator.runtime.layout import GLOBAL_BASE
+
+NEAR = 1 << 40
+"""Bytes around the device's memory that an index of 32 bits goes beyond it, and more; the host's is further away."""
 
 VERBS: Mapping[Action, str] = {"read": "reads", "write": "writes", "atomic": "updates"}
+
+
+def near_device_memory(address: int | None) -> bool:
+    """Whether a wrong index may lead there, from an array that was allocated."""
+    return address is None or GLOBAL_BASE - NEAR <= address < GLOBAL_BASE + ARENA_BYTES + NEAR
 
 
 def actor(finding: Finding) -> str:

@@ -5,8 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from grader.emulator.machine.records import TENSOR_COPY, Finding, Kind, PhaseFault
+from grader.findings.phrases import near_device_memory
 
 GUARD = "Guard the access: threads that have no element must not touch memory."
+_GUARDED = (
+    "The condition in line {line} lets this thread pass: does it compare the index that is used here, and with the "
+    "size of this array?"
+)
+_NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
+_HOST_POINTER = (
+    "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
+    "std::vector give lies in the host's memory."
+)
+_BELOW = "The index is below 0: has the array room in front for what is subtracted, and is nothing subtracted twice?"
+_TOO_MANY = (
+    "{blocks:,} blocks of {threads:,} threads are {total:,} threads, more than an int counts, and indices become "
+    "negative. `grid` counts blocks, not threads: one block for so many elements, cdiv(N, BLOCK)."
+)
 ALIGN = (
     "A float4 needs an address that is a multiple of 16: take single floats where a row is not a multiple of four "
     "floats long."
@@ -208,12 +223,21 @@ def _remedy_of_index(finding: Finding) -> str:
     if finding.before is not None:
         return _BEGIN_INSIDE
     if finding.space == "shared":
-        return _IN_CLUSTER if finding.owner else _SHARED_BYTES
+        below = finding.element is not None and finding.element < 0
+        return _IN_CLUSTER if finding.owner else _BELOW if below else _SHARED_BYTES
     if finding.rows_of is not None:
         return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
+    if finding.launched is not None:
+        blocks, threads = finding.launched
+        return _TOO_MANY.format(blocks=blocks, threads=threads, total=blocks * threads)
+    if finding.allocation is None and not near_device_memory(finding.address):
+        return _HOST_POINTER
     if _is_first_thread(finding) and _lies_behind_rows(finding):
         return _INDEX.format(stride=_stride(finding))
-    return _RETURNED.format(line=finding.returned) if finding.returned is not None else GUARD
+    if finding.guarded is not None:
+        negative = finding.element is not None and finding.element < 0
+        return (_NEGATIVE if negative else _GUARDED).format(line=finding.guarded)
+    return GUARD
 
 
 def _remedy_of_cluster(finding: Finding) -> str:

@@ -25,8 +25,11 @@ _TOO_MUCH_SHARED = re.compile(
     r"Entry function '([^']+)' uses too much shared data \((\w+) bytes, (\w+) max\)"
 )
 
+_NO_SPACE = "without execution space annotations"
+_LAUNCHES = re.compile(r'^\s*//\s*kernel\s*=\s*"(\w+)"', re.MULTILINE)
+
 _REMEDIES = {
-    "without execution space annotations": "write __device__ before the function (a constexpr helper too), "
+    _NO_SPACE: "write __device__ before the function (a constexpr helper too), "
     "and leave host code such as main() out of the file",
     "without memory space annotations": "write constexpr for a number, __constant__ for a table",
     "open source file": "device code has CUDA's headers and small ones of C, such as <cmath>, <cstdint>, "
@@ -327,8 +330,20 @@ def _explain(item: Diagnostic, source: str) -> tuple[str, str | None]:
             item.message,
             "that is one of CUDA's own headers: `ladder doctor` says which package it is missing from",
         )
+    if _NO_SPACE in item.message and (kernel := _launched(item, source)):
+        return (
+            f"`{kernel}` is launched as a kernel, and stands here without __global__:\n{item.excerpt.strip()}",
+            f'write `extern "C" __global__ void {kernel}(…)`',
+        )
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in item.message), None)
     return _with_excerpt(item), remedy or _missing(item.message) or _no_token(item)
+
+
+def _launched(item: Diagnostic, source: str) -> str | None:
+    """The kernel of the launch block that a line declares as a function of the host."""
+    lines = source.splitlines()
+    line = lines[item.line - 1] if item.line and item.line <= len(lines) else ""
+    return next((name for name in _LAUNCHES.findall(source) if re.search(rf"\b{name}\s*\(", line)), None)
 
 
 def _no_token(item: Diagnostic) -> str | None:

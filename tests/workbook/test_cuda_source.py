@@ -10,6 +10,7 @@ from grader.workbook.cuda_source import (
     accumulates,
     arrays_in,
     early_return,
+    guard,
     shared_arrays,
 )
 
@@ -68,6 +69,27 @@ def test_a_shape_fits_the_bytes(array: SharedArray, nbytes: int, shape: tuple[in
 @pytest.mark.parametrize(("line", "found"), [(12, 9), (9, None), (19, None)])
 def test_threads_return_before_a_line_of_the_same_function(line: int, found: int | None) -> None:
     assert early_return(SOURCE, line) == found
+
+
+def test_a_return_behind_the_barrier_takes_nothing_from_a_tile() -> None:
+    text = (
+        "__global__ void k()\n{\nif (a) return;\nt[i] = 0;\n__syncthreads();\nif (b) return;\ns += t[i];\n}"
+    )
+    assert early_return(text, 7) == 6
+    assert early_return(text, 7, before_barrier=True) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "found"),
+    [
+        ("__global__ void k()\n{\n  if (i >= n) return;\n  a[i] = 0;\n}", 4, 3),
+        ("__global__ void k()\n{\n  x = i < n ? a[i] : 0;\n}", 3, 3),
+        ("__global__ void k()\n{\n  if (first)\n    a[i] = 0;\n}", 4, None),
+        ("void f()\n{\n  if (i < n) b();\n}\n__global__ void k()\n{\n  a[i] = 0;\n}", 7, None),
+    ],
+)
+def test_the_condition_that_an_access_stands_behind(text: str, line: int, found: int | None) -> None:
+    assert guard(text, line) == found
 
 
 @pytest.mark.parametrize(

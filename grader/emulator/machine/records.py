@@ -184,6 +184,10 @@ class Finding:
     rows_of: str | None = None
     """Of an access out of bounds: the size that its index takes for the length of a row, where somebody knows the
     source, and that rows have another."""
+    guarded: int | None = None
+    """Of an access out of bounds: the line of a condition that it stands behind, where somebody knows the source."""
+    launched: tuple[int, int] | None = None
+    """Of such an access: blocks, and threads of each, where they are more than an int counts."""
     before: tuple[int, int] | None = None
     """Of a box that is stored: a dimension in which it begins in front of its tensor, 0 the innermost, and where."""
     no_texture: bool = False

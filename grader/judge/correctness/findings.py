@@ -15,7 +15,19 @@ from grader.emulator.machine.records import Finding, PhaseFault
 from grader.findings import kernels
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
-from grader.workbook.cuda_source import SharedArray, accumulates, early_return, factors, shared_arrays
+from grader.workbook.cuda_source import (
+    SharedArray,
+    accumulates,
+    early_return,
+    factors,
+    guard,
+    shared_arrays,
+)
+
+MOST_OF_AN_INT = 2**31 - 1
+
+FAR_MORE = 8
+"""Threads for each element of the largest array that are too many to be meant."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +50,25 @@ def located(
     sizes: Mapping[str, int] | None = None,
 ) -> tuple[Record, ...]:
     """Records whose findings name elements, where they are about one of these arrays, or about one that `source`
-    declares in shared memory; the `return` that threads have left by which are missing; whether threads that race
-    add to an element; and which of the problem's `sizes` was taken for the length of a row, where rows have another."""
+    declares in shared memory; the condition that an access out of bounds stands behind; the `return` that threads have
+    left by which are missing; whether threads that race add to an element; and which of the problem's `sizes` was taken
+    for the length of a row, where rows have another."""
     if not any(record.findings for record in records):
         return tuple(records)
     declared = shared_arrays(source)
+    elements = max((math.prod(array.shape) for array in arrays.values()), default=0)
 
     def located(record: Record, finding: Finding) -> Finding:
         if finding.kind in ("uninitialised_shared", "barrier") and _some_are_missing(record, finding.line):
-            finding = replace(finding, returned=early_return(source, finding.line))
+            unset = finding.kind == "uninitialised_shared"
+            finding = replace(finding, returned=early_return(source, finding.line, before_barrier=unset))
         other = finding.other and finding.other.line
         if finding.kind == "race" and other in (None, finding.line):
             finding = replace(finding, accumulates=accumulates(source, finding.line, finding.array))
+        if finding.kind == "out_of_bounds":
+            blocks, threads = math.prod(record.grid), math.prod(record.block)
+            many = (blocks, threads) if blocks * threads > max(MOST_OF_AN_INT, FAR_MORE * elements) else None
+            finding = replace(finding, guarded=guard(source, finding.line), launched=many)
         if finding.space == "shared":
             return _located_in_shared(finding, declared)
         return _with_rows(_located(finding, arrays), source, sizes or {})
@@ -72,7 +91,11 @@ def _some_are_missing(record: Record, line: int) -> bool:
 
 def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedArray]]) -> Finding:
     place, address = finding.allocation, finding.address
-    if place is None or address is None or not 0 <= address - place.base < place.nbytes:
+    if place is None or address is None:
+        return finding
+    if finding.kind == "out_of_bounds" and finding.array is None and len(declared) == 1:
+        finding = replace(finding, array=next(iter(declared)))  # all of the block's shared memory is its
+    elif not 0 <= address - place.base < place.nbytes:
         return finding
     found = shape_in_shared(declared, finding.array or "", place.nbytes)
     if found is None:

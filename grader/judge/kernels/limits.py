@@ -57,11 +57,14 @@ def by_limits(launch: Launch, static_shared: int, registers: int, limits: Limits
     """What of a launch the device cannot do; None where it can be made."""
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     if threads > limits["max_threads_per_block"]:
+        exchanged = math.prod(launch.grid) <= limits["max_threads_per_block"]
         return Impossible(
             "block",
             f"a block of {_by(launch.block)} = {threads} threads, where the device takes at most "
             f"{limits['max_threads_per_block']}",
-            "Make `block` smaller and let each thread compute more elements, or use more blocks.",
+            f"Are `grid` and `block` exchanged? `block` counts the threads of a block, {_by(launch.grid)} is `grid`."
+            if exchanged
+            else "Make `block` smaller and let each thread compute more elements, or use more blocks.",
         )
     for axis, extent in zip("xyz", launch.block, strict=True):
         if extent > limits[f"max_block_dim_{axis}"]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case
 from grader.judge.correctness.verdict import beside
-from grader.judge.kernels import counting, sampling, signature_lint, small_case
+from grader.judge.kernels import counting, launch_tries, sampling, signature_lint, small_case
 from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import (
     CaseRunner,
@@ -92,18 +92,27 @@ def compile_it(current: KernelSubmission, arch: str) -> None:
 
 def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case]) -> None:
     """Run the cases, up to the first that is not a pass."""
+    launch_tries.check(runner, current.compiled, max((case.problem for case in cases), key=_bytes(runner)))
     for case in cases:
         outcome = runner.outcome(current.compiled, case)
         current.tried(runner, case, outcome)
         if outcome.refusal is not None or not current.printed:
             current.printed = outcome.printed
         if outcome.refusal is not None:
-            raise _explained(current, runner, outcome, outcome.refusal)
+            raise _explained(current, runner, case, outcome, outcome.refusal)
 
 
-def _explained(current: KernelSubmission, runner: CaseRunner, outcome: Outcome, refusal: Refused) -> Refused:
-    """Shows wrong values in a case that can be read. Of what explains the values of the case that failed, only that is
-    said which explains those of the small one as well."""
+def _bytes(runner: CaseRunner) -> Callable[[Problem], int]:
+    return runner.topic.reference.min_bytes
+
+
+def _explained(
+    current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome, refusal: Refused
+) -> Refused:
+    """Says what mends the launch, or shows wrong values in a case that can be read. Of what explains the values of the
+    case that failed, only that is said which explains those of the small one as well."""
+    if refusal.verdict == "fail" and (mended := launch_tries.mended(runner, current.compiled, case)):
+        return refusal.saying(f"{refusal.reason} {mended}")
     comparison = outcome.comparison
     if comparison is None or comparison.right or outcome.findings:
         return refusal

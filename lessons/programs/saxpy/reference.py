@@ -6,12 +6,13 @@ BLOCK = 256
 
 
 def runs(rng):
-    """Sizes that nobody knows before, among them one that is no multiple of a block; 1; whole blocks; 0."""
+    """Sizes that nobody knows before, among them one that is no multiple of a block; 1; whole blocks; 0; and more than
+    1024 blocks, which no block has in threads."""
     sizes = (
         BLOCK * rng.randint(4, 8) + rng.randint(1, BLOCK - 1),
         1,
         BLOCK * rng.randint(2, 6),
-        BLOCK * rng.randint(100, 200) + rng.randint(1, BLOCK - 1),
+        BLOCK * rng.randint(1025, 1200) + rng.randint(1, BLOCK - 1),
         0,
     )
     return [{"N": size, "a": rng.randint(2, 9)} for size in sizes]

@@ -35,7 +35,7 @@ from grader.judge.child.protocol import (
 )
 from grader.judge.correctness.cases import bound
 from grader.judge.correctness.comparison import number
-from grader.judge.correctness.findings import ArrayType, located, results
+from grader.judge.correctness.findings import MOST_OF_AN_INT, ArrayType, located, results
 from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings, of_records
 from grader.judge.kernels.case_run import as_bytes, named, records_of
 from grader.judge.kernels.compiled import Kernel, Planned
@@ -71,8 +71,6 @@ further."""
 
 MULTIPROCESSORS = 16
 """How many times as many as the device has, beyond the main size."""
-
-MOST_OF_AN_INT = 2**31 - 1
 
 SECONDS = 120.0
 

@@ -1,0 +1,14 @@
+// `grid` counts elements: a block of 256 threads for each, of which one has something to do.
+//
+// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["N"]
+// block = ["BLOCK"]
+// ///
+constexpr int BLOCK = 256;
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) c[i] = a[i] + b[i];
+}

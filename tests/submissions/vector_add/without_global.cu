@@ -1,0 +1,16 @@
+// The kernel is a plain function: its __global__ is forgotten.
+//
+// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, BLOCK)"]
+// block = ["BLOCK"]
+// ///
+constexpr int BLOCK = 256;
+extern "C" void vector_add(const float* a, const float* b, float* c, int N)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < N) {
+        c[i] = a[i] + b[i];
+    }
+}
