@@ -129,6 +129,7 @@ def _unreadable(desk: Desk) -> HandedIn:
         (name, whole[: len(whole) // 2]),
         (name, whole.decode().encode("latin-1", "replace")),
         (name, b'{"nbformat": 99}'),
+        (name, b""),
     )
     return desk.as_files([desk.draw.choice(files)], Expected(None))
 
@@ -154,14 +155,12 @@ def _renamed(desk: Desk) -> HandedIn:
 
 
 def _deleted(desk: Desk) -> HandedIn:
-    """Cells are missing; without the answer's, the starter is marked."""
+    """Cells are missing; without the answer's, nothing is marked."""
     if desk.draw.random() < 0.75:
         return _edited(notebooks.DELETED)(desk)
     notebook = desk.notebook("")
     notebooks.without_answer(notebook, desk.topic)
-    return desk.as_files(
-        [(f"{desk.topic.name}.ipynb", notebooks.written(notebook))], Expected(0, sources.WRONG)
-    )
+    return desk.as_files([(f"{desk.topic.name}.ipynb", notebooks.written(notebook))], Expected(None))
 
 
 def _late(desk: Desk) -> HandedIn:
@@ -171,12 +170,15 @@ def _late(desk: Desk) -> HandedIn:
 
 
 def _resubmitted(desk: Desk) -> HandedIn:
-    """A wrong one, one of less worth, and the one that counts."""
-    name, suffix = desk.topic.name, "{} ({}).ipynb" if desk.student.platform == "moodle" else "{}-{}.ipynb"
+    """A wrong one, one of less worth, and the one that counts: by Canvas's numbers, where Moodle's download tells only
+    how often a browser had downloaded each."""
+    moodle = desk.student.platform == "moodle"
+    name, suffix = desk.topic.name, "{} ({}).ipynb" if moodle else "{}-{}.ipynb"
     tries = [source(desk.topic, desk.draw) for source in (sources.wrong, sources.half_right, sources.right)]
     names = [f"{name}.ipynb", suffix.format(name, 1), suffix.format(name, 2)]
     data = [notebooks.written(desk.notebook(made.text)) for made in tries]
-    return desk.as_files(list(zip(names, data, strict=True)), tries[-1].expected)
+    expected = Expected(None) if moodle else tries[-1].expected
+    return desk.as_files(list(zip(names, data, strict=True)), expected)
 
 
 def _bare(desk: Desk) -> HandedIn:

@@ -143,7 +143,7 @@ DELETED: tuple[Edit, ...] = (deletes_graded_cells, deletes_prose, keeps_the_answ
 
 
 def without_answer(notebook: Notebook, topic: Topic) -> None:
-    """The answer's cell is gone: what is marked is the starter."""
+    """The answer's cell is gone: nothing tells what is to be marked."""
     notebook["cells"] = [cell for cell in notebook["cells"] if grade_id(cell) != kernel_cell(topic.name)]
 
 

@@ -20,11 +20,16 @@ from grader.course.engines.engine import Engine
 from grader.course.folder import CONFIG
 from grader.course.gradebook import database, entries
 from grader.course.likeness import tokens
+from grader.course.orders import Marked
 from grader.course.preprocessors import MarkKernels
 from grader.course.restore import Original, Unclear, answer, read, shown
 from grader.errors import WarpladderError
 from grader.results import Grade
+from grader.workbook import topics
 from grader.workbook.topic import Topic
+
+_LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"(\w+)', re.MULTILINE)
+"""A kernel that a launch block names."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class Row:
     student: str
     topic: str
     grade: Grade | None  # as it counts; null where it could not be marked
-    note: str = ""  # whose source it is as well, or why there is no mark
+    note: str = ""  # what to look at, or why there is no mark
     absent: bool = (
         False  # others of the assignment's notebooks were handed in: this one counts as not handed in
     )
@@ -61,7 +66,7 @@ def open_course(root: Path) -> tuple[CourseDirectory, MarkKernels]:
     return CourseDirectory(config=config), MarkKernels(config=config)
 
 
-def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) -> Iterator[Submission | Row]:
+def collect(course: CourseDirectory, known: dict[str, Topic], assignment: str) -> Iterator[Submission | Row]:
     """The kernels that were submitted to an assignment, student by student; a row for each that is not there.
 
     Raises WarpladderError where the assignment is not known to the gradebook.
@@ -71,7 +76,7 @@ def collect(course: CourseDirectory, topics: dict[str, Topic], assignment: str) 
     notebooks = {f"{notebook}.ipynb" for notebook, _ in kernels}
     for notebook, kernel in kernels:
         for student, folder in handed_in.items():
-            found = _submitted(student, topics[kernel.topic or ""], folder / f"{notebook}.ipynb", kernel)
+            found = _submitted(student, known[kernel.topic or ""], folder / f"{notebook}.ipynb", kernel)
             if isinstance(found, Row) and any((folder / name).is_file() for name in notebooks):
                 found = replace(found, absent=not (folder / f"{notebook}.ipynb").is_file())
             yield found
@@ -162,17 +167,29 @@ def mark(
         if isinstance(marked, str):
             rows.append(Row(item.student, item.topic.name, None, marked))
         else:
-            notes = (same.get((item.student, item.topic.name), ""), feedback.against(item.shown, marked))
+            notes = (same.get((item.student, item.topic.name), ""), *doubts(item, marked))
             rows.append(
                 Row(item.student, item.topic.name, marked.shown(item.topic), "; ".join(filter(None, notes)))
             )
     return rows
 
 
+def doubts(item: Submission, marked: Marked) -> Iterator[str]:
+    """What to look at in a mark: that the notebook shows more, why the source was not run, whose kernel it may be."""
+    grade = marked.shown(item.topic)
+    yield feedback.against(item.shown, marked)
+    if grade.verdict == "error":
+        yield (grade.reason or "").partition("\n")[0]
+    launched = set(_LAUNCHED.findall(item.source))
+    others = {*topics.names()} - {item.topic.name}
+    if grade.verdict != "pass" and launched and launched <= others:
+        yield f"it launches {' and '.join(sorted(launched))}, as another topic does"
+
+
 def alike(submissions: Sequence[Submission]) -> dict[tuple[str, str], str]:
     """For students whose source is also somebody else's, but for names, comments and white space: whose."""
-    topics = {item.topic.name: item.topic for item in submissions}
-    ladders = {name: dict(tokens.of_ladder(topic)) for name, topic in topics.items()}
+    asked = {item.topic.name: item.topic for item in submissions}
+    ladders = {name: dict(tokens.of_ladder(topic)) for name, topic in asked.items()}
     students: dict[tuple[str, str], list[str]] = {}
     for item in submissions:
         own = (item.topic.name, tokens.fingerprint(item.topic, item.source))

@@ -23,7 +23,7 @@ from traitlets import List as ListTrait
 from grader.course import feedback, hidden, sources, typeset
 from grader.course.assignment import kernel_cell, rung_cell
 from grader.course.marking import SECONDS, Marker
-from grader.course.restore import Original, Unclear, cells_of, read, restored, shown
+from grader.course.restore import Original, Unclear, as_released, cells_of, read, restored, shown
 from grader.emulator.runtime.build import prepare
 from grader.errors import WarpladderError
 from grader.lab import show
@@ -88,7 +88,7 @@ class RestoreCells(NbGraderPreprocessor):
         try:
             made = restored(nb, known)
         except Unclear as error:
-            made = restored(nbformat.v4.new_notebook(), known)
+            made = as_released(known)
             made.metadata[UNREADABLE] = f"In the file that was handed in {error}"
         if UNREADABLE in nb.metadata and not nb.cells:
             made.metadata[UNREADABLE] = nb.metadata[UNREADABLE]

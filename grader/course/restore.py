@@ -11,7 +11,7 @@ import codecs
 import json
 import re
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +25,7 @@ from grader.course import sources
 from grader.course.assignment import KERNELSPEC, LANGUAGE, cell_id, kernel_cell, metadata, rung_cell
 from grader.errors import WarpladderError
 from grader.lab.cells import parse_cell
+from grader.workbook import topics
 
 _KERNEL = kernel_cell("")
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -66,12 +67,16 @@ def without_warnings() -> Iterator[None]:
 
 
 def read(path: Path) -> NotebookNode:
-    """A submission of any of nbformat's versions, in UTF-8 or, with a byte-order mark, UTF-16.
+    """A submission's notebook, see `notebook_of`."""
+    return notebook_of(path.read_bytes())
+
+
+def notebook_of(data: bytes) -> NotebookNode:
+    """A notebook of any of nbformat's versions, in UTF-8 or, with a byte-order mark, UTF-16.
 
     Halves of characters, which no file can hold, become question marks. Raises what a file may make decoders and
     nbformat raise.
     """
-    data = path.read_bytes()
     coding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     text = data.decode(coding)
     with without_warnings():
@@ -98,7 +103,17 @@ def restored(submission: NotebookNode, originals: Sequence[Original]) -> Noteboo
     """
     theirs = cells_of(submission)
     answers = {original.grade_id: answer(theirs, original) for original in originals if not original.locked}
-    extras = _extras(theirs, originals)
+    return _put_together(originals, answers, _extras(theirs, originals))
+
+
+def as_released(originals: Sequence[Original]) -> NotebookNode:
+    """The notebook of a submission of which nothing can be taken."""
+    return _put_together(originals, {}, {})
+
+
+def _put_together(
+    originals: Sequence[Original], answers: Mapping[str, str], extras: Mapping[str, Sequence[NotebookNode]]
+) -> NotebookNode:
     cells = list(extras.get("", []))
     for original in originals:
         cells += [_cell(original, answers.get(original.grade_id)), *extras.get(original.grade_id, [])]
@@ -109,7 +124,7 @@ def restored(submission: NotebookNode, originals: Sequence[Original]) -> Noteboo
 
 
 class Unclear(Exception):
-    """Several cells hold an answer, and nothing tells which one counts; the text says which cells."""
+    """Nothing tells which cell of a notebook holds an answer; the text says what is wrong with which cells."""
 
 
 def answer(cells: Sequence[Any], original: Original) -> str:
@@ -117,7 +132,8 @@ def answer(cells: Sequence[Any], original: Original) -> str:
 
     A cell that was copied is there twice: the last one that differs from what was released is the answer. A kernel may
     as well stand in a cell of the learner's own that defines the same name for the same topic: of several that differ,
-    the last one above the graded cells is what these grade. Raises Unclear where one stands below them.
+    the last one above the graded cells is what these grade. Raises Unclear where one stands below them, where no cell
+    is the kernel's, and where the work may stand in one that is another's.
     """
     if original.topic is not None:
         return _kernel(cells, original, original.topic)
@@ -129,29 +145,68 @@ def answer(cells: Sequence[Any], original: Original) -> str:
     return str(changed[-1]) if changed else original.source
 
 
+def holds_work(cells: Sequence[Any], originals: Sequence[Original]) -> bool:
+    """Whether some answer differs from what was released, or may do so."""
+    answers = [original for original in originals if not original.locked]
+    try:
+        return any(is_work(answer(cells, original), original) for original in answers)
+    except Unclear:
+        return True
+
+
+def is_work(source: str, original: Original) -> bool:
+    """Whether a cell holds anything but what was released."""
+    return sources.of_cell(source).strip() not in ("", sources.of_cell(original.source).strip())
+
+
 def _kernel(cells: Sequence[Any], original: Original, topic: str) -> str:
-    starter = sources.of_cell(original.source).strip()
     meant = _defines(original)
-    holding = [
-        (place, str(cell["source"]), text)
+    asked = [
+        (place, cell)
         for place, cell in enumerate(cells)
-        if grade_id(cell) == original.grade_id
-        or (cell["cell_type"] == "code" and meant and _defines(cell) == meant)
-        if (text := sources.of_cell(cell["source"]).strip()) != starter
+        if grade_id(cell) == original.grade_id or (meant and _keeps(cell) == meant)
     ]
-    written = [each for each in holding if each[2]] or holding
+    written = [(place, cell) for place, cell in asked if is_work(cell["source"], original)]
     if not written:
-        return original.source
+        _check_others(cells, original, topic)
+        if not asked:
+            remedy = "put it into that of the notebook that was handed out"
+            raise Unclear(f"no cell is the one for {topic}'s kernel: {remedy}")
+        emptied = [cell["source"] for _, cell in asked if not sources.of_cell(cell["source"]).strip()]
+        return str(emptied[-1]) if emptied else original.source
     graded = [
         place for place, cell in enumerate(cells) if (grade_id(cell) or "").startswith(rung_cell(topic, ""))
     ]
-    below = bool(graded) and written[-1][0] > graded[0]
-    if below and len({text for _, _, text in written}) > 1:
-        places = " and ".join(str(place + 1) for place, _, _ in written)
+    last, cell = written[-1]
+    below = bool(graded) and last > graded[0]
+    if below and len({sources.of_cell(cell["source"]).strip() for _, cell in written}) > 1:
+        places = " and ".join(str(place + 1) for place, _ in written)
         raise Unclear(
             f"the cells {places} each hold another kernel for {topic}, one of them below the graded cells: leave one"
         )
-    return written[-1][1]
+    named = _defines(cell)
+    if named and named[1] != topic and named[1] in topics.names():
+        raise Unclear(f"the cell {last + 1} says that its kernel is for {named[1]}, and not for {topic}")
+    return str(cell["source"])
+
+
+def _check_others(cells: Sequence[Any], original: Original, topic: str) -> None:
+    """Raise Unclear where a cell that is not graded holds a kernel for the topic, or by the name that is graded."""
+    meant = _defines(original)
+    for place, cell in enumerate(cells):
+        kept = _keeps(cell)
+        if not meant or not kept or kept == meant or not is_work(cell["source"], original):
+            continue
+        if kept[1] == topic or kept == (meant[0], None):
+            raise Unclear(
+                f"the cell {place + 1} holds a kernel that is not graded, and `{meant[0]}` for {topic}, which is, "
+                "holds none: put it there"
+            )
+
+
+def _keeps(cell: Any) -> tuple[str, str | None] | None:
+    """What a cell of a submission defines, if it is one that the notebook runs."""
+    return _defines(cell) if cell["cell_type"] == "code" else None
 
 
 def _defines(cell: Original | Any) -> tuple[str, str | None] | None:

@@ -19,6 +19,8 @@ _MARKS = (
 )
 """Byte-order marks, the longer of two that begin alike first, and how to read what follows."""
 
+EMPTY = "it is empty"
+
 
 class UnreadableFile(Exception):
     """A file that cannot be read; its text says why."""
@@ -37,7 +39,7 @@ def text_of(data: bytes) -> tuple[str, str]:
             raise UnreadableFile(f"it begins as {coding}, and is none") from None
         text, coding = data.decode("latin-1"), "latin-1"
     if not text.strip():
-        raise UnreadableFile("it is empty")
+        raise UnreadableFile(EMPTY)
     return as_read(text), "" if coding in (None, "utf-8-sig") else f"read as {coding}"
 
 

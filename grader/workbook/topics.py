@@ -44,10 +44,15 @@ def load(name: str, root: Path | None = None) -> Topic:
     if name in programs.names(root):
         remedy = f"ladder grade {name} FILE judges one, ladder run FILE runs it"
         raise WarpladderError(f"`{name}` is a whole program, and no topic with a ladder", remedy=remedy)
-    names = sorted(path.parent.name for path in (root / "lessons").glob("*/topic.toml"))
-    message = f"there is no topic `{name}`{nearest(name, names)}"
+    known = names(root)
+    message = f"there is no topic `{name}`{nearest(name, known)}"
     whole = f", and the whole programs {', '.join(programs.names(root))}" if programs.names(root) else ""
-    raise WarpladderError(message, remedy=f"the topics are {', '.join(names)}{whole}")
+    raise WarpladderError(message, remedy=f"the topics are {', '.join(known)}{whole}")
+
+
+def names(root: Path | None = None) -> list[str]:
+    """What the topics are called, in the order of the alphabet."""
+    return sorted(path.parent.name for path in ((root or content_root()) / "lessons").glob("*/topic.toml"))
 
 
 def _read_topic(folder: Path, root: Path) -> Topic:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from grader.course import assignment
-from grader.course.restore import Original, Unclear, answer, as_text, read, restored, shown
+from grader.course.restore import Original, Unclear, answer, as_released, as_text, read, restored, shown
 from grader.workbook import topics
 
 TOPICS = topics.discover()
@@ -126,10 +126,10 @@ def test_answers_are_kept_and_locked_cells_are_not() -> None:
 
 
 def test_missing_cells_come_back_with_their_points() -> None:
-    made = restored({"cells": [own()]}, ORIGINALS)
-    assert ids(made.cells) == [None, *ALL]
-    assert made.cells[3].metadata.nbgrader.points == 10.0
-    assert made.cells[2].source == ORIGINALS[1].source
+    made = restored({"cells": [own(), own(KERNEL)]}, ORIGINALS)
+    assert ids(made.cells) == [None, None, *ALL]
+    assert made.cells[4].metadata.nbgrader.points == 10.0
+    assert made.cells[3].source == KERNEL
 
 
 def test_cells_of_the_learners_own_stay_where_they_were_and_have_no_marks() -> None:
@@ -216,11 +216,67 @@ def test_what_the_graded_cells_grade_is_marked_or_it_is_refused(
         assert found.partition("\n")[2].strip() == marked
 
 
-@pytest.mark.parametrize(
-    "line", ["%%kernel mine", "%%kernel yours --topic transpose", "%%kernel mine --topic"]
-)
+@pytest.mark.parametrize("line", ["%%kernel yours", "%%kernel mine --topic", "%%kernel mine --topic gemm"])
 def test_a_cell_that_the_graded_ones_do_not_ask_for_is_no_answer(line: str) -> None:
     assert answer([*released(), own(f"{line}\nx")], ORIGINALS[1]) == ORIGINALS[1].source
+
+
+@pytest.mark.parametrize("graded", ["starter", "", None])
+@pytest.mark.parametrize("line", ["%%kernel fast --topic transpose", "%%kernel mine"])
+def test_work_where_nothing_grades_it_is_not_the_starter(line: str, graded: str | None) -> None:
+    """Whether the cell that is graded is as released, emptied or gone; of nobody's outputs anything is asked."""
+    problem, kernel, *rest = released()
+    kernel["source"] = f"%%kernel mine --topic transpose\n{graded}"
+    before = [problem] if graded is None else [problem, kernel]
+    cells = [*before, own(f"{line}\nwork"), *rest]
+    with pytest.raises(Unclear, match=f"^the cell {len(before) + 1} holds a kernel that is not graded"):
+        answer(cells, ORIGINALS[1])
+
+
+def test_a_second_kernel_beside_work_is_no_doubt() -> None:
+    cells = released()
+    cells[1]["source"] = KERNEL
+    assert answer([*cells, own("%%kernel fast --topic transpose\nfast")], ORIGINALS[1]) == KERNEL
+
+
+def stripped(cells: list[Cell]) -> list[Cell]:
+    return [cell | {"metadata": {}} for cell in cells]
+
+
+MARKDOWN = {"cell_type": "markdown", "metadata": {}, "source": KERNEL}
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [],
+        [own("print(1)")],
+        [own("extern work")],
+        stripped([*released()[:1], own("extern work"), *released()[2:]]),
+        stripped([*released()[:1], MARKDOWN, *released()[2:]]),
+        stripped([own("%%kernel mine --topic reduce\nwork")]),
+        [cell for cell in released() if cell["source"] != ORIGINALS[1].source],
+    ],
+    ids=["nothing", "unrelated", "no magic", "stripped", "Markdown", "another topic's", "deleted"],
+)
+def test_a_notebook_without_the_kernels_cell_is_not_the_starter(cells: list[Cell]) -> None:
+    with pytest.raises(Unclear, match="no cell is the one for transpose's kernel"):
+        restored({"cells": cells}, ORIGINALS)
+    assert [cell.source for cell in as_released(ORIGINALS).cells] == [one.source for one in ORIGINALS]
+
+
+@pytest.mark.parametrize(("named", "refused"), [("reduce", True), ("transpos", False)])
+def test_a_kernel_that_says_it_is_another_topics_is_not_marked(named: str, refused: bool) -> None:
+    """A name that no topic has is a slip."""
+    cells = released()
+    cells[1]["source"] = f"%%kernel mine --topic {named}\nwork"
+    if refused:
+        with pytest.raises(
+            Unclear, match="the cell 2 says that its kernel is for reduce, and not for transpose"
+        ):
+            answer(cells, ORIGINALS[1])
+    else:
+        assert answer(cells, ORIGINALS[1]).endswith("work")
 
 
 @pytest.mark.parametrize(
@@ -237,7 +293,6 @@ def test_what_the_graded_cells_show(values: list[Any], points: float | None) -> 
 
 def test_a_kernel_without_its_name_is_found_by_its_first_line() -> None:
     assert answer([own("%%kernel  mine   --topic transpose\nx"), own()], ORIGINALS[1]).endswith("x")
-    assert answer([own("%%kernel mine --topic gemm\nx")], ORIGINALS[1]) == ORIGINALS[1].source
 
 
 BROKEN = st.sampled_from(

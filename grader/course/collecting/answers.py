@@ -14,16 +14,17 @@ from pathlib import Path
 
 import nbformat
 
+from grader.course import restore
 from grader.course.assignment import kernel_cell
-from grader.course.restore import Original, grade_id, read
-from grader.course.sources import UnreadableFile, text_of
+from grader.course.restore import Original, cells_of, grade_id, is_work, notebook_of, read
+from grader.course.sources import EMPTY, UnreadableFile, text_of
 from grader.errors import WarpladderError
 from grader.lab.cells import MAGIC
 from grader.workbook.topic import Topic
 
 NOTEBOOK = ".ipynb"
-_COPY = re.compile(r"(?P<stem>.+?)(?: ?\((?P<browser>\d+)\)|-(?P<canvas>\d+))")
-"""What browsers call a second download, and Canvas a second upload."""
+_COPY = re.compile(r"(?P<stem>.+?)(?: ?\(\d+\)|-\d+)")
+"""What browsers call a second download, and Canvas a second upload: by it nobody knows which was worked on last."""
 _SHOWN_AS_TEXT = re.compile(r"(\.(?:ipynb|cu|py))\.(?:txt|json)$", re.IGNORECASE)
 """What some browsers add to a name."""
 
@@ -35,6 +36,7 @@ class Released:
     name: str  # without .ipynb
     path: Path
     kernels: Sequence[tuple[Topic, Original]]  # the answers' cells that hold kernels
+    cells: Sequence[Original]  # all of it
 
     def kernel(self, suffix: str, stem: str) -> Original | None:
         """The cell for a file of that kind; where there are several, the one of the topic that the file is named
@@ -52,7 +54,6 @@ class Place:
     cell: (
         Original | None
     )  # which the file's text goes into; None for a notebook, which takes the place as it is
-    copy: int  # the number that a browser or Canvas gave it; 0: none
 
 
 def places(notebooks: Sequence[Released], names: Sequence[str]) -> list[Place | str]:
@@ -69,7 +70,7 @@ def places(notebooks: Sequence[Released], names: Sequence[str]) -> list[Place | 
     ]
     first = next((name for name, place in zip(names, named, strict=True) if place), None)
     others = {
-        _uncopied(stem)[0]
+        _uncopied(stem)
         for (stem, suffix), place in zip(split, named, strict=True)
         if suffix in suffixes and not place
     }
@@ -92,22 +93,22 @@ def _unnamed(
         return f"{named} is named after the assignment, and counts"
     if others > 1:
         return f"{others} files are handed in, and this one is not called {names}"
-    only, (bare, copy) = notebooks[0], _uncopied(stem)
-    cell = None if suffix == NOTEBOOK else only.kernel(suffix, bare)
+    only = notebooks[0]
+    cell = None if suffix == NOTEBOOK else only.kernel(suffix, _uncopied(stem))
     if suffix != NOTEBOOK and cell is None:
         return f"{names} has several kernels: name it after its topic"
-    return Place(only, cell, copy)
+    return Place(only, cell)
 
 
 def _at(notebook: Released, stem: str, suffix: str) -> Place | None:
     """The place of a file that is named after the notebook, or after a topic of its kernels."""
-    for bare, copy in ((stem, 0), _uncopied(stem)):
+    for bare in (stem, _uncopied(stem)):
         cell = None if suffix == NOTEBOOK else notebook.kernel(suffix, bare)
         named = bare.casefold() == notebook.name.casefold()
         if suffix == NOTEBOOK and named:
-            return Place(notebook, None, copy)
+            return Place(notebook, None)
         if cell is not None and (named or bare == cell.topic):
-            return Place(notebook, cell, copy)
+            return Place(notebook, cell)
     return None
 
 
@@ -116,10 +117,22 @@ def _split(name: str) -> tuple[str, str]:
     return path.stem, path.suffix.lower()
 
 
-def _uncopied(stem: str) -> tuple[str, int]:
-    """A name without the number of a copy, and the number."""
+def _uncopied(stem: str) -> str:
+    """A name without the number of a copy."""
     found = _COPY.fullmatch(stem)
-    return (found["stem"], int(found["browser"] or found["canvas"])) if found else (stem, 0)
+    return found["stem"] if found else stem
+
+
+def holds_work(place: Place, data: bytes) -> bool:
+    """Whether a file holds more than was released. What cannot be read may; an empty file does not."""
+    if not data.strip():
+        return False
+    try:
+        if place.cell is None:
+            return restore.holds_work(cells_of(notebook_of(data)), place.notebook.cells)
+        return is_work(text_of(data)[0], place.cell)
+    except Exception:  # whatever a file may hold
+        return True
 
 
 def _check_topics(notebook: Released, data: bytes) -> None:
@@ -138,9 +151,12 @@ def _check_topics(notebook: Released, data: bytes) -> None:
 def filled(place: Place, data: bytes) -> tuple[bytes, str]:
     """The notebook to mark of what was handed in, and what there is to say of it; "" if nothing.
 
-    Raises UnreadableFile for what is no text, and WarpladderError where the assignment was not released.
+    Raises UnreadableFile for an empty file and what is no text, and WarpladderError where the assignment was not
+    released.
     """
     if place.cell is None:
+        if not data.strip():
+            raise UnreadableFile(EMPTY)
         _check_topics(place.notebook, data)
         return data, ""
     text, said = text_of(data)

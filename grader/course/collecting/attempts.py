@@ -1,4 +1,7 @@
-"""Which of the files that one student handed in count: for each notebook of the assignment the latest."""
+"""Which of the files that one student handed in count: for each notebook of the assignment the latest with work in it.
+
+A file that holds nothing but what was released is no attempt where another one of the student's may hold the answer.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from grader.course.collecting.answers import Place, Released, places
+from grader.course.collecting.answers import Place, Released, holds_work, places
 from grader.course.collecting.moments import Moment
 from grader.course.collecting.platforms import HandedIn
 from grader.course.sources import UnreadableFile
@@ -33,7 +36,7 @@ def of_student(items: Sequence[HandedIn], notebooks: Sequence[Released]) -> list
 
     Where nothing tells which of several is the latest, none counts.
     """
-    items = _at_one_moment(items)
+    items, nowhere = _with_work(_at_one_moment(items), notebooks)
     found = places(notebooks, [item.name for item in items])
     attempts = [
         Attempt(item, None, why_not=item.file.unread or place)
@@ -41,7 +44,7 @@ def of_student(items: Sequence[HandedIn], notebooks: Sequence[Released]) -> list
         else Attempt(item, place)
         for item, place in zip(items, found, strict=True)
     ]
-    nowhere = [each for each in attempts if each.place is None]
+    nowhere += [each for each in attempts if each.place is None]
     ordered: list[Attempt] = []
     for notebook in notebooks:
         of_this = [each for each in attempts if each.place is not None and each.place.notebook is notebook]
@@ -66,9 +69,34 @@ def _at_one_moment(items: Sequence[HandedIn]) -> list[HandedIn]:
     return [item if item.moment.exact else replace(item, moment=Moment(max(bounds), False)) for item in items]
 
 
-def _when(attempt: Attempt) -> tuple[datetime, int, int]:
-    item, place = attempt.item, attempt.place
-    return item.moment.at, item.number, place.copy if place else 0
+def _with_work(
+    items: Sequence[HandedIn], notebooks: Sequence[Released]
+) -> tuple[list[HandedIn], list[Attempt]]:
+    """The files without those that hold no work where another one for the same notebook does, and these."""
+    if len(items) < 2:
+        return list(items), []
+    alone = [(item, places(notebooks, [item.name])[0]) for item in items]
+    placed = [(item, place) for item, place in alone if isinstance(place, Place)]
+    working = [(item, place) for item, place in placed if _holds_work(item, place)]
+    left = [
+        Attempt(item, None, why_not=f"there is no work in it, and {others[0].name} was handed in as well")
+        for item, place in placed
+        if (item, place) not in working
+        and (others := [other for other, its in working if its.notebook is place.notebook])
+    ]
+    return [item for item in items if all(each.item is not item for each in left)], left
+
+
+def _holds_work(item: HandedIn, place: Place) -> bool:
+    """Whether a file holds more than was released; one that cannot be read may."""
+    try:
+        return holds_work(place, item.file.read())
+    except UnreadableFile:
+        return True
+
+
+def _when(attempt: Attempt) -> tuple[datetime, int]:
+    return attempt.item.moment.at, attempt.item.number
 
 
 def _differ(attempts: Sequence[Attempt]) -> bool:

@@ -37,18 +37,7 @@ def assignment(opened: Any, course: CourseDirectory, topics: Mapping[str, Topic]
     """What the gradebook knows of an assignment. Raises WarpladderError for one that it does not know."""
     found = entries.released(opened, name)
     folder = Path(course.format_path(course.release_directory, ".", name))
-    notebooks = [
-        Released(
-            notebook.name,
-            folder / f"{notebook.name}{NOTEBOOK}",
-            [
-                (topics[cell.topic or ""], cell)
-                for cell in of_gradebook(notebook)
-                if (cell.topic or "") in topics
-            ],
-        )
-        for notebook in found.notebooks
-    ]
+    notebooks = [_released(notebook, folder, topics) for notebook in found.notebooks]
     if not notebooks:
         remedy = f"nbgrader generate_assignment {name}"
         raise WarpladderError(f"`{name}` has no notebook to hand in yet", remedy=remedy)
@@ -58,6 +47,13 @@ def assignment(opened: Any, course: CourseDirectory, topics: Mapping[str, Topic]
         if submission.extension is not None and submission.duedate is not None
     }
     return Assignment(name, notebooks, found.duedate and _utc(found.duedate), extended)
+
+
+def _released(notebook: Any, folder: Path, topics: Mapping[str, Topic]) -> Released:
+    """A notebook, which lies in `folder`."""
+    cells = of_gradebook(notebook)
+    kernels = [(topics[cell.topic], cell) for cell in cells if cell.topic and cell.topic in topics]
+    return Released(notebook.name, folder / f"{notebook.name}{NOTEBOOK}", kernels, cells)
 
 
 def _utc(naive: datetime) -> datetime:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from grader.course import batch, feedback
+from grader.course import batch
 from grader.course.collecting import left_out
 from grader.course.collecting.left_out import LeftOut
 from grader.course.gradebook.standing import Class
 
 
 def of_class(looked: Class) -> Mapping[str, str]:
-    """By student: the starter handed in, a rung of the ladder or another's source, a notebook that shows more points
-    than its kernel has, files that were left out. Students without any are not in it."""
+    """By student: the starter handed in, a rung of the ladder or another's source, what there is to look at in a mark,
+    files that were left out. Students without any are not in it."""
     found: dict[str, list[str]] = {}
     same = batch.alike(looked.kernels)
     for kernel in looked.kernels:
         mark = looked.marker.marker.known(kernel.topic, kernel.source)
         notes = [same.get((kernel.student, kernel.topic.name), "")]
         if mark is not None:
-            notes.append(feedback.against(kernel.shown, mark))
+            notes += batch.doubts(kernel, mark)
         found.setdefault(kernel.student, []).extend(filter(None, notes))
     for each in files_left_out(looked):
         if each.student:

@@ -24,7 +24,7 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from grader import cli
 from grader.course import batch, restore
-from grader.course.collecting import submitted
+from grader.course.collecting import left_out, submitted
 from grader.course.collecting.collect import Row, collect
 from grader.course.folder import CONFIG, create
 from grader.course.gradebook.lock import LOCK, alone
@@ -224,24 +224,28 @@ def moodle(path: Path, data: bytes, at: datetime = NOON, name: str = "transpose.
 
 def test_the_latest_counts_and_the_others_are_said(course: Path, tmp_path: Path) -> None:
     notebook, later = released(course), NOON + timedelta(days=1)
-    files = {"ada/transpose (1).ipynb": notebook + b"1", "ada/transpose.ipynb": notebook + b"\n"}
-    both = a_zip(tmp_path / "a.zip", files, {"ada/transpose (1).ipynb": later})
+    files = {"a_1_11_transpose-1.ipynb": notebook + b"1", "a_1_10_transpose.ipynb": notebook + b"2"}
+    both = a_zip(tmp_path / "a.zip", files, {"a_1_11_transpose-1.ipynb": later})
     rows = collected(course, both)
     assert [(row.file, row.attempt, row.attempts, row.outcome) for row in rows] == [
         ("transpose.ipynb", 1, 2, "older"),
-        ("transpose (1).ipynb", 2, 2, "new"),
+        ("transpose-1.ipynb", 2, 2, "new"),
     ]
-    assert (folder_of(course, "ada") / "transpose.ipynb").read_bytes() == notebook + b"1"
-    assert told(course, "ada") == later.astimezone(UTC)
+    assert (folder_of(course, "canvas-1") / "transpose.ipynb").read_bytes() == notebook + b"1"
+    assert told(course, "canvas-1") == later.astimezone(UTC)
 
 
-def test_in_one_download_the_number_of_a_copy_tells(course: Path, tmp_path: Path) -> None:
-    notebook = released(course)
-    names = ["transpose (1).ipynb", "transpose (10).ipynb", "transpose (2).ipynb", "transpose.ipynb"]
-    files = {f"{MOODLE}/{name}": notebook + name.encode() for name in names}
+def test_the_starter_beside_the_work_is_left_out_and_kept(course: Path, tmp_path: Path) -> None:
+    starter, folder = released(course), folder_of(course, "moodle-ada-lovelace")
+    work = starter.replace(b"// TODO", b"// done")
+    files = {f"{MOODLE}/transpose.ipynb": work, f"{MOODLE}/transpose (1).ipynb": starter}
     rows = collected(course, a_zip(tmp_path / "a.zip", files))
-    assert [row.file for row in rows] == [names[3], names[0], names[2], names[1]]
-    assert [row.outcome for row in rows] == ["older", "older", "older", "new"]
+    assert [(row.file, row.outcome) for row in rows] == [
+        ("transpose (1).ipynb", "left out"),
+        ("transpose.ipynb", "new"),
+    ]
+    assert (folder / "transpose.ipynb").read_bytes() == work
+    assert [each.file for each in left_out.read(course / ".marks", "transpose")] == ["transpose (1).ipynb"]
 
 
 def test_of_canvas_files_the_last_uploaded_counts(course: Path, tmp_path: Path) -> None:
@@ -375,7 +379,7 @@ def test_moodles_worksheet_says_who_was_late(course: Path, tmp_path: Path) -> No
         f'Identifier,Full name,Email address,Last modified (submission)\nParticipant 1,A,a@b.c,"{when}"\n',
         encoding="utf-8",
     )
-    source = moodle(tmp_path / "a.zip", b"", NOON + timedelta(days=3), name="x.ipynb")
+    source = moodle(tmp_path / "a.zip", b"1", NOON + timedelta(days=3), name="x.ipynb")
     (course / "roster.csv").write_text("id,email\nada,A@B.C\nlovelace,\n", encoding="utf-8")
     (row,) = collected(course, source, sheet=sheet)
     assert (row.student, row.late, row.exact) == ("ada", True, True)
@@ -388,7 +392,7 @@ def test_a_time_that_becomes_known_later_counts(course: Path, tmp_path: Path) ->
     sheet.write_text(
         'Identifier,Last modified (submission)\nParticipant 1,"5 March 2024, 1:00 PM"\n', encoding="utf-8"
     )
-    source = moodle(tmp_path / "a.zip", b"", NOON + timedelta(days=3))
+    source = moodle(tmp_path / "a.zip", b"1", NOON + timedelta(days=3))
     found = []
     for given in (None, sheet, None, sheet):
         (row,) = collected(course, source, sheet=given)
@@ -403,7 +407,7 @@ def test_a_time_that_becomes_known_later_counts(course: Path, tmp_path: Path) ->
 
 
 def test_a_due_date_that_is_set_later_counts(course: Path, tmp_path: Path) -> None:
-    source = moodle(tmp_path / "a.zip", b"", NOON + timedelta(days=3))
+    source = moodle(tmp_path / "a.zip", b"1", NOON + timedelta(days=3))
     found = []
     for due in (None, DUE, DUE + timedelta(days=9)):
         set_due(course, due)
@@ -420,6 +424,7 @@ def test_a_due_date_that_is_set_later_counts(course: Path, tmp_path: Path) -> No
     ("name", "data", "says"),
     [
         ("mine.cu", b"", "it is empty"),
+        ("mine.ipynb", b"", "it is empty"),
         ("mine.cu", b" \n\t", "it is empty"),
         ("mine.cu", codecs.BOM_UTF8, "it is empty"),
         ("mine.cu", codecs.BOM_UTF16_LE + b"a", "it begins as utf-16, and is none"),
@@ -457,7 +462,7 @@ def test_text_is_read_in_the_encodings_that_editors_write(
     assert answer(course, "ada") == "%%kernel mine --topic transpose\n// Größe\n"
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe{}", b"no notebook", b'{"nbformat": 2}', b"\0" * 99])
+@pytest.mark.parametrize("data", [b"\xff\xfe{}", b"no notebook", b'{"nbformat": 2}', b"\0" * 99])
 def test_a_notebook_stays_as_it_was_handed_in(data: bytes, course: Path, tmp_path: Path) -> None:
     collected(course, a_folder(tmp_path / "in", {"ada/transpose.ipynb": data}))
     assert (folder_of(course, "ada") / "transpose.ipynb").read_bytes() == data
