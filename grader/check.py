@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import re
+import tempfile
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -38,7 +39,7 @@ from grader.workbook.launches.plan import plan
 from grader.workbook.programs import Program
 from grader.workbook.reference import Arrays
 from grader.workbook.source_file import SourceFile
-from grader.workbook.topic import Topic
+from grader.workbook.topic import FirstStep, Topic
 from grader.workbook.topics import load
 
 TOPIC_FILES = (
@@ -128,13 +129,47 @@ def check_ladder(topic: Topic, clean: Clean) -> Iterator[WarpladderError]:
         if result.verdict != "fail":
             message = f"the starter has to run and fail; its verdict is {result.verdict}"
             yield WarpladderError(message, file=topic.starter, remedy=result.reason)
+    if topic.first_step is not None and topic.starter.is_file():
+        yield from _mended(topic, topic.first_step, clean)
     yield from _ratios(topic, counted)
+
+
+def _mended(topic: Topic, step: FirstStep, clean: Clean) -> Iterator[WarpladderError]:
+    """The starter with what its hints show is right, and the lesson has the section that they name."""
+    lesson = topic.folder / "lesson.md"
+    if lesson.is_file() and f"\n## {step.section}\n" not in lesson.read_text(encoding="utf-8"):
+        yield WarpladderError(
+            f"`[starter]` names the section {step.section!r}, which lesson.md does not have", file=topic.file
+        )
+    try:
+        text = step.mended(topic.starter.read_text(encoding="utf-8"))
+    except ValueError as error:
+        yield WarpladderError(f"`mend`: {error}", file=topic.file)
+        return
+    result = clean.grade(
+        "mended", JUDGE, (*topic.graded_by, topic.starter), partial(_grade_text, topic, text), _passes
+    )
+    if result.verdict != "pass":
+        yield WarpladderError(
+            f"the starter, mended as `[starter]` says, is not right: {result.reason}", file=topic.file
+        )
 
 
 def _graded(topic: Topic, file: Path, clean: Clean, right: Callable[[Grade], bool]) -> Grade:
     """The grade of a topic's own file, as if it were handed in."""
     run = partial(grade, topic, file, device="emulator")
     return clean.grade("kernel", JUDGE, (*topic.graded_by, file), run, right)
+
+
+def _grade_text(topic: Topic, text: str) -> Grade:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / topic.starter.name
+        file.write_text(text, encoding="utf-8")
+        return grade(topic, file, device="emulator")
+
+
+def _passes(result: Grade) -> bool:
+    return result.verdict == "pass"
 
 
 def _reaches(rung: str, result: Grade) -> bool:
@@ -262,6 +297,11 @@ def check_topic(topic: Topic) -> Iterator[WarpladderError]:
     for file in topic.kernel_files:
         yield from check_kernel_file(file, topic)
     yield from _starter(topic)
+    if topic.first_step is None:
+        remedy = "say with `[starter]` what it asks for: concept, section, mend"
+        yield WarpladderError(
+            "no hint leads from the starter to a right kernel", file=topic.file, remedy=remedy
+        )
     yield from _claims(topic)
     yield from _reference(topic)
 

@@ -60,8 +60,33 @@ BOUND = "<= cdiv(N, 128)"
 def test_ladders_are_run(root: Path, file: str | None, old: str, new: str, said: str | None) -> None:
     if file is not None:
         little_topic.edit(root / file, old, new)
-    problems = list(check_ladder(load("copy", root), Clean()))
+    topic = load("copy", root)
+    if file == "lessons/copy/starter.cu":
+        topic = replace(topic, first_step=None)
+    problems = list(check_ladder(topic, Clean()))
     assert [said in str(problem) for problem in problems] == ([True] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("if (i < N) out", "if (i + 1 < N) out", "the starter, mended as `[starter]` says, is not right"),
+        ('["{}", ', '["{ }", ', "'{ }' stands in the starter 0 times, not once"),
+    ],
+)
+def test_what_mends_a_starter_is_tried(root: Path, old: str, new: str, said: str) -> None:
+    little_topic.edit(root / "lessons/copy/topic.toml", old, new)
+    (problem,) = check_ladder(load("copy", root), Clean())
+    assert said in str(problem)
+
+
+def test_the_section_that_a_hint_names_is_in_the_lesson(root: Path) -> None:
+    lesson = root / "lessons/copy/lesson.md"
+    lesson.write_text("# Copy\n\n## Copying\n")
+    assert list(check_ladder(load("copy", root), Clean())) == []
+    lesson.write_text("# Copy\n\n## How to copy\n")
+    (problem,) = check_ladder(load("copy", root), Clean())
+    assert "names the section 'Copying', which lesson.md does not have" in str(problem)
 
 
 def test_ratios_of_the_interview_have_values(root: Path) -> None:
@@ -209,7 +234,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
         said.append(f"{topic.name} {file.name}")
         if file == topic.starter or "N - 1" in file.read_text():
             return refused(topic, str(file), "fail", "made up")
-        reached = next(rung.id for rung in topic.rungs if rung.path == file)
+        reached = next((rung.id for rung in topic.rungs if rung.path == file), None)
         return replace(refused(topic, str(file), "pass", ""), rung_reached=reached)
 
     monkeypatch.setattr(linter, "grade", made_up)
@@ -227,16 +252,21 @@ def test_unchanged_content_is_not_graded_again(root: Path, graded: list[str]) ->
     twin(root)
     first, second, third = Clean(), Clean(), Clean()
     assert linter.check(root, first) == []
-    assert len(graded) == 6
+    assert len(graded) == 8
     assert not first.left_out
     graded.clear()
     assert linter.check(root, second) == []
     assert graded == []
-    assert second.left_out == {"kernel": 6}
+    assert second.left_out == {"kernel": 6, "mended": 2}
     little_topic.edit(root / WIDE, "// Copies.", "// Copies four floats.")
     assert linter.check(root, third) == []
-    assert graded == ["copy copy.cu", "copy 01_wide.cu", "copy starter.cu"]
-    assert third.left_out == {"kernel": 3}
+    assert graded == [
+        "copy copy.cu",
+        "copy 01_wide.cu",
+        "copy starter.cu",
+        "copy starter.cu",
+    ]  # mended as well
+    assert third.left_out == {"kernel": 3, "mended": 1}
 
 
 def test_a_topic_is_graded_again_once_what_decides_has_changed(root: Path, graded: list[str]) -> None:
@@ -246,7 +276,7 @@ def test_a_topic_is_graded_again_once_what_decides_has_changed(root: Path, grade
         with (root / file).open("a", encoding="utf-8") as opened:
             opened.write("\n")
         assert list(check_ladder(load("copy", root), Clean())) == []
-        assert len(graded) == 3, file
+        assert len(graded) == 4, file
 
 
 def test_a_problem_is_not_kept(root: Path, graded: list[str]) -> None:
@@ -258,7 +288,7 @@ def test_a_problem_is_not_kept(root: Path, graded: list[str]) -> None:
         assert "the rung does not pass" in problem.message
         assert "copy 01_wide.cu" in graded
     assert graded == ["copy 01_wide.cu"]
-    assert found.left_out == {"kernel": 2}
+    assert found.left_out == {"kernel": 2, "mended": 1}
 
 
 def test_a_question_is_computed_again_once_a_file_of_it_or_a_topic_that_it_names_has_changed(

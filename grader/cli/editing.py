@@ -78,7 +78,7 @@ def _asked(topic: Topic, file: Path, found: Aim | None) -> int:
 
     name = hashlib.sha256(f"{topic.name} {file.resolve()}".encode()).hexdigest()[:16]
     path = cache_folder().absolute() / f"hint-{name}"
-    rung = "" if found is None else f"{found.before} {found.rung.id}"
+    rung = "" if found is None else f"{found.before} {found.name}"
     last, _, times = (kept(path) or b"").decode().rpartition(":")
     step = min(STEPS, int(times) + 1) if last == rung and times.isdecimal() else 1
     keep(path, f"{rung}:{step}".encode())

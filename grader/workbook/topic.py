@@ -59,6 +59,23 @@ SIMULATED_FACTS = (
 """What claims on schedules may name besides sizes: see `grader.judge.schedules.facts`."""
 
 
+@dataclass(frozen=True)
+class FirstStep:
+    """What a topic's starter asks for, as hints tell it."""
+
+    concept: str  # in a sentence or two
+    section: str  # of lesson.md, that tells it
+    mend: tuple[tuple[str, str], ...]  # pieces of the starter's text, and what makes them right
+
+    def mended(self, starter: str) -> str:
+        """The starter's text, made right. Raises ValueError for a piece that is not there, or not once."""
+        for old, new in self.mend:
+            if starter.count(old) != 1:
+                raise ValueError(f"{old!r} stands in the starter {starter.count(old)} times, not once")
+            starter = starter.replace(old, new)
+        return starter
+
+
 @dataclass(frozen=True, kw_only=True)
 class Topic(ABC):
     """One topic with its ladder."""
@@ -77,6 +94,7 @@ class Topic(ABC):
     tolerance: Tolerance
     ladder: Ladder[SourceFile]
     folder: Path  # lessons/<name>
+    first_step: FirstStep | None = None
 
     # -- what differs by kind -----------------------------------------------------------------------------------
     writes: ClassVar[Literal["kernel", "schedule"]]  # what a learner writes

@@ -18,9 +18,20 @@ from grader.workbook.reference import Tolerance
 from grader.workbook.schedule_file import parse_schedule
 from grader.workbook.signature import Signature, impossible, parse_signature
 from grader.workbook.strict_toml import Table, read
-from grader.workbook.topic import KernelTopic, ScheduledKernel, ScheduleTopic, Topic
+from grader.workbook.topic import FirstStep, KernelTopic, ScheduledKernel, ScheduleTopic, Topic
 
-_KEYS = ("title", "order", "signature", "kernel", "smallest_arch", "library", "sizes", "tolerance", "claim")
+_KEYS = (
+    "title",
+    "order",
+    "signature",
+    "kernel",
+    "smallest_arch",
+    "library",
+    "sizes",
+    "starter",
+    "tolerance",
+    "claim",
+)
 _RUNG_FILE = re.compile(r"\d\d_\w+")
 
 
@@ -89,6 +100,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         "from_zero": sizes.names("from_zero"),
         "tolerance": _tolerance(table.table("tolerance"), signature),
         "folder": folder,
+        "first_step": _first_step(table.table("starter")) if "starter" in table.values else None,
     }
     kernels = root / "kernels"
     if "kernel" not in table.values:
@@ -98,6 +110,24 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         kernel=_kernel(table.table("kernel"), signature, kernels, folder.name),
         **common,
     )
+
+
+def _first_step(table: Table) -> FirstStep:
+    """What the starter asks for."""
+    table.allow("concept", "section", "mend")
+    mend = table.get("mend", list)
+    pairs = [pair for pair in mend if isinstance(pair, list) and len(pair) == 2 and all(map(_is_text, pair))]
+    if len(pairs) != len(mend) or not mend:
+        raise table.error(
+            "`mend` holds no pairs of texts", "mend", 'write [["what stands there", "what is right"]]'
+        )
+    return FirstStep(
+        table.get("concept", str), table.get("section", str), tuple((old, new) for old, new in pairs)
+    )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def _ladder(

@@ -56,6 +56,18 @@ def test_a_wrong_kernel_is_first_told_what_is_wrong(ladder: Ladder) -> None:
     assert "`out`" in done.out
 
 
+def test_a_wrong_kernel_is_led_to_what_its_starter_asks(ladder: Ladder) -> None:
+    ladder("new", "add_bias", "mine.cu")
+    idea, lines = (
+        ladder("hint", "add_bias", "mine.cu", "--device", "emulator", "--step", step).out for step in "23"
+    )
+    idea = " ".join(idea.split())
+    assert "so that it is looked up by the column" in idea
+    assert 'The lesson tells it under "A matrix in memory"' in idea
+    changed = [line for line in lines.splitlines() if line.startswith(("+", "-"))]
+    assert changed == ["-    out[i] = in[i];", "+    out[i] = in[i] + bias[column];"]
+
+
 @pytest.mark.parametrize("step", ["0", "4"])
 def test_there_are_three_steps(ladder: Ladder, step: str) -> None:
     assert ladder("hint", "transpose", "mine.cu", "--step", step).code == 2

@@ -24,6 +24,11 @@ rung = "01_wide"
 points = 10
 text = "one request for 128 floats"
 expect = "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum <= cdiv(N, 128)"
+
+[starter]
+concept = "An element for each thread."
+section = "Copying"
+mend = [["{}", "{ int i = blockIdx.x * THREADS + threadIdx.x; if (i < N) out[i] = in[i]; }"]]
 """
 
 HEAD = """\

@@ -11,41 +11,44 @@ from rich.text import Text
 
 from grader.report import console as views
 from grader.results import Grade
-from grader.workbook.ladder import Rung
-from grader.workbook.source_file import SourceFile
 from grader.workbook.topic import Topic
 
 STEPS = 3
 CONTEXT = 2  # lines around a change
-FROM_STARTER = "the starter"
+FROM_STARTER, FIRST_STEP = "the starter", "a kernel that is right"
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What the hints lead to: a rung, and the source that its file is compared with."""
+    """What the hints lead to, and from where: two sources that are compared."""
 
-    rung: Rung[SourceFile]
+    name: str  # such as a rung's
+    idea: str
     before: str  # the name of what it is compared with
-    source: str
+    old: str
+    new: str
 
     @property
     def changes(self) -> list[str]:
         """The lines that differ, as a unified diff without its head; the prose above the code is left out."""
-        old, new = _code(self.source), _code(self.rung.source)
+        old, new = _code(self.old), _code(self.new)
         return list(difflib.unified_diff(old, new, n=CONTEXT, lineterm=""))[2:]
 
 
 def aim(topic: Topic, result: Grade) -> Aim | None:
-    """What to go for; None at the top of the ladder. A wrong submission goes for rung 0, from the starter."""
+    """What to go for; None at the top of the ladder. A wrong submission goes for what the starter asks for."""
     ladder = topic.ladder
     if result.verdict == "pass" and not result.hints:
         return None
-    wanted = result.hints[0].rung if result.verdict == "pass" else ladder.ids[0]
-    place = ladder.place(wanted)
-    if place == 0:
-        return Aim(ladder[wanted], FROM_STARTER, topic.starter.read_text(encoding="utf-8"))
-    below = ladder.rungs[place - 1]
-    return Aim(ladder[wanted], below.id, below.source)
+    starter = topic.starter.read_text(encoding="utf-8") if topic.starter.is_file() else ""
+    step = topic.first_step
+    if result.verdict != "pass" and step is not None:
+        told = f'{step.concept} The lesson tells it under "{step.section}".'
+        return Aim(FIRST_STEP, told, FROM_STARTER, starter, step.mended(starter))
+    wanted = ladder[result.hints[0].rung if result.verdict == "pass" else ladder.ids[0]]
+    place = ladder.place(wanted.id)
+    below = (FROM_STARTER, starter) if place == 0 else (ladder.ids[place - 1], ladder.rungs[place - 1].source)
+    return Aim(wanted.id, wanted.idea, *below, wanted.source)
 
 
 def hint(step: int, result: Grade, found: Aim | None, source: Sequence[str]) -> RenderableType:
@@ -57,13 +60,13 @@ def hint(step: int, result: Grade, found: Aim | None, source: Sequence[str]) -> 
         parts: list[RenderableType] = [Text.assemble(head, ": what limits it now"), ""]
         parts += _wrong(result, source) if result.verdict != "pass" else _limits(result, source)
     elif step == 2:
-        parts = [Text.assemble(head, f": the idea of {found.rung.id}"), ""]
-        parts.append(Text(found.rung.idea))
+        parts = [Text.assemble(head, f": the idea of {found.name}"), ""]
+        parts.append(Text(found.idea))
     else:
-        parts = [Text.assemble(head, f": what changes from {found.before} to {found.rung.id}"), ""]
+        parts = [Text.assemble(head, f": what changes from {found.before} to {found.name}"), ""]
         parts.append(Group(*(_changed(line) for line in found.changes)))
     if step < STEPS:
-        further = ("the idea of the next rung, in words", "the lines that differ between the rungs")[step - 1]
+        further = (f"the idea of {found.name}, in words", "the lines that change")[step - 1]
         parts += ["", Text(f"Ask again, or with --step {step + 1}, for {further}.", "dim")]
     return Group(*parts)
 
