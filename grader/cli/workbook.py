@@ -41,26 +41,43 @@ from grader.cli.options import (
 from grader.errors import WarpladderError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from grader.history.outcomes import Graded
     from grader.results import Climb, Grade
     from grader.workbook.topic import Topic
 
 
 @app.command()
 def topics(json: JsonOption = None) -> None:
-    """List the topics and their ladders.
+    """List the topics and their ladders, with ticks where your kernels have reached a rung.
 
     Example: ladder topics
     """
+    from grader.history.way import way
     from grader.report import notices
     from grader.workbook import programs
     from grader.workbook.topics import discover
 
     found = discover()
-    console_for(json == "-").print(notices.topics(list(found.values()), programs.discover()))
+    climbed = way(_grades(), {name: topic.ladder.ids for name, topic in found.items()})
+    reached = {each.topic: each.reached for each in climbed}
+    console_for(json == "-").print(notices.topics(list(found.values()), programs.discover(), reached))
     if json is not None:
         write_json(json, notices.topics_json(list(found.values())))
+
+
+def _grades() -> Sequence[Graded]:
+    """Those that the learner's history has; none where it cannot be read, which a list of topics does not need."""
+    from grader.history.store import Store
+
+    try:
+        with Store() as store:
+            return store.grades()
+    except WarpladderError:
+        return ()
 
 
 @app.command()

@@ -35,6 +35,7 @@ SIDE_STEP = "†"
 NOT_MEASURED = "not measured"  # of a rung that a record does not have
 UNUSED_SHARED = "– is of shared memory, and this kernel uses none."
 LINES_PRINTED = 12
+FAR, SCATTERED = 1.5, 16.5  # times a modelled time; sectors a request, of which 16 are coalesced float4s
 SHORT = 10  # lines of a ladder in a short table, one of which says how many rungs are left out
 MODELLED = "≈ modelled: from what the emulator counted, for a device like this one. Not measured."
 
@@ -269,6 +270,7 @@ def _footnotes(result: Climb, measured: Climb | None, every: bool) -> Iterable[T
     if measured is not None:
         times = ", ".join(_times_of_all(result, measured))
         yield Text(f"Measured on a real {measured.device.name}, rung by rung: {times}.", "dim")
+        yield from _beside_model(result, measured)
     if any(rung.side_step for rung in result.rungs):
         yield Text(
             f"{SIDE_STEP} for understanding, not for speed: an idea that need not be faster here.", "dim"
@@ -283,6 +285,29 @@ def _footnotes(result: Climb, measured: Climb | None, every: bool) -> Iterable[T
         yield Text(gantt.LEGEND, "dim")
         if any(rung.time_source == "measured" for rung in result.rungs):
             yield Text(gantt.INSTRUMENTED, "dim")
+
+
+def _beside_model(result: Climb, measured: Climb) -> Iterable[Text]:
+    """The rungs that take far longer than modelled, and what the model lacks: it has a cache line stay in the L1 cache
+    until every lane has had its part of it, for which there is no room where warps go through whole lines a lane."""
+    modelled = {rung.id: rung for rung in result.rungs if rung.time_source == "modelled" and rung.time_s}
+    for rung in measured.rungs:
+        own = modelled.get(rung.id)
+        if own is None or own.time_s is None or rung.time_s is None or rung.time_s < FAR * own.time_s:
+            continue
+        times = f"{rung.id} takes {units.ratio(rung.time_s / own.time_s)} times as long as modelled"
+        scattered = _sectors(own, "ld") > SCATTERED or _sectors(own, "st") > SCATTERED
+        why = (
+            ": the model has each line stay in the L1 cache until all lanes have used it" if scattered else ""
+        )
+        yield Text(f"There {times}{why}.", "dim")
+
+
+def _sectors(rung: RungResult, kind: str) -> float:
+    counters = rung.counters or {}
+    return counters.get(metrics.GLOBAL_SECTORS[kind], 0) / max(
+        1, counters.get(metrics.GLOBAL_REQUESTS[kind], 0)
+    )
 
 
 def _legend(results: Sequence[Climb]) -> Text:

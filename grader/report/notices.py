@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -50,20 +50,27 @@ def unconfined(left: str) -> RenderableType:
     return Text(f"note: {said}", "yellow")
 
 
-def topics(found: Sequence[Topic], programs: Sequence[Program] = ()) -> RenderableType:
-    """Each topic with its rungs, and the whole programs."""
+def topics(
+    found: Sequence[Topic], programs: Sequence[Program] = (), reached: Mapping[str, int] | None = None
+) -> RenderableType:
+    """Each topic with its rungs in the order of study, and the whole programs; `reached` says of how many rungs of a
+    topic a learner has had kernels, which are ticked."""
     parts: list[RenderableType] = []
-    for topic in found:
-        parts.append(Text.assemble((topic.name, "bold"), f"   {topic.title}"))
-        parts.append(Padding(Text(str(topic.signature), "dim"), (0, 0, 0, 2)))
-        for rung in topic.rungs:
-            parts.append(Padding(Text(rung.id), (0, 0, 0, 2)))
-        parts.append("")
+    for number, topic in enumerate(found, 1):
+        parts.append(Text.assemble(f"{number:2}  ", (topic.name, "bold"), f"   {topic.title}"))
+        parts.append(Padding(Text(str(topic.signature), "dim"), (0, 0, 0, 4)))
+        ticked = (reached or {}).get(topic.name, 0)
+        rungs = Text()
+        for place, rung in enumerate(topic.rungs):
+            rungs.append("✓ " if place < ticked else "", "green").append(rung.id.replace(" ", "\u00a0"))
+            rungs.append("  ")
+        parts += [Padding(rungs, (0, 0, 0, 4)), ""]
     for item in programs:
         parts.append(Text.assemble((item.name, "bold"), f"   {item.title}"))
         usage = f"{' '.join(item.arguments)} → {', '.join(item.prints)}; without a ladder"
         parts += [Padding(Text(usage, "dim"), (0, 0, 0, 2)), ""]
-    parts.append(Text("ladder climb TOPIC runs a ladder, ladder new TOPIC starts your own kernel.", "dim"))
+    said = "ladder climb TOPIC runs a ladder, ladder new TOPIC starts your own kernel"
+    parts.append(Text(f"In the order of study. {said}, ladder next says what to do now.", "dim"))
     return Group(*parts)
 
 

@@ -241,6 +241,15 @@ def test_a_grade_shows_the_time_and_the_costliest_line_before_the_next_idea() ->
     assert places == sorted(places)
 
 
+def test_what_the_model_lacks_is_said_where_a_rung_takes_far_longer() -> None:
+    modelled = replace(NAIVE, time_source="modelled", time_s=1e-3)
+    slow = replace(CLIMB, rungs=[replace(NAIVE, time_s=4e-3)])
+    text = shown(console.climb(replace(CLIMB, rungs=[modelled]), "Matrix product", slow))
+    assert "00_naive takes 4 times as long as modelled" in text
+    near = replace(CLIMB, rungs=[replace(NAIVE, time_s=1.4e-3)])
+    assert "as modelled" not in shown(console.climb(replace(CLIMB, rungs=[modelled]), "Matrix product", near))
+
+
 def test_a_grade_in_short_says_the_one_thing_to_do_now() -> None:
     claims = [ClaimResult("right at every size", True, None, "00_naive", 5), *NAIVE.claims]
     hints = [Hint("01_tile", "Read it once."), Hint("01_tile", "And once more.")]
