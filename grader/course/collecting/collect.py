@@ -73,11 +73,12 @@ def collect(
         if sheet is not None:
             download = worksheet.applied(download, worksheet.read(sheet))
         enrolled, listed = book.students(opened), roster.read(root / roster.FILE)
-        students = roster.joined(enrolled, listed)
-        groups = roster.groups(students)
-        who = _identified(students, download, groups)
         for folder in submitted.left_beside(course.format_path(course.submitted_directory, "*", name)):
             submitted.mend(folder)
+        students = roster.joined(enrolled, listed)
+        groups = roster.groups(students)
+        before = _collected(course, name, download.platform)
+        who = _identified(students, download, groups, before)
         rows = [Row("", path, "left out", note=why) for path, why in (*found.refused, *download.refused)]
         rows += _taken(course, assignment, download, who, groups)
         taken = {row.student for row in rows if row.outcome != "left out"}
@@ -119,7 +120,19 @@ Groups = Mapping[str, Sequence[Student]]
 """Who hands in together, by their group's bare name."""
 
 
-def _identified(students: Sequence[Student], download: Download, groups: Groups) -> dict[Person, Known | str]:
+def _collected(course: CourseDirectory, name: str, platform: str) -> dict[str, set[str]]:
+    """As whom a platform's people were collected before for an assignment, by what the platform calls them."""
+    found: dict[str, set[str]] = {}
+    for student, folder in batch.folders(course, name).items():
+        for origin in submitted.state(folder).origins.values():
+            if origin.platform == platform and origin.person:
+                found.setdefault(origin.person, set()).add(student)
+    return found
+
+
+def _identified(
+    students: Sequence[Student], download: Download, groups: Groups, before: Mapping[str, set[str]]
+) -> dict[Person, Known | str]:
     """Who everybody is, or why nobody knows. Of several who would be one student by their names alone, or who have
     addresses that differ, none is. Groups, by whose names Moodle calls what they hand in together, are not in it."""
     found: dict[Person, Known | str] = {}
@@ -127,7 +140,7 @@ def _identified(students: Sequence[Student], download: Download, groups: Groups)
         if download.platform == "moodle" and bare(person.name) in groups:
             continue
         try:
-            found[person] = people.find(students, download.platform, person)
+            found[person] = people.find(students, download.platform, person, before.get(person.id, ()))
         except Unknown as error:
             found[person] = str(error)
     as_one: dict[str, list[Person]] = {}

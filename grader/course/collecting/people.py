@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from grader.course.collecting.platforms import Person
@@ -21,28 +21,38 @@ class Known:
     """Who somebody is."""
 
     student: Student
-    sure: bool  # by an id or an address; else by the name alone, or by nothing
+    sure: bool  # by an id or an address, or collected before; else by the name alone, or by nothing
     listed: bool = True  # else it is somebody new, in a class that has students
 
 
-def find(students: Sequence[Student], platform: str, person: Person) -> Known:
+def find(students: Sequence[Student], platform: str, person: Person, before: Collection[str] = ()) -> Known:
     """The student that somebody is, or a new one. Raises Unknown where it may be more than one, or none.
 
+    `before`: as whom the platform's id was collected for the same assignment, which counts whatever the name is by now.
     A name alone does not make one person of two addresses.
     """
+    kept = [each for each in students if each.id in before]
     alike = [each for each in students if bare(person.name or person.id) in each.names]
     named = [each for each in alike if not contradict(person.email, each.email)]
     ways = (
         [each for each in students if person.id and person.id in each.called(platform)],
         [each for each in students if _same(person.email, each.email)],
         named,
+        kept,
     )
-    for number, found in enumerate(ways):
+    for number, way in enumerate(ways):
+        found = [each for each in way if each in kept] if kept else way
+        if way and not found:
+            before_and_now = (
+                f"{person.id} was collected as {_ids(kept)}, and is {_ids(way)} by what is known now"
+            )
+            raise Unknown(
+                f"{before_and_now}: give one id in {FILE}, and its name to the folder in submitted/"
+            )
         if len(found) > 1:
-            ids = ", ".join(sorted(each.id for each in found))
-            raise Unknown(f"it may be any of {ids}: say which in {FILE}")
+            raise Unknown(f"it may be any of {_ids(found)}: say which in {FILE}")
         if found:
-            return Known(found[0], sure=number < 2)
+            return Known(found[0], sure=bool(kept) or number < 2)
     made = _made(platform, person)
     if not usable(made):
         raise Unknown(f"no id for nbgrader can be made of that name: give one in {FILE}")
@@ -55,6 +65,10 @@ def find(students: Sequence[Student], platform: str, person: Person) -> Known:
             f"{other.id} has that name and the address {other.email}: say who {person.email} is in {FILE}"
         )
     return Known(known or _new(made, platform, person), sure, listed=known is not None or not students)
+
+
+def _ids(students: Sequence[Student]) -> str:
+    return ", ".join(sorted(each.id for each in students))
 
 
 def _made(platform: str, person: Person) -> str:

@@ -556,6 +556,22 @@ def test_nobody_takes_the_place_of_another_of_that_name(course: Path, tmp_path: 
     assert answer(course, "moodle-sam-same").endswith("int a7;")
 
 
+def test_a_participant_of_another_name_is_the_same_student(course: Path, tmp_path: Path) -> None:
+    """Who married between two downloads; a roster that says otherwise is not believed without a word."""
+    first, second = (
+        a_zip(tmp_path / f"{name}.zip", {f"Eva {name}_102_assignsubmission_file_/x.cu": name.encode()})
+        for name in ("Maier", "Huber")
+    )
+    collected(course, first)
+    assert outcomes(collected(course, second)) == [("moodle-eva-maier", "x.cu", "newer")]
+    (course / "roster.csv").write_text("id,moodle_id\neva,102\n", encoding="utf-8")
+    (row,) = collected(course, second)
+    assert (row.student, row.outcome) == ("", "left out")
+    assert "102 was collected as moodle-eva-maier, and is eva" in row.note
+    (course / "submitted" / "moodle-eva-maier").rename(course / "submitted" / "eva")
+    assert outcomes(collected(course, second)) == [("eva", "x.cu", "the same")]
+
+
 def test_damaged_files_are_left_out_alone(course: Path, tmp_path: Path) -> None:
     path = a_zip(tmp_path / "a.zip", {"ada/x.cu": b"x" * 500, "bob/x.cu": KERNEL.encode()})
     data = bytearray(path.read_bytes())

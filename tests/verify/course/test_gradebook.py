@@ -920,6 +920,23 @@ def test_feedback_that_no_platform_could_place_is_named(
     assert "ada its participant's number is not known: give it as moodle_id" in said
 
 
+def test_two_students_of_one_number_get_no_feedback(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Neither of them, and each other's least of all."""
+    source = a_zip(tmp_path / "in.zip", {"Eva M_102_assignsubmission_file/x.cu": b"// 02_shared_tile"})
+    at = ("--course", str(root))
+    ladder(monkeypatch, "collect", A, str(source), *at)
+    shutil.copytree(root / "submitted/moodle-eva-m", root / "submitted/eva")
+    run(root)
+    target = tmp_path / "out.zip"
+    assert ladder(monkeypatch, "feedback", A, "--to", "moodle", "--zip", str(target), *at) == 1
+    assert zipfile.ZipFile(target).namelist() == []
+    said = " ".join(capfd.readouterr().out.split())
+    assert "eva moodle-eva-m has the same participant's number" in said
+    assert "moodle-eva-m eva has the same participant's number" in said
+
+
 # ---- the commands ------------------------------------------------------------------------------------------
 
 

@@ -108,6 +108,35 @@ def test_who_may_be_several_or_nobody_is_refused(platform: str, person: Person, 
         find(CLASS, platform, person)
 
 
+@pytest.mark.parametrize(
+    ("person", "before", "id_"),
+    [
+        (Person("7", "Ada King"), ["ada"], "ada"),
+        (Person("7", "Sam Same"), ["sam1"], "sam1"),
+        (Person("9", "Sam Same"), ["sam1", "sam2"], "sam2"),
+        (Person("7", "Ada King", "king@example.org"), ["ada"], "ada"),
+    ],
+)
+def test_who_was_collected_before_is_known_by_the_number(person: Person, before: list[str], id_: str) -> None:
+    """Whatever the name and the address are by now."""
+    known = find(CLASS, "moodle", person, before)
+    assert (known.student.id, known.sure) == (id_, True)
+
+
+@pytest.mark.parametrize(
+    ("person", "before", "says"),
+    [
+        (Person("9", "Ada King"), ["ada"], "9 was collected as ada, and is sam2 by what is known now"),
+        (Person("7", "A", "ADA@example.org"), ["grete"], "7 was collected as grete, and is ada"),
+        (Person("7", "Ada Lovelace"), ["grete"], "7 was collected as grete, and is ada"),
+        (Person("7", "New Comer"), ["ada", "grete"], "it may be any of ada, grete"),
+    ],
+)
+def test_who_was_collected_as_another_is_refused(person: Person, before: list[str], says: str) -> None:
+    with pytest.raises(Unknown, match=says):
+        find(CLASS, "moodle", person, before)
+
+
 @pytest.mark.parametrize("sign", [",", ";"])
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
 def test_a_roster_is_read_as_spreadsheets_write_it(sign: str, mark: str, tmp_path: Path) -> None:
