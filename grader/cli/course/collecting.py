@@ -33,7 +33,10 @@ _UNKNOWN = (
     "when each was handed in: give it with --worksheet."
 )
 _ORDER = ("new", "newer", "the same", "older", "left out")
-_FLAGGED = "LATE: the platform says so. nbgrader goes by the assignment's due date."
+_FLAGGED = (
+    "LATE: the platform says so. nbgrader goes by the assignment's due date, and is told a second after it where "
+    "nothing says by how much."
+)
 
 
 @course.command()

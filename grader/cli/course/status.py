@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, late, lines, table
+from grader.cli.course.tables import add, late, lines, say_if_at_least, table
 from grader.cli.options import JsonOption, console_for, write_structs
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ def status(
     else:
         students = overview.standings(opened, marker, assignment)
         console.print(_students(students))
+        say_if_at_least(console, students)
         nobodys = [each for each in left_out.read(Path(marker.cache), assignment) if not each.student]
         lines(console, "Look at", [(item.student, note) for item in students if (note := _note(item))])
         lines(console, "Left out, of nobody that is known", [(each.file, each.why) for each in nobodys])
@@ -83,7 +84,7 @@ def _students(found: Sequence[Standing]) -> Table:
         score = NO if item.score is None else f"{item.score:g}"
         penalty = f"{item.penalty:g}" if item.penalty else NO
         signs = (YES if item.by_hand else NO, YES if item.feedback else NO)
-        add(made, item.student, item.state, late(item.late_s), score, penalty, *signs)
+        add(made, item.student, item.state, late(item.late_s, item.late_at_least), score, penalty, *signs)
     return made
 
 

@@ -315,13 +315,13 @@ def test_what_others_put_there_counts_from_its_timestamp(course: Path, tmp_path:
     [
         ("a_1_10_x.cu", -1, False, -1),
         ("a_1_10_x.cu", 1, False, 0),
-        ("a_LATE_1_10_x.cu", 1, True, 1),
+        ("a_LATE_1_10_x.cu", 1, True, 1 / 3600),
         (f"{MOODLE}/x.cu", -1, False, -1),
         (f"{MOODLE}/x.cu", 1, None, 0),
     ],
 )
 def test_late_is_what_nbgrader_says(
-    name: str, hours: int, late: bool | None, at: int, course: Path, tmp_path: Path
+    name: str, hours: int, late: bool | None, at: float, course: Path, tmp_path: Path
 ) -> None:
     set_due(course)
     source = a_zip(tmp_path / "a.zip", {name: KERNEL.encode()}, {name: NOON + timedelta(hours=hours)})

@@ -212,13 +212,15 @@ def test_nothing_at_all_is_an_error(paths: list[str]) -> None:
     [
         (True, None, 1, 1),
         (True, False, 1, 1),
-        (False, True, 1, 1),
+        (False, True, 1, 1 / 3600),
+        (False, True, -1, -1),
         (False, None, 1, 0),
         (False, False, 1, 0),
         (False, None, -1, -1),
     ],
 )
-def test_what_is_not_known_to_be_late_is_not(exact: bool, late: bool | None, hours: int, told: int) -> None:
+def test_what_is_not_known_to_be_late_is_not(exact: bool, late: bool | None, hours: int, told: float) -> None:
+    """And what is late by nobody knows how much is by a second."""
     moment = Moment(NOON + timedelta(hours=hours), exact)
     assert moments.in_doubt_for_the_student(moment, late, NOON).at == NOON + timedelta(hours=told)
     assert moments.in_doubt_for_the_student(moment, late, None) == moment
