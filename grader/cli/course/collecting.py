@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -32,6 +33,7 @@ _UNKNOWN = (
     "?: whether it was late is not known, and nbgrader is told that it was not. Moodle's grading worksheet says "
     "when each was handed in: give it with --worksheet."
 )
+_ZONE = "Times of the worksheet are read as {}, this machine's zone (TZ=… changes it)."
 _ORDER = ("new", "newer", "the same", "older", "left out")
 _FLAGGED = (
     "LATE: the platform says so. nbgrader goes by the assignment's due date, and is told a second after it where "
@@ -74,6 +76,9 @@ def collect(
     rows = collected(course_folder, marker.topics, assignment, source, worksheet)
     console = console_for(json == "-")
     _show(console, rows)
+    if worksheet is not None:
+        zone = "/".join(dict.fromkeys(time.tzname))
+        console.print(_ZONE.format(zone), highlight=False, soft_wrap=True)
     if json is not None:
         write_structs(json, rows)
     raise typer.Exit(NOT_PASSED if any(row.outcome == "left out" for row in rows) else PASSED)

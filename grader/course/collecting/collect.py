@@ -28,6 +28,7 @@ from grader.course.collecting.moments import Moment
 from grader.course.collecting.people import Known, Unknown
 from grader.course.collecting.platforms import Download, HandedIn, Person, recognised
 from grader.course.collecting.submitted import Origin, Outcome
+from grader.course.collecting.worksheet import Participant
 from grader.course.folder import CACHE
 from grader.course.gradebook import database
 from grader.course.gradebook.lock import alone
@@ -70,8 +71,9 @@ def collect(
             download = recognised(found.files)
         except WarpladderError as error:
             raise WarpladderError(error.message, file=source, remedy=error.remedy) from None
+        participants = worksheet.read(sheet) if sheet is not None else {}
         if sheet is not None:
-            download = worksheet.applied(download, worksheet.read(sheet))
+            download = worksheet.applied(download, participants)
         enrolled, listed = book.students(opened), roster.read(root / roster.FILE)
         for folder in submitted.left_beside(course.format_path(course.submitted_directory, "*", name)):
             submitted.mend(folder)
@@ -85,6 +87,9 @@ def collect(
         persons = [each.student for each in who.values() if isinstance(each, Known)]
         book.enrol(opened, enrolled, [*listed, *(each for each in persons if each.id in taken)])
         _remember(root / CACHE, name, rows)
+        there = {item.person.id for item in download.handed_in}
+        gone = {number: about for number, about in participants.items() if number not in there}
+        rows += _withdrawn(course, assignment, gone, before)
         return sorted(rows, key=lambda row: (not row.student, row.student))
 
 
@@ -189,6 +194,26 @@ def _taken(
         yield from hand_in.rows([item for item, _ in items], {item.person: known for item, known in items})
 
 
+_NOT_SUBMITTED = "Moodle says `{}`, and it counts here: take it out of submitted/ if it is not to"
+
+
+def _withdrawn(
+    course: CourseDirectory,
+    assignment: Assignment,
+    gone: Mapping[str, Participant],
+    before: Mapping[str, set[str]],
+) -> Iterator[Row]:
+    """A row for what was collected before, of participants of whom Moodle now has nothing that is handed in."""
+    for number, about in gone.items():
+        for student in before.get(number, ()) if about.not_submitted else ():
+            folder = Path(course.format_path(course.submitted_directory, student, assignment.name))
+            due, note = assignment.due_for(student), _NOT_SUBMITTED.format(about.not_submitted)
+            for each in submitted.state(folder).origins.values():
+                late = due is not None and each.told > due
+                row = Row(student, each.file, "the same", handed_in=each.at, exact=each.exact, late=late)
+                yield replace(row, note=note)
+
+
 _OTHER = Person("")
 """Whoever else of a student's group it was."""
 
@@ -230,7 +255,8 @@ class _HandIn:
             if outcome != "older" and origin != there:
                 fresh[name] = origin
             row = self._row(attempt, outcome, said)
-            rows.append(replace(row, added=not known[attempt.item.person].listed))
+            note = "; ".join(filter(None, (said, self._contradicted(attempt.item, row.late))))
+            rows.append(replace(row, note=note, added=not known[attempt.item.person].listed))
         if fresh:
             submitted.replace(self.folder, before, notebooks, fresh)
         return rows
@@ -255,6 +281,22 @@ class _HandIn:
             replace(attempt, item=item),
             replace(there, at=item.moment.at, told=told, exact=item.moment.exact),
         )
+
+    def _contradicted(self, item: HandedIn, late: bool | None) -> str:
+        """What the platform says of a student's work, and the gradebook does not; "" where they agree."""
+        if item.not_submitted:
+            return _NOT_SUBMITTED.format(item.not_submitted)
+        platform, due = self.platform.capitalize(), self.assignment.due_for(self.student)
+        if due is None:
+            return ""
+        if item.extension is not None and item.extension > due:
+            until = f"{item.extension:%Y-%m-%d %H:%M} UTC"
+            command = f'ladder course extend {self.assignment.name} {self.student} --until "{until}"'
+            return f"{platform} has an extension until {until}: {command}"
+        if item.late is not None and late is not None and item.late != late:
+            said = ("in time", "late") if late else ("late", "in time")
+            return f"{platform} calls it {said[0]}, and by the gradebook's due date it is {said[1]}"
+        return ""
 
     def _check(self, there: Origin | None, person: Person, known: Known) -> None:
         """Raise Unknown where somebody of the same name was collected before."""

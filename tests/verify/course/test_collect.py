@@ -382,6 +382,52 @@ def test_moodles_worksheet_says_who_was_late(course: Path, tmp_path: Path) -> No
     assert told(course, "ada") == DUE + timedelta(minutes=30)
 
 
+def a_sheet(path: Path, *rows: tuple[int, str, str]) -> Path:
+    """Moodle's worksheet, of participants' numbers, their status, and the hour at which they handed in."""
+    lines = [f'Participant {n},{status},"5 March 2024, {hour}:00"' for n, status, hour in rows]
+    path.write_text("\n".join(["Identifier,Status,Last modified (submission)", *lines]), encoding="utf-8")
+    return path
+
+
+def test_what_moodle_says_and_the_gradebook_does_not_is_said(course: Path, tmp_path: Path) -> None:
+    set_due(course)
+    until = '"Submitted for grading - Extension granted until: 6 March 2024, 12:00"'
+    rows = [
+        (1, until, "13"),
+        (2, "Submitted for grading", "13"),
+        (3, "Submitted for grading - 1 hour late", "11"),
+        (4, "Submitted for grading", "11"),
+        (5, "Draft (not submitted)", "11"),
+        (6, "No submission", "11"),
+    ]
+    names = [f"P {n}_{n}_assignsubmission_file_/x.cu" for n, _, _ in rows]
+    collected(course, a_zip(tmp_path / "a.zip", dict.fromkeys(names, KERNEL.encode())))
+    source = a_zip(tmp_path / "b.zip", dict.fromkeys(names[:5], KERNEL.encode()))
+    found = collected(course, source, sheet=a_sheet(tmp_path / "Grades.csv", *rows))
+    then = f"{datetime(2024, 3, 6, 12).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    counts = "and it counts here: take it out of submitted/ if it is not to"
+    assert {row.student: row.note for row in found} == {
+        "moodle-p-1": f"Moodle has an extension until {then}: "
+        f'ladder course extend transpose moodle-p-1 --until "{then}"',
+        "moodle-p-2": "Moodle calls it in time, and by the gradebook's due date it is late",
+        "moodle-p-3": "Moodle calls it late, and by the gradebook's due date it is in time",
+        "moodle-p-4": "",
+        "moodle-p-5": f"Moodle says `Draft (not submitted)`, {counts}",
+        "moodle-p-6": f"Moodle says `No submission`, {counts}",
+    }
+    assert {row.outcome for row in found} == {"the same"}
+
+
+def test_the_time_zone_of_a_worksheet_is_said(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(time, "tzname", ("CET", "CEST"))
+    source = moodle(tmp_path / "a.zip", b"")
+    sheet = a_sheet(tmp_path / "Grades.csv", (1, "", "11"))
+    assert ladder(monkeypatch, "transpose", source, "--course", course, "--worksheet", sheet) == 0
+    assert "are read as CET/CEST, this machine's zone" in capsys.readouterr().out
+
+
 def test_a_time_that_becomes_known_later_counts(course: Path, tmp_path: Path) -> None:
     set_due(course)
     sheet = tmp_path / "Grades.csv"
