@@ -255,8 +255,9 @@ class _HandIn:
             if outcome != "older" and origin != there:
                 fresh[name] = origin
             row = self._row(attempt, outcome, said)
-            note = "; ".join(filter(None, (said, self._contradicted(attempt.item, row.late))))
-            rows.append(replace(row, note=note, added=not known[attempt.item.person].listed))
+            whose = known[attempt.item.person]
+            notes = (said, whose.note, self._contradicted(attempt.item, row.late))
+            rows.append(replace(row, note="; ".join(filter(None, notes)), added=not whose.listed))
         if fresh:
             submitted.replace(self.folder, before, notebooks, fresh)
         return rows

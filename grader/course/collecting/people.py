@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from grader.course.collecting.platforms import Person
-from grader.course.roster import FILE, Student, bare, student, usable
+from grader.course.roster import FILE, IDS, Student, student, usable, words
 from grader.visible import visible
 
 
@@ -23,6 +23,7 @@ class Known:
     student: Student
     sure: bool  # by an id or an address, or collected before; else by the name alone, or by nothing
     listed: bool = True  # else it is somebody new, in a class that has students
+    note: str = ""  # why it may be somebody else
 
 
 def find(students: Sequence[Student], platform: str, person: Person, before: Collection[str] = ()) -> Known:
@@ -32,13 +33,15 @@ def find(students: Sequence[Student], platform: str, person: Person, before: Col
     A name alone does not make one person of two addresses.
     """
     kept = [each for each in students if each.id in before]
-    alike = [each for each in students if bare(person.name or person.id) in each.names]
-    named = [each for each in alike if not contradict(person.email, each.email)]
+    alike, reversed_ = (_called(students, platform, person, way) for way in (0, 1))
+    named, other_way = (
+        [each for each in found if not contradict(person.email, each.email)] for found in (alike, reversed_)
+    )
     ways = (
         [each for each in students if person.id and person.id in each.called(platform)],
         [each for each in students if _same(person.email, each.email)],
         named,
-        kept,
+        kept or other_way,
     )
     for number, way in enumerate(ways):
         found = [each for each in way if each in kept] if kept else way
@@ -52,7 +55,8 @@ def find(students: Sequence[Student], platform: str, person: Person, before: Col
         if len(found) > 1:
             raise Unknown(f"it may be any of {_ids(found)}: say which in {FILE}")
         if found:
-            return Known(found[0], sure=bool(kept) or number < 2)
+            note = _taken_for(found[0], platform) if number > 2 and found[0] in other_way else ""
+            return Known(found[0], sure=bool(kept) or number < 2, note=note)
     made = _made(platform, person)
     if not usable(made):
         raise Unknown(f"no id for nbgrader can be made of that name: give one in {FILE}")
@@ -65,6 +69,26 @@ def find(students: Sequence[Student], platform: str, person: Person, before: Col
             f"{other.id} has that name and the address {other.email}: say who {person.email} is in {FILE}"
         )
     return Known(known or _new(made, platform, person), sure, listed=known is not None or not students)
+
+
+def _called(students: Sequence[Student], platform: str, person: Person, way: int) -> list[Student]:
+    """Those of somebody's name, as the platform writes names or (1) the other way round. Canvas's files have the last
+    name first, and all in one word."""
+    name = person.name or person.id
+    last, comma, first = name.partition(",")
+    written = {words(name), *([words(first) + words(last)] if comma else [])} - {()}
+    found = []
+    for each in students:
+        called = each.names[way ^ (platform == "canvas")]
+        if called in written or ("".join(called),) in written:
+            found.append(each)
+    return found
+
+
+def _taken_for(known: Student, platform: str) -> str:
+    column = IDS.get(platform, ("id",))[0]
+    name = f"{known.first_name} {known.last_name}"
+    return f"taken for {known.id}, {name}: give {column} in {FILE} if that is somebody else"
 
 
 def _ids(students: Sequence[Student]) -> str:

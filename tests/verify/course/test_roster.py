@@ -43,6 +43,45 @@ def test_people_are_known(platform: str, person: Person, id_: str, sure: bool) -
     assert (known.student.id, known.sure, known.listed) == (id_, sure, True)
 
 
+HASSAN = [
+    student("ali", first_name="Ali", last_name="Hassan"),
+    student("an", first_name="An", last_name="Abel"),
+]
+
+
+@pytest.mark.parametrize(
+    ("platform", "name", "id_", "noted"),
+    [
+        ("moodle", "Ali Hassan", "ali", False),
+        ("moodle", "Hassan, Ali", "ali", False),
+        ("moodle", "Hassan Ali", "ali", True),
+        ("moodle", "Ana Bel", "moodle-ana-bel", False),
+        ("moodle", "AN  ABEL", "an", False),
+        ("canvas", "hassanali", "ali", False),
+        ("canvas", "alihassan", "ali", True),
+        ("canvas", "belana", "canvas-7", False),
+        ("folder", "an.abel", "an", False),
+    ],
+)
+def test_words_of_a_name_are_not_joined_and_the_other_way_round_is_said(
+    platform: str, name: str, id_: str, noted: bool
+) -> None:
+    person = Person(name) if platform == "folder" else Person("7", name)
+    known = find(HASSAN, platform, person)
+    assert known.student.id == id_
+    column = "canvas_id" if platform == "canvas" else "moodle_id"
+    said = f"taken for ali, Ali Hassan: give {column} in roster.csv if that is somebody else"
+    assert known.note == (said if noted else "")
+    if noted:
+        assert find(HASSAN, platform, person, ["ali"]).note == said, "and once more"
+
+
+def test_signs_of_a_name_that_platforms_leave_out_are_of_no_account() -> None:
+    students = [student("o", first_name="Jean-Luc", last_name="O'Hara, Jr")]
+    for name in ("Jean Luc OHara Jr", "Jean‐Luc O'Hara, Jr", "jean luc ohara jr"):
+        assert find(students, "moodle", Person("7", name)).student.id == "o"
+
+
 def test_moodles_numbers_are_no_users() -> None:
     assert find(CLASS, "moodle", Person("4711", "New Comer")).student.id == "moodle-new-comer"
 
