@@ -59,7 +59,7 @@ def collect(
     stand in place of the notebook. Who is who, the gradebook says, or roster.csv in the course's folder.
 
     Of several attempts the latest counts. The same download changes nothing when it is collected again, and an older
-    one never takes the place of a newer. Exit code 1 where something was left out.
+    one never takes the place of a newer. Exit code 1 where something was left out, or somebody new is on no roster.csv.
 
     \b
     Examples:
@@ -81,7 +81,7 @@ def collect(
         console.print(_ZONE.format(zone), highlight=False, soft_wrap=True)
     if json is not None:
         write_structs(json, rows)
-    raise typer.Exit(NOT_PASSED if any(row.outcome == "left out" for row in rows) else PASSED)
+    raise typer.Exit(NOT_PASSED if any(row.outcome == "left out" or row.unlisted for row in rows) else PASSED)
 
 
 def _show(console: Console, rows: Sequence[Row]) -> None:
@@ -93,7 +93,8 @@ def _show(console: Console, rows: Sequence[Row]) -> None:
     lines(console, "Look at", [_said(row) for row in rows if row.note and row.outcome != "left out"])
     added = dict.fromkeys(row.student for row in rows if row.added)
     if added:
-        console.print(Text(f"\nNot known until now, and added to the gradebook: {', '.join(added)}"))
+        known = "On no roster" if any(row.unlisted for row in rows) else "Not known until now"
+        console.print(Text(f"\n{known}, and added to the gradebook: {', '.join(added)}"))
     console.print()
     taken = [row for row in rows if row.handed_in is not None]
     legend = (

@@ -32,7 +32,8 @@ def status(
     """Say who handed in, who was late, and what is marked, autograded and fed back; and what to do next.
 
     Below the table stands what to look at before marks go out: the starter handed in, a rung of the ladder or another
-    student's source, a notebook that shows more points than its kernel has, and files that were left out.
+    student's source, a notebook that shows more points than its kernel has, files that were left out, and who is not on
+    the course's roster.csv.
 
     \b
     Examples:

@@ -52,6 +52,7 @@ class Row:
     late: bool | None = None  # by nbgrader's due date; None where that cannot be told
     flagged: bool = False  # late, says the platform
     added: bool = False  # the student was not known, in a class that has students
+    unlisted: bool = False  # nor is on the roster, where there is one
     note: str = ""
 
 
@@ -86,6 +87,8 @@ def collect(
         taken = {row.student for row in rows if row.outcome != "left out"}
         persons = [each.student for each in who.values() if isinstance(each, Known)]
         book.enrol(opened, enrolled, [*listed, *(each for each in persons if each.id in taken)])
+        if listed:
+            rows = [replace(row, unlisted=row.added) for row in rows]
         _remember(root / CACHE, name, rows)
         there = {item.person.id for item in download.handed_in}
         gone = {number: about for number, about in participants.items() if number not in there}
@@ -301,7 +304,9 @@ class _HandIn:
 
     def _check(self, there: Origin | None, person: Person, known: Known) -> None:
         """Raise Unknown where somebody of the same name was collected before."""
-        if there is None or there.platform != self.platform or there.person == person.id or known.sure:
+        if there is None or there.platform != self.platform or known.sure:
+            return
+        if people.same_folder(there.person, person.id):
             return
         both = f"{there.person}, who was collected before, and {person.id}"
         raise Unknown(f"{both} go by one name: say who is who in {roster.FILE}")

@@ -37,8 +37,9 @@ def find(students: Sequence[Student], platform: str, person: Person, before: Col
     named, other_way = (
         [each for each in found if not contradict(person.email, each.email)] for found in (alike, reversed_)
     )
+    exact = [each for each in students if person.id and person.id in each.called(platform)]
     ways = (
-        [each for each in students if person.id and person.id in each.called(platform)],
+        exact or [each for each in students if platform == "folder" and same_folder(each.id, person.id)],
         [each for each in students if _same(person.email, each.email)],
         named,
         kept or other_way,
@@ -56,7 +57,7 @@ def find(students: Sequence[Student], platform: str, person: Person, before: Col
             raise Unknown(f"it may be any of {_ids(found)}: say which in {FILE}")
         if found:
             note = _taken_for(found[0], platform) if number > 2 and found[0] in other_way else ""
-            return Known(found[0], sure=bool(kept) or number < 2, note=note)
+            return Known(found[0], sure=bool(kept or exact) or number == 1, note=note)
     made = _made(platform, person)
     if not usable(made):
         raise Unknown(f"no id for nbgrader can be made of that name: give one in {FILE}")
@@ -68,7 +69,20 @@ def find(students: Sequence[Student], platform: str, person: Person, before: Col
         raise Unknown(
             f"{other.id} has that name and the address {other.email}: say who {person.email} is in {FILE}"
         )
-    return Known(known or _new(made, platform, person), sure, listed=known is not None or not students)
+    if known is not None:
+        return Known(known, sure)
+    zeros = [each for each in students if each.id.lstrip("0") == made.lstrip("0")]
+    note = f"somebody else than {_ids(zeros)}, by the zeros" if zeros else ""
+    return Known(_new(made, platform, person), sure, listed=not students, note=note)
+
+
+def same_folder(id_: str, other: str) -> bool:
+    """Whether two ids are one name to systems that change upper and lower case, or take letters apart."""
+    return _folded(id_) == _folded(other)
+
+
+def _folded(id_: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", id_).casefold())
 
 
 def _called(students: Sequence[Student], platform: str, person: Person, way: int) -> list[Student]:
@@ -98,7 +112,9 @@ def _ids(students: Sequence[Student]) -> str:
 def _made(platform: str, person: Person) -> str:
     """An id for somebody who is on no roster: of the platform's number where it is the person's for good, else of the
     name."""
-    if platform == "folder" or (platform == "gradescope" and usable(person.id)):
+    if platform == "folder":
+        return unicodedata.normalize("NFC", person.id)
+    if platform == "gradescope" and usable(person.id):
         return person.id
     if platform == "canvas":
         return f"canvas-{person.id}"

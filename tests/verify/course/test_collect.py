@@ -770,6 +770,24 @@ def test_the_table_and_the_exit_code(
     ]
 
 
+def test_who_is_on_no_roster_is_said_once_there_is_one(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course / "roster.csv").write_text("id\nada\nbob\n", encoding="utf-8")
+    at = ("--course", course)
+    first = a_folder(tmp_path / "first", {"ada/x.cu": b"int a1;", "bob/x.cu": b"int b;"})
+    assert ladder(monkeypatch, "transpose", first, *at) == 0
+    second = a_folder(tmp_path / "second", {"Ada/x.cu": b"int a2;"})
+    assert ladder(monkeypatch, "transpose", second, *at) == 0
+    assert answer(course, "ada").endswith("int a2;")
+    other = a_folder(tmp_path / "other", {"bob_transpose.cu": b"int b;"})
+    assert ladder(monkeypatch, "transpose", other, *at) == 1
+    assert "On no roster, and added to the gradebook: bob_transpose" in capsys.readouterr().out
+    both = a_folder(tmp_path / "both", {"ada/x.cu": b"int a3;", "ADA/x.cu": b"int a4;"})
+    rows = collected(course, both)
+    assert [(row.student, row.outcome) for row in rows] == [("ada", "newer"), ("", "left out")]
+
+
 @pytest.mark.parametrize(("name", "code"), [("ada/x.cu", 0), ("ada/x.pdf", 1), ("readme.txt", 2)])
 def test_exit_codes(
     name: str, code: int, course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -912,8 +912,13 @@ def test_feedback_goes_back_as_the_platform_takes_it(
     )
     source = a_zip(tmp_path / "in.zip", dict.fromkeys(names, b"// 02_shared_tile"))
     target, at = tmp_path / "feedback.zip", ("--course", str(root))
-    assert ladder(monkeypatch, "collect", A, str(source), *at) == 0
+    assert ladder(monkeypatch, "collect", A, str(source), *at) == 1, "the other is on no roster"
     assert ladder(monkeypatch, "autograde", A, *at) == 0
+    doubtful = {item.student: item.look_at for item in standings(*open_course(root), A)}
+    assert {student for student, note in doubtful.items() if "on no roster" in note} == {*doubtful} - {
+        "ada",
+        "zoe",
+    }
     hand_in(root, "zoe", judged_course.LOST)
     assert ladder(monkeypatch, "feedback", A, "--to", platform, "--zip", str(target), *at) == 1
     with zipfile.ZipFile(target) as packed:

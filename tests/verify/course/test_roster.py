@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -74,6 +75,36 @@ def test_words_of_a_name_are_not_joined_and_the_other_way_round_is_said(
     assert known.note == (said if noted else "")
     if noted:
         assert find(HASSAN, platform, person, ["ali"]).note == said, "and once more"
+
+
+JÖRG = student("jörg")
+OWN = [student("ada"), JÖRG, student("eve@x.edu"), student("Bo"), student("BO"), student("00123")]
+
+
+@pytest.mark.parametrize(
+    ("name", "id_", "sure"),
+    [
+        ("Ada", "ada", False),
+        (unicodedata.normalize("NFD", "jörg"), "jörg", False),
+        (unicodedata.normalize("NFD", "JÖRG"), "jörg", False),
+        ("Eve@X.edu", "eve@x.edu", False),
+        ("BO", "BO", True),
+        (unicodedata.normalize("NFD", "zoë"), "zoë", False),
+    ],
+)
+def test_a_folders_name_is_an_id_however_a_system_writes_it(name: str, id_: str, sure: bool) -> None:
+    known = find(OWN, "folder", Person(name))
+    assert (known.student.id, known.sure) == (id_, sure)
+
+
+def test_a_folders_name_that_may_be_two_ids_is_refused() -> None:
+    with pytest.raises(Unknown, match="it may be any of BO, Bo"):
+        find(OWN, "folder", Person("bo"))
+
+
+def test_zeros_make_another_person_which_is_said() -> None:
+    known = find(OWN, "folder", Person("123"))
+    assert (known.student.id, known.note) == ("123", "somebody else than 00123, by the zeros")
 
 
 def test_signs_of_a_name_that_platforms_leave_out_are_of_no_account() -> None:
