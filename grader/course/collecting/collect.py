@@ -271,8 +271,9 @@ class _HandIn:
 
     def _origin(self, item: HandedIn, digest: str) -> Origin:
         moment, told = item.moment, self._told(item).at
+        downloaded = item.file.modified if moment.exact else moment.at
         about = (moment.at, told, moment.exact, item.number, self.platform, item.person.id, item.late)
-        return Origin(item.name, digest, *about)
+        return Origin(item.name, digest, *about, downloaded)
 
     def _as_known(self, attempt: Attempt, there: Origin) -> tuple[Attempt, Origin]:
         """A file that is there already, with the time that it was handed in the first time: unless only now that time
@@ -280,11 +281,10 @@ class _HandIn:
         item = attempt.item
         if there.exact or not item.moment.exact:
             item = replace(item, moment=Moment(there.at, there.exact))
-        told = self._told(item).at
-        return (
-            replace(attempt, item=item),
-            replace(there, at=item.moment.at, told=told, exact=item.moment.exact),
-        )
+        at, exact = item.moment.at, item.moment.exact
+        downloaded = there.downloaded if exact == there.exact else there.downloaded or there.at
+        origin = replace(there, at=at, told=self._told(item).at, exact=exact, downloaded=downloaded)
+        return replace(attempt, item=item), origin
 
     def _contradicted(self, item: HandedIn, late: bool | None) -> str:
         """What the platform says of a student's work, and the gradebook does not; "" where they agree."""

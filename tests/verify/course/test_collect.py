@@ -448,6 +448,30 @@ def test_a_time_that_becomes_known_later_counts(course: Path, tmp_path: Path) ->
     ]
 
 
+@pytest.mark.parametrize("earlier_version", [False, True])
+def test_a_bound_and_a_time_are_compared_by_their_downloads(
+    earlier_version: bool, course: Path, tmp_path: Path
+) -> None:
+    """Handed in by 12 for all that is known, and once more, which was at 11:30 as the worksheet says."""
+    names = ("Ada Lovelace_1_assignsubmission_file_/x.cu",)
+    first = a_zip(tmp_path / "a.zip", dict.fromkeys(names, b"int a1;"))
+    second = a_zip(
+        tmp_path / "b.zip", dict.fromkeys(names, b"int a2;"), dict.fromkeys(names, NOON + timedelta(days=1))
+    )
+    sheet = tmp_path / "Grades.csv"
+    sheet.write_text(
+        'Identifier,Last modified (submission)\nParticipant 1,"5 March 2024, 11:30 AM"\n', encoding="utf-8"
+    )
+    collected(course, first)
+    record = folder_of(course, "moodle-ada-lovelace") / submitted.RECORD
+    if earlier_version:
+        kept = json.loads(record.read_bytes())
+        assert kept["origins"]["transpose"].pop("downloaded")
+        record.write_text(json.dumps(kept), encoding="utf-8")
+    assert [collected(course, second, sheet=sheet)[0].outcome for _ in range(2)] == ["newer", "the same"]
+    assert collected(course, first)[0].outcome == "older"
+
+
 def test_a_due_date_that_is_set_later_counts(course: Path, tmp_path: Path) -> None:
     source = moodle(tmp_path / "a.zip", b"", NOON + timedelta(days=3))
     found = []
