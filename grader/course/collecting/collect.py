@@ -53,6 +53,7 @@ class Row:
     flagged: bool = False  # late, says the platform
     added: bool = False  # the student was not known, in a class that has students
     unlisted: bool = False  # nor is on the roster, where there is one
+    person: str = ""  # as the platform knows the student
     note: str = ""
 
 
@@ -89,7 +90,7 @@ def collect(
         book.enrol(opened, enrolled, [*listed, *(each for each in persons if each.id in taken)])
         if listed:
             rows = [replace(row, unlisted=row.added) for row in rows]
-        _remember(root / CACHE, name, rows)
+        _remember(root / CACHE, name, download.platform, rows)
         there = {item.person.id for item in download.handed_in}
         gone = {number: about for number, about in participants.items() if number not in there}
         rows += _withdrawn(course, assignment, gone, before)
@@ -114,9 +115,13 @@ def told_anew(course: CourseDirectory, topics: Mapping[str, Topic], name: str) -
             submitted.replace(folder, before, {}, fresh)
 
 
-def _remember(marks: Path, name: str, rows: Sequence[Row]) -> None:
+def _remember(marks: Path, name: str, platform: str, rows: Sequence[Row]) -> None:
     """Keep what was left out for those who look at the class later. Raises WarpladderError."""
-    fresh = [LeftOut(row.student, row.file, row.note) for row in rows if row.outcome == "left out"]
+    fresh = [
+        LeftOut(row.student, row.file, row.note, platform, row.person)
+        for row in rows
+        if row.outcome == "left out"
+    ]
     try:
         left_out.keep(marks, name, fresh, {row.student for row in rows}, {row.file for row in rows})
     except OSError as error:
@@ -325,5 +330,6 @@ class _HandIn:
             item.moment.exact,
             late,
             item.late is True,
+            person=item.person.id,
             note=note,
         )
