@@ -216,7 +216,8 @@ def _withdrawn(
         for student in before.get(number, ()) if about.not_submitted else ():
             folder = Path(course.format_path(course.submitted_directory, student, assignment.name))
             due, note = assignment.due_for(student), _NOT_SUBMITTED.format(about.not_submitted)
-            for each in submitted.state(folder).origins.values():
+            origins = submitted.state(folder).origins.values()
+            for each in (origin for origin in origins if origin.person == number):
                 late = due is not None and each.told > due
                 row = Row(student, each.file, "the same", handed_in=each.at, exact=each.exact, late=late)
                 yield replace(row, note=note)
