@@ -80,4 +80,4 @@ def test_what_a_late_submission_is_worth() -> None:
         )
         if item.expected.points == 100
     }
-    assert by_platform == {"moodle": "80", "canvas": "70"}
+    assert by_platform == {"moodle": "80", "canvas": "90"}

@@ -15,7 +15,7 @@ DUE = datetime(2026, 3, 5, 12, tzinfo=UTC)
 IN_TIME = DUE - timedelta(hours=5)
 HALF_A_DAY = timedelta(hours=12)
 DOWNLOADED = DUE + timedelta(days=2) + HALF_A_DAY
-"""Of what is late in Canvas no more is known: it is in its third day."""
+"""In its third day, of which nothing is known: what is late in Canvas counts as late by the least."""
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,9 @@ if TYPE_CHECKING:
 
 @app.command()
 def topics(json: JsonOption = None) -> None:
-    """List the topics and their ladders, with ticks where your kernels have reached a rung.
+    """List the topics and their ladders.
+
+    Rungs that your kernels have reached are ticked.
 
     Example: ladder topics
     """
@@ -96,7 +98,9 @@ def climb(
     jobs: JobsOption = None,
     every: Annotated[bool, typer.Option("--all", help="Show what each rung claims as well.")] = False,
 ) -> None:
-    """Run every rung of a ladder: see what each idea buys. Several ladders are shown in short.
+    """Run every rung of a ladder: see what each idea buys.
+
+    Several ladders are shown in short.
 
     Every rung is checked against a reference on many sizes. With a GPU its time is measured; without one it
     is modelled from what the emulator counts, and marked ≈.

@@ -17,6 +17,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from io import StringIO
 from pathlib import Path
 
@@ -34,6 +35,8 @@ IDS = {
 
 _ID = re.compile(r"[^\W_][\w.@-]{0,127}")
 """An id that is a folder's name everywhere, and that nbgrader's patterns and exchange do not take apart."""
+
+_BETWEEN = re.compile(r"[\s_.,\-\u2010-\u2015]+")
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,10 @@ class Student:
         return self.about.get("email", "")
 
     @property
-    def names(self) -> set[str]:
-        """The full name, either way round, in a form that can be compared."""
-        return {bare(self.first_name + self.last_name), bare(self.last_name + self.first_name)} - {""}
+    def names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words of the full name: the first name first, and the other way round."""
+        first, last = words(self.first_name), words(self.last_name)
+        return (*first, *last), (*last, *first)
 
     @property
     def group(self) -> str:
@@ -142,6 +146,12 @@ def groups(students: Iterable[Student]) -> dict[str, list[Student]]:
         if name := bare(each.group):
             found.setdefault(name, []).append(each)
     return found
+
+
+@cache
+def words(name: str) -> tuple[str, ...]:
+    """The `bare` words of a name, as spaces, dots and hyphens part them."""
+    return tuple(filter(None, map(bare, _BETWEEN.split(name))))
 
 
 def bare(name: str) -> str:

@@ -19,7 +19,7 @@ from grader.cli.course.options import (
     course,
     needs_nbgrader,
 )
-from grader.cli.course.tables import add, late, table
+from grader.cli.course.tables import add, late, say_if_at_least, table
 from grader.cli.options import NOT_PASSED, PASSED, JsonOption, console_for, say_if_unconfined, write_structs
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def autograde(
         outcomes = autograde(opened, marker, assignment, started, again, progress.of_items)
     console = console_for(json == "-")
     console.print(_table(outcomes))
+    say_if_at_least(console, [item.standing for item in outcomes])
     counts = Counter(item.did for item in outcomes)
     console.print("\n" + ", ".join(f"{count} {did}" for did, count in sorted(counts.items())))
     if json is not None:
@@ -81,5 +82,5 @@ def _table(outcomes: Sequence[Outcome]) -> Table:
         penalty = f"{standing.penalty:g}" if standing.penalty else NOTHING
         did = Text(item.did, "red" if item.did.startswith("not") else "")
         note = "; ".join(filter(None, (item.note or standing.why, standing.look_at)))
-        add(made, standing.student, did, score, late(standing.late_s), penalty, note)
+        add(made, standing.student, did, score, late(standing.late_s, standing.late_at_least), penalty, note)
     return made

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -32,8 +33,12 @@ _UNKNOWN = (
     "?: whether it was late is not known, and nbgrader is told that it was not. Moodle's grading worksheet says "
     "when each was handed in: give it with --worksheet."
 )
+_ZONE = "Times of the worksheet are read as {}, this machine's zone (TZ=… changes it)."
 _ORDER = ("new", "newer", "the same", "older", "left out")
-_FLAGGED = "LATE: the platform says so. nbgrader goes by the assignment's due date."
+_FLAGGED = (
+    "LATE: the platform says so. nbgrader goes by the assignment's due date, and is told a second after it where "
+    "nothing says by how much."
+)
 
 
 @course.command()
@@ -54,7 +59,7 @@ def collect(
     stand in place of the notebook. Who is who, the gradebook says, or roster.csv in the course's folder.
 
     Of several attempts the latest counts. The same download changes nothing when it is collected again, and an older
-    one never takes the place of a newer. Exit code 1 where something was left out.
+    one never takes the place of a newer. Exit code 1 where something was left out, or somebody new is on no roster.csv.
 
     \b
     Examples:
@@ -71,9 +76,12 @@ def collect(
     rows = collected(course_folder, marker.topics, assignment, source, worksheet)
     console = console_for(json == "-")
     _show(console, rows)
+    if worksheet is not None:
+        zone = "/".join(dict.fromkeys(time.tzname))
+        console.print(_ZONE.format(zone), highlight=False, soft_wrap=True)
     if json is not None:
         write_structs(json, rows)
-    raise typer.Exit(NOT_PASSED if any(row.outcome == "left out" for row in rows) else PASSED)
+    raise typer.Exit(NOT_PASSED if any(row.outcome == "left out" or row.unlisted for row in rows) else PASSED)
 
 
 def _show(console: Console, rows: Sequence[Row]) -> None:
@@ -85,7 +93,8 @@ def _show(console: Console, rows: Sequence[Row]) -> None:
     lines(console, "Look at", [_said(row) for row in rows if row.note and row.outcome != "left out"])
     added = dict.fromkeys(row.student for row in rows if row.added)
     if added:
-        console.print(Text(f"\nNot known until now, and added to the gradebook: {', '.join(added)}"))
+        known = "On no roster" if any(row.unlisted for row in rows) else "Not known until now"
+        console.print(Text(f"\n{known}, and added to the gradebook: {', '.join(added)}"))
     console.print()
     taken = [row for row in rows if row.handed_in is not None]
     legend = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.course.options import CourseOption, course, needs_nbgrader
-from grader.cli.course.tables import add, late, lines, table
+from grader.cli.course.tables import add, late, lines, say_if_at_least, table
 from grader.cli.options import JsonOption, console_for, write_structs
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def status(
 
     Below the table stands what to look at before marks go out: the starter handed in, a rung of the ladder or another
     student's source, a notebook that shows more points than its kernel has, a source that could not be run or launches
-    another topic's kernel, and files that were left out.
+    another topic's kernel, files that were left out, and who is not on the course's roster.csv.
 
     \b
     Examples:
@@ -57,6 +57,7 @@ def status(
     else:
         students = overview.standings(opened, marker, assignment)
         console.print(_students(students))
+        say_if_at_least(console, students)
         nobodys = [each for each in left_out.read(Path(marker.cache), assignment) if not each.student]
         lines(console, "Look at", [(item.student, note) for item in students if (note := _note(item))])
         lines(console, "Left out, of nobody that is known", [(each.file, each.why) for each in nobodys])
@@ -84,7 +85,7 @@ def _students(found: Sequence[Standing]) -> Table:
         score = NO if item.score is None else f"{item.score:g}"
         penalty = f"{item.penalty:g}" if item.penalty else NO
         signs = (YES if item.by_hand else NO, YES if item.feedback else NO)
-        add(made, item.student, item.state, late(item.late_s), score, penalty, *signs)
+        add(made, item.student, item.state, late(item.late_s, item.late_at_least), score, penalty, *signs)
     return made
 
 

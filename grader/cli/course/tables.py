@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
+    from grader.course.gradebook.standing import Standing
+
 
 def table(*columns: str, numbers: Sequence[str] = (), wide: str | Sequence[str] = ()) -> Table:
     """A table without lines: `numbers` to the right, what is `wide` over several lines, all else cut."""
@@ -37,15 +39,22 @@ def add(made: Table, *cells: str | Text) -> None:
     made.add_row(*(Text(visible(cell)) if isinstance(cell, str) else cell for cell in cells))
 
 
-def late(seconds: float) -> str:
-    """How late something was: in days and hours, or hours and minutes."""
+def late(seconds: float, at_least: bool = False) -> str:
+    """How late something was: in days and hours, hours and minutes, or seconds."""
     from grader.workbook.units import NOTHING
 
-    minutes = int(seconds // 60)
     if seconds <= 0:
         return NOTHING
+    minutes = int(seconds // 60)
     days, hours = divmod(minutes // 60, 24)
-    return f"{days} d {hours} h" if days else f"{hours} h {minutes % 60} m"
+    by = f"{days} d {hours} h" if days else f"{hours} h {minutes % 60} m" if minutes else f"{seconds:.0f} s"
+    return f"≥ {by}" if at_least else by
+
+
+def say_if_at_least(console: Console, standings: Sequence[Standing]) -> None:
+    """What the sign of somebody's lateness means that is not known, if a table has it."""
+    if any(item.late_at_least for item in standings):
+        console.print("\n≥: late, says the platform, and by how much is not known. The least counts.")
 
 
 def lines(console: Console, heading: str, said: Sequence[tuple[str, str]]) -> None:

@@ -28,6 +28,7 @@ from grader.course.collecting.moments import Moment
 from grader.course.collecting.people import Known, Unknown
 from grader.course.collecting.platforms import Download, HandedIn, Person, recognised
 from grader.course.collecting.submitted import Origin, Outcome
+from grader.course.collecting.worksheet import Participant
 from grader.course.folder import CACHE
 from grader.course.gradebook import database
 from grader.course.gradebook.lock import alone
@@ -51,6 +52,8 @@ class Row:
     late: bool | None = None  # by nbgrader's due date; None where that cannot be told
     flagged: bool = False  # late, says the platform
     added: bool = False  # the student was not known, in a class that has students
+    unlisted: bool = False  # nor is on the roster, where there is one
+    person: str = ""  # as the platform knows the student
     note: str = ""
 
 
@@ -70,20 +73,27 @@ def collect(
             download = recognised(found.files)
         except WarpladderError as error:
             raise WarpladderError(error.message, file=source, remedy=error.remedy) from None
+        participants = worksheet.read(sheet) if sheet is not None else {}
         if sheet is not None:
-            download = worksheet.applied(download, worksheet.read(sheet))
+            download = worksheet.applied(download, participants)
         enrolled, listed = book.students(opened), roster.read(root / roster.FILE)
-        students = roster.joined(enrolled, listed)
-        groups = roster.groups(students)
-        who = _identified(students, download, groups)
         for folder in submitted.left_beside(course.format_path(course.submitted_directory, "*", name)):
             submitted.mend(folder)
+        students = roster.joined(enrolled, listed)
+        groups = roster.groups(students)
+        before = _collected(course, name, download.platform)
+        who = _identified(students, download, groups, before)
         rows = [Row("", path, "left out", note=why) for path, why in (*found.refused, *download.refused)]
         rows += _taken(course, assignment, download, who, groups)
         taken = {row.student for row in rows if row.outcome != "left out"}
         persons = [each.student for each in who.values() if isinstance(each, Known)]
         book.enrol(opened, enrolled, [*listed, *(each for each in persons if each.id in taken)])
-        _remember(root / CACHE, name, rows)
+        if listed:
+            rows = [replace(row, unlisted=row.added) for row in rows]
+        _remember(root / CACHE, name, download.platform, rows)
+        there = {item.person.id for item in download.handed_in}
+        gone = {number: about for number, about in participants.items() if number not in there}
+        rows += _withdrawn(course, assignment, gone, before)
         return sorted(rows, key=lambda row: (not row.student, row.student))
 
 
@@ -105,9 +115,13 @@ def told_anew(course: CourseDirectory, topics: Mapping[str, Topic], name: str) -
             submitted.replace(folder, before, {}, fresh)
 
 
-def _remember(marks: Path, name: str, rows: Sequence[Row]) -> None:
+def _remember(marks: Path, name: str, platform: str, rows: Sequence[Row]) -> None:
     """Keep what was left out for those who look at the class later. Raises WarpladderError."""
-    fresh = [LeftOut(row.student, row.file, row.note) for row in rows if row.outcome == "left out"]
+    fresh = [
+        LeftOut(row.student, row.file, row.note, platform, row.person)
+        for row in rows
+        if row.outcome == "left out"
+    ]
     try:
         left_out.keep(marks, name, fresh, {row.student for row in rows}, {row.file for row in rows})
     except OSError as error:
@@ -119,7 +133,19 @@ Groups = Mapping[str, Sequence[Student]]
 """Who hands in together, by their group's bare name."""
 
 
-def _identified(students: Sequence[Student], download: Download, groups: Groups) -> dict[Person, Known | str]:
+def _collected(course: CourseDirectory, name: str, platform: str) -> dict[str, set[str]]:
+    """As whom a platform's people were collected before for an assignment, by what the platform calls them."""
+    found: dict[str, set[str]] = {}
+    for student, folder in batch.folders(course, name).items():
+        for origin in submitted.state(folder).origins.values():
+            if origin.platform == platform and origin.person:
+                found.setdefault(origin.person, set()).add(student)
+    return found
+
+
+def _identified(
+    students: Sequence[Student], download: Download, groups: Groups, before: Mapping[str, set[str]]
+) -> dict[Person, Known | str]:
     """Who everybody is, or why nobody knows. Of several who would be one student by their names alone, or who have
     addresses that differ, none is. Groups, by whose names Moodle calls what they hand in together, are not in it."""
     found: dict[Person, Known | str] = {}
@@ -127,7 +153,7 @@ def _identified(students: Sequence[Student], download: Download, groups: Groups)
         if download.platform == "moodle" and bare(person.name) in groups:
             continue
         try:
-            found[person] = people.find(students, download.platform, person)
+            found[person] = people.find(students, download.platform, person, before.get(person.id, ()))
         except Unknown as error:
             found[person] = str(error)
     as_one: dict[str, list[Person]] = {}
@@ -176,6 +202,27 @@ def _taken(
         yield from hand_in.rows([item for item, _ in items], {item.person: known for item, known in items})
 
 
+_NOT_SUBMITTED = "Moodle says `{}`, and it counts here: take it out of submitted/ if it is not to"
+
+
+def _withdrawn(
+    course: CourseDirectory,
+    assignment: Assignment,
+    gone: Mapping[str, Participant],
+    before: Mapping[str, set[str]],
+) -> Iterator[Row]:
+    """A row for what was collected before, of participants of whom Moodle now has nothing that is handed in."""
+    for number, about in gone.items():
+        for student in before.get(number, ()) if about.not_submitted else ():
+            folder = Path(course.format_path(course.submitted_directory, student, assignment.name))
+            due, note = assignment.due_for(student), _NOT_SUBMITTED.format(about.not_submitted)
+            origins = submitted.state(folder).origins.values()
+            for each in (origin for origin in origins if origin.person == number):
+                late = due is not None and each.told > due
+                row = Row(student, each.file, "the same", handed_in=each.at, exact=each.exact, late=late)
+                yield replace(row, note=note)
+
+
 _OTHER = Person("")
 """Whoever else of a student's group it was."""
 
@@ -217,7 +264,9 @@ class _HandIn:
             if outcome != "older" and origin != there:
                 fresh[name] = origin
             row = self._row(attempt, outcome, said)
-            rows.append(replace(row, added=not known[attempt.item.person].listed))
+            whose = known[attempt.item.person]
+            notes = (said, whose.note, self._contradicted(attempt.item, row.late))
+            rows.append(replace(row, note="; ".join(filter(None, notes)), added=not whose.listed))
         if fresh:
             submitted.replace(self.folder, before, notebooks, fresh)
         return rows
@@ -228,8 +277,9 @@ class _HandIn:
 
     def _origin(self, item: HandedIn, digest: str) -> Origin:
         moment, told = item.moment, self._told(item).at
+        downloaded = item.file.modified if moment.exact else moment.at
         about = (moment.at, told, moment.exact, item.number, self.platform, item.person.id, item.late)
-        return Origin(item.name, digest, *about)
+        return Origin(item.name, digest, *about, downloaded)
 
     def _as_known(self, attempt: Attempt, there: Origin) -> tuple[Attempt, Origin]:
         """A file that is there already, with the time that it was handed in the first time: unless only now that time
@@ -237,15 +287,32 @@ class _HandIn:
         item = attempt.item
         if there.exact or not item.moment.exact:
             item = replace(item, moment=Moment(there.at, there.exact))
-        told = self._told(item).at
-        return (
-            replace(attempt, item=item),
-            replace(there, at=item.moment.at, told=told, exact=item.moment.exact),
-        )
+        at, exact = item.moment.at, item.moment.exact
+        downloaded = there.downloaded if exact == there.exact else there.downloaded or there.at
+        origin = replace(there, at=at, told=self._told(item).at, exact=exact, downloaded=downloaded)
+        return replace(attempt, item=item), origin
+
+    def _contradicted(self, item: HandedIn, late: bool | None) -> str:
+        """What the platform says of a student's work, and the gradebook does not; "" where they agree."""
+        if item.not_submitted:
+            return _NOT_SUBMITTED.format(item.not_submitted)
+        platform, due = self.platform.capitalize(), self.assignment.due_for(self.student)
+        if due is None:
+            return ""
+        if item.extension is not None and item.extension > due:
+            until = f"{item.extension:%Y-%m-%d %H:%M} UTC"
+            command = f'ladder course extend {self.assignment.name} {self.student} --until "{until}"'
+            return f"{platform} has an extension until {until}: {command}"
+        if item.late is not None and late is not None and item.late != late:
+            said = ("in time", "late") if late else ("late", "in time")
+            return f"{platform} calls it {said[0]}, and by the gradebook's due date it is {said[1]}"
+        return ""
 
     def _check(self, there: Origin | None, person: Person, known: Known) -> None:
         """Raise Unknown where somebody of the same name was collected before."""
-        if there is None or there.platform != self.platform or there.person == person.id or known.sure:
+        if there is None or there.platform != self.platform or known.sure:
+            return
+        if people.same_folder(there.person, person.id):
             return
         both = f"{there.person}, who was collected before, and {person.id}"
         raise Unknown(f"{both} go by one name: say who is who in {roster.FILE}")
@@ -264,5 +331,6 @@ class _HandIn:
             item.moment.exact,
             late,
             item.late is True,
+            person=item.person.id,
             note=note,
         )

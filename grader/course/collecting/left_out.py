@@ -24,6 +24,8 @@ class LeftOut:
     student: str  # nbgrader's id; "" where nobody knows whose it is
     file: str
     why: str
+    platform: str = ""  # where the download comes from
+    person: str = ""  # as the platform knows whose it is
 
 
 _KEPT = msgspec.json.Decoder(list[LeftOut])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from dateutil import parser
 from nbgrader.utils import parse_utc
@@ -18,6 +18,8 @@ from grader.course.collecting.archive import File
 
 _UNCLEAR = re.compile(r"(?<!\d)\d{1,2}[./-]\d{1,2}[./-]\d{2,4}(?!\d)")
 """12.11.2026 and the like, of which nobody knows whether it is in November."""
+
+_JUST = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ def to_timestamp(at: datetime) -> bytes:
 
 
 def in_doubt_for_the_student(moment: Moment, late: bool | None, due: datetime | None) -> Moment:
-    """What nbgrader is to be told: where a time is only a bound, and nobody calls it late, it is not after the date."""
-    if due is None or moment.exact or late or moment.at <= due:
+    """What nbgrader is to be told: where a time is only a bound, it is not after the date; or just after it, where the
+    platform calls it late and does not say by how much."""
+    if due is None or moment.exact or moment.at <= due:
         return moment
-    return Moment(due, False)
+    return Moment(due + _JUST if late else due, False)

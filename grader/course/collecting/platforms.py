@@ -64,6 +64,8 @@ class HandedIn:
     number: int = 0  # of two at the same moment the higher one is the later
     late: bool | None = None  # as the platform says; None where it says nothing
     before: int = 0  # attempts that the platform knows of and did not send
+    extension: datetime | None = None  # that the platform has for the student, in UTC
+    not_submitted: str = ""  # what the platform calls it where it does not count it as handed in
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,13 @@ class Origin:
     platform: str = ""
     person: str = ""  # as the platform knows them
     late: bool | None = None  # as the platform says
+    downloaded: datetime | None = None  # in UTC; None in what earlier versions wrote
+
+    def before(self, other: Origin) -> bool:
+        """Whether it is older: by the times of handing in where both are exact, else by the downloads'."""
+        if self.exact and other.exact:
+            return (self.at, self.number) < (other.at, other.number)
+        return (self.downloaded or self.at, self.number) < (other.downloaded or other.at, other.number)
 
 
 @dataclass(frozen=True)
@@ -57,7 +64,7 @@ class State:
             return "new"
         if there.sha256 == fresh.sha256:
             return "the same"
-        return "older" if (fresh.at, fresh.number) < (there.at, there.number) else "newer"
+        return "older" if fresh.before(there) else "newer"
 
 
 _RECORD = msgspec.json.Decoder(State)

@@ -45,47 +45,59 @@ def export(
     not the platform's, and for students who cannot be told apart.
     """
     looked = look(course, marker, name)
-    most = looked.assignment.most
+    most, left_out = looked.assignment.most, files_left_out(looked)
     marks = []
     for person in people(course, looked, platform):
         standing = looked.standing(person.id)
         why = standing.why if standing.score is None else ""
+        if standing.state == "not submitted":
+            own = [f"{each.file} was left out: {each.why}" for each in left_out if each.student == person.id]
+            why = "; ".join(own) or why
         marks.append(Mark(person, standing.score, standing.penalty, why))
     called = column or name
     if template is None:
-        own = canvas.table(called, marks, most) if platform == "canvas" else moodle.table(called, marks)
-        return Export(marks, own, files_left_out(looked))
+        table = canvas.table(called, marks, most) if platform == "canvas" else moodle.table(called, marks)
+        return Export(marks, table, left_out)
     fill = (
         canvas.fill(template, called, marks, most)
         if platform == "canvas"
         else moodle.fill(template, marks, most)
     )
-    return Export(marks, fill, files_left_out(looked))
+    return Export(marks, fill, left_out)
 
 
 def people(course: CourseDirectory, looked: Class, platform: Platform) -> list[Student]:
-    """All whom the roster, the gradebook or a folder names, by id. What the roster says of somebody counts."""
+    """All whom the roster, the gradebook, a folder or a file that was left out names, by id. What the roster says of
+    somebody counts, and a number that the assignment's downloads had, unless it is another's by the roster."""
     with database.opened(course) as gradebook:
         known = names(gradebook)
+    numbers = _collected(looked, platform)
     there = [
         roster.student(each, **dict(zip(roster.ABOUT, known.get(each, ()), strict=False)))
-        for each in dict.fromkeys([*known, *looked.handed_in])
+        for each in dict.fromkeys([*known, *numbers])
     ]
     people = roster.joined(there, roster.read(Path(course.root) / roster.FILE))
     taken = {number for person in people for number in person.called(platform)}
-    found = [
-        _as_collected(person, looked.handed_in[person.id].folder, platform, taken)
-        if person.id in looked.handed_in
-        else person
-        for person in people
-    ]
+    found = [_called(person, numbers.get(person.id, set()) - taken, platform) for person in people]
     return sorted(found, key=lambda person: person.id)
 
 
-def _as_collected(person: Student, folder: Path, platform: Platform, taken: set[str]) -> Student:
-    """With the number that the platform gave somebody in this assignment's download; not one that is another's."""
-    origins = submitted.state(folder).origins.values()
-    numbers = {origin.person for origin in origins if origin.platform == platform} - taken - {""}
+def _collected(looked: Class, platform: Platform) -> dict[str, set[str]]:
+    """What the platform calls those who handed in something; if it was all left out, and of one person."""
+    found: dict[str, set[str]] = {}
+    for student, handed_in in looked.handed_in.items():
+        origins = submitted.state(handed_in.folder).origins.values()
+        found[student] = {each.person for each in origins if each.platform == platform and each.person}
+    alone: dict[str, set[str]] = {}
+    for each in files_left_out(looked):
+        if each.student and each.student not in found:
+            numbers = alone.setdefault(each.student, set())
+            numbers.update([each.person] if each.platform == platform and each.person else [])
+    return found | {student: numbers if len(numbers) == 1 else set() for student, numbers in alone.items()}
+
+
+def _called(person: Student, numbers: set[str], platform: Platform) -> Student:
+    """The same, with what the platform calls somebody in this assignment's downloads."""
     column = roster.IDS[platform][0]
     called = " ".join(sorted({*person.about.get(column, "").split(), *numbers}))
     return replace(person, about={**person.about, column: called}) if numbers else person

@@ -28,6 +28,10 @@ _NO_NUMBER = {
     "moodle": "its participant's number is not known: give it as moodle_id in roster.csv",
     "canvas": "no file of it was collected from Canvas, which goes by that",
 }
+_TWICE = {
+    "moodle": "{} has the same participant's number: take out of submitted/ whichever is not that participant's",
+    "canvas": "{} has the same file from Canvas, which goes by that: take out of submitted/ whichever is not theirs",
+}
 _OTHERS = "another of the group handed it in, and Canvas shows it to all of them"
 _NO_NAME = re.compile(r"[^\w .-]|_")
 
@@ -47,24 +51,43 @@ def pack(
     """The pages that are up to date. Raises WarpladderError for an assignment that is not known."""
     looked = look(course, marker, name)
     persons = {person.id: person for person in people(course, looked, platform)}
+    folders = {page.student: looked.handed_in[page.student].folder for page in pages if not page.why}
+    named = {
+        page.student: list(_named(persons[page.student], folders[page.student], Path(page.folder), platform))
+        for page in pages
+        if page.student in folders
+    }
+    whose: dict[str, set[str]] = {}
+    for student, files in named.items():
+        for each in files:
+            whose.setdefault(each.number, set()).add(student)
     data, packed, missing = BytesIO(), 0, []
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for page in pages:
-            if page.why:
-                continue
-            handed_in = looked.handed_in[page.student].folder
-            named = dict(_named(persons[page.student], handed_in, Path(page.folder), platform))
-            for path, file in named.items():
-                archive.writestr(zipfile.ZipInfo(path), file.read_bytes(), zipfile.ZIP_DEFLATED)
-            packed += bool(named)
-            if not named:
-                of_group = platform == "canvas" and _handed_in_by_another(handed_in)
-                missing.append((page.student, _OTHERS if of_group else _NO_NUMBER[platform]))
+        for student, files in named.items():
+            others = sorted({other for each in files for other in whose[each.number]} - {student})
+            if not files:
+                of_group = platform == "canvas" and _handed_in_by_another(folders[student])
+                missing.append((student, _OTHERS if of_group else _NO_NUMBER[platform]))
+            elif others:
+                missing.append((student, _TWICE[platform].format(", ".join(others))))
+            else:
+                packed += 1
+                for each in files:
+                    archive.writestr(zipfile.ZipInfo(each.path), each.file.read_bytes(), zipfile.ZIP_DEFLATED)
     return Packed(data.getvalue(), packed, missing)
 
 
-def _named(person: Student, handed_in: Path, folder: Path, platform: Platform) -> Iterator[tuple[str, Path]]:
-    """A student's pages, each with its path in the zip; none where nothing tells whose they are."""
+@dataclass(frozen=True)
+class _Named:
+    """A page as a platform finds whose it is."""
+
+    number: str  # of the participant in Moodle, of the file that was handed in in Canvas
+    path: str  # in the zip
+    file: Path
+
+
+def _named(person: Student, handed_in: Path, folder: Path, platform: Platform) -> Iterator[_Named]:
+    """A student's pages; none where nothing tells whose they are."""
     origins = submitted.state(handed_in).origins
     own = {name: each for name, each in origins.items() if each.platform == platform and each.person}
     for file in sorted(folder.glob("*.html")):
@@ -72,13 +95,15 @@ def _named(person: Student, handed_in: Path, folder: Path, platform: Platform) -
             if (origin := own.get(file.stem)) and origin.number:
                 name = bare(person.last_name + person.first_name)
                 name = "student" if not name or name.isdecimal() else name
-                yield f"{name}_{origin.person}_{origin.number}_{file.name}", file
+                number = f"{origin.person}_{origin.number}"
+                yield _Named(number, f"{name}_{number}_{file.name}", file)
         else:
             collected = {each.person for each in own.values()}
             numbers = collected or set(person.about.get("moodle_id", "").split())
             if len(numbers) == 1:
                 name = _NO_NAME.sub(" ", f"{person.first_name} {person.last_name}".strip() or person.id)
-                yield f"{name}_{numbers.pop()}_assignsubmission_file_/{file.name}", file
+                (number,) = numbers
+                yield _Named(number, f"{name}_{number}_assignsubmission_file_/{file.name}", file)
 
 
 def _handed_in_by_another(folder: Path) -> bool:

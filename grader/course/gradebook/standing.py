@@ -6,8 +6,8 @@ import glob
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +15,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import parse_utc
 
 from grader.course import batch
+from grader.course.collecting import submitted
 from grader.course.folder import TIMESTAMP
 from grader.course.gradebook import database
 from grader.course.gradebook.entries import Assignment, Entry, assignment, digest, entries
@@ -37,6 +38,7 @@ class HandedIn:
     kernels: tuple[batch.Submission, ...]
     problem: str  # why it cannot be marked; "" where it can
     at: datetime | None  # UTC; null where nobody wrote it down
+    at_or_later: bool = False  # late, says the platform, and not by how much
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class Standing:
     by_hand: bool = False  # a person has to look at it
     feedback: bool = False  # there is feedback, and it is up to date
     look_at: str = ""  # what a person should look at, see `doubts`
+    late_at_least: bool = False  # late by `late_s` or more: by how much is not known
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,10 @@ class Class:
         """How far a student's submission got; of anybody, also of who handed in nothing."""
         if student not in self.handed_in:
             return self._without_files(student)
+        found = self._with_files(student)
+        return replace(found, late_at_least=found.late_s > 0 and self.handed_in[student].at_or_later)
+
+    def _with_files(self, student: str) -> Standing:
         handed_in, marks = self.handed_in[student], self.known(student)
         current = not handed_in.problem and not self.stale(student, marks)
         late_s = self.late_s(student)
@@ -193,7 +200,15 @@ def _handed_in(student: str, folder: Path, items: Sequence[batch.Submission | ba
         problems.append(f"{Path(error.filename or folder).name} cannot be read: {error.strerror}")
     except (ValueError, OverflowError):  # what dateutil raises for what is no time
         problems.append(f"{TIMESTAMP} holds no time such as 2025-03-31 23:59:00 UTC")
-    return HandedIn(folder, files, kernels, "; ".join(problems), at)
+    return HandedIn(folder, files, kernels, "; ".join(problems), at, _at_or_later(folder, at))
+
+
+def _at_or_later(folder: Path, at: datetime | None) -> bool:
+    """Whether a time is what was told of something that a platform calls late without saying by how much."""
+    return at is not None and any(
+        origin.late and not origin.exact and origin.told == at.replace(tzinfo=UTC)
+        for origin in submitted.state(folder).origins.values()
+    )
 
 
 def _digest(folder: Path) -> str:

@@ -319,13 +319,13 @@ def test_what_others_put_there_counts_from_its_timestamp(course: Path, tmp_path:
     [
         ("a_1_10_x.cu", -1, False, -1),
         ("a_1_10_x.cu", 1, False, 0),
-        ("a_LATE_1_10_x.cu", 1, True, 1),
+        ("a_LATE_1_10_x.cu", 1, True, 1 / 3600),
         (f"{MOODLE}/x.cu", -1, False, -1),
         (f"{MOODLE}/x.cu", 1, None, 0),
     ],
 )
 def test_late_is_what_nbgrader_says(
-    name: str, hours: int, late: bool | None, at: int, course: Path, tmp_path: Path
+    name: str, hours: int, late: bool | None, at: float, course: Path, tmp_path: Path
 ) -> None:
     set_due(course)
     source = a_zip(tmp_path / "a.zip", {name: KERNEL.encode()}, {name: NOON + timedelta(hours=hours)})
@@ -386,6 +386,52 @@ def test_moodles_worksheet_says_who_was_late(course: Path, tmp_path: Path) -> No
     assert told(course, "ada") == DUE + timedelta(minutes=30)
 
 
+def a_sheet(path: Path, *rows: tuple[int, str, str]) -> Path:
+    """Moodle's worksheet, of participants' numbers, their status, and the hour at which they handed in."""
+    lines = [f'Participant {n},{status},"5 March 2024, {hour}:00"' for n, status, hour in rows]
+    path.write_text("\n".join(["Identifier,Status,Last modified (submission)", *lines]), encoding="utf-8")
+    return path
+
+
+def test_what_moodle_says_and_the_gradebook_does_not_is_said(course: Path, tmp_path: Path) -> None:
+    set_due(course)
+    until = '"Submitted for grading - Extension granted until: 6 March 2024, 12:00"'
+    rows = [
+        (1, until, "13"),
+        (2, "Submitted for grading", "13"),
+        (3, "Submitted for grading - 1 hour late", "11"),
+        (4, "Submitted for grading", "11"),
+        (5, "Draft (not submitted)", "11"),
+        (6, "No submission", "11"),
+    ]
+    names = [f"P {n}_{n}_assignsubmission_file_/x.cu" for n, _, _ in rows]
+    collected(course, a_zip(tmp_path / "a.zip", dict.fromkeys(names, KERNEL.encode())))
+    source = a_zip(tmp_path / "b.zip", dict.fromkeys(names[:5], KERNEL.encode()))
+    found = collected(course, source, sheet=a_sheet(tmp_path / "Grades.csv", *rows))
+    then = f"{datetime(2024, 3, 6, 12).astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    counts = "and it counts here: take it out of submitted/ if it is not to"
+    assert {row.student: row.note for row in found} == {
+        "moodle-p-1": f"Moodle has an extension until {then}: "
+        f'ladder course extend transpose moodle-p-1 --until "{then}"',
+        "moodle-p-2": "Moodle calls it in time, and by the gradebook's due date it is late",
+        "moodle-p-3": "Moodle calls it late, and by the gradebook's due date it is in time",
+        "moodle-p-4": "",
+        "moodle-p-5": f"Moodle says `Draft (not submitted)`, {counts}",
+        "moodle-p-6": f"Moodle says `No submission`, {counts}",
+    }
+    assert {row.outcome for row in found} == {"the same"}
+
+
+def test_the_time_zone_of_a_worksheet_is_said(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(time, "tzname", ("CET", "CEST"))
+    source = moodle(tmp_path / "a.zip", b"")
+    sheet = a_sheet(tmp_path / "Grades.csv", (1, "", "11"))
+    assert ladder(monkeypatch, "transpose", source, "--course", course, "--worksheet", sheet) == 0
+    assert "are read as CET/CEST, this machine's zone" in capsys.readouterr().out
+
+
 def test_a_time_that_becomes_known_later_counts(course: Path, tmp_path: Path) -> None:
     set_due(course)
     sheet = tmp_path / "Grades.csv"
@@ -404,6 +450,30 @@ def test_a_time_that_becomes_known_later_counts(course: Path, tmp_path: Path) ->
         ("the same", True, hour),
         ("the same", True, hour),
     ]
+
+
+@pytest.mark.parametrize("earlier_version", [False, True])
+def test_a_bound_and_a_time_are_compared_by_their_downloads(
+    earlier_version: bool, course: Path, tmp_path: Path
+) -> None:
+    """Handed in by 12 for all that is known, and once more, which was at 11:30 as the worksheet says."""
+    names = ("Ada Lovelace_1_assignsubmission_file_/x.cu",)
+    first = a_zip(tmp_path / "a.zip", dict.fromkeys(names, b"int a1;"))
+    second = a_zip(
+        tmp_path / "b.zip", dict.fromkeys(names, b"int a2;"), dict.fromkeys(names, NOON + timedelta(days=1))
+    )
+    sheet = tmp_path / "Grades.csv"
+    sheet.write_text(
+        'Identifier,Last modified (submission)\nParticipant 1,"5 March 2024, 11:30 AM"\n', encoding="utf-8"
+    )
+    collected(course, first)
+    record = folder_of(course, "moodle-ada-lovelace") / submitted.RECORD
+    if earlier_version:
+        kept = json.loads(record.read_bytes())
+        assert kept["origins"]["transpose"].pop("downloaded")
+        record.write_text(json.dumps(kept), encoding="utf-8")
+    assert [collected(course, second, sheet=sheet)[0].outcome for _ in range(2)] == ["newer", "the same"]
+    assert collected(course, first)[0].outcome == "older"
 
 
 def test_a_due_date_that_is_set_later_counts(course: Path, tmp_path: Path) -> None:
@@ -561,6 +631,22 @@ def test_nobody_takes_the_place_of_another_of_that_name(course: Path, tmp_path: 
     assert answer(course, "moodle-sam-same").endswith("int a7;")
 
 
+def test_a_participant_of_another_name_is_the_same_student(course: Path, tmp_path: Path) -> None:
+    """Who married between two downloads; a roster that says otherwise is not believed without a word."""
+    first, second = (
+        a_zip(tmp_path / f"{name}.zip", {f"Eva {name}_102_assignsubmission_file_/x.cu": name.encode()})
+        for name in ("Maier", "Huber")
+    )
+    collected(course, first)
+    assert outcomes(collected(course, second)) == [("moodle-eva-maier", "x.cu", "newer")]
+    (course / "roster.csv").write_text("id,moodle_id\neva,102\n", encoding="utf-8")
+    (row,) = collected(course, second)
+    assert (row.student, row.outcome) == ("", "left out")
+    assert "102 was collected as moodle-eva-maier, and is eva" in row.note
+    (course / "submitted" / "moodle-eva-maier").rename(course / "submitted" / "eva")
+    assert outcomes(collected(course, second)) == [("eva", "x.cu", "the same")]
+
+
 def test_damaged_files_are_left_out_alone(course: Path, tmp_path: Path) -> None:
     path = a_zip(tmp_path / "a.zip", {"ada/x.cu": b"x" * 500, "bob/x.cu": KERNEL.encode()})
     data = bytearray(path.read_bytes())
@@ -711,6 +797,24 @@ def test_the_table_and_the_exit_code(
         ("canvas-778", "new", "2024-03-05T12:00:00Z"),
         ("canvas-779", "left out", "2024-03-05T12:00:00Z"),
     ]
+
+
+def test_who_is_on_no_roster_is_said_once_there_is_one(
+    course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (course / "roster.csv").write_text("id\nada\nbob\n", encoding="utf-8")
+    at = ("--course", course)
+    first = a_folder(tmp_path / "first", {"ada/x.cu": b"int a1;", "bob/x.cu": b"int b;"})
+    assert ladder(monkeypatch, "transpose", first, *at) == 0
+    second = a_folder(tmp_path / "second", {"Ada/x.cu": b"int a2;"})
+    assert ladder(monkeypatch, "transpose", second, *at) == 0
+    assert answer(course, "ada").endswith("int a2;")
+    other = a_folder(tmp_path / "other", {"bob_transpose.cu": b"int b;"})
+    assert ladder(monkeypatch, "transpose", other, *at) == 1
+    assert "On no roster, and added to the gradebook: bob_transpose" in capsys.readouterr().out
+    both = a_folder(tmp_path / "both", {"ada/x.cu": b"int a3;", "ADA/x.cu": b"int a4;"})
+    rows = collected(course, both)
+    assert [(row.student, row.outcome) for row in rows] == [("ada", "newer"), ("", "left out")]
 
 
 @pytest.mark.parametrize(("name", "code"), [("ada/x.cu", 0), ("ada/x.pdf", 1), ("readme.txt", 2)])

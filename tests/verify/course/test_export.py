@@ -198,6 +198,7 @@ def test_who_was_collected_finds_the_way_back_without_a_roster(
     handed_in = LittleCourse(root).notebook("// 00_naive\n").encode()
     names = ("Ada Lovelace_1201", "Bob O'Hara_1202")
     files = {f"{name}_assignsubmission_file_/transpose.ipynb": handed_in for name in names}
+    files["Cy Young_1203_assignsubmission_file_/mine.7z"] = b"7z"
     course, marker = open_course(root)
     collect(course, {"transpose": TRANSPOSE}, "transpose", a_zip(tmp_path / "download.zip", files))
     forged = hand_in(root, "cy", "01_coalesced_writes").parent
@@ -205,7 +206,8 @@ def test_who_was_collected_finds_the_way_back_without_a_roster(
     (forged / "collected.json").write_bytes((ada / "collected.json").read_bytes())
     (root / "roster.csv").write_text("id,moodle_id\nmoodle-ada-lovelace,1100 1201\n")
     autograde(course, marker, "transpose")
-    found = export(course, marker, "transpose", "moodle", template(tmp_path, MOODLE)).filled
+    exported = export(course, marker, "transpose", "moodle", template(tmp_path, MOODLE))
+    found, why = exported.filled, {mark.person.id: mark.why for mark in exported.marks}
     assert [line.split(",")[4] for line in found.text.splitlines()[1:3]] == ["10", "10"]
-    assert unplaced(found) == ["cy"]
-    assert found.absent == ["Cy Young"]
+    assert (unplaced(found), found.absent) == (["cy"], [])
+    assert why["moodle-cy-young"] == "mine.7z was left out: it is none of .cu, .ipynb"

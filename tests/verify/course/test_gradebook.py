@@ -18,14 +18,14 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import Any
 
 import judged_course
 import nbformat
 import pytest
-from downloads import a_folder, a_zip
+from downloads import NOON, a_folder, a_zip
 from faked_marking import answer_by
 from judged_course import copied, gradebook, hand_in
 from little_course import release
@@ -344,6 +344,23 @@ def test_a_due_date_that_is_set_after_collecting_makes_nobody_late(
     due(root, "2020-03-01 12:00:00 UTC")
     (item,) = run(root).values()
     assert (item.standing.score, item.standing.late_s) == (50, 0)
+
+
+def test_what_canvas_calls_late_is_late_by_the_least(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """And not by the time until somebody downloaded it, whenever the due date was set."""
+    name = "lovelaceada_LATE_88_901_x.cu"
+    source = a_zip(tmp_path / "in.zip", {name: b"// 02_shared_tile"}, {name: NOON + timedelta(days=5)})
+    ladder(monkeypatch, "collect", A, str(source), "--course", str(root))
+    due(root, f"{NOON.astimezone(UTC)}")
+    assert ladder(monkeypatch, "autograde", A, "--course", str(root)) == 0
+    assert "≥ 1 s" in capfd.readouterr().out
+    (item,) = standings(*open_course(root), A)
+    assert (item.late_s, item.late_at_least) == (1, True)
+    extend(open_course(root)[0], A, ["canvas-88"], timedelta(days=6))
+    (outcome,) = run(root).values()
+    assert (outcome.standing.late_s, outcome.standing.late_at_least) == (0, False)
 
 
 def test_an_extension_moves_one_persons_date(
@@ -895,8 +912,13 @@ def test_feedback_goes_back_as_the_platform_takes_it(
     )
     source = a_zip(tmp_path / "in.zip", dict.fromkeys(names, b"// 02_shared_tile"))
     target, at = tmp_path / "feedback.zip", ("--course", str(root))
-    assert ladder(monkeypatch, "collect", A, str(source), *at) == 0
+    assert ladder(monkeypatch, "collect", A, str(source), *at) == 1, "the other is on no roster"
     assert ladder(monkeypatch, "autograde", A, *at) == 0
+    doubtful = {item.student: item.look_at for item in standings(*open_course(root), A)}
+    assert {student for student, note in doubtful.items() if "on no roster" in note} == {*doubtful} - {
+        "ada",
+        "zoe",
+    }
     hand_in(root, "zoe", judged_course.LOST)
     assert ladder(monkeypatch, "feedback", A, "--to", platform, "--zip", str(target), *at) == 1
     with zipfile.ZipFile(target) as packed:
@@ -918,6 +940,23 @@ def test_feedback_that_no_platform_could_place_is_named(
     said = " ".join(capfd.readouterr().out.split())
     assert "bob another of the group handed it in" in said
     assert "ada its participant's number is not known: give it as moodle_id" in said
+
+
+def test_two_students_of_one_number_get_no_feedback(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Neither of them, and each other's least of all."""
+    source = a_zip(tmp_path / "in.zip", {"Eva M_102_assignsubmission_file/x.cu": b"// 02_shared_tile"})
+    at = ("--course", str(root))
+    ladder(monkeypatch, "collect", A, str(source), *at)
+    shutil.copytree(root / "submitted/moodle-eva-m", root / "submitted/eva")
+    run(root)
+    target = tmp_path / "out.zip"
+    assert ladder(monkeypatch, "feedback", A, "--to", "moodle", "--zip", str(target), *at) == 1
+    assert zipfile.ZipFile(target).namelist() == []
+    said = " ".join(capfd.readouterr().out.split())
+    assert "eva moodle-eva-m has the same participant's number" in said
+    assert "moodle-eva-m eva has the same participant's number" in said
 
 
 # ---- the commands ------------------------------------------------------------------------------------------

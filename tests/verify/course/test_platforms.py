@@ -212,13 +212,15 @@ def test_nothing_at_all_is_an_error(paths: list[str]) -> None:
     [
         (True, None, 1, 1),
         (True, False, 1, 1),
-        (False, True, 1, 1),
+        (False, True, 1, 1 / 3600),
+        (False, True, -1, -1),
         (False, None, 1, 0),
         (False, False, 1, 0),
         (False, None, -1, -1),
     ],
 )
-def test_what_is_not_known_to_be_late_is_not(exact: bool, late: bool | None, hours: int, told: int) -> None:
+def test_what_is_not_known_to_be_late_is_not(exact: bool, late: bool | None, hours: int, told: float) -> None:
+    """And what is late by nobody knows how much is by a second."""
     moment = Moment(NOON + timedelta(hours=hours), exact)
     assert moments.in_doubt_for_the_student(moment, late, NOON).at == NOON + timedelta(hours=told)
     assert moments.in_doubt_for_the_student(moment, late, None) == moment
@@ -275,9 +277,38 @@ def test_a_worksheet_says_who_and_when(tmp_path: Path) -> None:
     assert (other.person.name, other.moment.exact) == ("Some Name", False)
 
 
+SUBMITTED = "Submitted for grading"
+EXTENSION = "Extension granted until: Wednesday, 6 March 2024, 11:59 PM"
+
+
+@pytest.mark.parametrize(
+    ("status", "late", "extended", "not_submitted"),
+    [
+        (SUBMITTED, False, False, ""),
+        (f"{SUBMITTED} - 4 days 10 hours late", True, False, ""),
+        (f"{SUBMITTED} - Graded - {EXTENSION}", False, True, ""),
+        (f"{SUBMITTED} - 2 mins late - {EXTENSION}", True, True, ""),
+        ("Draft (not submitted)", None, False, "Draft (not submitted)"),
+        (f"No submission - {EXTENSION}", None, True, "No submission"),
+        ("Zur Bewertung abgegeben", None, False, ""),
+        ("", None, False, ""),
+    ],
+)
+def test_a_worksheets_status_is_read(
+    status: str, late: bool | None, extended: bool, not_submitted: str, tmp_path: Path
+) -> None:
+    sheet = tmp_path / "Grades.csv"
+    sheet.write_text(SHEET.replace(SUBMITTED, f'"{status}"'), encoding="utf-8")
+    download = recognised(files("Ada_1_assignsubmission_file_/x.ipynb"))
+    (ada,) = worksheet.applied(download, worksheet.read(sheet)).handed_in
+    until = datetime(2024, 3, 6, 23, 59).astimezone(UTC) if extended else None
+    assert (ada.late, ada.extension, ada.not_submitted) == (late, until, not_submitted)
+
+
 @pytest.mark.parametrize(
     ("text", "line", "says"),
     [
+        (SHEET.replace(SUBMITTED, "Extension granted until: bald"), 2, "`bald` is no time"),
         ("Name,Status\n", 1, "it has no column `Identifier`"),
         (SHEET.replace("Participant 1", "Ada"), 2, "`Ada` is no participant"),
         (SHEET.replace("Tuesday, 5 March", "Dienstag, 5. März"), 2, "is no time that can be read"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,75 @@ CLASS = [
 def test_people_are_known(platform: str, person: Person, id_: str, sure: bool) -> None:
     known = find(CLASS, platform, person)
     assert (known.student.id, known.sure, known.listed) == (id_, sure, True)
+
+
+HASSAN = [
+    student("ali", first_name="Ali", last_name="Hassan"),
+    student("an", first_name="An", last_name="Abel"),
+]
+
+
+@pytest.mark.parametrize(
+    ("platform", "name", "id_", "noted"),
+    [
+        ("moodle", "Ali Hassan", "ali", False),
+        ("moodle", "Hassan, Ali", "ali", False),
+        ("moodle", "Hassan Ali", "ali", True),
+        ("moodle", "Ana Bel", "moodle-ana-bel", False),
+        ("moodle", "AN  ABEL", "an", False),
+        ("canvas", "hassanali", "ali", False),
+        ("canvas", "alihassan", "ali", True),
+        ("canvas", "belana", "canvas-7", False),
+        ("folder", "an.abel", "an", False),
+    ],
+)
+def test_words_of_a_name_are_not_joined_and_the_other_way_round_is_said(
+    platform: str, name: str, id_: str, noted: bool
+) -> None:
+    person = Person(name) if platform == "folder" else Person("7", name)
+    known = find(HASSAN, platform, person)
+    assert known.student.id == id_
+    column = "canvas_id" if platform == "canvas" else "moodle_id"
+    said = f"taken for ali, Ali Hassan: give {column} in roster.csv if that is somebody else"
+    assert known.note == (said if noted else "")
+    if noted:
+        assert find(HASSAN, platform, person, ["ali"]).note == said, "and once more"
+
+
+JÖRG = student("jörg")
+OWN = [student("ada"), JÖRG, student("eve@x.edu"), student("Bo"), student("BO"), student("00123")]
+
+
+@pytest.mark.parametrize(
+    ("name", "id_", "sure"),
+    [
+        ("Ada", "ada", False),
+        (unicodedata.normalize("NFD", "jörg"), "jörg", False),
+        (unicodedata.normalize("NFD", "JÖRG"), "jörg", False),
+        ("Eve@X.edu", "eve@x.edu", False),
+        ("BO", "BO", True),
+        (unicodedata.normalize("NFD", "zoë"), "zoë", False),
+    ],
+)
+def test_a_folders_name_is_an_id_however_a_system_writes_it(name: str, id_: str, sure: bool) -> None:
+    known = find(OWN, "folder", Person(name))
+    assert (known.student.id, known.sure) == (id_, sure)
+
+
+def test_a_folders_name_that_may_be_two_ids_is_refused() -> None:
+    with pytest.raises(Unknown, match="it may be any of BO, Bo"):
+        find(OWN, "folder", Person("bo"))
+
+
+def test_zeros_make_another_person_which_is_said() -> None:
+    known = find(OWN, "folder", Person("123"))
+    assert (known.student.id, known.note) == ("123", "somebody else than 00123, by the zeros")
+
+
+def test_signs_of_a_name_that_platforms_leave_out_are_of_no_account() -> None:
+    students = [student("o", first_name="Jean-Luc", last_name="O'Hara, Jr")]
+    for name in ("Jean Luc OHara Jr", "Jean‐Luc O'Hara, Jr", "jean luc ohara jr"):
+        assert find(students, "moodle", Person("7", name)).student.id == "o"
 
 
 def test_moodles_numbers_are_no_users() -> None:
@@ -106,6 +176,35 @@ def test_somebody_new_has_an_id_of_the_platforms(
 def test_who_may_be_several_or_nobody_is_refused(platform: str, person: Person, says: str) -> None:
     with pytest.raises(Unknown, match=says):
         find(CLASS, platform, person)
+
+
+@pytest.mark.parametrize(
+    ("person", "before", "id_"),
+    [
+        (Person("7", "Ada King"), ["ada"], "ada"),
+        (Person("7", "Sam Same"), ["sam1"], "sam1"),
+        (Person("9", "Sam Same"), ["sam1", "sam2"], "sam2"),
+        (Person("7", "Ada King", "king@example.org"), ["ada"], "ada"),
+    ],
+)
+def test_who_was_collected_before_is_known_by_the_number(person: Person, before: list[str], id_: str) -> None:
+    """Whatever the name and the address are by now."""
+    known = find(CLASS, "moodle", person, before)
+    assert (known.student.id, known.sure) == (id_, True)
+
+
+@pytest.mark.parametrize(
+    ("person", "before", "says"),
+    [
+        (Person("9", "Ada King"), ["ada"], "9 was collected as ada, and is sam2 by what is known now"),
+        (Person("7", "A", "ADA@example.org"), ["grete"], "7 was collected as grete, and is ada"),
+        (Person("7", "Ada Lovelace"), ["grete"], "7 was collected as grete, and is ada"),
+        (Person("7", "New Comer"), ["ada", "grete"], "it may be any of ada, grete"),
+    ],
+)
+def test_who_was_collected_as_another_is_refused(person: Person, before: list[str], says: str) -> None:
+    with pytest.raises(Unknown, match=says):
+        find(CLASS, "moodle", person, before)
 
 
 @pytest.mark.parametrize("sign", [",", ";"])
