@@ -114,16 +114,16 @@ def orders(count: int, device: str = "emulator") -> list[Order]:
 def seen(monkeypatch: pytest.MonkeyPatch, asked: list[Order], jobs: int) -> tuple[set[int | None], int]:
     """The emulator's threads that orders are given, and how many are at work at a time, as each is told."""
     threads, told, under_way, most = set(), set(), [0], [0]
-    lock = threading.Lock()
+    met = threading.Condition()
 
     def ask(order: Order, seconds: float) -> Answer:
-        with lock:
+        with met:
             under_way[0] += 1
             most[0] = max(most[0], under_way[0])
             threads.add(order.threads)
             told.add(order.jobs)
-        time.sleep(0.05)
-        with lock:
+            met.notify_all()
+            met.wait_for(lambda: most[0] >= (order.jobs or 0), timeout=20.0)  # the others may be slow to begin
             under_way[0] -= 1
         return Answer(complaint=order.source)
 
