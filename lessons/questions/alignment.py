@@ -30,14 +30,21 @@ def crossings(size: int) -> dict[str, float]:
     return {"answer": found, "last": size - 1}
 
 
-def allowed(index: str) -> dict[str, float | str]:
+def allowed(index: str) -> dict[str, str]:
     """The widest access that is aligned for all such i."""
     step = {"i is even": 2, "i is odd": 1}.get(index) or int(index.split()[-1])
     if step % 4 == 0:
-        return {"answer": "a float4 load at p + i", "bytes": 4 * step}
+        return {
+            "answer": "a float4 load at p + i",
+            "so": f"a multiple of {4 * step}: a float4 load is accepted",
+        }
     if step % 2 == 0:
-        return {"answer": "a float2 load at p + i, but no float4", "bytes": 4 * step}
-    return {"answer": "only single floats at p + i", "bytes": 4}
+        so = f"a multiple of {4 * step} and not always of 16: a float2 load is the widest that is accepted"
+        return {"answer": "a float2 load at p + i, but no float4", "so": so}
+    return {
+        "answer": "only single floats at p + i",
+        "so": "a multiple of 4 alone: no vector load is accepted",
+    }
 
 
 def aligned_rows(width: int) -> dict[str, float]:

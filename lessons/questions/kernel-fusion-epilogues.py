@@ -31,10 +31,11 @@ FACTORS = {
 }  # fmt: skip
 
 
-def megabytes_saved(rows: int, columns: int, kernels: str) -> dict[str, float]:
+def megabytes_saved(rows: int, columns: int, kernels: str) -> dict[str, float | str]:
     """MB that separate kernels read and write beyond what the fused one must."""
     matrix, passes = rows * columns * HALF / 1e6, PASSES[kernels]
-    return {"answer": passes * matrix, "matrix": matrix, "passes": passes}
+    besides = "; the residual has to be read either way" if "residual" in kernels else ""
+    return {"answer": passes * matrix, "matrix": matrix, "passes": passes, "besides": besides}
 
 
 def speed_of_fusion(n: int, k: int, tflops: int, bandwidth: int) -> dict[str, float]:

@@ -265,7 +265,7 @@ def test_the_sheet_of_an_interview_has_the_ratios_counted(monkeypatch: pytest.Mo
     for item in read_interview(topic).rounds:
         assert item.rung in page
         assert all(_shown(point.text) in page for point in (*item.limits, *item.next))
-    assert "Before: <strong>0.2222</strong>, after: <strong>1</strong>" in page  # of sectors, what is used
+    assert "Before: <strong>36</strong>, after: <strong>8</strong>" in page  # bytes an element
     assert "Before: <strong>32</strong>, after: <strong>1</strong>" in page  # wavefronts a request
 
 

@@ -58,6 +58,6 @@ def slow_queries(percent: float, n: int) -> float:
     return 100 * (1 - (1 - percent / 100) ** n)
 
 
-def side_share(thousand: int, dim: int, days: int) -> float:
+def side_share(vectors: int, dim: int, days: int) -> float:
     """Vectors of all days."""
-    return thousand * 1e3 * days * 2 * dim / 1e9
+    return vectors * days * 2 * dim / 1e9
