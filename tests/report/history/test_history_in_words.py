@@ -41,6 +41,7 @@ def test_everything_fits_and_is_there() -> None:
     assert "→ notebooks/thread_and_memory_hierarchy.ipynb: Memories, from near to far" in text
     assert "→ ladder quiz question-" in shown(console.progress(standing(), {}))  # taught nowhere: asked again
     later = progress(outcomes(), ITEMS, NOW + timedelta(days=60))
+    assert text.endswith(("ladder today", "What is next: ladder next"))
     assert "items due: ladder today" in shown(console.progress(later, CURES))
 
 
