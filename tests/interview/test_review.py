@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from scripted_candidate import Candidate
 from tiers import sample
 
@@ -25,6 +24,7 @@ from grader.interview.session import Code, Probed, Session, load, save
 from grader.judge.clean import Clean
 from grader.judge.runners.pool import Progress, silent
 from grader.report import interviews
+from grader.report.terminal import terminal
 from grader.results import FindingResult, Grade, OtherAccess
 from grader.workbook import topics
 
@@ -245,7 +245,7 @@ def test_the_terminal_shows_all_that_the_judge_saw_of_a_change() -> None:
         FindingResult("race", 3, "two threads write `sums[0]`"),
         FindingResult("out of bounds", 5, "`in[9]` of 9"),
     ]
-    console = Console(width=80, record=True, file=io.StringIO())
+    console = terminal(width=80, record=True, file=io.StringIO())
     refused = grade("fail", "Line 3: race: two threads write `sums[0]`. Wait.", found)
     console.print(
         interviews.mended(refused, "**Not yet** (fail).", [f"line {number}" for number in range(1, 9)])
