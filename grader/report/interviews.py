@@ -231,7 +231,7 @@ def welcome(kept: Session, path: Path) -> RenderableType:
 
 def left(command: str) -> RenderableType:
     """Said to a candidate who breaks off, with the command that goes on."""
-    return Text(f"\nBroken off. To go on: {command}", "yellow", no_wrap=True, overflow="ignore")
+    return Group("", Text(f"Broken off. To go on: {command}", "yellow", no_wrap=True, overflow="ignore"))
 
 
 # ---- the card ----------------------------------------------------------------------------------------------
