@@ -155,13 +155,16 @@ def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:
     assert len(short.out.splitlines()) <= 25, "a screen"
     long = ladder("quiz", "--resume", "quiz-1.json", "--json", "long.json", "--long")
     assert "To read up: " in long.out
+    assert f"    {bank.load('occupancy').sources[0].url}\n" in long.out  # whole, to be copied
     assert "--long" not in long.out
     assert (tmp_path / "short.json").read_bytes() == (tmp_path / "long.json").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["estimate", "read"])
 def test_a_session_has_as_many_drills_as_its_format_says(ladder: Ladder, tmp_path: Path, name: str) -> None:
-    ladder(name)
+    rules = " ".join(ladder(name).out.split())
+    assert "Each question has one answer, which is checked" in rules
+    assert "own words" not in rules  # nothing is asked in prose
     ladder(name, "--count", "2")
     counts = [len(session.load(tmp_path / f"{name}-{number}.json").questions) for number in (1, 2)]
     assert counts == [FORMATS[name].count, 2]
@@ -197,6 +200,22 @@ def test_unusable_calls_say_what_helps(ladder: Ladder, command: list[str], said:
     done = ladder(*command)
     assert done.code == 2
     assert said in " ".join(done.err.split())
+
+
+def test_who_goes_back_keeps_what_was_typed(ladder: Ladder, tmp_path: Path) -> None:
+    done = ladder("quiz", "occupancy", "--seed", "3", typed="Warps.\n\nback\n?\nOver slots.\n\n")
+    assert done.out.count("or ?, skip:") == 3  # at first, gone back to, and after `?`
+    assert "or ?, skip, back:" in done.out
+    (talk,) = session.load(tmp_path / "quiz-1.json").answers
+    assert isinstance(talk, Talk)
+    assert talk.text == "Warps.\nOver slots."
+
+
+def test_a_part_of_a_day_begins_with_enter_alone(ladder: Ladder) -> None:
+    done = ladder("loop", "--level", "junior", typed="?\nskip\n")
+    assert done.out.count("and its clock begin with Enter") == 2
+    assert "Question 1 of" not in done.out
+    assert "To go on: ladder loop --resume loop-1\n" in done.out
 
 
 def test_an_enter_too_many_gives_no_question_away(ladder: Ladder, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tiers import sample
 
 from grader.errors import WarpladderError
 from grader.interview import card, checks
-from grader.interview.drills import review
+from grader.interview.drills import estimate, review
 from grader.interview.drills.drilling import Drilling, begin
 from grader.interview.drills.review import Change, Review
 from grader.interview.interviewer import BrokenOff
@@ -29,6 +29,7 @@ from grader.results import FindingResult, Grade, OtherAccess
 from grader.workbook import topics
 
 DRILLS: dict[str, Review] = review.FORMAT.discover()
+ESTIMATE = estimate.FORMAT.discover()["bytes-of-a-kv-cache"]
 TOPICS = topics.discover()
 QUICK = ("taking-turns",)
 """Proved in `make test`: a kernel and a schedule, with a few small cases until the fault shows."""
@@ -332,3 +333,9 @@ def test_steps_are_called_by_what_they_ask() -> None:
     posed = replace(step.probe, text="There are {n} of them. What time, at {rate} GB/s, is it at least?")
     assert replace(step, probe=posed).title == "What time, at … GB/s, is it at least?"
     assert replace(step, probe=replace(posed, text="Two are right. Which?")).title == "Two are right. Which?"
+
+
+def test_cards_call_steps_by_a_name_in_short() -> None:
+    short = [[step.short for step in drill.steps] for drill in (DRILLS[HUNT], ESTIMATE)]
+    assert short[0][0] == "the line"
+    assert short[1] == ["mha, in KiB", "gqa, in KiB", "sequence, in GiB"]
