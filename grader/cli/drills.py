@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from pathlib import Path
 from typing import Annotated
 
@@ -19,18 +18,24 @@ from grader.cli.sessions import (
     sit,
 )
 
-Names = Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Drills; drawn where none is named.")]
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[NAME]...", help="Names of drills; some are drawn where none is given."),
+]
 LevelOption = Annotated[
-    str | None, typer.Option("--level", metavar="LEVEL", help="junior, mid, senior or staff.")
+    str | None,
+    typer.Option("--level", metavar="LEVEL", help="Draw drills of this level: junior, mid, senior or staff."),
 ]
 TopicOption = Annotated[
-    str | None, typer.Option("--topic", metavar="TOPIC", help="Only those that belong to a ladder.")
+    str | None, typer.Option("--topic", metavar="TOPIC", help="Draw drills that belong to this topic.")
 ]
 CountOption = Annotated[
-    int | None, typer.Option("--count", min=1, help="How many to draw, instead of the usual.")
+    int | None, typer.Option("--count", min=1, help="Number of drills to draw, instead of the usual.")
 ]
-SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Draw the same ones again.")]
-ListOption = Annotated[bool, typer.Option("--list", help="List them, and ask none.")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Draw the same drills and numbers again.")
+]
+ListOption = Annotated[bool, typer.Option("--list", help="List the drills, and ask none.")]
 
 
 def _command(name: str, text: str) -> None:
@@ -170,10 +175,12 @@ def _drill(
     from grader.cli.frontend import Terminal
     from grader.interview import card as cards
     from grader.interview import session as sessions
+    from grader.interview.drills.drill import Drill
     from grader.interview.drills.drilling import Drilling, begin, choose
     from grader.interview.drills.formats import FORMATS
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.practice.catalogue import Catalogue
+    from grader.interview.practice.fresh import fresh_seed, items_of_drills
     from grader.interview.reading import known_level
     from grader.report import interviews
     from grader.workbook.topics import discover
@@ -182,13 +189,16 @@ def _drill(
     drills = what.discover()
     check_pages(card)
     if every:
-        show_list(drills.values(), interviews.drills(drills.values()), json)
+        show_list(format_name, drills.values(), interviews.drills(drills.values()), json)
         return
-    drawn = secrets.randbelow(sessions.SEEDS) if seed is None else seed
     if resume is None:
         wanted = None if level is None else known_level(level)
-        chosen = choose(drills, names or (), what, wanted, topic, drawn, count or what.count)
-        path, kept = sessions.free_file(format_name), begin(what, chosen, drawn, minutes)
+
+        def draw(seed: int) -> list[Drill]:
+            return choose(drills, names or (), what, wanted, topic, seed, count or what.count)
+
+        drawn = fresh_seed(lambda each: items_of_drills(format_name, draw(each))) if seed is None else seed
+        path, kept = sessions.free_file(format_name), begin(what, draw(drawn), drawn, minutes)
     else:
         path, kept = resume, sessions.resumed(resume, what.name)
     terminal = Terminal(console_for(stderr=json == "-"), discover())

@@ -24,17 +24,21 @@ from grader.results import Grade
 from grader.workbook.topic import Topic
 
 ACTIONS: dict[str, Action] = {
-    "": "grade",
-    "g": "grade",
-    "h": "hint",
-    **dict.fromkeys(SKIP, "skip"),
+    **dict.fromkeys(("", "g", "grade"), "grade"),
+    **dict.fromkeys(("h", "hint"), "hint"),
+    **dict.fromkeys(("s", *SKIP), "skip"),
 }
 WORDS = (CLARIFY, "？", *SKIP, *BACK)
 """What is an answer by itself."""
 LEAVE_PAGE = "(q goes on)"
 PASTED_S = 0.05
 """What is pasted arrives faster than this, and nobody types so fast."""
-RATINGS = {"y": 1.0, "p": 0.5, "n": 0.0}
+RATINGS: dict[str, float | None] = {
+    **dict.fromkeys(("y", "yes"), 1.0),
+    **dict.fromkeys(("p", "partly"), 0.5),
+    **dict.fromkeys(("n", "no"), 0.0),
+    **dict.fromkeys(("", *SKIP), None),
+}
 
 
 class Terminal:
@@ -52,9 +56,9 @@ class Terminal:
         """What is about to happen, and where it is kept."""
         self.console.print(interviews.welcome(kept, path))
 
-    def left(self, path: Path) -> None:
-        """The candidate broke off."""
-        self.console.print(interviews.left(path))
+    def left(self, command: str) -> None:
+        """The candidate broke off; `command` goes on."""
+        self.console.print(interviews.left(command), crop=False)
 
     def say(self, text: str, title: str = "") -> None:
         """See Frontend. What is higher than the screen is paged first, so that its top does not scroll away."""
@@ -65,16 +69,18 @@ class Terminal:
         self.console.print(shown)
 
     def talk(self, asked: Asked) -> str:
-        """Lines up to an empty one, or a single `?`, `skip` or `back`."""
+        """Lines up to an empty one, after those that were typed before; or a single `?`, `skip` or `back`."""
         self._ask(asked)
-        self._print(f"Your answer, ended by an empty line ({CLARIFY}, {SKIP[0]} and {BACK[0]} work as well):")
+        self._print(f"Your answer, ended by an empty line; or {_words(asked)}:")
         self._lines = lines = asked.begun.splitlines()
         for line in lines:
             self._print(f"> {line}")
+        before = len(lines)
         while (line := (self.input() if lines else self._answer()).strip()) or (lines and _more_is_typed()):
+            if len(lines) == before and line.lower() in WORDS:
+                self._lines = []
+                return line
             lines.append(line)
-            if len(lines) == 1 and line.lower() in WORDS:
-                break
         self._lines = []
         return "\n".join(lines)
 
@@ -85,8 +91,11 @@ class Terminal:
     def line(self, asked: Asked) -> str:
         """A line; the question is not repeated after one that could not be read."""
         self._ask(asked)
-        self._print(f"{asked.wanted}:")
-        return self._answer()
+        self._print(f"{asked.wanted}; or {_words(asked)}:")
+        if not asked.begun:
+            return self._answer()
+        self._print(f"Enter keeps what you typed: {asked.begun}")
+        return self.input().strip() or asked.begun
 
     def checked(self, title: str, points: Sequence[credit.Point]) -> None:
         """See Frontend."""
@@ -106,7 +115,7 @@ class Terminal:
             self._ask(asked)
         self.console.print(interviews.code_prompt(str(file), draft, asked.left_s))
         while (action := ACTIONS.get(self.input().strip().lower())) is None:
-            self._print("Enter, h or s.", "red")
+            self._print("Enter has the file graded, h is a hint, s goes on without.", "red")
         return action
 
     def grading(self, file: Path) -> AbstractContextManager[Progress]:
@@ -127,10 +136,10 @@ class Terminal:
         """What was said, the model answer, and a key; Enter passes."""
         self.say(said, "You said")
         self.say(answer, "A senior engineer would say")
-        self._print("Is that what you said? y: yes, p: partly, n: no; Enter passes (not in the score)")
-        while (typed := self.input().strip().lower()) and typed not in RATINGS:
-            self._print("y, p or n.", "red")
-        return RATINGS.get(typed)
+        self._print("Did you say what the senior engineer says? y: yes, p: partly, n: no, or Enter")
+        while (typed := self.input().strip().lower()) not in RATINGS:
+            self._print("y, p or n: you rate your own answer, for yourself; it is not in the score.", "red")
+        return RATINGS[typed]
 
     def time_is_up(self) -> None:
         """See Frontend."""
@@ -166,6 +175,11 @@ class Terminal:
 
     def _print(self, text: str, style: str = "dim") -> None:
         self.console.print(Text(text, style))
+
+
+def _words(asked: Asked) -> str:
+    """What may be typed in the place of an answer: `back` where there is a way back."""
+    return ", ".join([CLARIFY, SKIP[0], *(BACK[:1] if asked.back else ())])
 
 
 def _more_is_typed() -> bool:

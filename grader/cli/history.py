@@ -33,18 +33,20 @@ if TYPE_CHECKING:
 @app.command()
 def today(
     count: Annotated[
-        int | None, typer.Option("--count", min=1, help="How many to ask at the most, instead of the usual.")
+        int | None,
+        typer.Option("--count", min=1, help="Number of questions at the most, instead of the usual."),
     ] = None,
     level: Annotated[
-        str, typer.Option("--level", metavar="LEVEL", help="New ones up to junior, mid, senior or staff.")
+        str,
+        typer.Option("--level", metavar="LEVEL", help="New questions up to junior, mid, senior or staff."),
     ] = "senior",
     topic: Annotated[
-        str | None, typer.Option("--topic", metavar="TOPIC", help="Only what belongs to a ladder.")
+        str | None, typer.Option("--topic", metavar="TOPIC", help="Only questions that belong to this topic.")
     ] = None,
     role: Annotated[
         str,
         typer.Option(
-            "--role", metavar="ROLE", help="New ones for kernels, inference, training, or general (all)."
+            "--role", metavar="ROLE", help="New questions for kernels, inference, training, or general (all)."
         ),
     ] = "kernels",
     every: Annotated[bool, typer.Option("--list", help="List what is due, and ask nothing.")] = False,
@@ -104,7 +106,8 @@ def today(
 def following(json: JsonOption = None) -> None:
     """Say the one thing to do now, why, and the command for it.
 
-    It follows the order of study, and what your own kernels have reached: `ladder progress` shows the whole way.
+    It goes on with what you graded or were interviewed on last, then in the order of study; kernels that you wrote in
+    interviews count: `ladder progress` shows the whole way.
 
     \b
     Examples:
@@ -112,14 +115,15 @@ def following(json: JsonOption = None) -> None:
       ladder next --json -
     """
     from grader.history.store import Store
-    from grader.history.way import following, way
+    from grader.history.way import following, latest, way
     from grader.report.history import console
     from grader.workbook.topics import discover
 
     topics = discover()
     with Store() as store:
-        grades = store.grades()
-    found = following(grades, way(grades, {name: topic.ladder.ids for name, topic in topics.items()}))
+        grades, sittings = store.grades(), store.sittings()
+    climbed = way(grades, {name: topic.ladder.ids for name, topic in topics.items()})
+    found = following(grades, climbed, latest(grades, sittings))
     if json is not None:
         write_structs(json, {"next": found})
     if json != "-":
@@ -204,7 +208,7 @@ def _recall(kept: Session, path: Path, found: Catalogue, topics: dict[str, Topic
     try:
         recall.Recall(found.askable, kept, path, terminal).run()
     except BrokenOff:
-        terminal.say("Broken off. To go on: `ladder today`")
+        terminal.left("ladder today")
     recording.remember_day(kept, found.items, store)
     if kept.over:
         path.unlink()

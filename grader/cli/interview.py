@@ -96,7 +96,7 @@ def interview(
 @app.command()
 def quiz(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME", help="Questions, such as occupancy or hpc-15.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Questions, such as occupancy or hpc-15.")
     ] = None,
     topic: Annotated[
         str | None, typer.Option("--topic", metavar="TOPIC", help="Only questions that belong to a topic.")
@@ -106,7 +106,7 @@ def quiz(
         typer.Option(
             "--role",
             metavar="ROLE",
-            help="Of kernels (the usual), inference, training, or general (all).",
+            help="Draw for kernels (the usual), inference, training, or general (all).",
         ),
     ] = None,
     count: Annotated[
@@ -145,22 +145,28 @@ def quiz(
     from grader.interview import session as sessions
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.practice.catalogue import Catalogue
+    from grader.interview.practice.fresh import fresh_seed, items_of_quiz
     from grader.report import interviews
     from grader.workbook.topics import discover
 
     found = bank.discover()
-    if role is not None and (names or resume):
-        raise WarpladderError("--role draws questions, and these are named", remedy="leave --role out")
+    if role is not None and names and resume is None:
+        message = "--role draws questions at random, and you have named yours"
+        raise WarpladderError(message, remedy="leave --role out, or the names")
     check_pages(card, sheet)
     if every:
-        show_list(found.values(), interviews.questions(found.values()), json)
+        show_list("quiz", found.values(), interviews.questions(found.values()), json)
         return
-    drawn = secrets.randbelow(sessions.SEEDS) if seed is None else seed
     if resume is not None:
         path, kept = resume, sessions.resumed(resume, "quiz")
     else:
         several = count if count or names or topic or sheet else 5
-        chosen = quiz.choose(found, names or (), topic, drawn, several, role)
+
+        def choose(seed: int) -> list[bank.Question]:
+            return quiz.choose(found, names or (), topic, seed, several, role)
+
+        drawn = fresh_seed(lambda each: items_of_quiz(choose(each), each)) if seed is None else seed
+        chosen = choose(drawn)
         if sheet is not None:
             from grader.report import sheets
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -61,21 +61,26 @@ def loop(
     from grader.interview.interviewer import WorkbookJudge
     from grader.interview.loops import library, plan
     from grader.interview.loops.loop import Loop, draw, free_folder
+    from grader.interview.practice.fresh import fresh_seed
     from grader.interview.reading import known_level
-    from grader.interview.session import SEEDS
     from grader.report.history import loop as views
     from grader.workbook.topics import discover
 
     styles = plan.discover()
     if every:
         console_for().print(views.styles(styles.values()))
+        console_for().print("\nOne of them: ladder loop --style STYLE --level LEVEL")
         return
     topics = discover()
     has = library.discover(topics)
     if resume is None:
-        drawn = secrets.randbelow(SEEDS) if seed is None else seed
-        chosen = draw(plan.find(styles, style), known_level(level), drawn, has)
-        day = Loop.begin(free_folder(), chosen, has)
+        wanted, at = plan.find(styles, style), known_level(level)
+        drawn = (
+            fresh_seed(lambda each: has.items(draw(wanted, at, each, has).parts, each))
+            if seed is None
+            else seed
+        )
+        day = Loop.begin(free_folder(), draw(wanted, at, drawn, has), has)
     else:
         day = Loop(resume, has)
     terminal = Terminal(console_for(stderr=json == "-"), topics)
@@ -84,7 +89,7 @@ def loop(
     over = _run(day, terminal, WorkbookJudge(device, arch))
     cards = day.cards()
     if over:
-        terminal.console.print(views.result(cards))
+        terminal.console.print(views.result(cards), crop=False)
     if json is not None:
         write_structs(json, {"drawn": day.drawn, "cards": [card for _, card in cards]})
     raise typer.Exit(PASSED if over else NOT_PASSED)
@@ -98,18 +103,19 @@ def _run(day: Loop, terminal: Terminal, judge: Judge) -> bool:
 
     def ready(stage: Stage) -> None:
         terminal.console.print(views.ready(stage))
-        terminal.input()
+        while terminal.input().strip():
+            terminal.console.print(views.waiting(stage))
         if stage.kept is not None:
             terminal.welcome(stage.kept, stage.file)
 
     def done(stage: Stage, kept: Session, card: Card) -> None:
-        terminal.console.print(interviews.card(card, whole_by(kept, stage.file)))
+        terminal.console.print(interviews.card(card, whole_by(kept, stage.file)), crop=False)
         remember(kept, card, day.library.catalogue, terminal.console)
 
     try:
         day.run(terminal, judge, ready, done)
     except (BrokenOff, KeyboardInterrupt, EOFError):
-        terminal.say(f"Broken off. To go on: `ladder loop --resume {day.folder}`")
+        terminal.left(f"ladder loop --resume {shlex.quote(str(day.folder))}")
         for kept, card in day.broken_off():
             remember(kept, card, day.library.catalogue, terminal.console)
         return False

@@ -88,17 +88,20 @@ def sit(
     try:
         asking.run()
     except BrokenOff as left:
-        terminal.left(left.path)
+        terminal.left(resumed_by(asking.kept, left.path))
     scored = score()
     show_card(terminal, scored, page, json, "" if long else whole_by(asking.kept, asking.interviewer.path))
     remember(asking.kept, scored, catalogue, terminal.console)
     raise typer.Exit(PASSED if asking.kept.over else NOT_PASSED)
 
 
-def show_list(found: Iterable[Question | Drill], table: RenderableType, json: str | None) -> None:
-    """What there is to be asked, as a table or as JSON."""
+def show_list(
+    command: str, found: Iterable[Question | Drill], table: RenderableType, json: str | None
+) -> None:
+    """What there is to be asked, as a table with the command that asks one of it, or as JSON."""
     if json is None:
         console_for().print(table)
+        console_for().print(f"\nOne of them: ladder {command} NAME")
     else:
         write_structs(json, [item.listed for item in found])
 
@@ -112,10 +115,15 @@ def check_pages(card: Path | None, sheet: Path | None = None) -> None:
             raise WarpladderError(f"it is no kind of {kind}", file=path, remedy=f"end it in {PAGE}")
 
 
+def resumed_by(kept: Session, path: Path) -> str:
+    """The command that goes on with a session."""
+    topic = f" {kept.topic}" if kept.topic else ""
+    return f"ladder {kept.kind}{topic} --resume {shlex.quote(str(path))}"
+
+
 def whole_by(kept: Session, path: Path) -> str:
     """The command that shows a session's whole card."""
-    topic = f" {kept.topic}" if kept.topic else ""
-    return f"ladder {kept.kind}{topic} --resume {shlex.quote(str(path))} --long"
+    return f"{resumed_by(kept, path)} --long"
 
 
 def show_card(terminal: Terminal, card: Card, page: Path | None, json: str | None, short: str) -> None:
@@ -124,7 +132,7 @@ def show_card(terminal: Terminal, card: Card, page: Path | None, json: str | Non
     from grader.report import interviews, sheets
 
     if card.over:  # else it would tell what is still to be asked
-        terminal.console.print(interviews.card(card, short))
+        terminal.console.print(interviews.card(card, short), crop=False)
     if json is not None:
         write_json(json, to_json(card))
     if page is not None:

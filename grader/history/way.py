@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.history.outcomes import Graded
+from grader.history.outcomes import Graded, Sitting
 
 FIRST_TIME = 3
 """Rungs of a ladder that are enough before the next ladder begins: the others are for the second time round."""
@@ -52,18 +52,25 @@ class Next:
     topic: str | None = None  # whose lesson tells of it
 
 
-def following(grades: Sequence[Graded], climbed: Sequence[Climbed]) -> Next:
-    """What to do now. `grades` in the order of time, `climbed` in the order of study; grades of other ladders count for
-    nothing."""
+def latest(grades: Sequence[Graded], sittings: Sequence[Sitting]) -> str | None:
+    """The topic of the kernel that was graded last, or of the coding round that was sat since; None: there is none."""
+    found = [(grade.when, grade.topic) for grade in grades]
+    found += [(sitting.started, sitting.subject) for sitting in sittings if sitting.format == "interview"]
+    return max(found)[1] if found else None
+
+
+def following(grades: Sequence[Graded], climbed: Sequence[Climbed], last: str | None = None) -> Next:
+    """What to do now: on the ladder `last` that was climbed or talked about last, then on the others. `grades` in the
+    order of time, `climbed` in the order of study; grades of other ladders count for nothing."""
     topics = {each.topic for each in climbed}
     known = [grade for grade in grades if grade.topic in topics]
-    if known and (last := known[-1]).verdict != "pass":
+    if known and (wrong := known[-1]).verdict != "pass":
         why = "It was not right when it was graded last. The judge says where, and what to look at."
-        command = f"ladder grade {last.topic} {_typed(last.file)}"
-        return Next(f"{last.topic}: mend {Path(last.file).name}", why, command, last.topic)
+        command = f"ladder grade {wrong.topic} {_typed(wrong.file)}"
+        return Next(f"{wrong.topic}: mend {Path(wrong.file).name}", why, command, wrong.topic)
     right = {grade.topic: grade.file for grade in known if grade.verdict == "pass"}
     for most in (FIRST_TIME, None):
-        for each in climbed:
+        for each in sorted(climbed, key=lambda each: each.topic != last):
             if each.reached < len(each.rungs[:most]):
                 return _rung(each, right)
     return Next("An interview", "You have reached the top of every ladder.", "ladder loop")

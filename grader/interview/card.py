@@ -15,7 +15,7 @@ from grader.interview.bank import Entry, Question
 from grader.interview.conversation import Step, all_steps, known, overtaken
 from grader.interview.drills.drill import Drill
 from grader.interview.interviewer import HINT_COSTS
-from grader.interview.probes.posing import in_words
+from grader.interview.probes.posing import answered
 from grader.interview.rounds import Interview
 from grader.interview.session import Answer, Code, Figure, Kind, Probed, Rated, Session, Talk
 from grader.workbook import units
@@ -177,12 +177,13 @@ def verdict(share: float) -> str:
 def of_drills(drills: Sequence[Drill], kept: Session) -> Card:
     """The card of a session of drills, finished or broken off."""
     sections = [Section(drill.title, _drill_lines(drill, kept)) for drill in drills]
-    return _card(kept, ", ".join(kept.questions), sections, None, [], [])
+    read = {section.title: _sources(drill) for section, drill in zip(sections, drills, strict=True)}
+    return _card(kept, ", ".join(kept.questions), sections, None, [], _advice(sections, read, drills=True))
 
 
 def _drill_lines(drill: Drill, kept: Session) -> list[Line]:
     lines = []
-    asked = [(item.probe.name, item.title, item.weight) for item in drill.steps]
+    asked = [(item.probe.name, item.short, item.weight) for item in drill.steps]
     for name, title, weight in (*asked, *((name, name, weight) for name, weight in drill.further)):
         lines.append(_line(f"{drill.name}.{name}", kept, title, weight))
     return lines
@@ -305,10 +306,7 @@ def _of_talk(talk: Talk, points: Sequence[credit.Point]) -> str:
 
 
 def _of_probe(answer: Probed) -> str:
-    typed, right = (in_words(text, answer.options) or text for text in (answer.given, answer.answer))
-    said = f"said {typed}" if typed else "no answer"
-    detail = f"{said}, which is right" if answer.right else f"{said}; it is {right} {answer.unit}".rstrip()
-    return detail.replace("`", "")
+    return answered(answer).replace("`", "")
 
 
 def _of_figure(figure: Figure) -> str:
@@ -316,7 +314,7 @@ def _of_figure(figure: Figure) -> str:
     if figure.answer is None:
         return f"{said}; never counted"
     whose = {"own": ", counted on the candidate's kernel", "workbook": ", counted on the workbook's kernel"}
-    return f"{said}; it is {units.quantity(figure.answer, figure.unit)}{whose.get(figure.counted_on, '')}"
+    return f"{said}; right is {units.quantity(figure.answer, figure.unit)}{whose.get(figure.counted_on, '')}"
 
 
 def _of_code(code: Code) -> str:
@@ -330,23 +328,28 @@ def _of_code(code: Code) -> str:
     return f"right, {reaches}{tries}{hint}"
 
 
-def _advice(sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]]]) -> list[Advice]:
-    """For each section with points that did not count in full, what to read."""
+def _advice(
+    sections: Sequence[Section], read: Mapping[str, list[tuple[str, str]]], drills: bool = False
+) -> list[Advice]:
+    """For each section with points that did not count in full, or of drills with parts, what to read."""
     found = []
     for section in sections:
         missed = [point.text for line in section.lines for point in line.points if not point.confirmed]
+        missed += [
+            line.title for line in section.lines if drills and not line.points and line.earned < line.worth
+        ]
         if missed:
             found.append(Advice(section.title, missed, read[section.title]))
     return found
 
 
-def _sources(entry: Entry) -> list[tuple[str, str]]:
+def _sources(entry: Entry | Drill) -> list[tuple[str, str]]:
     """Titles and addresses; those of the workbook itself as paths below its root."""
     root = content_root()
     return [(item.title, _address(entry, item.url, root)) for item in entry.sources]
 
 
-def _address(entry: Entry, url: str, root: Path) -> str:
+def _address(entry: Entry | Drill, url: str, root: Path) -> str:
     if url.startswith(("http://", "https://")):
         return url
     path = (entry.file.parent / url).resolve()

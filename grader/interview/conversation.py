@@ -59,7 +59,7 @@ def all_steps(interview: Interview) -> list[Step]:
     for number, item in enumerate(interview.rounds):
         parts: list[Part] = ["code", "limits", "next"]
         if item.ratio is not None:
-            parts = ["before", "after", *parts] if number else ["code", "now", "limits", "next"]
+            parts = ["before", "after", *parts] if number else ["code", "limits", "now", "next"]
         steps += [Step(f"{item.rung}.{part}", part, number) for part in parts]
     return steps + [Step(f"follow_up.{n}", "follow_up", n) for n in range(len(interview.follow_ups))]
 
@@ -200,6 +200,8 @@ class Conversation:
         self._settle_rest()
 
     def _ask(self, step: Step) -> None:
+        if step.kind not in ("code", "limits"):  # which the explanation of a ratio would answer
+            self._settle_written()
         if step.kind == "opening":
             text = f"{self.interview.question}\n\nSay it in a few sentences; the code comes after."
             self._converse(step, "To begin with", text)
@@ -226,14 +228,12 @@ class Conversation:
         self.talks.converse(step.id, heading, text, self._points(step), self.interview.name)
 
     def _code(self, step: Step, heading: str, item: Round) -> None:
-        """A version; then what was predicted of it is compared with its counters."""
+        """A version; what was predicted of it is compared with its counters once its limits are named."""
         file = Path(self.kept.kernel_file)
         shown = WRITE if step.number in self._said else item.ask
         self.interviewer.code(
             step.id, f"{heading}: write it", item.ask, self.topic, item.rung, item.hint, file, shown
         )
-        if item.ratio is not None:
-            self._settle(step.number, item.ratio)
 
     def _ratio(self, step: Step, heading: str, item: Round, ratio: Ratio) -> None:
         """The ratio of the version that is there, checked at once, or of the one to be written, checked then."""
@@ -245,7 +245,7 @@ class Conversation:
                 text = f"{item.ask}\n\nBefore you write it, of **the version that you are about to write**: {question}"
                 self._said.add(step.number)
             self.interviewer.figure(
-                step.id, f"{heading}: afterwards", text, ratio.unit, None, ratio.tolerance, ratio.explain
+                step.id, f"{heading}: predict", text, ratio.unit, None, ratio.tolerance, ratio.explain
             )
             return
         answer, own = self._value(ratio, max(step.number - 1, 0), latest=True)
@@ -260,17 +260,22 @@ class Conversation:
         name = f"{heading}: {'before' if step.kind == 'before' else 'in numbers'}"
         self.interviewer.figure(step.id, name, text, ratio.unit, answer, ratio.tolerance, explain, own)
 
-    def _settle(self, number: int, ratio: Ratio) -> None:
-        step = f"{self.interview.rounds[number].rung}.after"
-        if self.kept.answer(step) is not None:
-            answer, own = self._value(ratio, number)
-            self.interviewer.settle(step, answer, ratio.tolerance, own)
+    def _settle_written(self) -> None:
+        """Predictions of versions that were written, compared with their counters."""
+        for number, item in enumerate(self.interview.rounds):
+            if self.kept.answer(f"{item.rung}.code") is not None:
+                self._settle(number, item)
 
     def _settle_rest(self) -> None:
-        """Predictions of a version for which there was no time, compared with the workbook's own."""
+        """All predictions; of a version for which there was no time, compared with the workbook's own."""
         for number, item in enumerate(self.interview.rounds):
-            if item.ratio is not None and self.kept.answer(f"{item.rung}.code") is None:
-                self._settle(number, item.ratio)
+            self._settle(number, item)
+
+    def _settle(self, number: int, item: Round) -> None:
+        figure = self.kept.answer(f"{item.rung}.after")
+        if item.ratio is not None and isinstance(figure, Figure) and figure.answer is None:
+            answer, own = self._value(item.ratio, number)
+            self.interviewer.settle(figure.step, answer, item.ratio.tolerance, own)
 
     def _value(
         self, ratio: Ratio, number: int, latest: bool = False

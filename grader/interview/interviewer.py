@@ -32,19 +32,15 @@ from grader.workbook.topic import Topic
 HINT_COSTS = 0.25
 """The share of a version's points that a hint takes."""
 
-CLARIFY, SKIP, BACK = "?", ("skip", "s", "跳过"), ("back", "返回")
+CLARIFY, SKIP, BACK = "?", ("skip", "跳过"), ("back", "返回")
 """What a candidate may type in the place of an answer."""
 
 _UNLESS_SAID = "Where nothing else is said, the GPU is an H200 and the language CUDA C++."
 CLARIFIED = (
-    "Say how it works, with the numbers that you know, and where it does not hold: two or three minutes of talk. "
-    f"{_UNLESS_SAID}"
+    "Say how it works, with the numbers that you know, and where it does not hold; the short questions that follow "
+    f"check each point, and `skip` passes them as well. {_UNLESS_SAID}"
 )
 CLARIFIED_FOLLOW_UP = f"A few sentences do: what happens, and why. {_UNLESS_SAID}"
-CLARIFIED_PROBE = (
-    "Take it as it stands; it asks for one fact. Where nothing else is said, the GPU is an H200 (compute capability "
-    "9.0), a float has 4 bytes, and KiB, MiB, GiB are powers of 1024."
-)
 
 LONGEST_LINE = 40
 """What is longer is prose, and kept as it is typed."""
@@ -150,7 +146,7 @@ class Interviewer:
         return self.kept.answer(step) is None and not self.clock.up
 
     def back(self) -> None:
-        """Forget the last answer, so that it is asked again, where nothing was told since."""
+        """Forget the last answer, so that it is asked again with what was typed, where nothing was told since."""
         if self.kept.take_back():
             self.save()
         else:
@@ -193,9 +189,10 @@ class Interviewer:
 
     def _asked_once(self, asked: Asked, ask: Callable[[Asked], str]) -> str:
         """An answer; lines of one that is broken off are kept, and shown where it is taken up again."""
-        begun, self.kept.begun = self.kept.begun, None
-        if begun is not None and begun.step == asked.step:
-            asked = dataclasses.replace(asked, begun=begun.text)
+        if self.kept.begun is not None and self.kept.begun.step == asked.step:
+            asked = dataclasses.replace(asked, begun=self.kept.begun.text)
+        else:
+            self.kept.begun = None
 
         def keep(text: str) -> None:
             self.kept.begun = Begun(asked.step, text) if text else None
@@ -203,7 +200,8 @@ class Interviewer:
 
         try:
             typed = ask(dataclasses.replace(asked, keep=keep))
-            self.kept.begun = None
+            if _plain(typed) != CLARIFY:
+                self.kept.begun = None
             return typed
         except (KeyboardInterrupt, EOFError):
             if text := self.frontend.begun():
@@ -225,15 +223,14 @@ class Interviewer:
     ) -> None:
         """Ask for a number; `answer` None: it is settled later."""
         began = self.clock.elapsed_s
-        wanted = f"A number{f', in {unit}' if unit else ''} (128, 64/16, 2^-14, 1.5e3)"
-        asked, typed = self.asked(step, heading, text, wanted), [""]
+        asked, typed = self.asked(step, heading, text, numbers.wanted(unit)), [""]
 
         def read(text: str) -> float:
             number = numbers.read_number(text, unit)
             typed[:] = [text]
             return number
 
-        value = self.typed(asked, self.frontend.line, read, CLARIFIED_PROBE)
+        value = self.typed(asked, self.frontend.line, read, numbers.clarified(text, unit, tolerance))
         figure = Figure(
             step=step,
             asked=text,
@@ -294,14 +291,30 @@ class Interviewer:
         file: Path,
         shown: str = "",
     ) -> Code:
-        """Ask for a version until it is what was asked for, the candidate goes on without, or time is up.
+        """Ask for a version until it earns everything, the candidate goes on without, or time is up.
 
         `shown` is said in the place of `text` where that has just been read.
         """
         asked, began = self.asked(step, heading, shown or text), self.clock.elapsed_s
         draft = self.kept.draft
         if draft is None or draft.step != step:
-            draft = Code(step, text, topic.name, rung, "", None, None, None, 0.0, 0, False, None, None, 0.0)
+            draft = Code(
+                step,
+                text,
+                topic.name,
+                rung,
+                "",
+                None,
+                None,
+                None,
+                0.0,
+                0,
+                False,
+                None,
+                None,
+                0.0,
+                file=str(file),
+            )
         before = draft.seconds
         while True:
             action = self.frontend.code(asked, file, draft)
@@ -318,7 +331,7 @@ class Interviewer:
             self.kept.draft = draft
             self.save()
             asked = self.asked(step, heading, shown or text)
-            if topic.ladder.reaches(draft.rung_reached, rung) or self.clock.up:
+            if draft.share == 1 or self.clock.up:
                 break
         self.kept.draft = None
         self.keep(draft)
@@ -375,7 +388,9 @@ class Interviewer:
         code: tuple[str, ...] = (),
         ordered: bool = False,
     ) -> Asked:
-        return Asked(step, heading, text, self.clock.left_s, wanted, options, code, ordered)
+        return Asked(
+            step, heading, text, self.clock.left_s, wanted, options, code, ordered, self.kept.can_take_back
+        )
 
 
 def _plain(typed: str) -> str:
@@ -384,14 +399,15 @@ def _plain(typed: str) -> str:
 
 
 def code_share(topic: Topic, result: Grade, rung: str) -> float:
-    """What of the claims' points up to `rung` a grade has earned: 1 where the rung is reached."""
+    """What of the claims' points up to `rung` a grade has earned: 1 where it is reached and all of them hold."""
     if result.verdict != "pass" or result.rung_reached is None:
         return 0.0
-    if topic.ladder.reaches(result.rung_reached, rung):
-        return 1.0
     asked, earned = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
-    worth = sum(claim.points for claim in result.claims if claim.rung in asked)
-    return sum(claim.points for claim in result.claims if claim.rung in earned and claim.held) / worth
+    claims = [claim for claim in result.claims if claim.rung in asked]
+    if topic.ladder.reaches(result.rung_reached, rung) and all(claim.held for claim in claims):
+        return 1.0
+    worth = sum(claim.points for claim in claims)
+    return sum(claim.points for claim in claims if claim.rung in earned and claim.held) / worth
 
 
 def unwritten(topic: Topic) -> str:

@@ -28,7 +28,8 @@ class Asked:
     options: tuple[str, ...] = ()  # Markdown; called a, b, c …
     code: tuple[str, ...] = ()  # lines, counted from 1
     ordered: bool = False  # all options are wanted, in an order
-    begun: str = ""  # lines of an answer that was broken off, and is gone on with
+    back: bool = False  # the question before may be answered again
+    begun: str = ""  # what was typed before: of an answer that was broken off, or that was gone back to
     keep: Callable[[str], None] = field(default=lambda text: None, compare=False, repr=False)
     """Writes down what is typed so far, on the thread that was asked; who shows the question may call it."""
 
@@ -40,7 +41,7 @@ class Back(Exception):
 class Frontend(Protocol):
     """What shows questions to the candidate and reads answers. KeyboardInterrupt and EOFError break the session off.
 
-    An answer may be `?`, `skip` or `back`.
+    An answer may be `?`, `skip` or, where it is `asked` so, `back`.
     """
 
     def say(self, text: str, title: str = "") -> None:

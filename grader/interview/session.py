@@ -102,6 +102,7 @@ class Code(msgspec.Struct, frozen=True, tag="code"):
     facts: dict[str, float] | None
     seconds: float
     late: bool = False
+    file: str = ""  # that it was written in
 
 
 class Rated(msgspec.Struct, frozen=True, tag="follow_up"):
@@ -161,11 +162,18 @@ class Session(msgspec.Struct):
         """What was answered at a step; None: nothing yet."""
         return next((item for item in self.answers if item.step == step), None)
 
+    @property
+    def can_take_back(self) -> bool:
+        """Whether there is an answer since which nothing was told."""
+        return len(self.answers) > self.shown
+
     def take_back(self) -> bool:
-        """Forget the last answer, unless something was told since; whether there was one."""
-        if len(self.answers) <= self.shown:
+        """Ask for the last answer again, beginning with what it was, unless something was told since; whether so."""
+        if not self.can_take_back:
             return False
-        self.answers.pop()
+        last = self.answers.pop()
+        typed = last.text if isinstance(last, Talk | Rated) else "" if isinstance(last, Code) else last.given
+        self.begun = Begun(last.step, typed) if typed else None
         return True
 
     def replace(self, answer: Answer) -> None:

@@ -9,7 +9,7 @@ from itertools import takewhile
 import msgspec
 
 from grader.interview import credit
-from grader.interview.interviewer import CLARIFIED, CLARIFIED_PROBE, Interviewer
+from grader.interview.interviewer import CLARIFIED, Interviewer
 from grader.interview.points import Point
 from grader.interview.probes.kinds import Parameters, Probe
 from grader.interview.probes.posing import Posed, pose
@@ -20,6 +20,11 @@ FIGURE = 10
 
 ANOTHER_DRAW = 20
 """So often is a probe drawn again for a figure that nothing before has asked for."""
+
+
+def drawn_probe(point: Point, seed: str) -> Probe:
+    """Which of a point's probes is asked."""
+    return random.Random(seed).sample(point.probes, len(point.probes))[0]
 
 
 class Talks:
@@ -90,8 +95,8 @@ class Talks:
     def _point(self, step: str, heading: str, point: Point, name: str) -> None:
         """One of a point's probes, drawn by the session's seed."""
         seed = f"{self.kept.seed} {step}"
-        probe = random.Random(seed).sample(point.probes, len(point.probes))[0]
-        self._probe(f"{step}.probe", heading, self._drawn(probe, seed, f"{step}.probe"), name)
+        posed = self._drawn(drawn_probe(point, seed), seed, f"{step}.probe")
+        self._probe(f"{step}.probe", heading, posed, name)
 
     def _drawn(self, probe: Probe, seed: str, step: str) -> Posed:
         """The probe, whose figure nothing before this step of the round has asked for, where it can be drawn so."""
@@ -114,20 +119,11 @@ class Talks:
         probe: Probe,
         name: str,
         parameters: Parameters | None = None,
-        clarified: str = CLARIFIED_PROBE,
     ) -> None:
-        """Ask a probe by itself, with parameters that were drawn elsewhere; `clarified` answers a `?`."""
-        posed = pose(probe, f"{self.kept.seed} {step}", parameters)
-        self._probe(step, heading, posed, name, clarified=clarified)
+        """Ask a probe by itself, with parameters that were drawn elsewhere."""
+        self._probe(step, heading, pose(probe, f"{self.kept.seed} {step}", parameters), name)
 
-    def _probe(
-        self,
-        step: str,
-        heading: str,
-        posed: Posed,
-        name: str,
-        clarified: str = CLARIFIED_PROBE,
-    ) -> None:
+    def _probe(self, step: str, heading: str, posed: Posed, name: str) -> None:
         if not self.interviewer.open(step):
             return
         began = self.clock.elapsed_s
@@ -140,7 +136,7 @@ class Talks:
             typed[:] = [text]
             return posed.read(text)
 
-        given = self.interviewer.typed(asked, self.frontend.line, read, clarified)
+        given = self.interviewer.typed(asked, self.frontend.line, read, posed.clarified)
         answer = Probed(
             step=step,
             item=f"{name}/{posed.probe.name}",

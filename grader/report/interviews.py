@@ -17,27 +17,23 @@ from rich.theme import Theme
 
 from grader.interview import credit
 from grader.interview.bank import Question
-from grader.interview.card import Advice, Card, Line
+from grader.interview.card import Advice, Card, Line, Section
 from grader.interview.drills.drill import Drill
 from grader.interview.points import WHOLE
-from grader.interview.probes.posing import LETTERS, Posed, in_words
+from grader.interview.probes.posing import LETTERS, answered
 from grader.interview.room import Asked
-from grader.interview.session import Code, Figure, Probed, Rated, Session
+from grader.interview.session import Code, Figure, Kind, Probed, Rated, Session
 from grader.report import console as views
+from grader.report.terminal import unbroken
 from grader.results import Grade
 from grader.workbook import units
 from grader.workbook.topic import Topic
 
-RULES = (
-    "Answer in your own words, in any language; short questions then check each point, and only what is checked "
-    "counts. An empty answer goes straight to them; `skip` passes the whole question. A wrong answer costs what a "
-    "guess would earn: a third for a choice of four, less for most numbers. To leave one out costs nothing. "
-    "The clock stands still while your code is graded, and wherever you are asked to go on."
-)
-"""Said before the first question."""
+PROSE: tuple[Kind, ...] = ("interview", "quiz", "design")
+"""What asks for answers in prose."""
 
 COSTLIEST = 4
-"""Points of a short card."""
+"""What a short card shows of what was lost."""
 
 THEME = Theme({"markdown.code": "cyan", "markdown.block_quote": "dim"})
 """Code in running text without the black ground that it has otherwise."""
@@ -50,7 +46,7 @@ def question(asked: Asked) -> RenderableType:
     head.add_column(justify="right", no_wrap=True)
     style = "bold red" if asked.left_s is not None and asked.left_s < 300 else "dim"
     head.add_row(Text(asked.heading, "bold cyan"), Text(units.time_left(asked.left_s), style))
-    parts: list[RenderableType] = ["", Rule(style="dim"), head, "", Markdown(asked.text)]
+    parts: list[RenderableType] = ["", Rule(style="dim"), head, "", Markdown(unbroken(asked.text))]
     if asked.code:
         parts += ["", _listing(asked.code)]
     if asked.options:
@@ -76,14 +72,14 @@ def _options(options: Sequence[str]) -> Table:
 
 def said(text: str, title: str) -> RenderableType:
     """Something to read, set off from what is asked."""
-    body = Padding(Markdown(text), (0, 0, 0, 2))
+    body = Padding(Markdown(unbroken(text)), (0, 0, 0, 2))
     return Group("", Text(title, "bold green"), body) if title else Group("", body)
 
 
 def inline(text: str) -> Text:
     """A line of Markdown in which only code is marked up."""
     found = Text()
-    for number, part in enumerate(text.split("`")):
+    for number, part in enumerate(unbroken(text).split("`")):
         found.append(part, "cyan" if number % 2 else "")
     return found
 
@@ -115,28 +111,15 @@ def _point(point: credit.Point) -> Table:
 
 def _probed(answer: Probed) -> RenderableType:
     """A probe, what was typed, and what is right."""
-    line = Text.assemble(views.mark(answer.right), " ")
-    line.append_text(inline(in_words(answer.given, answer.options) or answer.given or "no answer"))
-    line.append(": right" if answer.right else "; it is ")
-    if not answer.right:
-        line.append_text(inline(right(answer)))
+    line = Text.assemble(views.mark(answer.right), " ", inline(answered(answer)))
     line.stylize("bold")
     line.append(" (too late to count)" if answer.late else "")
-    return Group(Markdown(answer.asked), line, Markdown(answer.explain))
-
-
-def right(answer: Probed | Posed) -> str:
-    """The answer in words: options by their text, a number with its unit, a line by its code."""
-    if answer.options:
-        return in_words(answer.answer, answer.options)
-    if answer.code:
-        return f"line {answer.answer}: {answer.code[int(answer.answer) - 1].strip()}"
-    return f"{answer.answer} {units.unit_of(1 if answer.answer == '1' else 0, answer.unit)}".strip()
+    return Group(Markdown(unbroken(answer.asked)), line, Markdown(unbroken(answer.explain)))
 
 
 def figure(item: Figure) -> RenderableType:
     """Whether a number is right, and how it comes about."""
-    value = settled(item)
+    value = unbroken(settled(item))
     whose = {"own": "as counted on your kernel", "workbook": "as counted on the workbook's kernel", "": ""}
     text = Text.assemble(views.mark(item.right), " ")
     if item.right:
@@ -149,7 +132,7 @@ def figure(item: Figure) -> RenderableType:
     text.append(" (too late to count)" if item.late else "")
     parts: list[RenderableType] = ["", text]
     if item.explain:
-        parts.append(Padding(Markdown(item.explain), (0, 0, 0, 2)))
+        parts.append(Padding(Markdown(unbroken(item.explain)), (0, 0, 0, 2)))
     return Group(*parts)
 
 
@@ -165,7 +148,7 @@ def graded(result: Grade, rung: str, topic: Topic, source: Sequence[str]) -> Ren
 
 def mended(result: Grade, said: str, source: Sequence[str]) -> RenderableType:
     """What the judge says of a change: `said`, Markdown, then all that it saw."""
-    return Group("", Markdown(said), *views.what_was_seen(result, source))
+    return Group("", Markdown(unbroken(said)), *views.what_was_seen(result, source))
 
 
 def settled(item: Figure) -> str:
@@ -193,12 +176,13 @@ def told(result: Grade, rung: str, topic: Topic) -> Grade:
 def not_yet(result: Grade, rung: str, topic: Topic) -> str:
     """Said where a version is right, and not what was asked for; else ""."""
     asked, reached = topic.ladder.up_to(rung), topic.ladder.up_to(result.rung_reached)
+    holds = all(claim.held for claim in result.claims if claim.rung in asked)
     if reached and len(reached) < len(asked):
-        claims = [claim for claim in result.claims if claim.rung in asked]
-        missing = (
-            "only its time is missing" if all(claim.held for claim in claims) else "see what does not hold"
+        return (
+            f"Right, but not yet {rung}: {'only its time is missing' if holds else 'see what does not hold'}."
         )
-        return f"Right, but not yet {rung}: {missing}."
+    if reached and not holds:
+        return "Right, but not all of it holds (✗): change it and have it graded again, or go on as it is."
     return ""
 
 
@@ -210,12 +194,28 @@ def code_prompt(file: str, draft: Code, left_s: float | None) -> RenderableType:
     table = Table.grid(padding=(0, 2, 0, 0))
     table.add_row("", Text("Enter", "bold"), Text(f"have {file} graded{tries}"))
     if not draft.hint:
-        table.add_row("", Text("h", "bold"), Text("a hint, for a quarter of this version's points"))
+        table.add_row("", Text("h", "bold"), Text("a hint, for a quarter of the points"))
     table.add_row("", Text("s", "bold"), Text("go on without; what was graded last counts"))
     head = Text.assemble(
         "Write it in ", (file, "bold"), f" with your own editor. ({units.time_left(left_s)})"
     )
     return Group("", head, table)
+
+
+def rules(prose: bool) -> str:
+    """How it goes, said before the first question; `prose`: it asks for answers in prose."""
+    asks = (
+        "Answer in your own words, in any language; short questions then check each point, and only what is checked "
+        "counts. An empty answer goes straight to them; `skip` passes the question with its short ones, and at a "
+        "short question that one alone."
+        if prose
+        else "Each question has one answer, which is checked; how you did is shown at the end. `skip` passes one."
+    )
+    return (
+        f"{asks} A wrong answer costs what a guess would earn: a third for a choice of four, less for most numbers. "
+        "To leave one out costs nothing. The clock stands still while the judge works, and wherever you are asked "
+        "to go on."
+    )
 
 
 def welcome(kept: Session, path: Path) -> RenderableType:
@@ -225,13 +225,13 @@ def welcome(kept: Session, path: Path) -> RenderableType:
     text = Text.assemble((kept.title, "bold"), f"\n{time}{again}. ")
     if kept.kind != "interview":
         text.append(f"Drawn with --seed {kept.seed}. ")
-    text.append(f"{RULES} Each answer is kept in {path}; Ctrl-C breaks off.")
+    text.append(f"{rules(kept.kind in PROSE)} Each answer is kept in {path}; Ctrl-C breaks off.")
     return text
 
 
-def left(path: Path) -> RenderableType:
-    """Said to a candidate who breaks off."""
-    return Text(f"\nBroken off. To go on: the same command with --resume {path}", "yellow")
+def left(command: str) -> RenderableType:
+    """Said to a candidate who breaks off, with the command that goes on."""
+    return Group("", Text(f"Broken off. To go on: {command}", "yellow", no_wrap=True, overflow="ignore"))
 
 
 # ---- the card ----------------------------------------------------------------------------------------------
@@ -247,49 +247,51 @@ def card(result: Card, whole_by: str = "") -> RenderableType:
         parts += _cost_most(result, whole_by)
     else:
         parts += [part for advice in result.advice for part in ("", _advice(advice))]
+        parts += ["", _command("What is next:", "ladder next")]
     return Group(*parts)
 
 
 def _cost_most(result: Card, whole_by: str) -> Iterator[RenderableType]:
-    """The points that cost most, and what shows all of them; where nothing shows more, all."""
-    lost = [
-        (line.worth * point.weight / WHOLE * (1 - point.share), point)
-        for section in result.sections
-        for line in section.lines
-        for point in line.points
-        if point.share < 1
-    ]
+    """The statements that cost most, and what shows all; where nothing was lost, what is next."""
+    lost = sorted((each for section in result.sections for each in _lost(section)), key=lambda each: -each[0])
     if not lost:
+        read = _command("What to read:", whole_by)
+        yield from ("", read if result.advice else _command("What is next:", "ladder next"))
         return
     table = Table.grid(padding=(0, 1, 0, 0), expand=True)
     table.add_column(width=1)
     table.add_column(ratio=1)
     table.add_column(justify="right", no_wrap=True, style="dim")
-    for points, point in sorted(lost, key=lambda each: -each[0])[: COSTLIEST if result.advice else None]:
-        table.add_row(views.mark(point.confirmed), inline(point.text), f"−{units.points(points)}")
+    for points, text in lost[:COSTLIEST]:
+        table.add_row(views.mark(False), inline(text), f"−{units.points(points)}")
     yield from ("", Text("What cost most", "bold"), table)
-    if not result.advice:
-        return
     left = len(lost) - COSTLIEST
-    more = (
-        f"{units.number_of(left, 'more point')} did not count in full. All of them, and what"
-        if left > 0
-        else "What"
-    )
-    yield Text(f"{more} to read:", "dim")
-    yield Text(f"  {whole_by}", "cyan", no_wrap=True, overflow="ignore")
+    more = f"{units.number_of(left, 'more statement')} cost something. All, and what" if left > 0 else "What"
+    yield _command(f"{more} to read:", whole_by)
+
+
+def _lost(section: Section) -> Iterator[tuple[float, str]]:
+    """What each statement of a section cost that did not count in full, and the statement with what it is of."""
+    for line in section.lines:
+        of = f"{section.title}, {line.title}" if len(section.lines) > 1 else section.title
+        for point in line.points:
+            if point.share < 1:
+                yield line.worth * point.weight / WHOLE * (1 - point.share), f"{of}: {point.text}"
+
+
+def _command(said: str, command: str) -> RenderableType:
+    """A command below what it is for, in a line of its own, to be copied."""
+    return Group(Text(said, "dim"), Text(f"  {command}", "cyan", no_wrap=True, overflow="ignore"))
 
 
 def _further(asked: Sequence[Rated]) -> str:
-    """How many further questions there were, and what those that were answered were rated."""
-    answered = [item for item in asked if item.text]
-    said = [units.number_of(len(asked), "further question")]
-    if len(answered) < len(asked):
-        said.append("not answered" if not answered else f"{len(asked) - len(answered)} not answered")
-    rated = [item.self_scored for item in answered if item.self_scored is not None]
+    """How many further questions were answered, and how the candidate rated the answers."""
+    answers = [item for item in asked if item.text]
+    rated = [item.self_scored for item in answers if item.self_scored is not None]
+    said = f"you answered {len(answers)} of {len(asked)}"
     if rated:
-        said.append(f"rated {units.digits(sum(rated))} by yourself")
-    return f"{', '.join(said)}; not in the score."
+        said += f", and rated your answers {100 * sum(rated) / len(rated):.0f} %"
+    return f"Further questions: {said}. Not in the score."
 
 
 def _heading(result: Card) -> Text:
@@ -322,10 +324,11 @@ def _sections(result: Card) -> Table:
     return table
 
 
-def _line(line: Line) -> tuple[Text, Text, Text]:
+def _line(line: Line) -> tuple[RenderableType, Text, Text]:
     style = {"unasked": "dim", "late": "yellow"}.get(line.state, "")
     detail = f"too late to count: {line.detail}" if line.state == "late" else line.detail
-    return Text(f"  {line.title}", style), Text(_of(line.earned, line.worth), style), Text(detail, style)
+    title = Padding(Text(line.title, style), (0, 0, 0, 2))
+    return title, Text(_of(line.earned, line.worth), style), Text(unbroken(detail), style)
 
 
 def _of(earned: float, worth: float) -> str:
@@ -348,7 +351,9 @@ def _advice(advice: Advice) -> RenderableType:
     parts: list[RenderableType] = []
     parts.append(Text(f"To read up: {advice.section}", "bold"))
     parts += [Padding(inline(f"· {text}"), (0, 0, 0, 2)) for text in advice.missed]
-    parts += [Padding(Text(f"→ {title}: {where}", "green"), (0, 0, 0, 2)) for title, where in advice.read[:2]]
+    for title, where in advice.read[:2]:
+        parts.append(Padding(Text(f"→ {title}:", "green"), (0, 0, 0, 2)))
+        parts.append(Text(f"    {where}", "green", no_wrap=True, overflow="ignore"))
     return Group(*parts)
 
 

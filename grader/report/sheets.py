@@ -16,8 +16,7 @@ from markupsafe import Markup
 from grader.interview.bank import Question
 from grader.interview.card import WORTH, Card
 from grader.interview.points import Point
-from grader.interview.probes.posing import LETTERS, Posed, in_words, pose
-from grader.interview.session import Probed
+from grader.interview.probes.posing import LETTERS, Posed, answered, named, pose
 from grader.interview.sheet import Sheet
 from grader.report import interviews
 from grader.report.rendering import environment
@@ -76,15 +75,9 @@ def filters() -> dict[str, Callable[..., object]]:
         "compact": units.compact,
         "problem": units.problem,
         "lettered": lambda options: zip(LETTERS, options, strict=False),
-        "right": interviews.right,
-        "given": given,
+        "right": lambda posed: named(posed.answer, posed),
+        "answered": answered,
     }
-
-
-def given(answer: Probed) -> str:
-    """What was typed; of options their text, as HTML."""
-    words = in_words(answer.given, answer.options)
-    return inline(words) if words else answer.given or "no answer"
 
 
 def markdown(text: str) -> Markup:

@@ -1,11 +1,12 @@
 """The consoles on which everything is shown that strangers wrote: quoted source, output of kernels, exceptions, names.
 
 Whatever a console shows goes through `visible` once it is text, wherever it came from. What moves the cursor, and
-colours, are rich's own.
+colours, are rich's own. Lines are not broken between a number and its unit, where the text went through `unbroken`.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from typing import Any, TextIO
 
@@ -14,6 +15,20 @@ from rich.measure import Measurement
 from rich.segment import Segment
 
 from grader.visible import visible
+
+JOINT = "\ue000"
+"""Stands for a space at which no line is broken until all lines are: rich breaks at every space that there is."""
+
+_UNIT = (
+    r"%|(?:[kKMGTPE]i?)?(?:B|bits?|FLOPS?|FLOP|OPS?|b)(?:/\w+)?|[numµ]?s|min|h|[kMG]?Hz|[mk]?[JWV]|Wh|°C"
+    r"|bytes?|floats?|thousand|million|billion"
+)
+_JOINED = re.compile(rf"(?<=\d) (?=(?:{_UNIT})(?![\w/]))|(?<=\d) (?=[×·] \d)|(?<=\d [×·]) (?=\d)")
+
+
+def unbroken(text: str) -> str:
+    """The text, of which no line ends between a number and its unit, or within a product: 25 GB/s, 11 × 11."""
+    return _JOINED.sub(JOINT, text)
 
 
 def terminal(*, stderr: bool = False, file: TextIO | None = None, **options: Any) -> Console:
@@ -37,7 +52,8 @@ class _Shown:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for segment in console.render(self._view, options):
-            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+            shown = segment.text.replace(JOINT, " ")
+            yield segment if segment.control else Segment(visible(shown), segment.style)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         return Measurement.get(console, options, self._view)

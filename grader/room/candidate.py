@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from grader.interview import credit
-from grader.interview.interviewer import BACK, CLARIFY, SKIP
+from grader.interview.interviewer import BACK, CLARIFY, SKIP, code_share
 from grader.interview.room import Action, Asked
 from grader.interview.session import Code, Figure
 from grader.judge.runners.pool import Progress
@@ -137,7 +137,7 @@ class Candidate:
     def graded(self, result: Grade, rung: str) -> None:
         """What was asked for is shown until the candidate goes on; what was not, beside the editor."""
         self.show(Graded(result, rung, _source(Path(result.file)).splitlines()))
-        if self.topics[result.topic].ladder.reaches(result.rung_reached, rung):
+        if code_share(self.topics[result.topic], result, rung) == 1:
             self._counted = result
             self.wait_for(Open(0, "go_on"))
 

@@ -93,7 +93,7 @@ def _environment() -> jinja2.Environment:
             "share_of": loop.share,
             "verdict_of": loop.verdict_of,
             "GOOD": GOOD,
-            "RULES": interviews.RULES,
+            "rules": interviews.rules,
         },
         ("grader.room",),
     )

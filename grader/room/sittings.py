@@ -6,6 +6,7 @@ import secrets
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -23,6 +24,7 @@ from grader.interview.loops import loop, plan
 from grader.interview.loops.library import Library, Planned, missing
 from grader.interview.loops.loop import Loop, Stage
 from grader.interview.practice import recall, recording
+from grader.interview.practice.fresh import fresh_seed, items_of_drills, items_of_quiz
 from grader.interview.reading import known_level
 from grader.interview.session import Session
 from grader.room.candidate import Candidate
@@ -170,15 +172,14 @@ def begin(wanted: Wanted, library: Library, folder: Path) -> Sat:
         return _today(library, topic, wanted.count or ITEMS_A_DAY, seed)
     if wanted.what == "loop":
         style = plan.find(plan.discover(), wanted.style)
-        drawn = loop.draw(style, level or "senior", seed, library)
-        return Day(Loop.begin(loop.free_folder(folder), drawn, library))
+        day = partial(loop.draw, style, level or "senior", library=library)
+        seed = fresh_seed(lambda each: library.items(day(each).parts, each))
+        return Day(Loop.begin(loop.free_folder(folder), day(seed), library))
     if wanted.what == "quiz":
         bank = {name: each for name, each in library.questions.items() if level in (None, each.level)}
-        path, chosen = (
-            sessions.free_file("quiz", folder),
-            quiz.choose(bank, (), topic, seed, wanted.count or QUESTIONS),
-        )
-        return Single(library, quiz.begin(chosen, seed), path)
+        choose = partial(quiz.choose, bank, (), topic, count=wanted.count or QUESTIONS)
+        seed = fresh_seed(lambda each: items_of_quiz(choose(seed=each), each))
+        return Single(library, quiz.begin(choose(seed=seed), seed), sessions.free_file("quiz", folder))
     if wanted.what == "interview":
         if topic is None or topic not in library.interviews:
             raise WarpladderError("there is no such interview", remedy="choose one of the list")
@@ -188,8 +189,9 @@ def begin(wanted: Wanted, library: Library, folder: Path) -> Sat:
     if wanted.what not in library.formats:
         raise WarpladderError(f"there is no `{wanted.what}`", remedy="choose one of the page")
     what, drills = library.formats[wanted.what], library.drills[wanted.what]
-    some = drilling.choose(drills, (), what, level, topic, seed, wanted.count or what.count)
-    return Single(library, drilling.begin(what, some, seed), sessions.free_file(what.name, folder))
+    some = partial(drilling.choose, drills, (), what, level, topic, count=wanted.count or what.count)
+    seed = fresh_seed(lambda each: items_of_drills(what.name, some(seed=each)))
+    return Single(library, drilling.begin(what, some(seed=seed), seed), sessions.free_file(what.name, folder))
 
 
 def _today(library: Library, topic: str | None, count: int, seed: int) -> Today:

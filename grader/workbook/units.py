@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 NOTHING = "–"
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-_LARGE = 1e15  # larger whole numbers are not shown in full: beyond 2^53 a float does not hold them all
+LARGE = 1e15
+"""Larger whole numbers are not shown in full: beyond 2^53 a float does not hold them all."""
+
 _THOUSANDS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -23,21 +25,22 @@ def digits(value: float, count: int = 3) -> str:
 
 def number(value: float, count: int = 4) -> str:
     """Whole numbers in full, others with `count` significant digits, without an exponent: 1,048,576, 0.3333."""
-    if abs(value) >= _LARGE:
+    if abs(value) >= LARGE:
         return f"{float(value):.{count}g}"
     return f"{int(value):,}" if float(value).is_integer() else digits(value, count)
 
 
 def compact(value: float) -> str:
-    """Whole numbers in full, others to four digits, the smallest with an exponent: 1,048,576, 0.3333, 5.96e-08."""
-    if abs(value) < _LARGE and float(value).is_integer():
-        return f"{int(value):,}"
+    """Whole numbers, and what is a thousand or more, in full, others to four digits, the smallest with an exponent:
+    1,048,576, 20,938, 0.3333, 5.96e-08."""
+    if abs(value) < LARGE and (abs(value) >= 1000 or float(value).is_integer()):
+        return f"{value:,.0f}"
     return in_full(f"{value:,.4g}")
 
 
 def in_full(text: str) -> str:
     """A large number as %g writes it, without its exponent: 1.4e+03 is 1,400."""
-    if "e+" not in text or abs(value := float(text.replace(",", ""))) >= _LARGE:
+    if "e+" not in text or abs(value := float(text.replace(",", ""))) >= LARGE:
         return text
     return f"{value:,.0f}"
 

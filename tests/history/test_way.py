@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from grader.history.outcomes import Graded
-from grader.history.way import Climbed, following, way
+from grader.history.outcomes import Graded, Sitting
+from grader.history.way import Climbed, following, latest, way
 
 NOON = datetime(2026, 11, 2, 12, tzinfo=UTC)
 LADDERS = {"copy": ("00_naive", "01_wide"), "sum": ("00_naive", "01_tree", "02_shuffles")}
@@ -42,6 +42,16 @@ def test_rungs_and_ladders_that_are_gone_count_for_nothing() -> None:
 
 def graded(topic: str, rung: str | None, file: str = "mine.cu") -> Graded:
     return Graded(topic, NOON, file, f"{topic} {rung}", "fail" if rung is None else "pass", rung)
+
+
+def test_what_was_graded_or_played_last_comes_first() -> None:
+    grades = [graded("sum", "00_naive"), graded("copy", "00_naive")]
+    played = Sitting("a", "interview", "sum", NOON + timedelta(hours=1), 60, 0.5, None)
+    climbed = way(grades, LADDERS)
+    assert latest([], []) is None
+    assert following(grades, climbed, latest(grades[:1], [])).what == "sum: rung 01_tree"
+    assert following(grades, climbed, latest(grades[1:], [played])).what == "sum: rung 01_tree"
+    assert following([], way([], LADDERS), "sum").what == "sum: your first kernel"
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ many
 ?
 37.5
 {skipped}maybe
-y
+Yes
 Ampere.
 
 n
@@ -88,9 +88,10 @@ def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Pa
     assert done.code == 0, done.err
     assert fits(done.out)
     assert "“many” is no number" in done.out
-    assert "Take it as it stands" in done.out
+    assert "One number, in %, right within" in " ".join(done.out.split())
     assert "A senior engineer would say" in done.out
-    assert "y, p or n." in done.out
+    assert "y, p or n: you rate your own answer" in done.out
+    assert "Further questions: you answered 1 of 1, and rated your answers 0 %." in done.out
     assert "Drawn with --seed 3." in " ".join(done.out.split())
     assert done.err.endswith("Wrote card.json\nWrote card.html\n")
     found = json.loads((tmp_path / "card.json").read_text())
@@ -141,9 +142,9 @@ def test_a_pasted_answer_may_have_empty_lines(tmp_path: Path) -> None:
 def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:
     done = ladder("quiz", "occupancy", "--seed", "3", typed=SAID)
     assert done.code == 1
-    assert "--resume quiz-1.json" in done.out
+    assert "To go on: ladder quiz --resume quiz-1.json\n" in done.out
     assert "of 15 points" not in done.out  # the card would tell what is still to be asked
-    again = ladder("quiz", "--resume", "quiz-1.json", typed=PROBED)
+    again = ladder("quiz", "--resume", "quiz-1.json", "--role", "inference", typed=PROBED)
     assert again.code == 0, again.out
     assert "What is occupancy" not in again.out
     assert "of 15 points" in again.out
@@ -154,13 +155,16 @@ def test_a_quiz_broken_off_is_taken_up(ladder: Ladder, tmp_path: Path) -> None:
     assert len(short.out.splitlines()) <= 25, "a screen"
     long = ladder("quiz", "--resume", "quiz-1.json", "--json", "long.json", "--long")
     assert "To read up: " in long.out
+    assert f"    {bank.load('occupancy').sources[0].url}\n" in long.out  # whole, to be copied
     assert "--long" not in long.out
     assert (tmp_path / "short.json").read_bytes() == (tmp_path / "long.json").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["estimate", "read"])
 def test_a_session_has_as_many_drills_as_its_format_says(ladder: Ladder, tmp_path: Path, name: str) -> None:
-    ladder(name)
+    rules = " ".join(ladder(name).out.split())
+    assert "Each question has one answer, which is checked" in rules
+    assert "own words" not in rules  # nothing is asked in prose
     ladder(name, "--count", "2")
     counts = [len(session.load(tmp_path / f"{name}-{number}.json").questions) for number in (1, 2)]
     assert counts == [FORMATS[name].count, 2]
@@ -188,7 +192,7 @@ def test_a_session_writes_over_nothing(ladder: Ladder, tmp_path: Path) -> None:
         (["quiz", "hpc-99"], "no question `hpc-99`"),
         (["estimate", "--minutes", "nan"], "nan is no number of minutes"),
         (["quiz", "--topic", "knitting"], "no question belongs to knitting"),
-        (["quiz", "occupancy", "--role", "training"], "--role draws questions"),
+        (["quiz", "occupancy", "--role", "training"], "you have named yours"),
         (["quiz", "--resume", "nothing.json"], "cannot be read"),
     ],
 )
@@ -196,6 +200,22 @@ def test_unusable_calls_say_what_helps(ladder: Ladder, command: list[str], said:
     done = ladder(*command)
     assert done.code == 2
     assert said in " ".join(done.err.split())
+
+
+def test_who_goes_back_keeps_what_was_typed(ladder: Ladder, tmp_path: Path) -> None:
+    done = ladder("quiz", "occupancy", "--seed", "3", typed="Warps.\n\nback\n?\nOver slots.\n\n")
+    assert done.out.count("or ?, skip:") == 3  # at first, gone back to, and after `?`
+    assert "or ?, skip, back:" in done.out
+    (talk,) = session.load(tmp_path / "quiz-1.json").answers
+    assert isinstance(talk, Talk)
+    assert talk.text == "Warps.\nOver slots."
+
+
+def test_a_part_of_a_day_begins_with_enter_alone(ladder: Ladder) -> None:
+    done = ladder("loop", "--level", "junior", typed="?\nskip\n")
+    assert done.out.count("and its clock begin with Enter") == 2
+    assert "Question 1 of" not in done.out
+    assert "To go on: ladder loop --resume loop-1\n" in done.out
 
 
 def test_an_enter_too_many_gives_no_question_away(ladder: Ladder, tmp_path: Path) -> None:
@@ -312,7 +332,7 @@ def test_a_card_shows_what_was_late_unasked_and_checked(tmp_path: Path) -> None:
         "&lt;code&gt;",
         "&lt;b&gt;",
         "line 1: &lt;x&gt;",
-        "<em>As &lt;i&gt;.</em>: right",
+        "<em>a is right: As &lt;i&gt;.</em>",
     ):
         assert shown in page
     assert "too late to count:" in page

@@ -12,6 +12,7 @@ from grader.interview import bank, rounds
 from grader.interview.probes import kinds, posing
 from grader.interview.probes.kinds import NumberProbe, Probe
 from grader.interview.probes.posing import Posed, compute, pose
+from grader.interview.session import Probed
 from grader.workbook import topics
 from grader.workbook.strict_toml import read
 
@@ -57,8 +58,8 @@ def test_texts_show_parameters_answer_and_further_values(tmp_path: Path) -> None
 
 def test_texts_show_large_numbers_without_an_exponent(tmp_path: Path) -> None:
     given = multiplied(tmp_path, "return a / b", explain="{answer:.2g}, {answer:,.4g}, {answer}; {a:.1f}")
-    assert worked(given, a=1434.25, b=1).explain == "1,400, 1,434, 1,434; 1434.2"
-    assert worked(given, a=98765.4, b=1).explain == "99,000, 98,770, 98,770; 98765.4"
+    assert worked(given, a=1434.25, b=1).explain == "1,434, 1,434, 1,434; 1434.2"
+    assert worked(given, a=98765.4, b=1).explain == "98,765, 98,765, 98,765; 98765.4"
     assert worked(given, a=0.000012345, b=1).explain.startswith("1.2e-05")
 
 
@@ -103,6 +104,44 @@ def test_a_choice_shows_one_right_statement_among_three_wrong_ones(tmp_path: Pat
     assert all(item.options["abcd".index(item.answer)] == TRUE == item.explain for item in posed)
     assert posed[0].chance == 0.25
     assert posed[0].right(posed[0].read(f" {posed[0].answer.upper()}) "))
+
+
+def test_an_option_may_be_typed_out(tmp_path: Path) -> None:
+    right = "`Pascal` and later."
+    wrong = ["Kepler.", "Paxwell.", "Kepler and later."]
+    given = probe(tmp_path, kind="choice", text="Which?", right=[right], wrong=wrong, explain="{answer}")
+    posed = pose(given, "1")
+    for typed in ("Pascal and later", "pascal", posed.answer.upper()):
+        assert posed.right(posed.read(typed))
+    assert posed.options["abcd".index(str(posed.read("kepler")))] == "Kepler."
+    with pytest.raises(ValueError, match="the options are a, b, c, d"):
+        posed.read("Pa")
+
+
+def test_an_answer_is_told_in_a_sentence() -> None:
+    def told(
+        given: str, right: bool, options: list[str], code: list[str], unit: str = "", answer: str = "b"
+    ) -> str:
+        return posing.answered(Probed("s", "i", "?", options, code, unit, given, answer, right, 0.5, "", 1.0))
+
+    grows = ["It shrinks.", "It grows."]
+    assert told("", False, grows, []) == "no answer; right is b: It grows."
+    assert told("a", False, grows, []) == "a: It shrinks; right is b: It grows."
+    assert told("it grows", True, grows, []) == "b is right: It grows."
+    assert told("cab", False, ["x", "y", "z"], [], answer="abc") == "cab: z → x → y; right is abc: x → y → z"
+    assert told("2", True, [], ["a;", "b;"], answer="2") == "line 2 is right: b;"
+    assert told("", False, [], [], "threads", "20,940") == "no answer; right is 20,940 threads"
+    assert told("4 threads", True, [], [], "threads", "4") == "4 threads is right"
+
+
+def test_a_question_mark_says_what_the_prompt_asks_for(tmp_path: Path) -> None:
+    given = multiplied(tmp_path, "return a * b", unit="KiB", tolerance=0.02)
+    assert pose(given, "1").clarified.startswith("One number, in KiB, right within 2 %; a sum such as 64/16")
+    assert "powers of 1,024" in pose(given, "1").clarified
+    choice = probe(
+        tmp_path, kind="choice", text="Which holds?", right=[TRUE], wrong=FALSE, explain="{answer}"
+    )
+    assert pose(choice, "1").clarified.startswith("One letter, or the text of its option")
 
 
 def test_a_choice_may_be_computed(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from scripted_candidate import Candidate
 from tiers import sample
 
 from grader.errors import WarpladderError
 from grader.interview import card, checks
-from grader.interview.drills import review
+from grader.interview.drills import estimate, review
 from grader.interview.drills.drilling import Drilling, begin
 from grader.interview.drills.review import Change, Review
 from grader.interview.interviewer import BrokenOff
@@ -25,10 +24,12 @@ from grader.interview.session import Code, Probed, Session, load, save
 from grader.judge.clean import Clean
 from grader.judge.runners.pool import Progress, silent
 from grader.report import interviews
+from grader.report.terminal import terminal
 from grader.results import FindingResult, Grade, OtherAccess
 from grader.workbook import topics
 
 DRILLS: dict[str, Review] = review.FORMAT.discover()
+ESTIMATE = estimate.FORMAT.discover()["bytes-of-a-kv-cache"]
 TOPICS = topics.discover()
 QUICK = ("taking-turns",)
 """Proved in `make test`: a kernel and a schedule, with a few small cases until the fault shows."""
@@ -245,7 +246,7 @@ def test_the_terminal_shows_all_that_the_judge_saw_of_a_change() -> None:
         FindingResult("race", 3, "two threads write `sums[0]`"),
         FindingResult("out of bounds", 5, "`in[9]` of 9"),
     ]
-    console = Console(width=80, record=True, file=io.StringIO())
+    console = terminal(width=80, record=True, file=io.StringIO())
     refused = grade("fail", "Line 3: race: two threads write `sums[0]`. Wait.", found)
     console.print(
         interviews.mended(refused, "**Not yet** (fail).", [f"line {number}" for number in range(1, 9)])
@@ -332,3 +333,9 @@ def test_steps_are_called_by_what_they_ask() -> None:
     posed = replace(step.probe, text="There are {n} of them. What time, at {rate} GB/s, is it at least?")
     assert replace(step, probe=posed).title == "What time, at … GB/s, is it at least?"
     assert replace(step, probe=replace(posed, text="Two are right. Which?")).title == "Two are right. Which?"
+
+
+def test_cards_call_steps_by_a_name_in_short() -> None:
+    short = [[step.short for step in drill.steps] for drill in (DRILLS[HUNT], ESTIMATE)]
+    assert short[0][0] == "the line"
+    assert short[1] == ["mha, in KiB", "gqa, in KiB", "sequence, in GiB"]

@@ -10,7 +10,6 @@ import little_interview
 import msgspec
 import pytest
 from knowing import Knowing
-from rich.console import Console
 from scripted_candidate import Candidate
 
 from grader.errors import WarpladderError
@@ -23,6 +22,7 @@ from grader.interview.session import Clock, Probed, Session
 from grader.interview.talks import Talks
 from grader.judge.runners.pool import Progress
 from grader.report import interviews
+from grader.report.terminal import terminal
 from grader.results import ClaimResult, Grade
 from grader.workbook import topics
 from grader.workbook.expressions import Number
@@ -48,7 +48,7 @@ def steps(talk: str, points: int) -> list[str]:
 
 
 STEPS = [
-    *steps("opening", 3), "00_naive.code", "00_naive.now", *steps("00_naive.limits", 2), *steps("00_naive.next", 2),
+    *steps("opening", 3), "00_naive.code", *steps("00_naive.limits", 2), "00_naive.now", *steps("00_naive.next", 2),
     "01_wide.after", "01_wide.code", *steps("01_wide.limits", 2), *steps("01_wide.next", 2),
     "follow_up.0", "follow_up.1",
 ]  # fmt: skip
@@ -143,7 +143,7 @@ def scored(topic: Topic, kept: Session) -> card.Card:
 
 def shown(result: card.Card, whole_by: str = "") -> str:
     """The card as a terminal shows it."""
-    console = Console(width=80, record=True, file=io.StringIO())
+    console = terminal(width=80, record=True, file=io.StringIO())
     console.print(interviews.card(result, whole_by))
     return console.export_text()
 
@@ -201,7 +201,8 @@ def test_a_short_card_has_what_cost_most_and_how_to_see_the_rest(topic: Topic, t
     assert len(missed) > interviews.COSTLIEST
     in_short = " ".join(short.split())
     assert sum(text in in_short for text in missed) == interviews.COSTLIEST
-    assert f"{len(missed) - interviews.COSTLIEST} more points did not count in full." in in_short
+    assert f"{len(missed) - interviews.COSTLIEST} more statements cost something." in in_short
+    assert "To begin with: " in in_short
     assert short.endswith("  ladder interview copy --resume s.json --long\n")
     assert all(text in " ".join(shown(result).split()) for text in missed)
 
@@ -252,9 +253,23 @@ def test_a_candidate_may_ask_back_skip_and_go_back(topic: Topic, tmp_path: Path)
         waiting = typed.get(asked.step)
         return waiting.pop(0) if waiting else knows(asked)
 
-    candidate = Candidate(says, WRITES)
+    seen: list[tuple[str, bool, str]] = []
+
+    def sees(asked: Asked) -> str:
+        seen.append((asked.step, asked.back, asked.begun))
+        return says(asked)
+
+    candidate = Candidate(sees, WRITES)
     result = scored(topic, play(topic, tmp_path / "s.json", candidate))
     assert candidate.asked[:4] == ["opening", "opening", "opening.0.probe", "opening"]
+    assert seen[:4] == [
+        ("opening", False, ""),
+        ("opening", False, ""),
+        ("opening.0.probe", True, ""),
+        ("opening", False, TALKS["opening"]),
+    ]
+    told = [step for step, back, _ in seen if not back]
+    assert {"00_naive.limits", "follow_up.0"} <= set(told)  # something was told before each
     assert any("Say how it works" in text for text in candidate.read)
     assert line(result, "opening").text == "It is bound by bandwidth."
 
@@ -263,13 +278,34 @@ def test_there_is_no_going_back_behind_what_was_told(topic: Topic, tmp_path: Pat
     knows, back = good(topic), ["back"]
 
     def says(asked: Asked) -> str:
-        return back.pop() if asked.step == "00_naive.now" and back else knows(asked)
+        return back.pop() if asked.step == "00_naive.limits" and back else knows(asked)
 
     candidate = Candidate(says, WRITES)
     kept = play(topic, tmp_path / "s.json", candidate)
     assert any("There is no going back" in text for text in candidate.read)
     assert kept.answer("00_naive.code") is not None
     assert scored(topic, kept).percent == 100
+
+
+def test_a_version_that_earns_less_than_all_may_be_sent_again(topic: Topic, tmp_path: Path) -> None:
+    """Such as one that is right, and not at every size."""
+
+    class Strict(Judge):
+        def grade(self, topic: Topic, file: Path, progress: Progress) -> Grade:
+            missing = ClaimResult("right at every size", "better" in file.read_text(), None, "00_naive", 4)
+            result = super().grade(topic, file, progress)
+            return dataclasses.replace(result, claims=[missing, *result.claims])
+
+    kept = begin(read_interview(topic), tmp_path / "s.cu", SEED, 0)
+    candidate = Candidate(
+        good(topic), {"00_naive.code": [NAIVE, f"{NAIVE} better"], "01_wide.code": [WIDE, "skip"]}
+    )
+    Conversation(topic, kept, tmp_path / "s.json", candidate, Strict()).run()
+    result = scored(topic, kept)
+    assert line(result, "00_naive.code").detail == "right, reaches 00_naive, 2 tries"
+    assert line(result, "00_naive.code").earned == 20
+    assert line(result, "01_wide.code").earned == pytest.approx(20 * 10 / 14)
+    assert "not all of it holds" in interviews.not_yet(candidate.grades[0], "00_naive", topic)
 
 
 def test_no_answer_at_all_ends_in_a_card_of_nothing(topic: Topic, tmp_path: Path) -> None:
@@ -362,16 +398,16 @@ def test_an_answer_from_before_it_was_left_out_still_counts(topic: Topic, tmp_pa
 def test_who_runs_ahead_is_not_held_up(topic: Topic, tmp_path: Path) -> None:
     candidate = Candidate(good(topic), {"00_naive.code": [WIDE]})
     result = scored(topic, play(topic, tmp_path / "s.json", candidate))
-    place = STEPS.index("00_naive.now") + 1
-    assert candidate.asked == [*STEPS[:place], *STEPS[STEPS.index("01_wide.limits") :]]
+    place = STEPS.index("00_naive.code") + 1
+    assert candidate.asked == [*STEPS[:place], "00_naive.now", *STEPS[STEPS.index("01_wide.limits") :]]
     assert line(result, "01_wide.code").earned == 20
     assert result.earned == result.asked - 10  # the ratio of that version is 128, and 32 was said
     assert result.worth == result.asked
 
 
 def test_time_runs_out(topic: Topic, tmp_path: Path) -> None:
-    # Up to 29:59, with three seconds for the opening's probes; the next answer is within the minute of grace.
-    seconds = Seconds(opening=597, **{"00_naive_code": 1150, "00_naive_now": 49, "00_naive_limits": 30})
+    # Up to 29:10, with three seconds for the opening's probes; the next answer is within the minute of grace.
+    seconds = Seconds(opening=597, **{"00_naive_code": 1150, "00_naive_limits": 79})
     candidate = Candidate(good(topic), WRITES, waits=seconds.wait)
     result = scored(topic, play(topic, tmp_path / "s.json", candidate, seconds=seconds))
     assert candidate.asked == STEPS[: STEPS.index("00_naive.limits") + 1]
@@ -379,8 +415,8 @@ def test_time_runs_out(topic: Topic, tmp_path: Path) -> None:
     assert line(result, "00_naive.limits").earned == 0  # there was no time to check it
     assert line(result, "00_naive.limits").points[0].answer is None
     assert line(result, "00_naive.next").state == "unasked"
-    assert result.earned == 50
-    assert result.used_s == 600 + 1150 + 49 + 30
+    assert result.earned == 40
+    assert result.used_s == 600 + 1150 + 79
 
 
 def test_what_comes_too_late_does_not_count(topic: Topic, tmp_path: Path) -> None:
@@ -538,7 +574,7 @@ def test_a_quiz_asks_in_words_checks_them_and_asks_for_kernels(root: Path, tmp_p
     assert result.percent == 100
     assert result.worth == 35
     assert result.follow_ups[0].self_scored is None  # nothing was said to it
-    assert "1 further question, not answered; not in the score." in shown(result)
+    assert "Further questions: you answered 0 of 1. Not in the score." in shown(result)
     assert [title for title, _ in candidate.looked_back] == ["A copy"]
 
 

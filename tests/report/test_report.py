@@ -1,12 +1,15 @@
 """Views of results, from results made up here: everything fits 80 columns and says how it is known."""
 
+import io
 from dataclasses import replace
 
 import pytest
 from rich.console import Console, RenderableType
+from rich.text import Text
 
 from grader.report import console, profiles, records
 from grader.report.grades.corners import corner
+from grader.report.terminal import terminal, unbroken
 from grader.results import (
     Baseline,
     Bound,
@@ -354,3 +357,13 @@ def test_a_profile_shows_whole_lines_where_there_is_room_and_how_they_are_indent
 )
 def test_records_of_each_gpu_lie_in_a_folder_of_their_own(device: Device, folder: str) -> None:
     assert records.gpu_folder(device) == folder
+
+
+def test_no_line_ends_between_a_number_and_its_unit() -> None:
+    stream = io.StringIO()
+    text = "Of all of it, it takes 25 % and then loads at 8 GB/s on the 11 × 11 grid, for 2 ms more"
+    terminal(file=stream, width=24).print(Text(unbroken(text)))
+    shown = stream.getvalue()
+    assert " ".join(shown.split()) == text
+    assert all(whole in shown for whole in ("25 %", "8 GB/s", "11 × 11", "2 ms"))
+    assert unbroken("7 sectors, 3 stores") == "7 sectors, 3 stores"

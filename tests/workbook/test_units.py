@@ -41,7 +41,7 @@ def test_numbers(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(65504.0, "65,504"), (1 / 3, "0.3333"), (12345.6, "12,350"), (2**-24, "5.96e-08")]
+    ("value", "text"), [(65504.0, "65,504"), (1 / 3, "0.3333"), (12345.6, "12,346"), (2**-24, "5.96e-08")]
 )
 def test_compact_numbers(value: float, text: str) -> None:
     assert units.compact(value) == text

@@ -36,6 +36,8 @@ MOST_MINUTES = 60
 
 _FIELD = re.compile(r"\{[^{}]*\}")
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_SHORT = {"line": "the line", "failure": "what goes wrong", "limiter": "what limits it"}
+"""Steps of many drills, as a card calls them."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,16 @@ class Step:
         sentences = _SENTENCE_END.split(text)
         asked = next((said for said in reversed(sentences) if said.endswith("?")), sentences[0])
         return asked if len(asked.split()) > 2 else text  # “Which?” says nothing by itself
+
+    @property
+    def short(self) -> str:
+        """What it asks for, in a word or two: its name, with the unit that ends it as it is written."""
+        if self.probe.name in _SHORT:
+            return _SHORT[self.probe.name]
+        words, unit = self.probe.name.split("_"), getattr(self.probe, "unit", "")
+        if len(words) > 1 and words[-1] == re.sub(r"\W", "", unit).lower():
+            return f"{' '.join(words[:-1])}, in {unit}"
+        return " ".join(words)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +214,7 @@ def checked_steps(drill: Drill, kept: Session) -> list[credit.Point]:
     for step in drill.steps:
         answer = kept.answer(f"{drill.name}.{step.probe.name}")
         if isinstance(answer, Probed):
-            found.append(credit.Point(step.weight, step.title, answer))
+            found.append(credit.Point(step.weight, step.short, answer))
     return found
 
 

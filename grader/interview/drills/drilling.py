@@ -84,15 +84,12 @@ class Drilling:
         further = [f"{drill.name}.{name}" for name, _ in drill.further]
         if not any(self.interviewer.open(name) for name in (*steps, *further)):
             return
-        given = drill.given(parameters)
-        self.interviewer.frontend.say(given, heading)
+        self.interviewer.frontend.say(drill.given(parameters), heading)
         for name, step in steps.items():
             while self.interviewer.open(name):
                 self.interviewer.told()  # its text may tell what was asked before it
                 try:
-                    self.talks.probe(
-                        name, heading, step.probe, f"{self.what.name}/{drill.name}", parameters, given
-                    )
+                    self.talks.probe(name, heading, step.probe, f"{self.what.name}/{drill.name}", parameters)
                 except Back:
                     self.interviewer.back()
         self.what.after(drill, self.talks, drill.name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from grader.interview.drills.formats import FORMATS
 from grader.interview.interviewer import Judge
 from grader.interview.loops.plan import Part
 from grader.interview.practice.catalogue import Catalogue
+from grader.interview.practice.fresh import items_of_part
 from grader.interview.quiz import Quiz
 from grader.interview.reading import LEVELS, Level
 from grader.interview.room import Frontend
@@ -107,6 +108,11 @@ class Library:
             return card.of_interview(self.interviews[kept.topic], self.topics[kept.topic], kept)
         drills = self.drills[kept.kind]
         return card.of_drills([drills[name] for name in kept.questions], kept)
+
+    def items(self, parts: Sequence[Planned], seed: int) -> Iterator[str]:
+        """The items that parts of a day ask, but for coding rounds."""
+        for part in parts:
+            yield from items_of_part(part.format, part.names, seed, self.questions, self.drills)
 
     def _open(self, kind: Kind, part: Part, taken: set[str]) -> dict[str, Leveled]:
         """What a part may ask of a format."""

@@ -111,7 +111,7 @@ def _probed(
         for probe in point.probes:
             item = Item(
                 key=f"{entry.name}/{probe.name}",
-                title=entry.title,
+                title=entry.title if form == "quiz" else entry.name,
                 point=point.text,
                 level=entry.level,
                 topics=topics,
@@ -129,7 +129,7 @@ def _judged(interview: Interview) -> Iterator[Item]:
             rung = interview.rounds[step.number].rung
             yield Item(
                 key=f"{interview.topic}/{step.id}",
-                title=interview.title,
+                title=interview.topic,
                 point=JUDGED[step.kind].format(rung=rung),
                 level=interview.level,
                 topics=(interview.topic,),

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from statistics import fmean
 
+import msgspec
+
 from grader.history.items import Item
-from grader.history.outcomes import Outcome, Sitting
+from grader.history.outcomes import Graded, Outcome, Sitting
 from grader.history.store import Store
 from grader.interview import credit
 from grader.interview.card import Card
 from grader.interview.interviewer import HINT_COSTS
 from grader.interview.session import Code, Figure, Probed, Session, Talk
+from grader.results import Verdict
 
 
 def id_of(kept: Session) -> str:
@@ -55,16 +59,36 @@ def outcomes(kept: Session, items: Mapping[str, Item]) -> list[Outcome]:
     return list(found.values())
 
 
+def grades(kept: Session) -> list[Graded]:
+    """A grade for each version of a ladder that was written, as the judge saw it last."""
+    found, spent = [], 0.0
+    for answer in kept.answers:
+        spent += answer.seconds
+        if (
+            isinstance(answer, Code)
+            and answer.rung
+            and answer.verdict
+            and (file := answer.file or kept.kernel_file)
+        ):
+            when, digest = (
+                _started(kept) + timedelta(seconds=spent),
+                sha256(answer.source.encode()).hexdigest(),
+            )
+            verdict = msgspec.convert(answer.verdict, Verdict)
+            found.append(Graded(answer.topic, when, file, digest, verdict, answer.rung_reached))
+    return found
+
+
 def remember(kept: Session, card: Card, items: Mapping[str, Item]) -> Sitting | None:
-    """Write a session's outcomes into the learner's file; the sitting of its kind before, where there is one.
+    """Write a session's outcomes and grades into the learner's file; the sitting of its kind before, if there is one.
 
     Raises WarpladderError where the file cannot be used.
     """
-    found = outcomes(kept, items)
-    if not found:
+    found, graded = outcomes(kept, items), grades(kept)
+    if not found and not graded:
         return None
     with Store() as store:
-        store.record(sitting(kept, card), found)
+        store.merge([sitting(kept, card)], found, graded)
         return store.before(sitting(kept, card))
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
+from grader.workbook import units
 from grader.workbook.expressions import ExpressionError, parse
 
 _POWER = re.compile(r"(\d+(?:\.\d+)?)\s*(?:\^|\*\*)\s*\(?\s*([-+]?\d+)\s*\)?")
@@ -70,6 +71,30 @@ LONGEST = 200
 """Characters that are read as a number. The patterns take time by the square of them."""
 
 
+COSTS = "A wrong answer costs what a guess would earn; `skip` costs nothing, and passes this question alone."
+
+_SAID_OTHERWISE = (
+    (re.compile(r"\b[KMGT]iB"), "KiB, MiB, GiB and TiB are powers of 1,024 bytes."),
+    (re.compile(r"\b[kKMGTP]B\b"), "kB, MB, GB and TB are powers of 1,000 bytes."),
+    (re.compile(r"\bfloats?\b"), "A float has 4 bytes."),
+)
+"""What is explained of a question that speaks of it."""
+
+
+def wanted(unit: str) -> str:
+    """What is to be typed, in a few words."""
+    return f"A number{f', in {unit}' if unit else ''} (128, 64/16, 2^-14, 1.5e3)"
+
+
+def clarified(text: str, unit: str, tolerance: float) -> str:
+    """The same at more length, for a question of that text."""
+    asks = f"One number, in {unit}" if unit else "One number, without a unit"
+    within = f"right within {100 * tolerance:.2g} %" if tolerance else "to be given exactly"
+    may = "; a sum such as 64/16 is worked out" + (", another unit of its kind converted" if unit else "")
+    said = [words for found, words in _SAID_OTHERWISE if found.search(f"{text} {unit}")]
+    return " ".join([f"{asks}, {within}{may}.", *said, COSTS])
+
+
 class Doubtful(ValueError):
     """A number that may be meant in two ways; typed again, it is `meant`."""
 
@@ -101,7 +126,7 @@ def read_number(text: str, unit: str | None = None) -> float:
     Where it is known in which `unit` the answer is asked, a number in another of its kind is converted: 0.07 s are
     70 ms, 3.2 GB are 3200 MB. Raises ValueError, in words for the candidate, for anything else: for a number in a unit
     of another kind, or of more than LONGEST characters. Doubtful is raised for a bare number that may be meant in two
-    ways: 0.4 where per cent are asked, 134217728 where millions are.
+    ways, 0.4 where per cent are asked, 134217728 where millions are, and for MB where MiB are, as many write.
     """
     typed = text.strip()
     if len(typed) > LONGEST:
@@ -114,7 +139,8 @@ def read_number(text: str, unit: str | None = None) -> float:
     trailing, scale = _TRAILING_UNIT.search(bare), 1.0
     if trailing is not None:
         bare = bare[: trailing.start()]
-        scale = 1.0 if unit is None else _scale(trailing[1].strip(" ."), unit, typed)
+        said = trailing[1].strip(" .")
+        scale = 1.0 if unit is None else _scale(said, unit, typed)
     bare = _RAISED.sub(lambda found: f"^{found[0]}", bare).translate(_SIGNS)
     try:
         bare = _POWER.sub(lambda found: f"({float(found[1]) ** int(found[2])!r})", bare)
@@ -124,8 +150,14 @@ def read_number(text: str, unit: str | None = None) -> float:
         raise ValueError(f"“{typed}” is no number: write it as 128, 64/16, 2^-14 or 1.5e3{comma}") from None
     if not math.isfinite(value):
         raise ValueError(f"“{typed}” is not finite")
-    if trailing is None and unit is not None:
+    if unit is not None and trailing is None:
         _ask_what_is_meant(value, unit, typed)
+    elif unit is not None and _is_loose(said, unit):
+        meant, one = f"{value * scale:.4g} {unit}", units.compact(_unit(said).what.factor)
+        message = (
+            f"1 {said.split('/')[0]} is {one} bytes, so that is {meant}. Type it again, or {value:.4g} {unit}"
+        )
+        raise Doubtful(message, f"{value * scale!r} {unit}")
     return value * scale
 
 
@@ -139,11 +171,19 @@ def _ask_what_is_meant(value: float, unit: str, typed: str) -> None:
         raise Doubtful(f"In {word}? Write {value:.4g} {word} or {value / many:.4g} {word}", f"{typed} {unit}")
 
 
+def _is_loose(said: str, asked: str) -> bool:
+    """Whether a unit such as MB, where MiB are asked, may be meant for them; kB is 1,000 bytes to everybody."""
+    given, wanted = _unit(said).what, _unit(asked).what
+    return (given.kind, wanted.kind) == ("decimal byte", "binary byte") and not said.startswith("kB")
+
+
 def _scale(said: str, asked: str, typed: str) -> float:
     """What turns a number in the one unit into the other. Raises ValueError where that cannot be said."""
     if said == asked:
         return 1.0
     given, wanted = _unit(said), _unit(asked)
+    if _PER.match(f" {said}"):  # 2 per clock, of what is asked
+        given = _Unit(wanted.what, given.per)
     if _PREFIX.fullmatch(said) and not wanted.what.kind:
         raise ValueError(
             f"Type the number{f' of {asked}' if asked else ''} in full: {typed} is not understood"
@@ -198,7 +238,7 @@ def _converted(given: _Word, wanted: _Word) -> float | None:
     known may be any noun, but nothing that scales a number."""
     if given.kind or wanted.kind:
         kinds = {given.kind, wanted.kind}
-        if len(kinds) == 1 or kinds in ({"byte", "decimal byte"}, {"byte", "binary byte"}):
+        if len(kinds) == 1 or kinds <= {"byte", "decimal byte", "binary byte"}:
             return given.factor / wanted.factor
         return None
     return 1.0 if given.noun == wanted.noun or not (given.noun and wanted.noun) else None
@@ -208,7 +248,7 @@ def _unit(text: str) -> _Unit:
     """FLOP/byte, 4 blocks per SM, GB/s, GBps, FLOP for each byte; of other words, nothing."""
     plain = re.sub(r"^per ?cent\b", "%", text.strip(), flags=re.IGNORECASE)
     plain = re.sub(r"^(\w*b)ps\b", r"\1/s", plain, flags=re.IGNORECASE)
-    what, *rest = _PER.split(plain, maxsplit=1)
+    what, *rest = _PER.split(f" {plain}", maxsplit=1)
     words = _ASIDE.split(what + " ", maxsplit=1)[0].split() or [""]
     per = rest[0].split()[0] if rest and rest[0].split() else ""
     if (measure := _measure(words[0])) != _NOTHING:
@@ -248,7 +288,7 @@ def _si(prefix: str, unit: str) -> _Word:
 
 
 def _data(found: re.Match[str], bits: bool) -> _Word:
-    """Bytes with decimal and with binary prefixes are of different kinds, as the one are often said for the other."""
+    """Bytes with decimal and with binary prefixes are told apart, as the one are often said for the other."""
     prefix = found[1].lower()
     letter = _LONG_PREFIXES.get(prefix, prefix)
     unit = "bit" if bits else "byte" if found[3].lower().startswith("b") else "flop"

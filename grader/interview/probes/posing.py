@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from grader.errors import WarpladderError
 from grader.interview.probes import numbers
@@ -84,7 +84,21 @@ class Posed:
                 return f"The letters in order, such as {LETTERS[: len(self.options)][::-1]}"
             case LineProbe():
                 return f"The number of a line, 1 to {len(self.code)}"
-        return f"A number{f', in {self.unit}' if self.unit else ''} (128, 64/16, 2^-14, 1.5e3)"
+        return numbers.wanted(self.unit)
+
+    @property
+    def clarified(self) -> str:
+        """What the prompt asks for, at more length: said to a candidate who types `?`."""
+        match self.probe:
+            case ChoiceProbe():
+                asks = "One letter, or the text of its option: one of them is right, and the others are not."
+            case OrderProbe():
+                asks = f"Each of the {len(self.options)} letters once, in the order that is asked for."
+            case LineProbe():
+                asks = "The number of the one line that it is about, as it stands in front of it."
+            case NumberProbe():
+                return numbers.clarified(self.text, self.unit, self.probe.tolerance)
+        return f"{asks} {numbers.COSTS}"
 
     def read(self, typed: str) -> str | float:
         """What a candidate typed. Raises ValueError, in words for the candidate, where it is no answer."""
@@ -92,9 +106,9 @@ class Posed:
             case NumberProbe():
                 return numbers.read_number(typed, self.unit)
             case ChoiceProbe():
-                return _letters(typed, len(self.options), 1)
+                return _letters(typed, self.options, 1)
             case OrderProbe():
-                return _letters(typed, len(self.options), len(self.options))
+                return _letters(typed, self.options, len(self.options))
         return _line_number(typed, len(self.code))
 
     def right(self, given: str | float) -> bool:
@@ -224,22 +238,86 @@ def _computed(probe: Probe, parameters: Parameters) -> dict[str, Any]:
     return dict(given) if isinstance(given, Mapping) else {"answer": given}
 
 
+class Answerable(Protocol):
+    """A question with one answer, as it was drawn."""
+
+    @property
+    def options(self) -> Sequence[str]: ...
+
+    @property
+    def code(self) -> Sequence[str]: ...
+
+    @property
+    def unit(self) -> str: ...
+
+    @property
+    def answer(self) -> str: ...
+
+
+class Answered(Answerable, Protocol):
+    """And what was typed."""
+
+    @property
+    def given(self) -> str: ...
+
+    @property
+    def right(self) -> bool: ...
+
+
+def answered(answer: Answered) -> str:
+    """What was typed, and what is right, in Markdown: “no answer; right is b: It grows”, “16 is right”."""
+    listed = answer.options or answer.code
+    given = named(answer.given, answer) if answer.given and listed else answer.given or "no answer"
+    if not answer.right:
+        return f"{given.rstrip('.')}; right is {named(answer.answer, answer)}"
+    key, colon, text = given.partition(": ")
+    return f"{key} is right{colon}{text}"
+
+
+def named(typed: str, asked: Answerable) -> str:
+    """An answer with what it stands for: b: an option's text, line 3: its code, 4 blocks."""
+    if asked.options:
+        letters = _chosen(typed, asked.options)
+        return f"{letters}: {in_words(letters, asked.options)}" if letters else typed
+    if asked.code:
+        number = _line_number(typed, len(asked.code))
+        return f"line {number}: {asked.code[int(number) - 1].strip()}"
+    return f"{typed} {units.unit_of(1 if typed == '1' else 0, asked.unit)}".strip()
+
+
 def in_words(typed: str, options: Sequence[str]) -> str:
-    """The texts of the options, Markdown, whose letters were typed; "" where there are none, or it is no answer."""
+    """The texts of the options, Markdown, that were typed by letter or text; "" where it is no answer."""
+    return " → ".join(options[LETTERS.index(letter)] for letter in _chosen(typed, options))
+
+
+def _chosen(typed: str, options: Sequence[str]) -> str:
+    """The letters of the options that were typed, one or all; "" where it is neither."""
     for count in {1, len(options)} - {0}:
         with suppress(ValueError):
-            letters = _letters(typed, len(options), count)
-            return " → ".join(options[LETTERS.index(letter)] for letter in letters)
+            return _letters(typed, options, count)
     return ""
 
 
-def _letters(typed: str, most: int, count: int) -> str:
-    """So many letters of the options; commas, spaces and arrows between them are passed over."""
+def _letters(typed: str, options: Sequence[str], count: int) -> str:
+    """So many letters of the options, between which commas, spaces and arrows are passed over; or the letter of the one
+    option whose text was typed, or of the only one that begins so."""
+    letters = LETTERS[: len(options)]
     found = re.sub(r"[\s,;.>()<→-]", "", typed).lower()
-    if len(found) == count and len(set(found)) == count and set(found) <= set(LETTERS[:most]):
+    if len(found) == count and len(set(found)) == count and set(found) <= set(letters):
         return found
+    if count == 1 and (text := _bare(typed)):
+        texts = [_bare(option) for option in options]
+        same = [n for n, option in enumerate(texts) if option == text]
+        begun = [n for n, option in enumerate(texts) if re.match(rf"{re.escape(text)}\b", option)]
+        if len(same or begun) == 1:
+            return letters[(same or begun)[0]]
     each = "each once" if count > 1 else "one of them"
-    raise ValueError(f"“{typed.strip()}” is no answer: the options are {', '.join(LETTERS[:most])}, {each}")
+    raise ValueError(f"“{typed.strip()}” is no answer: the options are {', '.join(letters)}, {each}")
+
+
+def _bare(text: str) -> str:
+    """A text without what is marked up, spaces doubled and a full stop at its end, in small letters."""
+    return " ".join(re.sub(r"[`*_]", "", text).split()).rstrip(".").casefold()
 
 
 def _line_number(typed: str, most: int) -> str:
@@ -250,9 +328,10 @@ def _line_number(typed: str, most: int) -> str:
 
 
 class _Formatter(string.Formatter):
-    """Formats numbers that have no format of their own as `units.compact` does.
+    """Formats numbers that have no format of their own as `units.compact` does, and with `.3g` those of a thousand and
+    more: what is asked and what explains it show one number.
 
-    `.2g` shows no exponent of a large number. `{n:loads}` is 1 load or 2 loads, and `{device:a}` is a Tesla T4 or
+    `{n:loads}` is 1 load or 2 loads, and `{device:a}` is a Tesla T4 or
     an NVIDIA A100.
     """
 
@@ -263,8 +342,9 @@ class _Formatter(string.Formatter):
             return units.quantity(value, format_spec)
         if not format_spec and isinstance(value, int | float) and not isinstance(value, bool):
             return units.compact(value)
-        shown = super().format_field(value, format_spec)
-        return units.in_full(shown) if format_spec.endswith("g") else shown
+        if format_spec.endswith("g") and isinstance(value, int | float) and 1000 <= abs(value) < units.LARGE:
+            return units.compact(value)
+        return super().format_field(value, format_spec)
 
 
 _FORMATTER = _Formatter()

@@ -49,6 +49,8 @@ def progress(found: Progress, remedies: Mapping[str, Sequence[Remedy]]) -> Rende
         parts += [_weak(point, remedies.get(point.item.key, ())) for point in found.weak[: words.SHOWN_WEAK]]
     if found.whole.due:
         parts += ["", Text(f"{units.number_of(found.whole.due, 'item')} due: ladder today", "green")]
+    else:
+        parts += ["", Text("Nothing is due. What is next: ladder next", "green")]
     return Group(*parts)
 
 
@@ -68,7 +70,7 @@ def today(day: Day, now: datetime, next_due: datetime | None) -> RenderableType:
         later = (
             f" The next is due on {words.day(next_due.astimezone(now.tzinfo).date())}." if next_due else ""
         )
-        return Text(f"Nothing is due today.{later}")
+        return Text(f"Nothing is due today.{later} What is next: ladder next")
     head = Text.assemble(("Today", "bold"), (f"   {words.day(now.date())}", "dim"))
     parts = [f"{len(day.again)} due"] if day.again else []
     parts += [f"{len(day.new)} new"] if day.new else []

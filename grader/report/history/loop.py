@@ -44,11 +44,21 @@ def ready(stage: Stage) -> RenderableType:
     return text
 
 
+def waiting(stage: Stage) -> RenderableType:
+    """Said to a candidate who types anything else than Enter before a part."""
+    what = f"{stage.planned.format}, {units.number_of(len(stage.planned.names), 'question')}"
+    return Text(f"Part {stage.number} ({what}) and its clock begin with Enter; Ctrl-C keeps the day.", "dim")
+
+
 def result(cards: list[tuple[Stage, Card | None]]) -> RenderableType:
-    """How the whole day went."""
+    """How the whole day went, and what to practise next."""
     text = Text.assemble((f"{100 * share(cards):.0f} %", "bold"), " of the day, by minutes. ")
     text.append(f"Verdict: {verdict_of(cards)}.", "bold")
-    return Group("", Text("The day", "bold"), "", _parts(cards), "", text)
+    stage, _ = min(cards, key=lambda each: 0.0 if each[1] is None else each[1].percent)
+    planned = stage.planned
+    command = f"ladder {planned.format}{f' {planned.names[0]}' if planned.format == 'interview' else ''}"
+    onward = Text(f"To practise what was weakest, {planned.title}: {command}", "green", no_wrap=True)
+    return Group("", Text("The day", "bold"), "", _parts(cards), "", text, onward)
 
 
 def _parts(cards: Iterable[tuple[Stage, Card | None]]) -> Table:

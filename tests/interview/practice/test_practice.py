@@ -15,7 +15,7 @@ from grader.history.schedule import Schedule
 from grader.interview import bank, card, quiz, rounds, session
 from grader.interview.drills.formats import FORMATS
 from grader.interview.interviewer import BrokenOff
-from grader.interview.practice import recall, recording
+from grader.interview.practice import fresh, recall, recording
 from grader.interview.practice.catalogue import Catalogue
 from grader.interview.probes.posing import pose
 from grader.interview.room import Asked
@@ -104,6 +104,20 @@ def test_only_questions_of_the_bank_are_introduced(catalogue: Catalogue) -> None
     assert {item.name for item in day.new} == {"copies"}
     assert catalogue.day(Schedule([]), "junior", None, STARTED, 50).new == []
     assert catalogue.day(Schedule([]), "staff", "gemm", STARTED, 50).new == []
+
+
+def test_what_was_asked_today_is_not_drawn_again(
+    questions: Mapping[str, bank.Question], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def items(seed: int) -> set[str]:
+        return set(fresh.items_of_quiz([questions["copies"]], seed))
+
+    first = items(SEED)
+    assert all(name.startswith("copies/") for name in first)
+    other = {name for seed in range(50) for name in items(seed)} - first
+    monkeypatch.setattr(fresh, "_asked_lately", lambda: first)
+    drawn = items(fresh.fresh_seed(items))
+    assert drawn & other == other  # wherever a point has another probe
 
 
 # ---- what a session adds -----------------------------------------------------------------------------------
@@ -247,3 +261,15 @@ def test_a_drill_is_named_and_not_taken_apart(catalogue: Catalogue) -> None:
     (first, *_) = [key for key in catalogue.items if key.startswith("estimate/")]
     assert catalogue.items[first].command == "ladder estimate bandwidth-of-a-copy"
     assert first not in catalogue.askable
+
+
+def test_a_kernel_of_an_interview_is_a_grade(catalogue: Catalogue, tmp_path: Path) -> None:
+    kept = session.begin("interview", "Copy", ["copy"], SEED, topic="copy", kernel_file="mine.cu")
+    kept.started = STARTED.isoformat()
+    code = Code(
+        "00_naive.code", "", "copy", "00_naive", "// x", "pass", None, "00_naive", 1.0, 1, False, {}, {}, 30.0
+    )
+    kept.answers = [code, msgspec.structs.replace(code, step="01_wide.code", verdict=None)]
+    (found,) = recording.grades(kept)
+    assert (found.topic, found.file, found.verdict, found.rung) == ("copy", "mine.cu", "pass", "00_naive")
+    assert found.when == STARTED + timedelta(seconds=30)

@@ -41,6 +41,7 @@ def test_everything_fits_and_is_there() -> None:
     assert "→ notebooks/thread_and_memory_hierarchy.ipynb: Memories, from near to far" in text
     assert "→ ladder quiz question-" in shown(console.progress(standing(), {}))  # taught nowhere: asked again
     later = progress(outcomes(), ITEMS, NOW + timedelta(days=60))
+    assert text.endswith(("ladder today", "What is next: ladder next"))
     assert "items due: ladder today" in shown(console.progress(later, CURES))
 
 
@@ -85,7 +86,7 @@ def test_nothing_due_says_when_something_is() -> None:
     there = timezone(timedelta(hours=9))
     due = datetime(2026, 11, 24, 20, tzinfo=UTC)
     text = shown(console.today(Day([], [], 0, []), NOW.astimezone(there), due))
-    assert text == "Nothing is due today. The next is due on 25 Nov 2026."
+    assert text == "Nothing is due today. The next is due on 25 Nov 2026. What is next: ladder next"
 
 
 def test_a_session_beside_the_one_before() -> None:

@@ -138,8 +138,8 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Looke
                 raise refused.saying(
                     f"Every case is right, but at {_where(topic, problem)}: {refused.reason}"
                 ) from None
-            at = f"At {_where(topic, problem)}: {refused.reason}"
-            beyond = beyond or f"Right wherever an int counts the elements of every array. {at}"
+            at = f"at {units.problem(problem)} (a few blocks of it are run): {refused.reason}"
+            beyond = beyond or f"Right wherever an int counts the elements; {at}"
     return Looked(found[0], beyond)
 
 
@@ -169,12 +169,8 @@ def _planned(kernel: Kernel, topic: KernelTopic, limits: Limits, problem: dict[s
 
 
 def _where(topic: KernelTopic, problem: dict[str, int]) -> str:
-    size = (
-        "the topic's main size"
-        if problem == topic.sizes_main
-        else "a size that is looked at by single blocks"
-    )
-    return f"{size}, {units.problem(problem)}"
+    size = "the topic's main size, " if problem == topic.sizes_main else ""
+    return f"{size}{units.problem(problem)} (a few blocks of it are run)"
 
 
 @dataclass(frozen=True)
