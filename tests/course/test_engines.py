@@ -123,7 +123,9 @@ def seen(monkeypatch: pytest.MonkeyPatch, asked: list[Order], jobs: int) -> tupl
             threads.add(order.threads)
             told.add(order.jobs)
             met.notify_all()
-            met.wait_for(lambda: most[0] >= (order.jobs or 0), timeout=20.0)  # the others may be slow to begin
+            met.wait_for(
+                lambda: most[0] >= (order.jobs or 0), timeout=20.0
+            )  # the others may be slow to begin
             under_way[0] -= 1
         return Answer(complaint=order.source)
 

@@ -204,7 +204,7 @@ def test_answers_of_a_session_are_typed(tmp_path: Path) -> None:
     interview = read_interview(topic)
     kept = begin(interview, tmp_path / "mine.cu", SEED, 0)
     naive = topic.rungs[0].path.read_text()
-    candidate = Candidate({"00_naive.now": "2/9"}, {"00_naive.code": [naive]})
+    candidate = Candidate({"00_naive.now": "200/9"}, {"00_naive.code": [naive]})
     Conversation(topic, kept, tmp_path / "s.json", candidate, WorkbookJudge(DEVICE)).run()
     code, figure = kept.answer("00_naive.code"), kept.answer("00_naive.now")
     assert isinstance(code, Code)

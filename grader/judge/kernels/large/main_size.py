@@ -44,7 +44,7 @@ from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
 from grader.judge.kernels.large.coverage import RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
-from grader.judge.refused import Refused
+from grader.judge.refused import Lost, Refused
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
 from grader.workbook import units
@@ -134,7 +134,7 @@ def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Looke
             if planned is not None:
                 found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
         except Refused as refused:
-            if _counted_by_an_int(topic, topic.sampled, problem):
+            if isinstance(refused, Lost) or _counted_by_an_int(topic, topic.sampled, problem):
                 raise refused.saying(
                     f"Every case is right, but at {_where(topic, problem)}: {refused.reason}"
                 ) from None

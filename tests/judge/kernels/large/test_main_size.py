@@ -21,7 +21,7 @@ from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.fresh import drawn
 from grader.judge.kernels.large import main_size
 from grader.judge.kernels.large.coverage import uncovered
-from grader.judge.refused import Refused
+from grader.judge.refused import Lost, Refused
 from grader.judge.runners.runner import Runner
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
@@ -176,7 +176,7 @@ def test_right_kernels_of_other_shapes_are_not_refused(name: str, runner: Runner
     topic = kernel_topic("transpose")
     of_two_sizes = replace(topic, sampled_cases=topic.sampled_cases[-1:])
     made = prepare(topic.parse(file), runner.hello().arch)
-    main_size.look(made, of_two_sizes, runner, seed=5)
+    assert main_size.look(made, of_two_sizes, runner, seed=5).beyond is None
 
 
 @pytest.mark.soak(area="judge")
@@ -187,13 +187,16 @@ def test_a_kernel_whose_blocks_have_two_tasks_is_not_refused(seed: int, runner: 
     topic = replace(topic, sampled_cases=topic.sampled_cases[-1:])
     file = topic.parse(SUBMISSIONS / "reduce2d" / "right" / "doubles_all_the_way.cu")
     made = prepare(file, runner.hello().arch)
-    main_size.look(made, topic, runner, seed)
+    assert main_size.look(made, topic, runner, seed).beyond is None
 
 
 @pytest.mark.parametrize("name", sample(TOPICS, ["gemm"], "judge"))
 def test_first_rungs_are_right_at_large_sizes(name: str, runner: Runner) -> None:
     topic = kernel_topic(name)
-    main_size.look(prepare(topic.rungs[0].file, runner.hello().arch), topic, runner, seed=5)
+    assert (
+        main_size.look(prepare(topic.rungs[0].file, runner.hello().arch), topic, runner, seed=5).beyond
+        is None
+    )
 
 
 def test_what_is_wrong_is_said_with_the_sizes(runner: Runner) -> None:
@@ -201,3 +204,28 @@ def test_what_is_wrong_is_said_with_the_sizes(runner: Runner) -> None:
     file = topic.parse(SUBMISSIONS / "transpose" / "nothing_beyond_1040.cu")
     with pytest.raises(Refused, match="at the topic's main size, M = 16384, N = 16384"):
         main_size.look(prepare(file, runner.hello().arch), topic, runner, seed=5)
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"), [(Refused("fail", "Wrong."), "Wrong."), (Lost("error", "Gone."), None)]
+)
+def test_beyond_an_int_what_is_wrong_is_told_and_a_process_that_ended_is_not(
+    refused: Refused, said: str | None, runner: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A judge's process that was killed says nothing of the kernel."""
+    topic = kernel_topic("transpose")
+
+    def run(self: main_size.Look, *_: object) -> list[Record]:
+        if self.problem == topic.sizes_main or min(self.problem.values()) < 2**10:
+            return []
+        raise refused
+
+    monkeypatch.setattr(main_size.Look, "run", run)
+    kernel = prepare(topic.rungs[0].file, runner.hello().arch)
+    if said is None:
+        with pytest.raises(Lost):
+            main_size.look(kernel, topic, runner, seed=5)
+    else:
+        beyond = main_size.look(kernel, topic, runner, seed=5).beyond
+        assert beyond is not None
+        assert said in beyond
