@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from grader.emulator.machine.records import TENSOR_COPY, Finding, Kind, PhaseFault
@@ -12,6 +13,8 @@ _GUARDED = (
     "The condition in line {line} lets this thread pass: does it compare the index that is used here, and with the "
     "size of this array?"
 )
+_LAST = " It is the first place that is not there: `<`, and not `<=`?"
+_SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
 _NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
 _HOST_POINTER = (
     "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
@@ -71,6 +74,14 @@ _WAIT = (
 _ONE_STORE = (
     "Let one thread store each element: put the store under a condition such as `if (threadIdx.x == 0)`, or add with "
     "atomicAdd."
+)
+_ADD = (
+    "Every block stores to the same element, and the last one's value stays: add with atomicAdd, or give each block an "
+    "element of its own."
+)
+_SAME_LINE = (
+    "Both accesses are in this line, which one thread may execute before another: read into a variable, put a "
+    "__syncthreads() (among lanes of one warp a __syncwarp()) behind, then store."
 )
 _ALL_ATOMIC = (
     "Let every thread that changes the element do so with an atomic, or set it before the launch, with `zero` in the "
@@ -234,10 +245,14 @@ def _remedy_of_index(finding: Finding) -> str:
         return _HOST_POINTER
     if _is_first_thread(finding) and _lies_behind_rows(finding):
         return _INDEX.format(stride=_stride(finding))
-    if finding.guarded is not None:
-        negative = finding.element is not None and finding.element < 0
-        return (_NEGATIVE if negative else _GUARDED).format(line=finding.guarded)
-    return GUARD
+    if finding.element == -(2**15):
+        return _SHORT
+    if finding.guarded is None:
+        return GUARD
+    if finding.element is not None and finding.element < 0:
+        return _NEGATIVE.format(line=finding.guarded)
+    first_behind = finding.element is not None and finding.element == math.prod(finding.shape or (0,))
+    return _GUARDED.format(line=finding.guarded) + (_LAST if first_behind else "")
 
 
 def _remedy_of_cluster(finding: Finding) -> str:
@@ -272,13 +287,14 @@ def _remedy_of_race(finding: Finding) -> str:
     if finding.scope == "cluster":
         return _CLUSTER_SYNC
     if finding.space != "global":
-        return _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
+        same_line = finding.other is not None and finding.other.line == finding.line
+        return _SAME_LINE if same_line else _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
     if finding.scope == "grid" and finding.blocks_wait and finding.action == "read":
         return _WAIT if finding.fences else _FENCE
     if finding.other is not None and finding.other.action == "read":
         return _SECOND_LAUNCH if finding.scope == "grid" else _SYNCTHREADS
     if finding.action == "write":
-        return _ONE_STORE
+        return _ADD if finding.scope == "grid" else _ONE_STORE
     if finding.action == "atomic":
         return _ALL_ATOMIC
     return _SECOND_LAUNCH if finding.scope == "grid" else _BARRIER_OR_ATOMIC

@@ -31,6 +31,10 @@ _LAUNCHES = re.compile(r'^\s*//\s*kernel\s*=\s*"(\w+)"', re.MULTILINE)
 _REMEDIES = {
     _NO_SPACE: "write __device__ before the function (a constexpr helper too), "
     "and leave host code such as main() out of the file",
+    "pointer-to-object type but it has type": "a pointer has one index, such as x[row * N + column]",
+    'overloaded function "atomic': "atomics take an address, and a value of its type: atomicAdd(&x[0], value)",
+    "must have a void return type": "write void, and store the result in an output",
+    "initializer not allowed for __shared__": "declare it alone, let one thread set it, and then __syncthreads()",
     "without memory space annotations": "write constexpr for a number, __constant__ for a table",
     "open source file": "device code has CUDA's headers and small ones of C, such as <cmath>, <cstdint>, "
     "<cstdio>, <cassert>, <limits>; CUDA's C++ library is under <cuda/std/…>",

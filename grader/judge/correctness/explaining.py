@@ -21,6 +21,9 @@ MOST = 1 << 16
 REACH = 16
 """How far a place is looked for whose value stands in an element's place, or is missing in its sum."""
 
+NEAR_EDGE = 16
+"""Elements at either side of a block that its neighbours load."""
+
 LARGEST_FACTOR = 1 << 12
 
 TELLING = 32.0
@@ -32,9 +35,9 @@ VARIOUS = 4
 OTHER_SIGN = (
     "Every wrong element has the right value with the other sign: look at what is subtracted from what."
 )
-CUT = (
-    "Every wrong element is cut to a whole number: look for an int, or a division of ints, between the inputs and the "
-    "result."
+WHOLE = (
+    "Every wrong element is a whole number, and the right ones have fractions: is an int, or a division of ints, "
+    "between the inputs and the result?"
 )
 NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
 
@@ -79,7 +82,11 @@ def fitting(
     with np.errstate(all="ignore"):
         known = {name: array.astype(np.float64) for name, array in inputs.items() if 0 < array.size <= MOST}
         found = Wrong(actual.astype(np.float64), expected.astype(np.float64), places, known, block)
-        if not (np.isfinite(found.came).all() and np.isfinite(found.due).all() and found.telling):
+        if not (np.isfinite(found.came).all() and np.isfinite(found.due).all()):
+            return ()
+        if np.array_equal(found.came, np.rint(found.came)) and not (found.due == np.rint(found.due)).any():
+            return (WHOLE,)
+        if not found.telling:
             return ()
         return tuple(dict.fromkeys(_sentences(found)))
 
@@ -91,14 +98,13 @@ def _sentences(wrong: Wrong) -> Iterator[str]:
     yield from _product(wrong)
     if not wrong.came.any() and wrong.due.all():
         yield NOTHING
-    if np.array_equal(wrong.came, np.trunc(wrong.due)):
-        yield CUT
     yield from _factor(wrong)
     if wrong.various:
+        yield from _term(wrong)  # before what follows from it at the ends of an array
         yield from _moved(wrong)
-        yield from _term(wrong)
         yield from _end_of_rows(wrong)
     yield from _offset(wrong)
+    yield from _edges(wrong)
 
 
 def _of_inputs(wrong: Wrong) -> Iterator[str]:
@@ -213,6 +219,19 @@ def _end_of_rows(wrong: Wrong) -> Iterator[str]:
             for which, at in (("first", 0), ("last", -1)):
                 if np.array_equal(off, np.take(array, at, side)[wrong.places]):
                     yield f"The {which} element of each {along} of `{name}` is missing in its sum."
+
+
+def _edges(wrong: Wrong) -> Iterator[str]:
+    """All wrong elements are those near the first and the last threads of blocks, and there are others."""
+    if wrong.actual.ndim != 1 or wrong.block < 2 * NEAR_EDGE or wrong.actual.size <= wrong.block:
+        return
+    place = wrong.places % wrong.block
+    far = int(np.minimum(place, wrong.block - 1 - place).max()) + 1
+    if far <= NEAR_EDGE and len(wrong.places) < wrong.actual.size / 2:
+        yield (
+            f"All wrong elements lie within {far} of a block's edge: does each block have what belongs to its "
+            "neighbours?"
+        )
 
 
 def _offset(wrong: Wrong) -> Iterator[str]:

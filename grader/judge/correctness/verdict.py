@@ -248,9 +248,11 @@ def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int
         return Refused("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
     if comparison.mistake is not None:
         return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {comparison.mistake}")
-    usual = comparison.fits[0] if comparison.fits else comparison.advice or advice
+    usual = comparison.advice or advice
     if comparison.in_half or comparison.flushed:
         usual = SUMS_IN_HALF if comparison.in_half else FLUSHED
+    if comparison.fits:
+        usual = comparison.fits[0]
     return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {_advice(mismatch, usual)}")
 
 

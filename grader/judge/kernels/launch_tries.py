@@ -4,16 +4,17 @@ it is the second is tried."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from msgspec import structs
 
 from grader.judge.child.protocol import Launch
+from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
 from grader.judge.kernels import case_run
 from grader.judge.kernels.case_run import CaseRun, Outcome
-from grader.judge.kernels.case_runner import EMULATOR_SECONDS, CaseRunner, instruction_budget
+from grader.judge.kernels.case_runner import EMULATOR_SECONDS, SMALL, CaseRunner, instruction_budget, work
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.refused import Refused
 from grader.workbook import units
@@ -26,6 +27,9 @@ MANY = 1024
 """Elements from which on it is no edge of a small case that blocks are as many."""
 
 WARP = 32
+
+LARGER = 4
+"""Cases that what mends a small one has to mend as well: at a single row or column many things are the same."""
 
 
 def check(runner: CaseRunner, kernel: Kernel, problem: Problem) -> None:
@@ -48,35 +52,48 @@ def check(runner: CaseRunner, kernel: Kernel, problem: Problem) -> None:
 
 
 def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
-    """What makes a case come out right that does not, of what is often exchanged in a launch block; "" for nothing."""
-    planned = kernel.plan(case.problem, runner.child.hello().limits)
-    for said, launches in _others(planned):
-        attempt = CaseRun(kernel, replace(planned, launches=launches), case, runner.store.get(case))
-        try:
-            budget = instruction_budget(runner.topic, case.problem)
-            case_run.run(runner.child, attempt, budget, EMULATOR_SECONDS, Outcome())
-        except Refused:
-            continue
-        return f"With {said} exchanged in the launch block it comes out right."
+    """What makes a case come out right that does not, of what is often exchanged in a launch block, and is right in
+    larger ones as well; "" for nothing."""
+    small = [problem for problem in runner.topic.judge_cases if work(runner.topic, problem) <= SMALL]
+    larger = sorted(small, key=runner.topic.reference.min_bytes)[-LARGER:]
+    tried = [case, *(cases.make(problem, "exact") for problem in larger)]
+    for said, way in WAYS.items():
+        changes = False
+        for each in tried:
+            planned = kernel.plan(each.problem, runner.child.hello().limits)
+            launches = tuple(map(way, planned.launches))
+            changes = changes or launches != planned.launches
+            if not changes or not _right(runner, kernel, each, replace(planned, launches=launches)):
+                break
+        else:
+            return f"With {said} exchanged in the launch block it comes out right."
     return ""
 
 
-def _others(planned: Planned) -> Iterator[tuple[str, tuple[Launch, ...]]]:
-    """The launches with something exchanged, but for what stays the same."""
-    ways = {
-        "x and y of `grid`": lambda launch: structs.replace(launch, grid=_turned(launch.grid)),
-        "x and y of `block`": lambda launch: structs.replace(launch, block=_turned(launch.block)),
-        "x and y of `grid` and `block`": lambda launch: structs.replace(
-            launch, grid=_turned(launch.grid), block=_turned(launch.block)
-        ),
-        "`grid` and `block`": lambda launch: structs.replace(launch, grid=launch.block, block=launch.grid),
-    }
-    for said, way in ways.items():
-        launches = tuple(map(way, planned.launches))
-        if launches != planned.launches:
-            yield said, launches
+def _right(runner: CaseRunner, kernel: Kernel, case: Case, planned: Planned) -> bool:
+    limits = runner.child.hello().limits
+    if any(math.prod(launch.block) > limits["max_threads_per_block"] for launch in planned.launches):
+        return False
+    attempt = CaseRun(kernel, planned, case, runner.store.get(case))
+    try:
+        budget = instruction_budget(runner.topic, case.problem)
+        case_run.run(runner.child, attempt, budget, EMULATOR_SECONDS, Outcome())
+    except Refused:
+        return False
+    return True
 
 
 def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:
     x, y, z = shape
     return y, x, z
+
+
+WAYS: Mapping[str, Callable[[Launch], Launch]] = {
+    "x and y of `grid`": lambda launch: structs.replace(launch, grid=_turned(launch.grid)),
+    "x and y of `block`": lambda launch: structs.replace(launch, block=_turned(launch.block)),
+    "x and y of `grid` and `block`": lambda launch: structs.replace(
+        launch, grid=_turned(launch.grid), block=_turned(launch.block)
+    ),
+    "`grid` and `block`": lambda launch: structs.replace(launch, grid=launch.block, block=launch.grid),
+}
+"""What is often exchanged, and the launch where it is not."""

@@ -7,9 +7,11 @@ its reader wants to know that `out` went through a double*.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
 from grader.errors import WarpladderError
+from grader.judge.child.protocol import Launch
 from grader.judge.kernels.compiled import Kernel
 from grader.workbook import compiler
 from grader.workbook.launches.spec import Argument, LaunchSpec
@@ -33,7 +35,36 @@ _BYTES = ("char", "signed char", "unsigned char")
 
 def of(kernel: Kernel, arch: str) -> str | None:
     """A sentence about the first thing that is odd, if anything is."""
-    return of_types(kernel, arch) or of_constants(kernel)
+    return of_names(kernel) or of_types(kernel, arch) or of_constants(kernel)
+
+
+def of_names(kernel: Kernel) -> str | None:
+    """A sentence about a kernel whose parameters are called as what they are passed, in another order."""
+    for launch in kernel.file.launches:
+        given = list(_texts(launch))
+        declared = re.search(
+            rf"\b{re.escape(launch.kernel)}\s*\(([^)]{{0,1000}})\)\s*\{{", kernel.file.source
+        )
+        named = re.findall(r"(\w+)\s*(?:,|$)", declared[1]) if declared else []
+        if named != given and sorted(named) == sorted(given):
+            return (
+                f"The parameters of `{launch.kernel}` are called {', '.join(named)}, in this order, and are passed "
+                f"{', '.join(given)}."
+            )
+    return None
+
+
+def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
+    """What a launch has in y that its kernel does not ask for, or the other way round."""
+    if len(launches) != 1:
+        return None
+    (launch,) = launches
+    asks = "threadIdx.y" in kernel.file.source
+    if launch.block[1] > 1 and not asks:
+        return f"A block has {launch.block[1]} threads in y, and the kernel does not use threadIdx.y."
+    if launch.block[1] == 1 and asks and launch.block[0] > 1:
+        return "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."
+    return None
 
 
 def of_tiles(kernel: Kernel) -> str | None:
@@ -116,7 +147,7 @@ def _meant(kernel: Kernel, item: Argument) -> str | None:
 
 def _suits(named: str, meant: str) -> bool:
     element, wanted = named.removeprefix("const ").removesuffix("*"), meant.removesuffix("*")
-    if element == wanted or element in _BYTES:
+    if element == wanted or (element in _BYTES and not (wanted == "unsigned char" and element != wanted)):
         return True
     return element in _WHOLE and wanted in _WHOLE
 

@@ -28,8 +28,8 @@ SIDES = {1: (6,), 2: (3, 4), 3: (2, 3, 4)}
 MOST = 24
 """Elements of an array that are read at a glance."""
 
-SHIFTS = (0.0, 0.5)
-"""Whole numbers, and where these come out right, halves: an int on the way cuts them."""
+SHIFTS = (0.0, 0.25)
+"""Whole numbers, and where these come out right, quarters: an int on the way cuts them."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ from grader.analysis.model import ModelledTime
 from grader.judge.child.protocol import Hello, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
-from grader.judge.correctness.cases import Case
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import SPECIAL, Case
+from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.verdict import beside
 from grader.judge.kernels import counting, launch_tries, sampling, signature_lint, small_case
 from grader.judge.kernels.case_run import Outcome
@@ -34,6 +36,10 @@ from grader.workbook.reference import Problem
 
 if TYPE_CHECKING:
     from grader.judge.kernels.track import KernelTrack
+
+
+FEW, LARGER = 3, 4
+"""Wrong elements that many mistakes explain, and larger cases that are then looked at."""
 
 
 @dataclass(kw_only=True)
@@ -113,17 +119,37 @@ def _explained(
     case that failed, only that is said which explains those of the small one as well."""
     if refusal.verdict == "fail" and (mended := launch_tries.mended(runner, current.compiled, case)):
         return refusal.saying(f"{refusal.reason} {mended}")
+    planned = current.compiled.plan(case.problem, runner.child.hello().limits)
+    if refusal.verdict == "fail" and (odd := signature_lint.of_threads(current.compiled, planned.launches)):
+        refusal = refusal.saying(f"{odd} {refusal.reason}")
     comparison = outcome.comparison
     if comparison is None or comparison.right or outcome.findings:
         return refusal
     found = small_case.of(runner, current.compiled)
-    if found is None:
-        return refusal
-    current.small, fits = found
-    if not comparison.fits:
-        return refusal
-    said = next((said for said in comparison.fits if said in fits), comparison.advice)
-    return refusal.saying(refusal.reason.replace(comparison.fits[0], said))
+    fits = comparison.fits if _tells(comparison) else _fits_larger(current, runner, case) or comparison.fits
+    if found is not None:
+        current.small, also = found
+        fits = tuple(said for said in fits if said in also)
+    before = comparison.fits[0] if comparison.fits else comparison.advice
+    return refusal.saying(refusal.reason.replace(before, fits[0] if fits else comparison.advice))
+
+
+def _tells(comparison: Comparison) -> bool:
+    """Whether what fits fits more than a few elements."""
+    return bool(comparison.fits) and comparison.mismatch is not None and comparison.mismatch.wrong >= FEW
+
+
+def _fits_larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> tuple[str, ...]:
+    """What explains the wrong elements of a larger case: of the one that has failed they are few."""
+    if case.kind == SPECIAL:
+        return ()
+    topic = runner.topic
+    larger = [each for each in topic.judge_cases if work(topic, each) > work(topic, case.problem)]
+    for problem in sorted(larger, key=topic.reference.min_bytes)[:LARGER]:
+        found = runner.outcome(current.compiled, cases.make(problem, case.kind, case.seed)).comparison
+        if found is not None and _tells(found):
+            return found.fits
+    return ()
 
 
 def look_for_faults(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case]) -> None:

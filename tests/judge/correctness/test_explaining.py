@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.judge.correctness.explaining import CUT, NOTHING, OTHER_SIGN, fitting
+from grader.judge.correctness.explaining import NOTHING, OTHER_SIGN, WHOLE, fitting
 
 Array = np.ndarray[Any, np.dtype[Any]]
 RNG = np.random.default_rng(7)
@@ -38,7 +38,9 @@ def sums(radius: int, without: int | None = None) -> Array:
         (B, A + B, {"a": A, "b": B}, "is the element of `b` at its place, as it is"),
         (WIDE.reshape(9, 6), WIDE.T, {"in": WIDE}, "`in` is copied in the order in which it lies"),
         (np.zeros(200), A, {}, NOTHING),
-        (np.trunc(A / 8), A / 8, {}, CUT),
+        (np.trunc(A + 0.3), A + 0.3, {}, WHOLE),
+        (np.array([1.0]), np.array([1.46]), {}, WHOLE),
+        (A + 1000.0 * (abs(np.arange(200) % 64 - 31.5) > 28) * np.arange(200), A, {}, ""),
         (A * 256, A, {}, "exactly 256 times what it has to be: as many as a block has threads"),
         (A * 3, A, {}, "exactly 3 times"),
         (A, A * 17, {}, "one over 17 times"),
