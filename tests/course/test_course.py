@@ -15,15 +15,13 @@ import pytest
 from faked_marking import answer_by
 
 from grader import cli, course, cuda
-from grader.course import batch, feedback, hidden, includes, marking, sources
-from grader.course.batch import Submission
+from grader.course import feedback, hidden, includes, marking, sources
 from grader.course.engines.threads import Threads
 from grader.course.folder import create
 from grader.course.hidden import Hidden
 from grader.course.marking import Marker
 from grader.course.orders import Answer, Marked, Order
 from grader.errors import WarpladderError
-from grader.judge.grade import refused
 from grader.judge.kernels.case_runner import work
 from grader.lab import show
 from grader.report import reproducing
@@ -400,24 +398,6 @@ def test_a_mark_that_cannot_be_kept_ends_the_class(tmp_path: Path, monkeypatch: 
     with pytest.raises(WarpladderError, match="marks cannot be written"):
         marking.mark_all(marker, [(TRANSPOSE, source) for source in "abcdefgh"], Threads(1))
     assert len(asked) < 8
-
-
-def test_a_mark_of_nothing_says_what_to_look_at() -> None:
-    """That it does not compile, and whose kernel it may be: names are free, so only where it is not right."""
-    refuses = 'The compiler refuses it: mine.cu:3: identifier "foo" is undefined'
-    says = f"{refuses}\n      foo;\n      ^"
-    error, fail, right = (
-        Marked(refused(TRANSPOSE, "mine.cu", verdict, says)) for verdict in ("error", "fail", "pass")
-    )
-    reduce = TOPICS["reduce"].rung("02_sequential").source
-
-    def found(source: str, mark: Marked) -> list[str]:
-        return list(filter(None, batch.doubts(Submission("ada", TRANSPOSE, source), mark)))
-
-    assert found(NAIVE, error) == [refuses]
-    assert found(reduce, fail) == ["it launches reduce, as another topic does"]
-    for source, mark in ((NAIVE, fail), (reduce, right), ("int a;", fail)):
-        assert found(source, mark) == []
 
 
 def test_a_topic_whose_python_may_run_unconfined_is_marked_as_before(

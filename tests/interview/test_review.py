@@ -229,7 +229,7 @@ def test_who_names_says_and_mends_has_all_points(play: Play) -> None:
     drill = DRILLS[HUNT]
     candidate, kept, shown = play(str(drill.lines[0]), right_number(), "int nothing;", drill.cured)
     assert (shown.earned, shown.worth) == (100, 100)
-    assert [line.title for line in shown.sections[0].lines] == [*(step.title for step in drill.steps), "mend"]
+    assert [line.title for line in shown.sections[0].lines] == [*(step.short for step in drill.steps), "mend"]
     assert shown.sections[0].lines[-1].detail == "right, 2 tries"
     told = "\n".join(candidate.read)
     assert "**Not yet** (fail)." in told

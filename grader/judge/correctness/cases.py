@@ -125,7 +125,8 @@ class CaseData:
 
     def _fitting(self, name: str, actual: Array, found: Comparison, block: int) -> tuple[str, ...]:
         """Mistakes that explain what was written."""
-        if found.right or found.unwritten or found.added_to or found.unset or actual.size > explaining.MOST:
+        known = found.unwritten or found.added_to or found.unset or found.flushed
+        if found.right or known or actual.size > explaining.MOST:
             return ()
         expected, limit = self.expected[name], self.allowed.get(name)
         with np.errstate(invalid="ignore"):

@@ -10,17 +10,23 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.course import assignment
+from grader.course import assignment, batch
+from grader.course.batch import Submission
 from grader.course.collecting.answers import Released, filled
 from grader.course.collecting.archive import File
 from grader.course.collecting.attempts import Attempt, of_student
 from grader.course.collecting.moments import Moment
 from grader.course.collecting.platforms import HandedIn, Person
+from grader.course.orders import Marked
 from grader.course.restore import Original
 from grader.course.sources import UnreadableFile
+from grader.judge.grade import refused
 from grader.workbook import topics
 
+pytestmark = pytest.mark.verify
+
 TRANSPOSE = topics.load("transpose")
+NAIVE = TRANSPOSE.rung("00_naive").source
 MADE = assignment.notebook(TRANSPOSE)
 CELLS = [
     Original(about.grade_id, cell.cell_type, cell.source, about.locked, about.solution)
@@ -120,3 +126,21 @@ def test_an_empty_file_is_left_out_whatever_it_is_called(name: str) -> None:
     assert found.place is not None
     with pytest.raises(UnreadableFile, match="it is empty"):
         filled(found.place, found.item.file.read())
+
+
+def test_a_mark_of_nothing_says_what_to_look_at() -> None:
+    """That it does not compile, and whose kernel it may be: names are free, so only where it is not right."""
+    refuses = 'The compiler refuses it: mine.cu:3: identifier "foo" is undefined'
+    says = f"{refuses}\n      foo;\n      ^"
+    error, fail, right = (
+        Marked(refused(TRANSPOSE, "mine.cu", verdict, says)) for verdict in ("error", "fail", "pass")
+    )
+    reduce = topics.load("reduce").rung("02_sequential").source
+
+    def found(source: str, mark: Marked) -> list[str]:
+        return list(filter(None, batch.doubts(Submission("ada", TRANSPOSE, source), mark)))
+
+    assert found(NAIVE, error) == [refuses]
+    assert found(reduce, fail) == ["it launches reduce, as another topic does"]
+    for source, mark in ((NAIVE, fail), (reduce, right), ("int a;", fail)):
+        assert found(source, mark) == []
