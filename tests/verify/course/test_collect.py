@@ -426,7 +426,7 @@ def test_the_time_zone_of_a_worksheet_is_said(
     course: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(time, "tzname", ("CET", "CEST"))
-    source = moodle(tmp_path / "a.zip", b"")
+    source = moodle(tmp_path / "a.zip", b"1")
     sheet = a_sheet(tmp_path / "Grades.csv", (1, "", "11"))
     assert ladder(monkeypatch, "transpose", source, "--course", course, "--worksheet", sheet) == 0
     assert "are read as CET/CEST, this machine's zone" in capsys.readouterr().out
