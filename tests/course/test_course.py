@@ -156,6 +156,7 @@ def test_hidden_cases_are_sizes_of_the_topic_and_none_of_its_own() -> None:
 
 def test_no_two_courses_have_the_same_hidden_cases() -> None:
     assert hidden.draw([TRANSPOSE]) != hidden.draw([TRANSPOSE])
+    assert hidden.draw([TRANSPOSE], 3) == hidden.draw([TRANSPOSE], 3), "but from one seed"
 
 
 def test_the_file_says_what_was_drawn(tmp_path: Path) -> None:
