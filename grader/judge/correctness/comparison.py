@@ -285,10 +285,11 @@ def _corner(actual: Array, expected: Array, index: tuple[int, ...]) -> Corner | 
     sides = [max(0, min(at, extent - CORNER)) for at, extent in zip(index, actual.shape, strict=True)][-2:]
     start = (*index[:-2], *sides)
     part: tuple[Any, ...] = (*index[:-2], *(slice(at, at + CORNER) for at in sides))
-    return Corner(list(start), *(_rows(array.reshape(actual.shape)[part]) for array in (expected, actual)))
+    return Corner(list(start), *(rows(array.reshape(actual.shape)[part]) for array in (expected, actual)))
 
 
-def _rows(part: Array) -> list[list[Number]]:
+def rows(part: Array) -> list[list[Number]]:
+    """The numbers of an array of at most two dimensions, row by row, as results show them."""
     return [[number(value) for value in row] for row in np.atleast_2d(part)]
 
 

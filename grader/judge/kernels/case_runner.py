@@ -86,10 +86,8 @@ class CaseRunner:
         planned = kernel.plan(case.problem, hello.limits)
         if hello.kind == "emulator":
             _check_number_of_blocks(planned, work(self.topic, case.problem))
-        seconds = GPU_SECONDS if hello.kind == "gpu" else emulator_seconds(self.topic, case.problem)
         attempt = CaseRun(kernel, planned, case, self.store.get(case))
-        budget = instruction_budget(self.topic, case.problem)
-        case_run.run(self.child, attempt, budget, seconds, outcome)
+        self._once(attempt, outcome)
         again = []
         fewer = self._on_fewer(kernel, case, planned)
         if fewer is not None:
@@ -101,7 +99,25 @@ class CaseRunner:
         if case.kind == "exact" and compiler.keeps_state(kernel.build.ptx):
             again.append(replace(attempt, after=self._other(kernel, case)))
         for other in again:
-            self._run_again(other, seconds, outcome)
+            self._run_again(other, self._seconds(case), outcome)
+
+    def once(self, attempt: CaseRun) -> Outcome:
+        """Run a case as it is planned, and in no other way."""
+        outcome = Outcome()
+        try:
+            self._once(attempt, outcome)
+        except Refused as refused:
+            outcome.refusal = refused.kept()
+        return outcome
+
+    def _once(self, attempt: CaseRun, outcome: Outcome) -> None:
+        budget = instruction_budget(self.topic, attempt.case.problem)
+        case_run.run(self.child, attempt, budget, self._seconds(attempt.case), outcome)
+
+    def _seconds(self, case: Case) -> float:
+        """How long a case may take on this device."""
+        on_gpu = self.child.hello().kind == "gpu"
+        return GPU_SECONDS if on_gpu else emulator_seconds(self.topic, case.problem)
 
     def _on_fewer(self, kernel: Kernel, case: Case, planned: Planned) -> Planned | None:
         """The launches on a smaller device, where the kernel computes with the number of multiprocessors: of an exact

@@ -12,9 +12,8 @@ from msgspec import structs
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
-from grader.judge.kernels import case_run
-from grader.judge.kernels.case_run import CaseRun, Outcome
-from grader.judge.kernels.case_runner import EMULATOR_SECONDS, SMALL, CaseRunner, instruction_budget, work
+from grader.judge.kernels.case_run import CaseRun
+from grader.judge.kernels.case_runner import SMALL, CaseRunner, work
 from grader.judge.kernels.compiled import Kernel, Planned
 from grader.judge.refused import Refused
 from grader.workbook import units
@@ -74,13 +73,7 @@ def _right(runner: CaseRunner, kernel: Kernel, case: Case, planned: Planned) -> 
     limits = runner.child.hello().limits
     if any(math.prod(launch.block) > limits["max_threads_per_block"] for launch in planned.launches):
         return False
-    attempt = CaseRun(kernel, planned, case, runner.store.get(case))
-    try:
-        budget = instruction_budget(runner.topic, case.problem)
-        case_run.run(runner.child, attempt, budget, EMULATOR_SECONDS, Outcome())
-    except Refused:
-        return False
-    return True
+    return runner.once(CaseRun(kernel, planned, case, runner.store.get(case))).refusal is None
 
 
 def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,10 +10,9 @@ import numpy as np
 from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseData
-from grader.judge.correctness.comparison import Comparison, number
-from grader.judge.kernels import case_run
-from grader.judge.kernels.case_run import CaseRun, Outcome
-from grader.judge.kernels.case_runner import EMULATOR_SECONDS, CaseRunner, instruction_budget
+from grader.judge.correctness.comparison import Comparison, rows
+from grader.judge.kernels.case_run import CaseRun
+from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.refused import Refused
 from grader.results import Number, SmallCase
@@ -67,18 +65,14 @@ def _tried(
         return None
     known = cases.of_results(topic, case, inputs, results, bounds)
     data = _Kept(known.inputs, known.expected, known.allowed, known.advice, kind=known.kind)
-    outcome = Outcome()
-    try:
-        attempt = CaseRun(kernel, planned, case, data)
-        case_run.run(runner.child, attempt, instruction_budget(topic, problem), EMULATOR_SECONDS, outcome)
-    except Refused:
-        found = outcome.comparison
-        if found is not None and found.mismatch is not None and not outcome.findings:
-            name = found.mismatch.array
-            shown = {key: _rows(array) for key, array in inputs.items()}
-            expected, actual = _rows(data.expected[name]), _rows(data.outputs[name])
-            return SmallCase(dict(problem), shown, name, expected, actual), found.fits
-    return None
+    outcome = runner.once(CaseRun(kernel, planned, case, data))
+    found = outcome.comparison
+    if outcome.refusal is None or outcome.findings or found is None or found.mismatch is None:
+        return None
+    name = found.mismatch.array
+    shown = {key: _by_rows(array) for key, array in inputs.items()}
+    expected, actual = _by_rows(data.expected[name]), _by_rows(data.outputs[name])
+    return SmallCase(dict(problem), shown, name, expected, actual), found.fits
 
 
 def _small(array: Array, place: int, shift: float) -> Array:
@@ -88,7 +82,6 @@ def _small(array: Array, place: int, shift: float) -> Array:
     return small.astype(array.dtype)
 
 
-def _rows(array: Array) -> list[list[Number]]:
+def _by_rows(array: Array) -> list[list[Number]]:
     """Numbers row by row; of more than two dimensions those of the last."""
-    rows = array.reshape(-1, array.shape[-1]) if array.ndim > 1 else array.reshape(1, math.prod(array.shape))
-    return [[number(value) for value in row] for row in rows]
+    return rows(array.reshape(-1, array.shape[-1]))
