@@ -40,7 +40,7 @@ from grader.workbook.programs import Program
 from grader.workbook.reference import Arrays
 from grader.workbook.source_file import SourceFile
 from grader.workbook.topic import FirstStep, Topic
-from grader.workbook.topics import load
+from grader.workbook.topics import load, names
 
 TOPIC_FILES = (
     "topic.toml", "reference.py", "starter.cu", "starter.py", "lesson.md", rounds.FILE, rounds.FUNCTIONS
@@ -57,7 +57,7 @@ def check(root: Path, clean: Clean) -> list[WarpladderError]:
     """Every problem of the content under `root`; ladders run once all else is right."""
     problems = check_content(root, clean)
     if not problems:
-        topics = {name: load(name, root) for name in topic_names(root)}
+        topics = {name: load(name, root) for name in names(root)}
         for topic in topics.values():
             problems += check_ladder(topic, clean)
         whole = programs.discover(root)
@@ -74,7 +74,7 @@ def check(root: Path, clean: Clean) -> list[WarpladderError]:
 def check_content(root: Path, clean: Clean) -> list[WarpladderError]:
     """The problems that show without grading a kernel."""
     problems = list(orphans(root))
-    for name in topic_names(root):
+    for name in names(root):
         try:
             problems += check_topic(load(name, root))
         except WarpladderError as error:
@@ -85,7 +85,7 @@ def check_content(root: Path, clean: Clean) -> list[WarpladderError]:
 def check_questions(root: Path, clean: Clean) -> list[WarpladderError]:
     """The problems of the bank of questions, of the interviews, and of the links in all prose."""
     topics = {}
-    for name in topic_names(root):
+    for name in names(root):
         with contextlib.suppress(WarpladderError):  # check_topic() reports it
             topics[name] = load(name, root)
     problems = list(checks.check_bank(root, topics, clean))
@@ -142,9 +142,9 @@ def _mended(topic: Topic, step: FirstStep, clean: Clean) -> Iterator[WarpladderE
             f"`[starter]` names the section {step.section!r}, which lesson.md does not have", file=topic.file
         )
     try:
-        text = step.mended(topic.starter.read_text(encoding="utf-8"))
-    except ValueError as error:
-        yield WarpladderError(f"`mend`: {error}", file=topic.file)
+        text = topic.mended(step)
+    except WarpladderError as error:
+        yield error
         return
     result = clean.grade(
         "mended", JUDGE, (*topic.graded_by, topic.starter), partial(_grade_text, topic, text), _passes
@@ -195,14 +195,9 @@ def _ratios(topic: Topic, counted: Mapping[str, Mapping[str, Number]]) -> Iterat
                 yield WarpladderError(message, file=path, line=item.ratio.line)
 
 
-def topic_names(root: Path) -> list[str]:
-    """The folders that declare a topic."""
-    return sorted(path.parent.name for path in (root / "lessons").glob("*/topic.toml"))
-
-
 def orphans(root: Path) -> Iterator[WarpladderError]:
     """Files of lessons/ and kernels/ that belong to no topic, and files a topic lacks."""
-    topics = topic_names(root)
+    topics = names(root)
     yield from _program_orphans(root)
     for path in _files(root / "lessons"):
         if path.parent == root / "lessons" / bank.FOLDER:

@@ -10,17 +10,16 @@ from tiers import sample
 
 from grader import check
 from grader.judge.clean import Clean
-from grader.workbook import programs
+from grader.workbook import programs, topics
 from grader.workbook.content import content_root
-from grader.workbook.topics import load
 
 ROOT = content_root()
 
 
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("name", sample(check.topic_names(ROOT), ["vector_add"], "judge"))
+@pytest.mark.parametrize("name", sample(topics.names(ROOT), ["vector_add"], "judge"))
 def test_a_ladder_has_no_problems(name: str) -> None:
-    assert [str(problem) for problem in check.check_ladder(load(name, ROOT), Clean())] == []
+    assert [str(problem) for problem in check.check_ladder(topics.load(name, ROOT), Clean())] == []
 
 
 @pytest.mark.soak(area="judge")

@@ -26,10 +26,8 @@ from grader.course.restore import Original, Unclear, answer, read, shown
 from grader.errors import WarpladderError
 from grader.results import Grade
 from grader.workbook import topics
+from grader.workbook.cuda_source import launched
 from grader.workbook.topic import Topic
-
-_LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"(\w+)', re.MULTILINE)
-"""A kernel that a launch block names."""
 
 
 @dataclass(frozen=True)
@@ -180,10 +178,10 @@ def doubts(item: Submission, marked: Marked) -> Iterator[str]:
     yield feedback.against(item.shown, marked)
     if grade.verdict == "error":
         yield (grade.reason or "").partition("\n")[0]
-    launched = set(_LAUNCHED.findall(item.source))
+    launches = {name.partition("<")[0] for name in launched(item.source)}
     others = {*topics.names()} - {item.topic.name}
-    if grade.verdict != "pass" and launched and launched <= others:
-        yield f"it launches {' and '.join(sorted(launched))}, as another topic does"
+    if grade.verdict != "pass" and launches and launches <= others:
+        yield f"it launches {' and '.join(sorted(launches))}, as another topic does"
 
 
 def alike(submissions: Sequence[Submission]) -> dict[tuple[str, str], str]:

@@ -51,11 +51,15 @@ def mark(good: bool | None) -> Text:
 
 def sectors_a_request(counters: Mapping[str, int] | None, kind: str) -> str:
     """Sectors of 32 bytes that a request touches on average; `kind` is "ld" or "st"."""
+    found = _sectors(counters, kind)
+    return units.NOTHING if found is None else units.digits(found)
+
+
+def _sectors(counters: Mapping[str, int] | None, kind: str) -> float | None:
+    """The same as a number; None where there are no requests."""
     if counters is None or not counters.get(metrics.GLOBAL_REQUESTS[kind]):
-        return units.NOTHING
-    return units.digits(
-        counters.get(metrics.GLOBAL_SECTORS[kind], 0) / counters[metrics.GLOBAL_REQUESTS[kind]]
-    )
+        return None
+    return counters.get(metrics.GLOBAL_SECTORS[kind], 0) / counters[metrics.GLOBAL_REQUESTS[kind]]
 
 
 def bank_conflicts(counters: Mapping[str, int] | None) -> str:
@@ -281,10 +285,8 @@ def _footnotes(result: Climb, measured: Climb | None, every: bool) -> Iterable[T
             "others it says nothing.",
             "dim",
         )
-    if any(rung.timeline for rung in result.rungs):
-        yield Text(gantt.LEGEND, "dim")
-        if any(rung.time_source == "measured" for rung in result.rungs):
-            yield Text(gantt.INSTRUMENTED, "dim")
+    if any(rung.timeline and rung.time_source == "measured" for rung in result.rungs):
+        yield Text(gantt.INSTRUMENTED, "dim")
 
 
 def _beside_model(result: Climb, measured: Climb) -> Iterable[Text]:
@@ -296,18 +298,11 @@ def _beside_model(result: Climb, measured: Climb) -> Iterable[Text]:
         if own is None or own.time_s is None or rung.time_s is None or rung.time_s < FAR * own.time_s:
             continue
         times = f"{rung.id} takes {units.ratio(rung.time_s / own.time_s)} times as long as modelled"
-        scattered = _sectors(own, "ld") > SCATTERED or _sectors(own, "st") > SCATTERED
+        scattered = any((_sectors(own.counters, kind) or 0) > SCATTERED for kind in ("ld", "st"))
         why = (
             ": the model has each line stay in the L1 cache until all lanes have used it" if scattered else ""
         )
         yield Text(f"There {times}{why}.", "dim")
-
-
-def _sectors(rung: RungResult, kind: str) -> float:
-    counters = rung.counters or {}
-    return counters.get(metrics.GLOBAL_SECTORS[kind], 0) / max(
-        1, counters.get(metrics.GLOBAL_REQUESTS[kind], 0)
-    )
 
 
 def _legend(results: Sequence[Climb]) -> Text:
@@ -319,7 +314,7 @@ def _legend(results: Sequence[Climb]) -> Text:
     if any(all(rung.vs_library is None for rung in result.rungs) for result in results):
         said.append("%bound: speed over the highest possible without other units or fewer operations.")
     if any(rung.timeline for rung in rungs):
-        said.append("in%, compute%, out%: of the time, how much the engine works.")
+        said.append(gantt.LEGEND)
     if not all(rung.timeline for rung in rungs):
         said.append(
             "regs: registers a thread. smem: shared memory a block. occ%: occupancy. ld, st: 32-byte sectors a global "

@@ -12,6 +12,7 @@ from grader.emulator.nvrtc import compilation
 from grader.emulator.nvrtc.compilation import Build, Diagnostic
 from grader.emulator.ptx.declarations import named
 from grader.errors import WarpladderError
+from grader.workbook.cuda_source import launched
 
 DEFAULT_ARCH = "sm_90a"
 
@@ -26,7 +27,6 @@ _TOO_MUCH_SHARED = re.compile(
 )
 
 _NO_SPACE = "without execution space annotations"
-_LAUNCHES = re.compile(r'^\s*//\s*kernel\s*=\s*"(\w+)"', re.MULTILINE)
 
 _REMEDIES = {
     _NO_SPACE: "write __device__ before the function (a constexpr helper too), "
@@ -347,7 +347,7 @@ def _launched(item: Diagnostic, source: str) -> str | None:
     """The kernel of the launch block that a line declares as a function of the host."""
     lines = source.splitlines()
     line = lines[item.line - 1] if item.line and item.line <= len(lines) else ""
-    return next((name for name in _LAUNCHES.findall(source) if re.search(rf"\b{name}\s*\(", line)), None)
+    return next((name for name in launched(source) if re.search(rf"\b{re.escape(name)}\s*\(", line)), None)
 
 
 def _no_token(item: Diagnostic) -> str | None:

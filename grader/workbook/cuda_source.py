@@ -25,6 +25,7 @@ _DECLARATOR = re.compile(r"(\w+)\s*((?:\[[^\[\]]*\]\s*)+)$")
 
 _GUARD = re.compile(r"\bif\s*\(.{0,200}?(?:<|>)")
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
+_LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
 _BARRIER = "__syncthreads"
 _RETURN = re.compile(r"\breturn\s*;")
 
@@ -132,31 +133,40 @@ def accumulates(source: str, line: int, array: str | None) -> bool:
     return array in targets and len(re.findall(rf"\b{re.escape(array or '')}\b", text)) == 1
 
 
+def launched(source: str) -> list[str]:
+    """The kernels that a file's launch block names, also of a file that cannot be parsed."""
+    return _LAUNCHED.findall(source)
+
+
 def early_return(source: str, line: int, before_barrier: bool = False) -> int | None:
     """The line of the last `return` before `line` in the function that `line` is in; None without one. With
     `before_barrier`, one behind the last __syncthreads() before `line` is none: all have filled their part by then."""
-    lines = _COMMENT.sub(_blank, source).splitlines()
     counts = not before_barrier
-    for number in range(min(line - 1, len(lines)), 0, -1):
-        text = lines[number - 1]
+    for number, text in _upwards(source, line):
+        if number == line:
+            continue
         counts = counts or _BARRIER in text
         if counts and _RETURN.search(text):
             return number
-        if text.startswith("}") or "__global__" in text:  # where another function ends, or this one begins
-            return None
     return None
 
 
 def guard(source: str, line: int) -> int | None:
     """The line of the comparison that `line` stands behind: its own, or the nearest `if` before it in its function."""
+    for number, text in _upwards(source, line):
+        if _GUARD.search(text[:_LONGEST]) or (number == line and _CHOICE.search(text[:_LONGEST])):
+            return number
+    return None
+
+
+def _upwards(source: str, line: int) -> Iterator[tuple[int, str]]:
+    """Lines without comments, from one upwards to where its function begins, or another one ends."""
     lines = _COMMENT.sub(_blank, source).splitlines()
     for number in range(min(line, len(lines)), 0, -1):
-        text = lines[number - 1][:_LONGEST]
-        if _GUARD.search(text) or (number == line and _CHOICE.search(text)):
-            return number
+        text = lines[number - 1]
+        yield number, text
         if number < line and (text.startswith("}") or "__global__" in text):
-            return None
-    return None
+            return
 
 
 def _blank(comment: re.Match[str]) -> str:

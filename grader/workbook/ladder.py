@@ -47,9 +47,7 @@ class ClaimSpec:
 
     rung: str
     text: str
-    expect: (
-        Expression | None
-    )  # over sizes, counters and the facts that the topic's kind has; None: that it is right
+    expect: Expression | None  # over sizes, counters and facts of the topic's kind; None: that it is right
     points: int
     line: int  # of topic.toml
     per: Expression | None = None  # what both sides are divided by where they are shown

@@ -67,14 +67,6 @@ class FirstStep:
     section: str  # of lesson.md, that tells it
     mend: tuple[tuple[str, str], ...]  # pieces of the starter's text, and what makes them right
 
-    def mended(self, starter: str) -> str:
-        """The starter's text, made right. Raises ValueError for a piece that is not there, or not once."""
-        for old, new in self.mend:
-            if starter.count(old) != 1:
-                raise ValueError(f"{old!r} stands in the starter {starter.count(old)} times, not once")
-            starter = starter.replace(old, new)
-        return starter
-
 
 @dataclass(frozen=True, kw_only=True)
 class Topic(ABC):
@@ -159,6 +151,16 @@ class Topic(ABC):
     def starter(self) -> Path:
         """What a learner starts from."""
         return self.folder / f"starter{self.suffix}"
+
+    def mended(self, step: FirstStep) -> str:
+        """The starter's text, made right. Raises WarpladderError for a piece that is not there, or not once."""
+        text = self.starter.read_text(encoding="utf-8")
+        for old, new in step.mend:
+            if text.count(old) != 1:
+                message = f"`mend`: {old!r} stands in the starter {text.count(old)} times, not once"
+                raise WarpladderError(message, file=self.file)
+            text = text.replace(old, new)
+        return text
 
     @property
     def max_points(self) -> int:

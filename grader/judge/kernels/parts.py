@@ -31,9 +31,10 @@ class Tried(CaseRunner):
     outcomes: dict[Case, Outcome] = field(default_factory=dict)
 
     def outcome(self, kernel: Kernel, case: Case) -> Outcome:
-        return self.outcomes.get(case) or super().outcome(
-            kernel, case
-        )  # another, to explain one that is wrong
+        found = self.outcomes.get(case)
+        return (
+            super().outcome(kernel, case) if found is None else found
+        )  # of another case, to explain one of these
 
 
 def run_all(

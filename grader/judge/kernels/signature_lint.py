@@ -147,7 +147,9 @@ def _meant(kernel: Kernel, item: Argument) -> str | None:
 
 def _suits(named: str, meant: str) -> bool:
     element, wanted = named.removeprefix("const ").removesuffix("*"), meant.removesuffix("*")
-    if element == wanted or (element in _BYTES and not (wanted == "unsigned char" and element != wanted)):
+    if element == wanted or (
+        element in _BYTES and wanted != "unsigned char"
+    ):  # whose values a char does not hold
         return True
     return element in _WHOLE and wanted in _WHOLE
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -98,7 +98,8 @@ def compile_it(current: KernelSubmission, arch: str) -> None:
 
 def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case]) -> None:
     """Run the cases, up to the first that is not a pass."""
-    launch_tries.check(runner, current.compiled, max((case.problem for case in cases), key=_bytes(runner)))
+    largest = max((case.problem for case in cases), key=runner.topic.reference.min_bytes)
+    launch_tries.check(runner, current.compiled, largest)
     for case in cases:
         outcome = runner.outcome(current.compiled, case)
         current.tried(runner, case, outcome)
@@ -106,10 +107,6 @@ def try_cases(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Cas
             current.printed = outcome.printed
         if outcome.refusal is not None:
             raise _explained(current, runner, case, outcome, outcome.refusal)
-
-
-def _bytes(runner: CaseRunner) -> Callable[[Problem], int]:
-    return runner.topic.reference.min_bytes
 
 
 def _explained(

@@ -31,7 +31,7 @@ def corner(mismatch: Mismatch) -> Iterable[RenderableType]:
 
 
 def small(case: SmallCase) -> Iterable[RenderableType]:
-    """A whole case: vectors in columns, matrices side by side or one below the other."""
+    """A whole case: vectors in columns, matrices one below the other."""
     yield Text(f"\n  The same with numbers that can be read, {units.problem(case.problem)}:", "dim")
     rows = {**case.inputs, f"{case.output} expected": case.expected, f"{case.output} yours": case.actual}
     if all(len(array) == 1 for array in rows.values()):

@@ -44,7 +44,7 @@ def aim(topic: Topic, result: Grade) -> Aim | None:
     step = topic.first_step
     if result.verdict != "pass" and step is not None:
         told = f'{step.concept} The lesson tells it under "{step.section}".'
-        return Aim(FIRST_STEP, told, FROM_STARTER, starter, step.mended(starter))
+        return Aim(FIRST_STEP, told, FROM_STARTER, starter, topic.mended(step))
     wanted = ladder[result.hints[0].rung if result.verdict == "pass" else ladder.ids[0]]
     place = ladder.place(wanted.id)
     below = (FROM_STARTER, starter) if place == 0 else (ladder.ids[place - 1], ladder.rungs[place - 1].source)
