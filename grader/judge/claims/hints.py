@@ -25,9 +25,9 @@ def next_rung(
         return []
     missing = [claim for claim in claims if claim.rung == following and claim.held is not True]
     idea = f" The idea: {first_sentence(ladder[following].idea)}"
-    verb = "claims beside that" if following == reached else "needs"
+    first, others = ("also claims",) * 2 if following == reached else ("needs", "needs as well")
     return [
-        _hint(claim, f"{verb} as well" if number else verb, "" if number else idea, sizes)
+        _hint(claim, others if number else first, "" if number else idea, sizes)
         for number, claim in enumerate(missing)
     ]
 
