@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 NOTHING = "–"
@@ -9,6 +10,13 @@ NOTHING = "–"
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 LARGE = 1e15
 """Larger whole numbers are not shown in full: beyond 2^53 a float does not hold them all."""
+
+_PLURALS = (
+    (re.compile(r"(?<=..)ies$"), "y"),
+    (re.compile(r"(?<=ss|sh)es$|(?<=[nt]ch)es$|(?<=x)es$"), ""),
+    (re.compile(r"(?<=l)ves$"), "f"),
+)
+"""How plurals end that are more than the singular and an s, and what the singular has there."""
 
 _THOUSANDS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -65,8 +73,16 @@ def unit_of(value: float | str, unit: str) -> str:
     first, space, rest = unit.partition(" ")
     word = first.replace("-", "")
     if value == 1 and len(word) > 2 and word.isalpha() and word.islower() and word.endswith("s"):
-        return f"{first[:-1]}{space}{rest}"
+        return f"{_singular(first)}{space}{rest}"
     return unit
+
+
+def _singular(noun: str) -> str:
+    """Of a plural: block of blocks, pass of passes, batch of batches, copy of copies, but cache of caches."""
+    for plural, ending in _PLURALS:
+        if plural.search(noun):
+            return plural.sub(ending, noun)
+    return noun[:-1]
 
 
 def seconds(value: float | None, source: str | None = "measured") -> str:

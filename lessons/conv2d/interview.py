@@ -12,16 +12,19 @@ TILE_ADDITIONS = 32  # of the transform of a 4 × 4 tile (Lavin and Gray, 2015)
 LAYERS = {
     "1 × 1 filters, 256 channels, stride 1": (
         "a matrix product on x as it is",
-        "Every pixel is a column already.",
+        "The pixels already are the columns of a matrix.",
     ),
     "a depthwise layer, 3 × 3, stride 2": (
         "a direct kernel",
         "A filter has one channel: there is nothing to sum over and nothing to reuse across filters.",
     ),
-    "31 × 31 filters, 64 channels, stride 1": ("an FFT", "Its work does not grow with the filter's size."),
+    "31 × 31 filters, 64 channels, stride 1": (
+        "an FFT",
+        "The FFT's work does not grow with the filter's size.",
+    ),
     "3 × 3 filters, 512 channels, stride 1": (
         "Winograd's algorithm",
-        "Many channels share its transforms.",
+        "The transforms are shared by many channels and filters.",
     ),
 }
 

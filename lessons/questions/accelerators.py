@@ -5,19 +5,19 @@ from grader.analysis.devices import board
 CHOICES = {
     "a fixed vision model, quantised to INT8, at 30 frames a second in a camera of 5 W": (
         "a neural accelerator",
-        "The model is fixed, its operators are common and power is short",
+        "The model is fixed, its operators are common, and little power is available",
     ),
     "training a new kind of network, with operators of one's own": (
         "a GPU",
-        "It takes throughput for products, and kernels that nobody has written yet",
+        "It needs high throughput for matrix products, and kernels that nobody has written yet",
     ),
     "parsing requests and calling small models, one at a time": (
         "a CPU",
-        "Branches, small work and latency are what its cores are built for",
+        "The work is small and full of branches, and its latency counts",
     ),
     "simulating particles with forces that change from month to month": (
         "a GPU",
-        "There is much parallel arithmetic, and it has to be programmed anew",
+        "There is much parallel arithmetic, and its code has to be changed often",
     ),
 }
 

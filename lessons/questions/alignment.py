@@ -36,14 +36,14 @@ def allowed(index: str) -> dict[str, str]:
     if step % 4 == 0:
         return {
             "answer": "a float4 load at p + i",
-            "so": f"a multiple of {4 * step}: a float4 load is accepted",
+            "so": f"which is a multiple of {4 * step}, and so of 16: a float4 load is accepted",
         }
     if step % 2 == 0:
-        so = f"a multiple of {4 * step} and not always of 16: a float2 load is the widest that is accepted"
+        so = f"which is a multiple of {4 * step}, but not always of 16: a float2 load is the widest that is accepted"
         return {"answer": "a float2 load at p + i, but no float4", "so": so}
     return {
         "answer": "only single floats at p + i",
-        "so": "a multiple of 4 alone: no vector load is accepted",
+        "so": "which is sure to be a multiple of 4 only: no vector load is accepted",
     }
 
 

@@ -57,8 +57,14 @@ def gradients_a_second(n: int, slow: int, fast: int, how: str) -> dict[str, floa
     """Gradients applied in a second: all wait for the slowest, or each worker goes on by itself."""
     if "asynchronous" in how:
         each = (n - 1) / fast + 1 / slow
-        return {"answer": 1e3 * each, "why": f"{n - 1} workers give one every {fast} ms, one every {slow} ms"}
-    return {"answer": 1e3 * n / slow, "why": f"All wait for the slowest, so {n} come every {slow} ms"}
+        return {
+            "answer": 1e3 * each,
+            "why": f"{n - 1} workers deliver a gradient every {fast} ms each, and one worker every {slow} ms",
+        }
+    return {
+        "answer": 1e3 * n / slow,
+        "why": f"All wait for the slowest worker, so {n} gradients are applied every {slow} ms",
+    }
 
 
 def sparse_factor(rows: int, touched: int) -> float:

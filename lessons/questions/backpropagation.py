@@ -18,9 +18,9 @@ def element_of_dx(a: int, b: int, c: int, d: int, p: int, q: int) -> int:
 def products_summed(tokens: int, inputs: int, outputs: int, what: str) -> dict[str, float | str]:
     """Length of the sum for an element of Y, dX or dW."""
     if "weights" in what:
-        return {"answer": tokens, "why": "A weight is used for every token"}
+        return {"answer": tokens, "why": "A weight is used once for every token"}
     if "input" in what:
-        return {"answer": outputs, "why": "An input enters all output features of its token"}
+        return {"answer": outputs, "why": "An input contributes to all output features of its token"}
     return {"answer": inputs, "why": "An output is a sum over all input features"}
 
 
@@ -57,8 +57,11 @@ def with_checkpoints(layers: int, every: int) -> dict[str, int]:
 def passes_for_a_jacobian(inputs: int, outputs: int, passes: str) -> dict[str, float | str]:
     """Rows by backward passes, columns by forward ones."""
     if "backward" in passes:
-        return {"answer": outputs, "why": "Each gives a row, the derivatives of one output"}
-    return {"answer": inputs, "why": "Each gives a column, the derivatives by one input"}
+        return {"answer": outputs, "why": "Each backward pass gives one row, the derivatives of one output"}
+    return {
+        "answer": inputs,
+        "why": "Each forward pass gives one column, the derivatives with respect to one input",
+    }
 
 
 def grad_after(steps: int, each: int, cleared: str) -> int:
@@ -70,5 +73,8 @@ def grad_after(steps: int, each: int, cleared: str) -> int:
 def difference_error(w: int, h: float, how: str) -> dict[str, float | str]:
     """Error of a difference quotient of w³: 3wh + h² forward, h² central."""
     if "forward" in how:
-        return {"answer": 3 * w * h + h**2, "why": f"Its error falls with h: 3·w·h + h² for w = {w}"}
-    return {"answer": h**2, "why": "The terms in h cancel, and h² is left, whatever w"}
+        return {
+            "answer": 3 * w * h + h**2,
+            "why": f"Its error is 3·w·h + h² with w = {w}, nearly proportional to h",
+        }
+    return {"answer": h**2, "why": "The terms in h cancel, and the error is h² for every w"}

@@ -26,15 +26,15 @@ WORDS: dict[str, Callable[[int], int]] = {
 TILES = {
     "rows of 32 floats": (
         "02_shared_tile",
-        "A column lies in one bank, so its 32 words come in 32 turns, 31 more than one",
+        "A column lies in one bank, so a load of its 32 words takes 32 wavefronts, 31 more than one",
     ),
     "rows of 33 floats": (
         "03_padded_tile",
-        "A column's words lie 33 apart, in 32 different banks",
+        "The words of a column lie 33 words apart, so they are in 32 different banks",
     ),
-    "rows of 32 floats, with element x of row y at place x XOR y": (
+    "rows of 32 floats, with element x of row y at position x XOR y": (
         "04_swizzled_tile",
-        "For one x, 32 different y give 32 different banks",
+        "All words of a column have the same x, and their 32 values of y give 32 different banks",
     ),
 }
 

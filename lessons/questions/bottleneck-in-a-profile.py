@@ -8,7 +8,7 @@ TFLOPS, GB_S = 60, 4000
 def idle_percent(kernels: int, kernel: int, launch: int) -> dict[str, float | str]:
     """Idle share where launches and kernels overlap in a stream."""
     period = max(kernel, launch)
-    so = "The launches set the pace." if launch > kernel else "The launches are hidden behind the kernels."
+    so = "The launches limit the rate." if launch > kernel else "The launches are hidden behind the kernels."
     return {"answer": 100 * (1 - kernel / period), "period": period, "so": so}
 
 
@@ -41,21 +41,21 @@ def stall_cure(case: str) -> dict[str, str]:
     if "long scoreboard" in case:
         return {
             "answer": "Issue several independent loads before the first use",
-            "why": "Warps wait for memory that has room, and accesses are coalesced already: too little is in flight.",
+            "why": "Memory bandwidth is left, and accesses are coalesced already: too few loads are in flight.",
         }
     if "short scoreboard" in case:
         return {
             "answer": "Pad the shared-memory tile by a column",
-            "why": "Sixteen wavefronts where one would do: bank conflicts.",
+            "why": "A request takes sixteen wavefronts where one would do, because of bank conflicts.",
         }
     if "LG throttle" in case:
         return {
-            "answer": "Bring the same bytes at a time by fewer, wider loads",
-            "why": "The queue for global and local requests is full, though each is coalesced: fewer, wider requests.",
+            "answer": "Move the same bytes with fewer, wider loads",
+            "why": "The queue for global and local requests is full, although each request is coalesced.",
         }
     return {
         "answer": "Use fewer or lighter arithmetic instructions",
-        "why": "The pipe itself is full; memory and latency are no trouble.",
+        "why": "The FMA pipe is nearly full; neither memory nor latency is the limit.",
     }
 
 

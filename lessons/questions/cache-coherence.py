@@ -30,7 +30,7 @@ def bus_messages(trace: str) -> dict[str, float | str]:
         states, heard = _step(states, access)
         if heard:
             which.append(str(number))
-    return {"answer": len(which), "which": f"numbers {', '.join(which)}"}
+    return {"answer": len(which), "which": f"{'accesses' if which[1:] else 'access'} {', '.join(which)}"}
 
 
 def shared_lines(align: int, threads: int) -> dict[str, float]:
@@ -51,7 +51,7 @@ def litmus(one: str, two: str, r: int, q: int) -> dict[str, str]:
     if (r, q) in _outcomes(first, second):
         return {
             "answer": "yes, even without reordering",
-            "why": "Some interleaving in program order gives it",
+            "why": "An interleaving that keeps both program orders gives this result",
         }
     delayed: set[tuple[int, int]] = set()
     for a in (first, _late(first)):
@@ -60,11 +60,12 @@ def litmus(one: str, two: str, r: int, q: int) -> dict[str, str]:
     if (r, q) in delayed:
         return {
             "answer": "yes, but only by reordering",
-            "why": "No interleaving in order gives it, but a store may wait in the buffer while a later load runs",
+            "why": "No interleaving that keeps both program orders gives this result, but a store may wait "
+            "in the store buffer while a later load runs",
         }
     return {
         "answer": "no",
-        "why": "Neither order nor the store buffer gives it: x86 never moves a store before an earlier load",
+        "why": "Even with store buffers this result is impossible, as x86 never moves a store before an earlier load",
     }
 
 
@@ -108,9 +109,9 @@ PLACES = ("its own SM's L1", "the L2", "the other SM's L1", "DRAM")
 def nearest_answer(how: str) -> dict[str, object]:
     """L1 may answer plain loads alone; no SM asks another one's L1."""
     whys = {
-        "a plain load": "Nothing takes the line out of an L1 when another SM writes",
-        "`__ldcg(p)`": "It caches at the global level alone, past L1",
-        "`atomicAdd(p, 0)`": "Atomics on global memory are done where all SMs meet",
-        "an atomic load of device scope": "It has to see what other SMs wrote, so L1 may not answer",
+        "a plain load": "Nothing removes the line from this SM's L1 when another SM writes to it",
+        "`__ldcg(p)`": "It caches in L2 and not in L1",
+        "`atomicAdd(p, 0)`": "Atomic operations on global memory are performed in L2, which all SMs share",
+        "an atomic load of device scope": "It has to see what other SMs wrote, so L1 may not supply the value",
     }
     return {"answer": PLACES[how != "a plain load"], "options": PLACES, "why": whys[how]}

@@ -34,8 +34,11 @@ def kind_of_miss(case: str) -> dict[str, str]:
     if case.startswith("One"):
         return {"answer": "compulsory", "why": "Each line is touched for the first time"}
     if "12 ints" in case:
-        return {"answer": "conflict", "why": "Twelve lines of one set of eight ways, with 63 sets empty"}
-    return {"answer": "capacity", "why": "The array is 32 times the cache"}
+        return {
+            "answer": "conflict",
+            "why": "Twelve lines fall into one set of eight ways, and the other 63 sets stay empty",
+        }
+    return {"answer": "capacity", "why": "The array is 32 times as large as the cache"}
 
 
 def mean_clocks(l1: int, l2: int, memory: int) -> float:
@@ -60,5 +63,11 @@ def loop_misses(n: int, order: str) -> dict[str, float | str]:
     if order == "row by row":
         return {"answer": lines, "why": "Each line of 16 floats misses once"}
     if n <= 32 * 1024 // LINE:
-        return {"answer": lines, "why": f"The {n} lines of a column fit into 512, so each misses once"}
-    return {"answer": n * n, "why": f"The {n} lines of a column exceed 512, so every access misses"}
+        return {
+            "answer": lines,
+            "why": f"A column touches {n} lines, which fit into the cache's 512, so each line misses once",
+        }
+    return {
+        "answer": n * n,
+        "why": f"A column touches {n:,} lines, more than the cache's 512, so every access misses",
+    }

@@ -24,11 +24,11 @@ TYPES = {"unsigned char": 1, "half": 2, "float": 4, "float2": 8, "double2": 16, 
 PRODUCTS = {
     "the row index": (
         "00_naive",
-        "32 rows of A lie far apart, a sector each, and all lanes read one element of B",
+        "The lanes read 32 rows of A, each in a sector of its own, and all read the same element of B",
     ),
     "the column index": (
         "01_coalesced",
-        "All lanes read one element of A, and 32 neighbours of a row of B",
+        "All lanes read the same element of A, and 32 neighbouring elements of a row of B",
     ),
 }
 

@@ -24,9 +24,9 @@ def looked_at(width: int, out: int, how: str) -> dict[str, float | str]:
     factor = width // out
     axis = 2 * factor if "Pillow" in how else 2
     why = (
-        f"A triangle of {factor} pixels to each side"
+        f"The filter is a triangle that reaches {factor} pixels to each side"
         if "Pillow" in how
-        else "The two neighbours, whatever the factor"
+        else "It uses the two nearest pixels, whatever the factor is"
     )
     return {"answer": axis**2, "axis": axis, "why": why}
 
@@ -39,9 +39,9 @@ def shrunk_value(row: str, how: str) -> dict[str, float | str]:
         return {
             "answer": linear,
             "other": area,
-            "why": "Position ½ · 4 − ½ = 1.5, halfway between pixels 1 and 2",
+            "why": "The position is ½ · 4 − ½ = 1.5, halfway between pixels 1 and 2",
         }
-    return {"answer": area, "other": linear, "why": "The mean of the first four pixels"}
+    return {"answer": area, "other": linear, "why": "It is the mean of the first four pixels"}
 
 
 def swapped(red: int, blue: int, reading: str) -> dict[str, float]:

@@ -34,7 +34,7 @@ def accumulators(latency: int, units: int, n: int, acc: int) -> dict[str, float]
 
 def if_or_mask(work: int, percent: int, form: str) -> dict[str, float | str]:
     """Mean clocks with misses, or with all the work."""
-    if form.startswith("without"):
+    if "always" in form:
         return {"answer": REST + work, "why": f"{REST} + {work}"}
     share = percent / 100
     missed = min(share, 1 - share)
@@ -62,5 +62,11 @@ def warps_needed(distance: int, latency: int) -> dict[str, float]:
 def both_sides(a: int, b: int, case: str) -> dict[str, float | str]:
     """With 32 independent lanes both sides are nearly always taken."""
     if "agree" in case:
-        return {"answer": (a + b) / 2, "why": "One side at a time, half the warps each"}
-    return {"answer": a + b, "why": "Of 32 lanes some take either side, but for one case in 2³¹"}
+        return {
+            "answer": (a + b) / 2,
+            "why": "A warp executes one side only, and half of the warps execute each",
+        }
+    return {
+        "answer": a + b,
+        "why": "Except in one case of 2³¹, some of the 32 lanes take each side, so the warp executes both",
+    }

@@ -15,9 +15,9 @@ def unit_of_work(nodes: int, holes: int, sort: str) -> dict[str, int | str]:
     if sort.startswith("compiles"):
         return {
             "answer": holes + 1,
-            "why": f"Holes: {holes}; a chain falls into one subgraph more than it has holes",
+            "why": f"Each unsupported node divides the chain once more, so there are {holes} + 1 subgraphs",
         }
-    return {"answer": nodes - holes, "why": f"One kernel a node, {nodes} less {holes}"}
+    return {"answer": nodes - holes, "why": f"There is one kernel for each supported node, {nodes} − {holes}"}
 
 
 def who_runs(providers: str, node: str) -> str:

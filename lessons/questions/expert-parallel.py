@@ -53,20 +53,27 @@ def rows_of_gemm(received: str, layout: str) -> dict[str, int | str]:
         ranks, most = numbers
         return {
             "answer": len(counts) * ranks * most,
-            "how": f"{len(counts)} experts · {ranks} · {most}, whatever came",
+            "how": f"{len(counts)} experts · {ranks} ranks · {most} rows, however many tokens came",
         }
     padded = [math.ceil(count / numbers[0]) * numbers[0] for count in counts]
-    return {"answer": sum(padded), "how": " + ".join(str(rows) for rows in padded)}
+    return {"answer": sum(padded), "how": f"Each segment is rounded up: {' + '.join(map(str, padded))}"}
 
 
 def layer_time(compute: int, network: int, how: str) -> dict[str, float | str]:
     """Two micro-batches: sums, or the longer of both resources' work."""
     if how.startswith("Nothing"):
-        return {"answer": 2 * (compute + network), "why": f"2 · ({compute} + {network})"}
+        return {
+            "answer": 2 * (compute + network),
+            "why": f"One follows the other: 2 · ({compute} + {network})",
+        }
     if "no SM" in how:
-        return {"answer": 2 * max(compute, network), "why": f"The longer of 2 · {compute} and 2 · {network}"}
+        return {
+            "answer": 2 * max(compute, network),
+            "why": f"The longer of 2 · {compute} and 2 · {network} µs counts",
+        }
     slowed = compute * SMS / (SMS - HELD)
-    why = f"Computing takes {compute} · {SMS}/{SMS - HELD} = {slowed:.4g} µs; the longer of that and {network}, twice"
+    computing = f"Computing takes {compute} · {SMS}/{SMS - HELD} = {slowed:.4g} µs"
+    why = f"{computing}, and the longer of that and {network} µs counts twice"
     return {"answer": 2 * max(slowed, network), "why": why}
 
 

@@ -94,11 +94,11 @@ def lost_update(format: str, step: str) -> dict[str, float | str]:
         weight = _to_bits(weight + add, bits)
     gap_above = 2.0 ** (1 - bits)
     if weight == 1:
-        why = "The step is not more than half of that, and is lost every time"
+        why = "The step is at most half of that, so every addition is rounded back to the old weight"
     elif add > gap_above:
-        why = "The step is larger, and little of it is lost"
+        why = "The step is larger than that, so rounding changes it little"
     elif weight > 1 + 1500 * add:
-        why = "The step is more than half of that, and rounded up to a whole one until the gaps grow"
+        why = "The step is more than half of that, so every addition moves the weight by a whole gap"
     else:
         why = "The steps are rounded, but none is lost"
     return {"answer": f"{round(weight, 1):g}", "gap": gap_above, "why": why}

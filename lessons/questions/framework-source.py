@@ -7,26 +7,29 @@ SMALL, LARGE = MIB, 10 * MIB  # requests up to and below which segments have a f
 SMALL_SEGMENT, LARGE_SEGMENT, ROUNDED = 2, 20, 2  # MiB
 
 FILES = {
-    "correct the gradient formula of an operator": ("derivatives.yaml", "it names the formula of each input"),
+    "correct the gradient formula of an operator": (
+        "derivatives.yaml",
+        "it gives the formula of the gradient for each input",
+    ),
     "see which C++ function serves an operator on CUDA": (
         "native_functions.yaml",
-        "the entry's dispatch table names it",
+        "the operator's entry names the function in its dispatch table",
     ),
     "change the number of elements that a thread of an element-wise kernel handles": (
         "aten/src/ATen/native/cuda",
-        "Loops.cuh and its neighbours launch all of them",
+        "Loops.cuh and the files beside it launch all element-wise kernels",
     ),
     "find out why freed memory is not given back to the driver": (
         "c10/cuda/CUDACachingAllocator.cpp",
-        "it keeps segments for later requests",
+        "the caching allocator keeps its segments for later requests",
     ),
     "see why two element-wise operators were not fused under torch.compile": (
         "torch/_inductor",
-        "its scheduler decides what is fused",
+        "Inductor's scheduler decides what is fused",
     ),
     "add an optional argument to an operator's schema": (
         "native_functions.yaml",
-        "the schema stands there, and bindings are generated from it",
+        "the schema is written there, and bindings are generated from it",
     ),
 }
 
@@ -36,11 +39,11 @@ def keys_run(made: str, where: str) -> dict[str, int | str]:
     if "inference" in where:
         return {
             "answer": 1,
-            "why": "Inference mode takes Autograd out of the set, and the CUDA kernel is left",
+            "why": "Inference mode removes the Autograd key from the set, so only the CUDA kernel runs",
         }
     return {
         "answer": 2,
-        "why": "Every CUDA tensor has the Autograd key, which runs even where there is nothing to record, then CUDA's",
+        "why": "Every CUDA tensor has the Autograd key, whose kernel runs even if nothing is recorded, before CUDA's",
     }
 
 
@@ -100,9 +103,12 @@ def recompilations(lengths: str) -> int:
 VERSIONS = {
     "t += 1; u = t + 1; t.mul_(2)": (
         2,
-        "Each in-place change counts, and the addition that makes u does not",
+        "Each in-place change of t counts, and the addition that makes u does not",
     ),
-    "t = t + 1; t.relu_()": (1, "t names a new tensor after the first line, and the second changes that one"),
+    "t = t + 1; t.relu_()": (
+        1,
+        "After the first statement t is a new tensor, and the second changes it in place once",
+    ),
     "u = t.view(-1); u.zero_(); u += 1; t -= 1": (3, "A view shares memory and version with its base"),
     "u = t.clone(); u.zero_()": (0, "A clone has memory and a version of its own"),
 }

@@ -6,27 +6,27 @@ PAGE = 16  # tokens
 CASES = {
     "A fixed vision model at the lowest latency on one kind of NVIDIA GPU.": (
         "TensorRT",
-        "one architecture, fixed shapes, and tuning by measurement",
+        "with one architecture and fixed shapes, its tuning by measurement pays most",
     ),
     "A desktop program that has to run on whatever GPU or CPU customers have.": (
         "ONNX Runtime",
-        "one model and API, with providers and the CPU to fall back to",
+        "it has one model format and API, providers for many devices, and the CPU as fallback",
     ),
     "A chat service for a thousand users of a 70-billion model.": (
         "vLLM or SGLang",
-        "paged cache, continuous batching and tensor parallelism decide there",
+        "a paged cache, continuous batching and tensor parallelism matter most there",
     ),
     "A keyboard app with a model of 5 MB, on phones of two systems.": (
         "ExecuTorch or LiteRT",
-        "a small binary, ARM kernels and delegates for NPUs",
+        "they have a small binary, ARM kernels and delegates for NPUs",
     ),
     "A new accelerator without any software, for which code has to be generated.": (
         "TVM or IREE",
-        "compilers that take a new code generator",
+        "they are compilers to which a new code generator can be added",
     ),
     "A classifier with rare operators on servers of three vendors, one code base.": (
         "ONNX Runtime",
-        "providers for all three, and fallback for what one of them lacks",
+        "it has providers for all three, and a fallback for operators that one of them lacks",
     ),
 }
 
@@ -40,12 +40,15 @@ TODAY = {
         "TGI is in maintenance mode and recommends them",
     ),
     "import the model into Relay and tune it": ("Relax", "Relay was removed from TVM in 0.20"),
-    "convert to TensorFlow Lite": ("LiteRT", "it was renamed in 2024"),
+    "convert to TensorFlow Lite": ("LiteRT", "TensorFlow Lite was renamed in 2024"),
     "set TensorRT's INT8 flag and attach a calibrator": (
         "Q/DQ nodes in the model",
         "TensorRT 11 has strongly typed networks only",
     ),
-    "run ONNX Runtime in the browser through WebGL": ("a WebGPU provider", "WebGL is deprecated there"),
+    "run ONNX Runtime in the browser through WebGL": (
+        "a WebGPU provider",
+        "ONNX Runtime's WebGL backend is deprecated",
+    ),
 }
 
 

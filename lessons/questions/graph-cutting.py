@@ -20,8 +20,12 @@ def all_reduces(layers: int, gpus: int, cut: str) -> dict[str, float | str]:
     """Collectives a token: one for attention, and one or two for the MLP (Shoeybi et al., 2019)."""
     del gpus
     if "second by rows" in cut:
-        return {"answer": 2 * layers, "each": 2, "why": "One all-reduce after attention, one after the MLP"}
-    why = "One all-reduce after attention, and a gather after each matrix of the MLP"
+        return {
+            "answer": 2 * layers,
+            "each": 2,
+            "why": "There is one all-reduce after attention and one after the MLP",
+        }
+    why = "There is one all-reduce after attention, and one gather after each matrix of the MLP"
     return {"answer": 3 * layers, "each": 3, "why": why}
 
 
@@ -60,8 +64,11 @@ def busy(stages: int, ms: float, groups: int) -> dict[str, float]:
 def crossing(ratio: int, where: str) -> dict[str, float | str]:
     """Values across a cut within a gated MLP, in units of h, the residual among them."""
     if "before" in where:
-        return {"answer": 2 * ratio + 1, "why": f"Gate and value, {ratio}h each, and the residual"}
-    return {"answer": ratio + 1, "why": f"The product, {ratio}h, and the residual"}
+        return {
+            "answer": 2 * ratio + 1,
+            "why": f"The gate and the value, {ratio}h each, and the residual cross the cut",
+        }
+    return {"answer": ratio + 1, "why": f"The product, {ratio}h, and the residual cross the cut"}
 
 
 def hidden_megabytes(width: int, what: str) -> dict[str, float]:

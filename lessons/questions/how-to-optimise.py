@@ -5,19 +5,19 @@ from grader.interview.counted import recorded
 CHECKERS = {
     "a kernel reads a buffer that was allocated and never filled": (
         "initcheck",
-        "It tracks which device memory was written before it is read",
+        "It finds reads of device memory that was never written",
     ),
     "two threads of a block write the same word of shared memory, with no barrier between": (
         "racecheck",
         "It looks for hazards in shared memory",
     ),
-    "a barrier stands inside of an `if` that only some threads of the block enter": (
+    "a barrier is inside an `if` that only some threads of the block enter": (
         "synccheck",
-        "It checks that barriers are used as they may be",
+        "It checks that barriers are used correctly",
     ),
-    "the last block stores behind the end of its array": (
+    "the last block stores past the end of its array": (
         "memcheck",
-        "It checks every access against what is allocated",
+        "It checks that every access lies in allocated memory",
     ),
     "a thread reads a tile before its neighbour has stored into it": (
         "racecheck",
@@ -29,16 +29,16 @@ CHECKERS = {
 PROFILERS = {
     "whether copies and kernels of two streams overlap": (
         "Nsight Systems",
-        "It is about a timeline of the whole program",
+        "It shows a timeline of the whole program",
     ),
-    "for what the warps of one kernel wait": ("Nsight Compute", "Stall reasons are sampled within a kernel"),
+    "what the warps of one kernel wait for": ("Nsight Compute", "Stall reasons are sampled within a kernel"),
     "where the GPU idles while the host synchronises": (
         "Nsight Systems",
-        "It shows calls of the host above the GPU's work",
+        "Its timeline shows the host's calls above the GPU's work",
     ),
     "how many sectors a kernel's loads take for each request": (
         "Nsight Compute",
-        "It reads a kernel's counters",
+        "It shows the counters of a kernel",
     ),
     "which machine instructions a binary contains, without running it": (
         "cuobjdump",
@@ -47,10 +47,22 @@ PROFILERS = {
 }
 
 STALLS = {
-    "long scoreboard": ("data from global memory", "a result of L1TEX, that is of global or local memory"),
-    "short scoreboard": ("data from shared memory", "a result of the MIO, mostly of shared memory"),
-    "barrier": ("other warps of their block", "the slowest warp that has to reach `__syncthreads()`"),
-    "math pipe throttle": ("a free arithmetic unit", "the pipe of the next instruction is busy"),
+    "long scoreboard": (
+        "data from global memory",
+        "the warp waits for a result from L1TEX, so from global or local memory",
+    ),
+    "short scoreboard": (
+        "data from shared memory",
+        "the warp waits for a result of the MIO pipeline, mostly from shared memory",
+    ),
+    "barrier": (
+        "other warps of their block",
+        "the warp waits at `__syncthreads()` until the slowest warp arrives",
+    ),
+    "math pipe throttle": (
+        "a free arithmetic unit",
+        "the arithmetic pipe that the warp's next instruction needs is busy",
+    ),
 }
 """Nsight Compute, Profiling Guide, "Warp Stall Reasons"."""
 
@@ -60,7 +72,7 @@ COALESCED = 4  # sectors of a warp's load of floats
 STEPS = {
     "coalescing the accesses to global memory": ("00_naive", "01_coalesced_writes", "02_shared_tile"),
     "padding the tile against bank conflicts": ("02_shared_tile", "03_padded_tile"),
-    "moving a float4 an instruction": ("03_padded_tile", "05_float4_tile"),
+    "moving a float4 with each instruction": ("03_padded_tile", "05_float4_tile"),
 }
 
 
@@ -82,7 +94,7 @@ def first_target(total: int, copies: int, a: int, b: int) -> dict[str, str | flo
     gaps = total - copies - a - b
     shares = {
         "filling the gaps": gaps,
-        "sparing copies": copies,
+        "avoiding copies": copies,
         "a faster kernel A": a,
         "a faster kernel B": b,
     }

@@ -6,16 +6,16 @@ from math import ceil, log2
 SYMPTOMS = {
     "Activations take as much memory as all tensors of the network together.": (
         "memory planner",
-        "lifetimes are not used",
+        "it does not reuse the memory of tensors that are dead",
     ),
-    "A profile shows convolution and its bias as two kernels.": ("graph optimiser", "a fusion was missed"),
+    "A profile shows convolution and its bias as two kernels.": ("graph optimiser", "it missed a fusion"),
     "Padding comes out asymmetric in one model, where an attribute was left at its default.": (
         "importer",
-        "defaults of the format are its business",
+        "it has to apply the format's default values",
     ),
     "The GPU is idle for 8 µs between any two kernels, whatever they compute.": (
         "executor",
-        "the host's work for each node is too long",
+        "the host takes too long for each node",
     ),
     "A product of 17 rows runs in a kernel with tiles of 128 rows.": (
         "kernel selection",

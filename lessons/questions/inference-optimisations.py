@@ -8,7 +8,7 @@ def best_step(decode: int, resize: int, model: int, post: int) -> dict[str, str]
     """The change that saves most; the draws leave no ties."""
     saved = {
         "decoding three times as fast": decode * 2 / 3,
-        "resizing on the GPU in no time": float(resize),
+        "resizing on the GPU in negligible time": float(resize),
         "a model twice as fast": model / 2,
         "post-processing four times as fast": post * 3 / 4,
     }

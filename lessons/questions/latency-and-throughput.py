@@ -18,9 +18,12 @@ def last_result(latency: int, count: int, how: str) -> dict[str, float | str]:
     if how.startswith("all independent"):
         return {
             "answer": count - 1 + latency,
-            "sum": f"The last one starts {count - 1} clocks after the first: {count - 1} + {latency}",
+            "sum": f"The last instruction starts {count - 1} clocks after the first: {count - 1} + {latency}",
         }
-    return {"answer": count * latency, "sum": f"Each waits for the one before: {count} · {latency}"}
+    return {
+        "answer": count * latency,
+        "sum": f"Each instruction waits for the one before: {count} · {latency}",
+    }
 
 
 def most_bandwidth(misses: int, latency_ns: float) -> float:

@@ -30,11 +30,11 @@ def settles(moves: str) -> dict[str, str]:
     if period > 1:
         return {
             "answer": "It has one stationary distribution, but need not converge",
-            "why": f"All states reach each other, but returns take multiples of {period} steps: it is periodic",
+            "why": f"Each state is reachable from each other, but returns take a multiple of {period} steps: periodic",
         }
     return {
         "answer": "It converges to one distribution from any start",
-        "why": "All states reach each other, and the lengths of the ways back have no common factor: aperiodic",
+        "why": "Each state is reachable from each other, and return times have no common factor: it is aperiodic",
     }
 
 

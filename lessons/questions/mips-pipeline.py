@@ -14,8 +14,8 @@ def stage_of(i: int, clock: int) -> dict[str, float | str]:
 def idle_stage(instruction: str) -> dict[str, str]:
     """Stores write no register; arithmetic touches no memory."""
     if instruction.startswith("sw"):
-        return {"answer": "WB", "why": "It writes memory and no register"}
-    return {"answer": "MEM", "why": "It accesses no memory; its result passes through"}
+        return {"answer": "WB", "why": "It writes to memory and not to a register"}
+    return {"answer": "MEM", "why": "It does not access memory, and its result only passes through"}
 
 
 def pipeline_speedup(ex: int, mem: int, register: int) -> dict[str, float]:

@@ -54,8 +54,8 @@ def cached_tokens(gpus: int, gb: int, kb: int, how: str) -> dict[str, float | st
     """Thousands of tokens: the same on each GPU, or other ones on each."""
     one = gb * 1e9 / (kb * 1e3) / 1e3
     if how.startswith("tensor"):
-        return {"answer": one, "one": one, "why": "All GPUs keep the same ones"}
-    return {"answer": gpus * one, "one": one, "why": f"{gpus} GPUs keep different ones"}
+        return {"answer": one, "one": one, "why": "All GPUs keep the same tokens"}
+    return {"answer": gpus * one, "one": one, "why": f"{gpus} GPUs keep different tokens"}
 
 
 def registers_a_thread(heads: int, columns: int, groups: int) -> float:

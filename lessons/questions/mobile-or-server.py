@@ -41,17 +41,20 @@ def percentile(share: int, fast: int, slow: int, rank: int) -> dict[str, float]:
 
 PHONE, SERVER = "the phone", "the server"
 WISHES = {
-    "It has to work in a tunnel.": (PHONE, "It needs no network"),
+    "It has to work in a tunnel.": (PHONE, "The phone needs no network"),
     "A wrong model has to be replaced for all users within the hour.": (
         SERVER,
-        "Models on phones change with updates, which not everybody installs",
+        "A model on phones changes only with an update, which not everybody installs",
     ),
     "Ten times the requests must not cost the provider ten times as much.": (
         PHONE,
-        "There users bring the hardware and the energy",
+        "The users pay for the hardware and the energy of their phones",
     ),
-    "No user may get hold of a file with the model's weights.": (SERVER, "What is shipped can be read"),
-    "What users record must not leave their devices.": (PHONE, "Data stay where they are made"),
+    "No user may get hold of a file with the model's weights.": (
+        SERVER,
+        "A file that is shipped to phones can be read there",
+    ),
+    "What users record must not leave their devices.": (PHONE, "The data stay where they are recorded"),
 }
 
 

@@ -6,12 +6,18 @@ POINTER = 8
 def moved_bytes(type: str) -> dict[str, float | str]:
     """Bytes that lie in the object itself."""
     if type.startswith("`std::array<std::vector"):
-        return {"answer": 4 * 3 * POINTER, "why": "Four vectors of three pointers"}
+        return {"answer": 4 * 3 * POINTER, "why": "It copies three pointers for each of four vectors"}
     if type.startswith("`std::array"):
-        return {"answer": 4000, "why": "The elements lie in the object: 1,000 of 4 bytes are copied"}
+        return {
+            "answer": 4000,
+            "why": "The elements are stored in the object itself, and all 1,000 of 4 bytes are copied",
+        }
     if "unique_ptr" in type:
-        return {"answer": POINTER, "why": "One pointer"}
-    return {"answer": 3 * POINTER, "why": "Begin, end and end of the capacity"}
+        return {"answer": POINTER, "why": "It copies one pointer"}
+    return {
+        "answer": 3 * POINTER,
+        "why": "It copies three pointers: to the begin, to the end, and to the end of the capacity",
+    }
 
 
 def what_happens(code: str) -> dict[str, str]:
@@ -30,9 +36,9 @@ def what_happens(code: str) -> dict[str, str]:
     if "S&& b" in code:
         return {
             "answer": "neither: elided or only a reference",
-            "why": "A cast and a reference, no new object",
+            "why": "std::move is a cast and b a reference, so no object is made",
         }
-    return {"answer": "a move of S", "why": "An rvalue that is not const"}
+    return {"answer": "a move of S", "why": "std::move(a) is an rvalue, and not const"}
 
 
 def relocations(n: int, how: str, which: str) -> dict[str, float | str]:

@@ -4,10 +4,10 @@
 def local_rank(nodes: int, gpus: int, placing: str, rank: int) -> dict[str, float | str]:
     """The rank's number on its node: block placement (fill) or round robin (deal out)."""
     if "fill" in placing:
-        return {"answer": rank % gpus, "why": f"{rank} mod {gpus}"}
+        return {"answer": rank % gpus, "why": f"Each node has {gpus} successive ranks: {rank} mod {gpus}"}
     return {
         "answer": rank // nodes,
-        "why": f"Rank {rank} is dealt in round {rank // nodes}, {rank} / {nodes} rounded down",
+        "why": f"A round deals one rank to every node, and {rank} / {nodes}, rounded down, is the round of rank {rank}",
     }
 
 

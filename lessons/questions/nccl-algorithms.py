@@ -20,8 +20,13 @@ def faster_of_two(n: int, latency: int, gigabytes: int, kilobytes: int) -> dict[
 def megabytes_sent(n: int, megabytes: int, how: str) -> dict[str, float | str]:
     """MB over a GPU's links in one direction."""
     if how == "in a ring":
-        return {"answer": 2 * (n - 1) / n * megabytes, "why": f"2 · {n - 1} pieces of {megabytes} / {n} MB"}
-    why = f"All {megabytes} MB are read by the switch once, and a share of {megabytes} / {n} is stored"
+        return {
+            "answer": 2 * (n - 1) / n * megabytes,
+            "why": f"Each GPU sends 2 · {n - 1} pieces of {megabytes} / {n} MB",
+        }
+    why = (
+        f"The switch reads a GPU's {megabytes} MB once, and the GPU stores its share of {megabytes} / {n} MB"
+    )
     return {"answer": megabytes * (1 + 1 / n), "why": why}
 
 

@@ -14,15 +14,15 @@ ARMPL, KLEIDI, NCNN, CMSIS = "Arm Performance Libraries", "KleidiAI", "ncnn", "C
 LIBRARIES = {  # by a word of the task
     "eigenvalues": (ARMPL, "it has BLAS, LAPACK and FFTs for servers, as OpenBLAS has the first two"),
     "FFTs": (ARMPL, "it has BLAS, LAPACK and FFTs for servers"),
-    "micro-kernels": (KLEIDI, "micro-kernels without dependencies, which frameworks build in"),
-    "phone": (NCNN, "a complete framework for networks on phones, as MNN is"),
-    "Cortex-M4": (CMSIS, "kernels of neural networks for microcontrollers"),
+    "micro-kernels": (KLEIDI, "it consists of micro-kernels without dependencies, which frameworks build in"),
+    "phone": (NCNN, "it is a complete framework for networks on phones, as MNN is"),
+    "Cortex-M4": (CMSIS, "it has kernels of neural networks for microcontrollers"),
 }
 PRODUCTS = {
-    "FMLA on floats": (REGISTER_BITS // 32, "One for each of 4 floats"),
-    "FMLA on halves": (REGISTER_BITS // 16, "One for each of 8 halves"),
-    "SDOT on int8": (4 * 4, "Four dot products of four int8"),
-    "SMMLA on int8": (2 * 8 * 2, "2 × 8 by 8 × 2"),
+    "FMLA on floats": (REGISTER_BITS // 32, "It performs one for each of 4 floats"),
+    "FMLA on halves": (REGISTER_BITS // 16, "It performs one for each of 8 halves"),
+    "SDOT on int8": (4 * 4, "It computes four dot products of four int8 pairs each"),
+    "SMMLA on int8": (2 * 8 * 2, "It multiplies a 2 × 8 matrix by an 8 × 2 matrix"),
 }
 
 

@@ -39,9 +39,13 @@ def guarded_code(guard: int, built: str) -> dict[str, int | str]:
     arch = 10 * int(virtual.removeprefix("compute_").rstrip("a"))
     kind = "PTX" if code.startswith("compute") else "a cubin"
     if not _runs(f"{kind} for {code}", (9, 0)):
-        return {"answer": "it does not load", "arch": arch, "why": f"And {kind} for {code} is not for 9.0"}
+        return {
+            "answer": "it does not load",
+            "arch": arch,
+            "why": f"And {kind} for {code} does not fit capability 9.0",
+        }
     answer = "the fast path runs" if arch >= guard else "the portable path runs"
-    return {"answer": answer, "arch": arch, "why": f"And {kind} for {code} runs on 9.0"}
+    return {"answer": answer, "arch": arch, "why": f"And {kind} for {code} runs on capability 9.0"}
 
 
 def stages(size: int, m: int, k: int, n: int, other: int, device: str) -> dict[str, float]:

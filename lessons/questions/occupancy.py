@@ -40,9 +40,9 @@ def bytes_in_flight(latency_ns: float, bandwidth_tb: float, sms: int) -> dict[st
     total = latency_ns * 1e-9 * bandwidth_tb * 1e12
     threads = total / sms / 4
     if threads > MOST_THREADS:
-        so = "So each thread has to have more than one load under way, or a wider one."
+        so = "So each thread needs several loads in flight, or a wider one."
     else:
-        so = "So that would do at a high occupancy; with several loads a thread, or wider ones, a lower one does, too."
+        so = "So one float per thread is enough at a high occupancy. With several or wider loads a lower one is, too."
     return {"answer": total / sms / 1024, "total_mib": total / 2**20, "threads": threads, "so": so}
 
 

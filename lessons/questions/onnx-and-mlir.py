@@ -6,11 +6,11 @@ BYTES = {"FP32": 4, "FP16": 2, "INT8": 1, "INT4, two in a byte": 0.5}
 PURPOSES = {
     "to hand a trained model from PyTorch to another vendor's runtime": (
         "ONNX",
-        "a format that both sides know",
+        "it is a format that both sides know",
     ),
     "to share tiling and fusion passes among compilers for three chips": (
         "MLIR",
-        "passes over common dialects, and only the last lowering differs",
+        "the passes work on common dialects, and only the last lowering differs",
     ),
     "to keep a graph and its weights in a file whose meaning is fixed by a version number": (
         "ONNX",
@@ -18,7 +18,7 @@ PURPOSES = {
     ),
     "to define the operations of a new matrix unit and to lower to them in steps": (
         "MLIR",
-        "a dialect of one's own, and patterns that lower to it",
+        "you define a dialect of your own, and patterns that lower to it",
     ),
     "to choose the fastest of several kernels by timing them": (
         "neither",
@@ -35,7 +35,7 @@ LEVELS = {
         TENSORS,
         "values have no side effects there, and both operators are still visible",
     ),
-    "replacing A·B·x by A·(B·x)": (TENSORS, "algebra needs products that are known as products"),
+    "replacing A·B·x by A·(B·x)": (TENSORS, "there both operations are still known to be matrix products"),
     "sharing one allocation between buffers that are never alive together": (
         BUFFERS,
         "tensors are values and have no addresses; buffers have lifetimes",
@@ -44,8 +44,14 @@ LEVELS = {
         TARGET,
         "cp.async is an instruction of the target, and alignment is known there",
     ),
-    "choosing mma.sync's shape for the architecture": (TARGET, "shapes are those of its instructions"),
-    "removing a transpose of a transpose": (TENSORS, "as loops over memory the two are hard to recognise"),
+    "choosing mma.sync's shape for the architecture": (
+        TARGET,
+        "the possible shapes are those of the target's instructions",
+    ),
+    "removing a transpose of a transpose": (
+        TENSORS,
+        "after lowering to loops over memory, the two transposes are hard to recognise",
+    ),
 }
 
 

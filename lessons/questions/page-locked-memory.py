@@ -14,7 +14,7 @@ def staged_rate(cpu: int, dma: int, how: str) -> dict[str, float | str]:
     """GB/s of two stages in turn or overlapped."""
     if how.startswith("overlapped"):
         return {"answer": min(cpu, dma), "why": "The slower of the two stages decides"}
-    return {"answer": 1 / (1 / cpu + 1 / dma), "why": f"Times add: 1 / (1/{cpu} + 1/{dma})"}
+    return {"answer": 1 / (1 / cpu + 1 / dma), "why": f"The two times add up: 1 / (1/{cpu} + 1/{dma})"}
 
 
 def pipeline_ms(chunks: int, copy_in: int, kernel: int, copy_out: int, kind: str) -> dict[str, float | str]:
@@ -23,7 +23,9 @@ def pipeline_ms(chunks: int, copy_in: int, kernel: int, copy_out: int, kind: str
     if kind == "pageable":
         return {"answer": chunks * sum(stages), "why": f"Nothing overlaps: {chunks} · {sum(stages)} ms"}
     longest = max(stages)
-    why = f"The first chunk takes {sum(stages)} ms, each other one {longest} ms more, the longest stage"
+    why = (
+        f"The first chunk takes {sum(stages)} ms, and each further chunk adds the longest stage, {longest} ms"
+    )
     return {"answer": sum(stages) + (chunks - 1) * longest, "why": why}
 
 

@@ -40,8 +40,11 @@ def bubble_percent(p: int, m: int) -> float:
 def kept_microbatches(p: int, m: int, schedule: str) -> dict[str, int | str]:
     """Micro-batches whose activations the first stage keeps (Narayanan et al., 2021, section 2.2)."""
     if schedule.startswith("GPipe"):
-        return {"answer": m, "why": "All go forward before the first comes back"}
-    return {"answer": min(p, m), "why": "The first comes back once the pipeline is full"}
+        return {"answer": m, "why": "All forward passes run before the first backward pass"}
+    return {
+        "answer": min(p, m),
+        "why": "Once the pipeline is full, a backward pass comes before each further forward pass",
+    }
 
 
 def ring_megabytes(c: int, tokens: int, heads: int) -> dict[str, float]:

@@ -24,13 +24,16 @@ def steps_of_the_busiest(tiles: int, steps: int, scheme: str) -> dict[str, float
         waves = math.ceil(tiles / SMS)
         return {
             "answer": waves * steps,
-            "how": f"{tiles} / {SMS}, rounded up, is {waves}, times {steps} steps",
+            "how": f"An SM computes up to {tiles} / {SMS}, rounded up, so {waves} tiles of {steps} steps",
         }
     if scheme.startswith("split-K"):
         waves = math.ceil(tiles * PARTS / SMS)
-        how = f"{tiles} · {PARTS} parts / {SMS}, rounded up, is {waves}, times {steps} / {PARTS} steps"
+        how = f"An SM computes up to {tiles} · {PARTS} / {SMS}, rounded up, so {waves} parts of {steps} / {PARTS} steps"
         return {"answer": waves * steps // PARTS, "how": how}
-    return {"answer": math.ceil(tiles * steps / SMS), "how": f"{tiles} · {steps} steps / {SMS}, rounded up"}
+    return {
+        "answer": math.ceil(tiles * steps / SMS),
+        "how": f"All steps are divided evenly, {tiles} · {steps} / {SMS}, rounded up",
+    }
 
 
 def workspace_mb(parts: int, m: int, n: int) -> dict[str, float]:
@@ -45,9 +48,9 @@ def with_sms_taken(sms: int, taken: int, each: int, how: str) -> dict[str, float
     free = sms - taken
     if "static" in how:
         batches = math.ceil(sms / free)
-        why = f"{sms} blocks run in {batches} batches, each with {each} tiles a block"
+        why = f"The {sms} blocks run in {batches} batches, and each block computes {each} tiles"
         return {"answer": batches * each, "free": free, "why": why}
-    why = f"{sms * each} tiles / {free}, rounded up"
+    why = f"These take tiles until none is left, {sms * each} / {free}, rounded up"
     return {"answer": math.ceil(sms * each / free), "free": free, "why": why}
 
 

@@ -41,9 +41,9 @@ def only(image: str) -> dict[str, float | str]:
     architecture = image.split()[-1]
     names = _that_load(architecture) if "cubin" in image else _that_compile(architecture)
     if _version(architecture)[2]:
-        why = "Code with an “a” runs on that very architecture and on no other"
+        why = "Code for a target that ends in “a” runs on this architecture only"
     else:
-        why = "PTX is compiled for every equal or later capability"
+        why = "PTX can be compiled for its own capability and every later one"
     return _counted(names) | {"why": why}
 
 

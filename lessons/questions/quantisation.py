@@ -64,10 +64,10 @@ def rescalings(m: int, n: int, k: int, scales: str) -> dict[str, float | str]:
     if "group" not in scales:
         return {
             "answer": m * n / 1e6,
-            "why": "Both scales factor out of the sum over K, one product an output",
+            "why": "Both scales can be taken out of the sum over K, so each output is multiplied once",
         }
     group = int(scales.split("groups of")[-1].split("group of")[-1].split()[0])
-    why = f"Each output has {k // group} partial sums with a scale of their own"
+    why = f"Each output has {k // group} partial sums, each with its own scale"
     return {"answer": m * n * (k // group) / 1e6, "why": why}
 
 
@@ -85,7 +85,9 @@ def gradient_through(scale: float, value: float, gradient: float) -> dict[str, f
         "answer": gradient if inside else 0,
         "low": low,
         "high": high,
-        "where": "inside, so rounding counts as the identity" if inside else "outside, where it was clamped",
+        "where": "inside, where rounding is treated as the identity"
+        if inside
+        else "outside, where the value is clamped",
     }
 
 

@@ -22,7 +22,7 @@ def released(count: int, fails: int) -> int:
 def bytes_of(type: str) -> dict[str, float | str]:
     """Pointers of 8 bytes; a stateless deleter takes no room."""
     if "shared" in type:
-        return {"answer": 16, "why": "A pointer to the object and one to the control block"}
+        return {"answer": 16, "why": "It holds a pointer to the object and one to the control block"}
     if "void" in type:
         return {"answer": 16, "why": "The deleter is a function pointer, which has to be stored"}
     return {"answer": 8, "why": "The default deleter is empty and takes no room"}
@@ -31,5 +31,5 @@ def bytes_of(type: str) -> dict[str, float | str]:
 def released_by_then(count: int, after: int, way: str) -> dict[str, float | str]:
     """What exists is destroyed on every way out of its scope; std::abort leaves none."""
     if "abort" in way:
-        return {"answer": 0, "why": "The process ends where it stands, and no scope is left"}
-    return {"answer": after, "why": "Those that were constructed, whichever way out it is, and no others"}
+        return {"answer": 0, "why": "The process ends at once, and no destructor runs"}
+    return {"answer": after, "why": "Exactly the objects that were constructed are destroyed"}

@@ -4,24 +4,27 @@ SIGNS = {
     "UDP packets to port 4791": ("RoCE version 2", "it is the transport of InfiniBand in UDP"),
     "Ethernet frames of type 0x8915 and no IP header": (
         "RoCE version 1",
-        "it lies directly in Ethernet, and ends at the first router",
+        "its packets lie directly in Ethernet frames, and do not pass a router",
     ),
     "TCP connections that the cards keep": ("iWARP", "it puts RDMA over TCP"),
     "no Ethernet frames at all, and a subnet manager": (
         "InfiniBand",
-        "it is a network of its own, whose paths that manager sets",
+        "it is a separate kind of network, and the subnet manager sets its paths",
     ),
     "IP packets that a router passes on, and no TCP": ("RoCE version 2", "version 1 has no IP header"),
 }
 """InfiniBand Architecture Specification, annexes A16 and A17; RFC 5040."""
 
 JOBS = {
-    "a checkpoint is loaded from NVMe into a GPU": ("GPUDirect Storage", "It is about a disk and a GPU"),
-    "one GPU copies to another one in the same server": ("GPUDirect P2P", "Both are GPUs of one node"),
-    "a network card sends a buffer of a GPU": ("GPUDirect RDMA", "The card reads GPU memory"),
+    "a checkpoint is loaded from NVMe into a GPU": ("GPUDirect Storage", "The data go from a disk to a GPU"),
+    "one GPU copies to another one in the same server": ("GPUDirect P2P", "Both GPUs are in one node"),
+    "a network card sends a buffer of a GPU": (
+        "GPUDirect RDMA",
+        "The network card reads GPU memory directly",
+    ),
     "an all-reduce crosses from node to node": (
         "GPUDirect RDMA",
-        "Between nodes a card has to read GPU memory",
+        "Between nodes, network cards have to read GPU memory",
     ),
 }
 

@@ -29,7 +29,11 @@ def mean_wait(rate: float, service: float, kind: str) -> dict[str, float | str]:
     load = rate * service / 1e3
     wait = load / (1 - load) * service
     if kind == "each":
-        return {"answer": wait / 2, "load": load, "why": "equal service times halve ρ/(1 − ρ) service times"}
+        return {
+            "answer": wait / 2,
+            "load": load,
+            "why": "with equal service times, the mean wait is half of ρ/(1 − ρ) service times",
+        }
     return {"answer": wait, "load": load, "why": "the mean wait is ρ/(1 − ρ) service times"}
 
 
@@ -49,7 +53,7 @@ def steps_needed(lengths: str, slots: int, how: str) -> dict[str, float | str]:
     for length in tokens:
         heapreplace(free, free[0] + length)
     if how.startswith("static"):
-        why = f"{' + '.join(str(length) for length in longest)}, the longest of each batch"
+        why = f"Each batch takes as long as its longest sequence: {' + '.join(str(length) for length in longest)}"
         return {"answer": static, "why": why, "other": max(free), "other_how": "continuous batching"}
     why = "A sequence begins as soon as a slot is free"
     return {"answer": max(free), "why": why, "other": static, "other_how": "static batching"}

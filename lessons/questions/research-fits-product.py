@@ -15,7 +15,10 @@ def request_gain(speedup: float, percent: int) -> dict[str, float]:
 def gpus_after(gpus: int, change: str) -> dict[str, float | str]:
     """GPUs go by the time of a GPU for each request that is served."""
     if "as long as before" in change:
-        return {"answer": gpus, "why": "Latency is better, and each GPU serves no more requests a second"}
+        return {
+            "answer": gpus,
+            "why": "Latency improves, but each GPU serves no more requests a second than before",
+        }
     return {"answer": gpus / 2, "why": "Each GPU serves twice the requests a second"}
 
 

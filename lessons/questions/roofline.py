@@ -26,8 +26,8 @@ def limiter(intensity: float, share: int) -> dict[str, str]:
     ridge = H200.peak_flop / H200.peak_dram
     roof = "DRAM's bandwidth" if intensity < ridge else "the FP32 units"
     if share >= NEAR:
-        return {"answer": roof, "roof": roof, "so": "that is what holds it back"}
-    so = "latency, L2, shared memory, issue slots or too little work holds it back"
+        return {"answer": roof, "roof": roof, "so": "this limit is nearly reached"}
+    so = "something else limits it: latency, L2, shared memory, issue slots or too little work"
     return {"answer": "something that the model does not show", "roof": roof, "so": so}
 
 

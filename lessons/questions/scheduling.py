@@ -25,10 +25,13 @@ def grid_time(blocks: int, sms: int, resident: int) -> dict[str, float]:
 def waits_for_last(blocks: int) -> dict[str, str]:
     """Whether blocks that wait for the last one leave it a place."""
     if blocks <= SLOTS:
-        return {"answer": "it ends, as all blocks are resident", "so": "all of them run, the last one too"}
+        return {
+            "answer": "it ends, as all blocks are resident",
+            "so": "all of them run, including the last one",
+        }
     return {
-        "answer": "it hangs: the last block gets no place",
-        "so": "the last one waits for a place that none gives up",
+        "answer": "it hangs: the last block gets no slot",
+        "so": "the last one waits for a slot, and no other block frees one",
     }
 
 

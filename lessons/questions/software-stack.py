@@ -5,12 +5,12 @@ Sources: the libraries' documentation; CUDA Compatibility, minor-version compati
 
 TOOLKIT = ("cudart", "nvcc", "NVRTC", "cuBLAS", "cuFFT", "cuSPARSE", "cuRAND")
 LIBRARIES = {  # by a word of the task
-    "batched": ("cuBLAS", "dense linear algebra"),
-    "triangular": ("cuBLAS", "dense linear algebra, `trsm` among it"),
-    "convolution": ("cuDNN", "operators of neural networks, forwards and backwards"),
-    "attention": ("cuDNN", "operators of neural networks, fused through graphs"),
-    "CSR": ("cuSPARSE", "sparse linear algebra"),
-    "transforms": ("cuFFT", "Fourier transforms"),
+    "batched": ("cuBLAS", "it has dense linear algebra"),
+    "triangular": ("cuBLAS", "it has dense linear algebra, including `trsm`"),
+    "convolution": ("cuDNN", "it has the operators of neural networks, forward and backward"),
+    "attention": ("cuDNN", "it fuses operators of neural networks, given as graphs"),
+    "CSR": ("cuSPARSE", "it has sparse linear algebra"),
+    "transforms": ("cuFFT", "it has Fourier transforms"),
 }
 TOOLKITS = ((11, 8), (12, 2), (12, 9), (13, 0))
 
@@ -37,7 +37,7 @@ def that_start(holds: str, driver: str) -> dict[str, float | str]:
     major, minor = (int(part) for part in driver.split("."))
     if "PTX" in holds:
         found = [version for version in TOOLKITS if version <= (major, minor)]
-        rule = "A driver compiles no PTX of a toolkit newer than itself"
+        rule = "A driver compiles no PTX of a toolkit that is newer than the driver"
     else:
         found = [version for version in TOOLKITS if version[0] <= major]
         rule = "A cubin needs a driver of the toolkit's major version or a later one"

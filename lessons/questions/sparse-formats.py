@@ -10,10 +10,10 @@ from grader.analysis.access import LANES, global_access
 WORD = 4  # bytes of a value, and of an index
 MEGA = 1e6
 FORMATS = {  # by a word of the matrix
-    "stencil": ("DIA", "five whole diagonals, and no column indices"),
-    "28 to 32": ("ELL", "hardly any padding, and a thread a row reads coalesced"),
+    "stencil": ("DIA", "it stores five full diagonals, and no column indices"),
+    "28 to 32": ("ELL", "there is hardly any padding, and with a thread for each row reads are coalesced"),
     "web graph": ("CSR", "padding to the longest row would be ruinous, and there are no blocks or diagonals"),
-    "blocks": ("BSR", "one index for 64 values"),
+    "blocks": ("BSR", "it stores one index for 64 values"),
     "added": ("COO", "an entry is appended without moving others"),
 }
 
@@ -27,7 +27,7 @@ def storage(rows: int, mean: int, longest: int, format: str) -> dict[str, float 
             2 * WORD * nonzeros + WORD * (rows + 1),
             f"8 bytes for each of {nonzeros:,} non-zeros and 4 for each of {rows + 1:,} offsets",
         ),
-        "ELL": (2 * WORD * rows * longest, f"8 bytes for each of {rows:,} rows times {longest} places"),
+        "ELL": (2 * WORD * rows * longest, f"8 bytes for each of {longest} slots in each of {rows:,} rows"),
     }[format]
     return {"answer": total / MEGA, "sum": sum_of, "least": WORD * nonzeros / MEGA}
 

@@ -31,13 +31,16 @@ def default_done(a: int, b: int, c: int, made: str, option: str) -> dict[str, fl
     they for it; the per-thread default stream is like any other blocking stream.
     """
     if "per-thread" in option:
-        return {"answer": max(a, b, c), "why": "The per-thread default stream is one like any other"}
+        return {"answer": max(a, b, c), "why": "The per-thread default stream is like any other stream"}
     if "NonBlocking" in made:
         return {
             "answer": max(a, b, c),
             "why": "Non-blocking streams do not wait for the legacy default stream",
         }
-    return {"answer": a + b + c, "why": "The legacy default stream waits for s1, and s2 waits for it"}
+    return {
+        "answer": a + b + c,
+        "why": "The kernel in the legacy default stream waits for s1, and s2 waits for that kernel",
+    }
 
 
 def overlapped_ms(copy_in: int, kernel: int, copy_out: int, chunks: int) -> dict[str, float]:

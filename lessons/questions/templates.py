@@ -22,10 +22,10 @@ def statics(calls: str) -> dict[str, str]:
 def deduced(parameter: str, argument: str) -> dict[str, str]:
     """T for lvalues i of type int and c of type const int."""
     if parameter == "T":
-        return {"answer": "int", "why": "By value, const of the argument is dropped"}
+        return {"answer": "int", "why": "The parameter is a copy, so const of the argument is dropped"}
     plain = "const int" if argument == "c" else "int"
     if parameter == "T&":
-        return {"answer": plain, "why": "The reference is in the parameter, and const has to be kept"}
+        return {"answer": plain, "why": "The & belongs to the parameter, and T keeps a const of the argument"}
     return {"answer": f"{plain}&", "why": "For an lvalue, a forwarding reference makes T an lvalue reference"}
 
 
@@ -35,13 +35,16 @@ def chosen(argument: str) -> dict[str, str]:
         return {"answer": "2", "why": "Both templates fit exactly, and T* is more specialised"}
     if argument == "d":
         return {"answer": "3", "why": "Template 1 fits exactly too, but a non-template wins"}
-    return {"answer": "1", "why": "With T deduced it fits exactly, where 3 would need a conversion"}
+    return {"answer": "1", "why": "Template 1 fits exactly, and 3 would need a conversion"}
 
 
 def local_bytes(m: int, n: int, bounds: str) -> dict[str, float | str]:
     """Arrays with indices unknown at compile time lie in local memory."""
     if bounds == "template parameters":
-        return {"answer": 0, "why": "Unrolled, every index is a constant, and each element is a register"}
+        return {
+            "answer": 0,
+            "why": "The loops are unrolled, so every index is a constant and each element is in a register",
+        }
     return {
         "answer": 4 * m * n,
         "why": "Registers cannot be indexed by a variable, so the array is put into memory",
@@ -51,15 +54,15 @@ def local_bytes(m: int, n: int, bounds: str) -> dict[str, float | str]:
 def modulo(w: str) -> dict[str, str]:
     """By what is known of the divisor."""
     if "64" in w:
-        return {"answer": "by one AND", "why": "A power of two keeps the lower bits"}
+        return {"answer": "by one AND", "why": "The remainder by a power of two is in the lower bits"}
     if "100" in w:
         return {
             "answer": "by a multiplication, a shift and a subtraction",
-            "why": "The reciprocal is known, as a fixed-point constant",
+            "why": "The reciprocal of the constant is known, in fixed point",
         }
     return {
         "answer": "by a division routine of a dozen instructions or more",
-        "why": "Nothing is known of it",
+        "why": "Nothing is known about the divisor",
     }
 
 
@@ -72,6 +75,6 @@ def substituted(expression: str) -> dict[str, object]:
     why = (
         "The signature can be formed for int, and any conversion is better than an ellipsis"
         if valid
-        else f"`{expression}` is nothing for an int, so that candidate is removed without an error"
+        else f"`{expression}` is not valid for an int, so that candidate is removed without an error"
     )
     return {"answer": CANDIDATES[not valid], "options": CANDIDATES, "why": why}

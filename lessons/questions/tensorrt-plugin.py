@@ -28,11 +28,14 @@ def padded_bytes(n: int, c: int, side: int, format: str) -> dict[str, int | str]
 def combinations(inputs: int, rule: str) -> dict[str, int | str]:
     """One of three for all, or FP32 in one format and FP16 with a choice of two for each tensor."""
     if "type and format" in rule:
-        return {"answer": 3, "why": "FP32 linear, FP16 linear, FP16 in HWC8, for all tensors alike"}
+        return {
+            "answer": 3,
+            "why": "All tensors are in FP32 linear, or all in FP16 linear, or all in FP16 HWC8",
+        }
     tensors = inputs + 1
     return {
         "answer": 1 + 2**tensors,
-        "why": f"FP32 linear is 1, FP16 leaves each of {tensors} tensors two formats",
+        "why": f"FP32 linear gives one combination, and in FP16 each of {tensors} tensors has one of two formats",
     }
 
 

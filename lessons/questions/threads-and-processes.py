@@ -11,11 +11,11 @@ def value_seen(start: int, add: int, who: str) -> dict[str, float | str]:
 def least_value(threads: int, times: int) -> dict[str, float | str]:
     """1 if each runs the statement once, otherwise 2, whatever the number of threads."""
     if times == 1:
-        return {"answer": 1, "why": "All load 0 and all store 1."}
+        return {"answer": 1, "why": "All threads load 0, and all store 1."}
     return {
         "answer": 2,
-        "why": "One loads 0 first and sleeps; another does all but its last turn; the first stores 1, which the "
-        "other loads for its last turn; all the rest runs; then the other stores 2.",
+        "why": "Thread 1 loads 0 and pauses, and thread 2 runs all iterations but its last. Thread 1 stores 1, "
+        "and thread 2 loads this 1 for its last iteration. Thread 1 and all others finish. Then thread 2 stores 2.",
     }
 
 
@@ -26,8 +26,11 @@ def can_deadlock(one: str, two: str, three: str) -> dict[str, str]:
     for _ in range(3):
         reach |= {(a, d) for a, b in reach for c, d in edges if b == c}
     if any(a == b for a, b in reach):
-        return {"answer": "yes", "why": "Held and then wanted, the orders form a circle"}
-    return {"answer": "no", "why": "All orders agree with one order of the mutexes, so there is no circle"}
+        return {
+            "answer": "yes",
+            "why": "Threads can each hold a mutex that another of them waits for, in a cycle",
+        }
+    return {"answer": "no", "why": "All threads follow one common order of the mutexes, so there is no cycle"}
 
 
 def pool_size(cpu: int, wait: int, cores: int) -> dict[str, float]:

@@ -10,11 +10,14 @@ def step_ms(forward: float, backward: float, buckets: int, network: float) -> di
     """Milliseconds of a step whose buckets are reduced behind the backward pass, one after the other."""
     each, ready = network / buckets, backward / buckets
     if each <= ready:
-        end, why = backward + each, "The network keeps up, and only the last bucket sticks out"
+        end, why = (
+            backward + each,
+            "The network keeps up, so only the last bucket is reduced after the backward pass",
+        )
     else:
         end, why = (
             ready + network,
-            "The network is busy from the first bucket on, and is what the step waits for",
+            "From the first bucket on the network is always busy, and the step waits for it",
         )
     return {"answer": forward + end, "each": each, "ready": ready, "why": why}
 

@@ -34,11 +34,11 @@ def variants(calls: str) -> dict[str, float | str]:
     """Compilations: one for each constant and each kind of integer."""
     pairs = [(int(n), int(block)) for n, block in re.findall(r"\((\d+), (\d+)\)", calls)]
     kinds = {(block, _kind(n)) for n, block in pairs}
-    shown = "; ".join(f"{block} with n {kind}" for block, kind in sorted(kinds))
+    shown = "; ".join(f"{block} with {kind}" for block, kind in sorted(kinds))
     return {"answer": len(kinds), "kinds": shown}
 
 
 def _kind(n: int) -> str:
     if n == 1:
-        return "equal to 1"
-    return "divisible by 16" if n % 16 == 0 else "neither"
+        return "n equal to 1"
+    return "n divisible by 16" if n % 16 == 0 else "any other n"

@@ -6,23 +6,23 @@ INTRINSIC, EXTERNAL = "tensor intrinsic", "BYOC patterns and code generator"
 PLACES = {
     "Importing stops at an ATen operator that could be made of existing ones.": (
         CONVERTER,
-        "the rest of the compiler then needs nothing new",
+        "after the conversion the rest of the compiler needs nothing new",
     ),
     "A decode product of one row compiles and reaches a tenth of the bandwidth.": (
         RULE,
-        "what is computed is right, how it is mapped is not",
+        "the computation is right, but its mapping to the hardware is not",
     ),
     "The CPU has a new instruction for dot products of four bytes, and loops do not use it.": (
         INTRINSIC,
-        "declared once, it is put in place of an inner loop by tensorize",
+        "once it is declared, tensorize replaces an inner loop by it",
     ),
     "An NPU comes with a closed compiler that takes whole convolution blocks.": (
         EXTERNAL,
-        "subgraphs are cut out and handed over",
+        "they cut out subgraphs and hand them to that compiler",
     ),
     "All reductions over a short last axis leave most threads idle.": (
         RULE,
-        "another binding of loops to threads",
+        "it can bind the loops to threads in another way",
     ),
     "The vendor's library has a fused attention that is to replace a subgraph.": (
         EXTERNAL,
@@ -49,19 +49,19 @@ def cached_bytes(a: int, b: int, bk: int) -> int:
 
 SEARCH, RULES = "MetaSchedule, by measuring candidates", "DLight's rules, without a search"
 NEEDS = {
-    "the fastest tiling of one fixed shape, and have a night and the device for it": (
+    "the fastest tiling of one fixed shape, and have the device and a night for the search": (
         SEARCH,
-        "Samples of the space are measured, and a learned cost model picks the next",
+        "It measures samples of the search space, and a learned cost model picks the next ones",
     ),
     "decent kernels at once for a sequence length that is known only at run time": (
         RULES,
-        "A search tunes for sizes that it is given; rules need none",
+        "A search tunes for given sizes, and rules work without them",
     ),
     "a build on a machine from which the target device cannot be reached": (
         RULES,
         "A search has to measure on the device",
     ),
-    "tilings compared on a phone that hangs at another machine": (
+    "tilings compared on a phone that is connected to another machine": (
         SEARCH,
         "Its measurements run on the device, over RPC",
     ),
@@ -87,18 +87,21 @@ def where_to_work(problem: str) -> dict[str, str]:
 
 
 STEPS = {
-    "whether an addition and the ReLU behind it are one kernel": (
+    "whether an addition and the ReLU after it are one kernel": (
         "fusion",
-        "Operators are grouped in the graph, and the loop nests of a group merged",
+        "Operators are grouped in the graph, and the loop nests of each group are merged",
     ),
-    "which loop of a kernel runs over blockIdx": ("schedule", "Binding a loop changes where work is done"),
+    "which loop of a kernel runs over blockIdx": (
+        "schedule",
+        "Binding a loop to blockIdx is a step of the schedule",
+    ),
     "that an operator of the graph becomes a loop nest over buffers": (
         "legalisation",
         "LegalizeOps gives each operator a PrimFunc",
     ),
     "that the file with the kernels holds CUDA C": (
         "code generation",
-        "TensorIR is the same for all targets until then",
+        "Until then TensorIR names no language of the target",
     ),
 }
 STEP_NAMES = ("import", "legalisation", "fusion", "schedule", "code generation")

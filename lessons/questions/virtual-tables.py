@@ -11,8 +11,11 @@ def object_bytes(functions: str, members: str) -> dict[str, float | str]:
         size = SIZES[member.split()[0]]
         end = -(-end // size) * size + size
         most = max(most, size)
-    vptr = "A vptr of 8 bytes" if virtual else "No virtual function, so no vptr"
-    return {"answer": -(-end // most) * most, "why": f"{vptr}; members end at {end}, padded to {most}"}
+    vptr = "There is a vptr of 8 bytes" if virtual else "There is no virtual function, so no vptr"
+    return {
+        "answer": -(-end // most) * most,
+        "why": f"{vptr}. The members end at byte {end}, rounded up to a multiple of {most}",
+    }
 
 
 def tables_and_pointers(functions: int, classes: int, objects: int) -> int:
@@ -29,15 +32,15 @@ def loop_clocks(base: int, penalty: int, run: int) -> dict[str, float]:
 def prints(code: str) -> dict[str, str]:
     """In constructors and destructors of B, f is B's."""
     if code.startswith("{ B b;"):
-        return {"answer": "bbb", "why": "It is a B all the time"}
+        return {"answer": "bbb", "why": "The object is a B all the time"}
     if "B b = d" in code:
         return {
             "answer": "bdbb",
-            "why": "B's constructor, d.f(), and the destructors of two objects' B parts",
+            "why": "B's constructor prints b, d.f() prints d, and each of the two objects' destructors of B prints b",
         }
     return {
         "answer": "bdb",
-        "why": "B's constructor and destructor call B::f, between them the object is a D",
+        "why": "B's constructor and destructor call B::f, and in between the object is a D",
     }
 
 

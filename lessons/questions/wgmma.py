@@ -40,9 +40,9 @@ def accumulators(m: int, n: int, groups: int) -> dict[str, float | str]:
     """FP32 registers of a thread for a tile."""
     answer = m * n / (groups * GROUP)
     fits = (
-        "That leaves some for the rest."
+        "A thread can have 255, so some are left for everything else."
         if answer < 200
-        else "That is too many beside the rest: at most 255 are there."
+        else "That is too many: a thread can have 255, and needs some for everything else."
     )
     return {"answer": answer, "so": fits}
 
@@ -71,9 +71,9 @@ def runs_on(instruction: str, virtual: str, device: str) -> dict[str, str]:
             "why": f"An H200 has compute capability 9.0, so SASS for {virtual} fits",
         }
     if virtual == "90a":
-        why = "SASS and PTX for 90a are for compute capability 9.0 alone, whatever they contain"
+        why = "SASS and PTX for 90a run on compute capability 9.0 only, whatever they contain"
         return {"answer": "no image fits this device", "why": why}
     return {
         "answer": "its PTX is compiled at load and runs",
-        "why": "PTX for 90 is good for 9.0 and all later ones",
+        "why": "PTX for 90 can be compiled for capability 9.0 and every later one",
     }

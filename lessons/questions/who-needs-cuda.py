@@ -10,14 +10,20 @@ def most_gain(share: int, reached: int) -> dict[str, float]:
 def cheapest_cure(case: str) -> dict[str, str]:
     """By what the time goes to."""
     if "gaps" in case:
-        return {"answer": "CUDA Graphs", "why": "Launches limit, and the same ones are repeated"}
+        return {
+            "answer": "CUDA Graphs",
+            "why": "Launch overhead is the limit, and the same launches are repeated",
+        }
     if "loader" in case:
-        return {"answer": "More loader workers", "why": "No kernel is slow, data are late"}
+        return {"answer": "More loader workers", "why": "No kernel is slow, but the data arrive late"}
     if "Eleven" in case:
-        return {"answer": "torch.compile to fuse them", "why": "A compiler fuses plain element-wise chains"}
+        return {
+            "answer": "torch.compile to fuse them",
+            "why": "A compiler can fuse a plain chain of element-wise operations",
+        }
     return {
         "answer": "A kernel in Triton or CUDA",
-        "why": "A large share, that neither compiler nor library takes",
+        "why": "It is a large share of the time, and neither a compiler nor a library helps",
     }
 
 

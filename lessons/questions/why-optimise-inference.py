@@ -11,11 +11,11 @@ ALLOWED = {
     ),
     "capturing a step of fixed shapes in a CUDA graph": (
         "both",
-        "it records launches, whatever they compute",
+        "the graph records launches, whatever they compute",
     ),
     "recomputing activations instead of keeping them": (
         "training alone",
-        "they are kept for the backward pass only",
+        "activations are kept only for the backward pass",
     ),
     "freeing a layer's input as soon as its output is there": (
         "inference alone",
@@ -23,11 +23,11 @@ ALLOWED = {
     ),
     "storing weights in INT4 only, without a copy in higher precision": (
         "inference alone",
-        "updates are far smaller than a step of INT4",
+        "training's updates are far smaller than a step of INT4",
     ),
     "fusing bias and activation into a product's epilogue": (
         "both",
-        "training also saves what its backward pass needs",
+        "in training the fused kernel also saves what the backward pass needs",
     ),
     "keeping keys and values of earlier tokens": (
         "inference alone",
@@ -51,9 +51,9 @@ def live_megabytes(layers: int, megabytes: int, how: str) -> dict[str, float | s
 def busy_percent(operators: int, host: int, gpu: int) -> dict[str, float | str]:
     """The GPU's share of the slower of host and GPU."""
     why = (
-        f"{host} µs a kernel arrive, {gpu} µs are worked"
+        f"A kernel arrives every {host} µs and runs for {gpu} µs"
         if gpu < host
-        else "The GPU is the slower of the two"
+        else "The GPU is slower than the host, so it always has work"
     )
     return {"answer": 100 * gpu / max(host, gpu), "why": why}
 
@@ -85,14 +85,17 @@ def request_factor(total: int, model: int, factor: int) -> dict[str, float]:
 YES, SHARE, VOLUME, BOUND = (
     "yes",
     "no: its share of a request is too small",
-    "no: too little runs",
+    "no: the model runs too rarely",
     "no: there is hardly anything to gain",
 )
 SERVICES = {
-    "The model takes 5 ms of a request of 400 ms, on 2 GPUs.": (SHARE, "Without it a request takes 395 ms"),
+    "The model takes 5 ms of a request of 400 ms, on 2 GPUs.": (
+        SHARE,
+        "Even without the model a request takes 395 ms",
+    ),
     "The model takes nearly all of each request, on 200 GPUs around the clock.": (
         YES,
-        "Twice as fast, it saves a hundred GPUs",
+        "A model that is twice as fast saves a hundred GPUs",
     ),
     "The model takes nearly all of a job of ten minutes, on one GPU, once a night.": (
         VOLUME,
@@ -100,7 +103,7 @@ SERVICES = {
     ),
     "The model takes nearly all of each request, on 100 GPUs, and already runs at 93 % of its bound.": (
         BOUND,
-        "A fourteenth is left at the most",
+        "At most 7 % of the time can be saved",
     ),
 }
 

@@ -70,7 +70,7 @@ def faster_side() -> dict[str, float | str]:
     """Times of rungs 00 and 01 on an H200."""
     stores, loads = recorded(TOPIC, "00_naive"), recorded(TOPIC, "01_coalesced_writes")
     if max(stores, loads) <= 1.1 * min(stores, loads):
-        answer = "both within 10 %: they touch as many sectors"
+        answer = "both within 10 %: they touch equally many sectors"
     elif loads < stores:
         answer = "strided loads: L1 has the sectors for the next warps"
     else:
