@@ -11,6 +11,9 @@ _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 LARGE = 1e15
 """Larger whole numbers are not shown in full: beyond 2^53 a float does not hold them all."""
 
+_SEVERAL = re.compile(r"[a-z]{2,}s|[A-Z]+s")
+"""A noun in the plural: blocks, GPUs; not ms."""
+
 _PLURALS = (
     (re.compile(r"(?<=..)ies$"), "y"),
     (re.compile(r"(?<=ss|sh)es$|(?<=[nt]ch)es$|(?<=x)es$"), ""),
@@ -72,7 +75,7 @@ def unit_of(value: float | str, unit: str) -> str:
     """A unit as it follows a number: blocks, but block after 1."""
     first, space, rest = unit.partition(" ")
     word = first.replace("-", "")
-    if value == 1 and len(word) > 2 and word.isalpha() and word.islower() and word.endswith("s"):
+    if value == 1 and _SEVERAL.fullmatch(word):
         return f"{_singular(first)}{space}{rest}"
     return unit
 

@@ -77,6 +77,8 @@ def test_elements(value: float | str, text: str) -> None:
         (1, "copies", "1 copy"),
         (1, "halves", "1 half"),
         (1, "caches", "1 cache"),
+        (1, "GPUs", "1 GPU"),
+        (1, "ms", "1 ms"),
         (1, "FLOP/byte", "1 FLOP/byte"),
         (0.5, "", "0.5"),
     ],
