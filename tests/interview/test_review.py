@@ -272,7 +272,7 @@ def test_the_hint_says_the_line_and_costs_a_quarter(play: Play) -> None:
     drill = DRILLS[HUNT]
     candidate, _, shown = play(str(drill.lines[0]), right_number(), "hint", drill.cured)
     assert shown.earned == 100 - 40 / 4
-    assert any("looks at the first element" in text for text in candidate.read)
+    assert any("tests only the first element" in text for text in candidate.read)
 
 
 def test_another_program_is_worth_half_until_it_is_a_mending(play: Play) -> None:

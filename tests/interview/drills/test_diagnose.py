@@ -114,7 +114,7 @@ def test_a_prediction_is_counted_on_the_cure():
     step = DRILLS[SAMPLE].steps[1]
     posed = pose(step.probe, "1")
     assert posed.value == 1024 * 1024 / 8
-    assert "where it was 1,048,576" in posed.explain
+    assert "Before it was 1,048,576" in posed.explain
 
 
 def test_a_drill_is_proved():
