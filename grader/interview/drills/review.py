@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
+
 from grader.errors import WarpladderError
 from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
 from grader.interview.drills.mending import Task, Worth, changed, difference, file_of, mend
@@ -109,7 +111,10 @@ class Review(Drill):
             return judge_output(file, self.runs)
         if (exercise := programs.find(name)) is not None:
             return judge(exercise, file, progress=progress)
-        return grade(topics.load(name), file, "emulator", progress=progress)
+        graded = grade(topics.load(name), file, "emulator", progress=progress)
+        if graded.beyond is None:
+            return graded
+        return msgspec.structs.replace(graded, verdict="fail", reason=graded.beyond)  # a fault that review finds
 
 
 def shown(source: str) -> str:

@@ -77,7 +77,7 @@ def test_a_schedule_is_proved_and_its_prediction_simulated():
     posed = pose(drill.steps[1].probe, "1")
     assert posed.right(2.45)
     assert not posed.right(1.43)
-    assert "(347 + 440 + 347) / 440" in posed.explain
+    assert "(347 + 440 + 347) / 440" in " ".join(posed.explain.split())
     assert "2.58" in posed.explain
 
 
