@@ -137,7 +137,11 @@ def test_the_interview_on_softmax_quotes_the_boards_figures():
         (interview.answer, r"([\d.]+) ms at the rate of a copy", 1e3 * 8 * elements / H200.dram_copy),
         (interview.rounds[1].answer, r"64 KB are ([\d.]+) MB", 8 * H200.sms * rows / 1e6),
         (interview.rounds[1].answer, r"more than the ([\d.]+) of an H200", H200.l2_bytes / 1e6),
-        (error.correction, r"multiprocessors take ([\d.]+) µs", 1e6 * elements / (16 * H200.sms * H200.clock_hz)),
+        (
+            error.correction,
+            r"multiprocessors take ([\d.]+) µs",
+            1e6 * elements / (16 * H200.sms * H200.clock_hz),
+        ),
         (error.correction, r"the bytes take ([\d.]+)", 1e6 * 8 * elements / H200.dram_copy),
     ]
     for text, pattern, computed in quoted:

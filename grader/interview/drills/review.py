@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-
-import msgspec
 
 from grader.errors import WarpladderError
 from grader.interview.drills.drill import HEAD, Drill, Format, look_back, read_head, read_table
@@ -114,7 +112,7 @@ class Review(Drill):
         graded = grade(topics.load(name), file, "emulator", progress=progress)
         if graded.beyond is None:
             return graded
-        return msgspec.structs.replace(graded, verdict="fail", reason=graded.beyond)  # a fault that review finds
+        return replace(graded, verdict="fail", reason=graded.beyond)  # a fault that review finds
 
 
 def shown(source: str) -> str:
