@@ -51,7 +51,7 @@ QUOTED = [
     ("hpc-04", r"(\d+) ms with enough chunks", lambda: ms("streams", "05_depth_first")),
     ("hpc-04", r"alone takes (\d+) ms", lambda: bound_ms("streams")),
     ("hpc-08", r"first Tensor Core version takes ([\d.]+) ms", lambda: ms("hgemm", "02_wmma")),
-    ("hpc-08", r"feeds it better, ([\d.]+) ms", lambda: ms("hgemm", "08_fragments_ahead")),
+    ("hpc-08", r"feeds it better, takes ([\d.]+) ms", lambda: ms("hgemm", "08_fragments_ahead")),
     ("hpc-12", r"took it from ([\d.]+) to", lambda: ms("transpose", "00_naive")),
     ("hpc-12", r"to ([\d.]+) ms on an H200", lambda: ms("transpose", "01_coalesced_writes")),
     ("hpc-12", r"did it reach ([\d.]+\d)", lambda: ms("transpose", "03_padded_tile")),

@@ -109,12 +109,12 @@ def value(question: str, probe: str, **parameters: object) -> float:
         ("image-pipeline", r"picture is ([\d.]+) MB of bytes", lambda: 1920 * 1080 * 3 / 1e6),
         (
             "consistent-preprocessing",
-            r"the last one lies at ([\d.]+),",
+            r"the last pixel is taken from ([\d.]+),",
             lambda: value(
                 "consistent-preprocessing", "source_position", size=448, out=224, i=223, how="half-pixel"
             ),
         ),
-        ("consistent-preprocessing", r"0 before is −([\d.]+) after", lambda: 0.485 / 0.229),
+        ("consistent-preprocessing", r"a 0 before normalising becomes −([\d.]+)\.", lambda: 0.485 / 0.229),
         ("consistent-preprocessing", r"0.5/255/0.225 = ([\d.]+) after", lambda: 0.5 / 255 / 0.225),
     ],
 )
