@@ -15,7 +15,7 @@ def unit_of_work(nodes: int, holes: int, sort: str) -> dict[str, int | str]:
     if sort.startswith("compiles"):
         return {
             "answer": holes + 1,
-            "why": f"Each unsupported node divides the chain once more, so there are {holes} + 1 subgraphs",
+            "why": f"Each unsupported node divides the chain once more, so the number of subgraphs is {holes} + 1",
         }
     return {"answer": nodes - holes, "why": f"There is one kernel for each supported node, {nodes} − {holes}"}
 

@@ -6,6 +6,8 @@ Source: CUDA Programming Guide, "Work Stealing with Cluster Launch Control"; Osa
 
 import math
 
+from grader.workbook.units import quantity
+
 SMS = 148  # of a B200, with one block on each
 PARTS = 4  # of the probe's split-K
 
@@ -24,11 +26,11 @@ def steps_of_the_busiest(tiles: int, steps: int, scheme: str) -> dict[str, float
         waves = math.ceil(tiles / SMS)
         return {
             "answer": waves * steps,
-            "how": f"An SM computes up to {tiles} / {SMS}, rounded up, so {waves} tiles of {steps} steps",
+            "how": f"An SM computes up to {tiles} / {SMS}, rounded up, so {quantity(waves, 'tiles')} of {steps} steps",
         }
     if scheme.startswith("split-K"):
         waves = math.ceil(tiles * PARTS / SMS)
-        how = f"An SM computes up to {tiles} · {PARTS} / {SMS}, rounded up, so {waves} parts of {steps} / {PARTS} steps"
+        how = f"An SM computes up to {tiles} · {PARTS} / {SMS}, rounded up, so {quantity(waves, 'parts')} of {steps} / {PARTS} steps"
         return {"answer": waves * steps // PARTS, "how": how}
     return {
         "answer": math.ceil(tiles * steps / SMS),
