@@ -30,7 +30,8 @@ def steps_of_the_busiest(tiles: int, steps: int, scheme: str) -> dict[str, float
         }
     if scheme.startswith("split-K"):
         waves = math.ceil(tiles * PARTS / SMS)
-        how = f"An SM computes up to {tiles} · {PARTS} / {SMS}, rounded up, so {quantity(waves, 'parts')} of {steps} / {PARTS} steps"
+        parts = quantity(waves, "parts")
+        how = f"An SM computes up to {tiles} · {PARTS} / {SMS}, rounded up, so {parts} of {steps} / {PARTS} steps"
         return {"answer": waves * steps // PARTS, "how": how}
     return {
         "answer": math.ceil(tiles * steps / SMS),
