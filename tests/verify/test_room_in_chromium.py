@@ -259,7 +259,7 @@ def test_every_kind_of_screen(
                 tab.wait_for_selector("main.ended")
             look(tab)
             tab.wait_for_function("document.activeElement.matches('main.ended [data-focus]')")
-            tab.keyboard.press("Enter")
+            tab.press("main.ended [data-focus]", "Enter")  # also where the page was drawn again meanwhile
             tab.wait_for_selector("main.door")
         look(tab)
         served.process.send_signal(signal.SIGINT)
