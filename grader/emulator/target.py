@@ -31,6 +31,15 @@ def engine() -> Any:
     return llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
 
 
+def optimised(module: llvm.ModuleRef) -> llvm.ModuleRef:
+    """The module after LLVM's passes of level 3, as Numba sets them."""
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization, options.slp_vectorization = True, False
+    passes = llvm.create_pass_builder(target_machine(), options)
+    passes.getModulePassManager().run(module, passes)
+    return module
+
+
 def object_code(module: llvm.ModuleRef, effort: int = CAREFUL) -> bytes:
     """The object file of a module."""
     return bytes(target_machine(effort).emit_object(module))

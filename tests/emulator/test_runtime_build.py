@@ -17,7 +17,7 @@ import pytest
 from grader.course.engines.process import Process
 from grader.course.orders import Order
 from grader.emulator.cache import kept
-from grader.emulator.runtime import build
+from grader.emulator.runtime import build, lowering
 from grader.judge.child import process
 from grader.judge.child.process import RECORDING, ChildProcess
 
@@ -92,6 +92,15 @@ def test_a_child_that_emulates_nothing_waits_for_no_runtime(
     monkeypatch.setattr(build, "compile_runtime", lambda: pytest.fail("it is compiled"))
     with ChildProcess(device, role=role):
         pass
+
+
+def test_where_no_process_may_be_started_it_is_lowered_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*arguments: object, **options: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(subprocess, "run", refused)
+    monkeypatch.setattr(lowering, "bitcode", lambda: b"from here")
+    assert build._bitcode() == b"from here"
 
 
 COUNTS = """
