@@ -19,6 +19,7 @@ import numpy as np
 from grader.emulator.cache import cache_folder, made_folder
 from grader.emulator.runtime.build import prepare
 from grader.emulator.streams.commands import Entry
+from grader.errors import WarpladderError
 from grader.judge.child.protocol import (
     Answer,
     Hello,
@@ -60,7 +61,13 @@ class Role:
 def launching(device: str) -> Role:
     """A child that launches: no code of a stranger's runs in it but kernels."""
     gpu = device != "emulator"
-    folders = [made_folder(), tempfile.gettempdir() if gpu else None]
+    kept = made_folder()
+    if kept is None and not gpu:
+        raise WarpladderError(
+            f"the cache {cache_folder()}, in which compiled kernels are kept, cannot be written",
+            remedy="set WARPLADDER_CACHE to a folder that can",
+        )
+    folders = [kept, tempfile.gettempdir() if gpu else None]
     box = Box(writes=tuple(str(folder) for folder in folders if folder), gpu=gpu, open_files=4096)
     return Role("grader.judge.child.server", box, "the process that launched the kernel", device != "pycuda")
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from grader.emulator.nvrtc import compilation
+from grader.errors import WarpladderError
 from grader.judge.child.process import RECORDING, ChildDied, ChildProcess, ChildTimeout, ChildUnusable
 from grader.judge.child.protocol import (
     Allocate,
@@ -233,6 +234,14 @@ def test_a_runner_replaces_its_child(image: bytes) -> None:
         assert runner.ask([Release()], 60).failure is None
     finally:
         runner.close()
+
+
+def test_a_cache_that_cannot_be_written_is_named_before_anything_starts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WARPLADDER_CACHE", "/proc/no/such/folder")
+    with pytest.raises(WarpladderError, match=r"/proc/no/such/folder.*\n.*set WARPLADDER_CACHE"):
+        ChildProcess("emulator")
 
 
 def test_the_child_imports_nothing_heavy() -> None:
