@@ -61,6 +61,7 @@ html_context = {"default_mode": "auto"}  # without it the theme complains in the
 html_theme_options = {
     "navbar_persistent": [],  # the sidebar has the search already
     "max_navbar_depth": 2,
+    "collapse_navbar": True,  # on each page only its own chapter is listed: all of them took a third of the build
     "show_toc_level": 2,
     "use_download_button": False,
     "use_fullscreen_button": False,
