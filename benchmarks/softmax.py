@@ -91,7 +91,7 @@ def main() -> None:
         executor.allocate(Allocate(name, nbytes))
     kernels = {name: prepare(file, device.arch) for name, file in files.items()}
     for name, kernel in kernels.items():
-        executor.load(Load(name, kernel.build.image("pycuda")))
+        executor.load(Load(name, kernel.build.image("pycuda"), kernel.file.extended))
     print(f"{device.name}, {chosen.rounds} rounds")
     for shape in SHAPES:
         executor.prepare_peers(shape)

@@ -91,7 +91,8 @@
 // ///
 
 constexpr int WARP = 32;
-constexpr int ROWS = 16;                     // of a block whose warps take a row each
+constexpr int ROWS = 4;                      // of a block whose warps take a row each: small, so that the
+                                             // next one soon has its place
 constexpr int WARPS = 16;                    // of a block that takes a row, or a piece of one
 constexpr int FLOATS = 32;                   // of a row that a thread keeps
 constexpr int SHORT = FLOATS * WARP;         // the longest row that a warp takes: 1,024
