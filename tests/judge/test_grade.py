@@ -119,6 +119,15 @@ def test_what_a_kernel_prints_is_shown(tmp_path: Path) -> None:
     assert silent.printed == ""
 
 
+def test_static_and_dynamic_shared_memory_together_may_be_more_than_48_kib(tmp_path: Path) -> None:
+    topic = TOPICS["transpose"]
+    file = tmp_path / "mine.cu"
+    source = topic.rung("02_shared_tile").path.read_text(encoding="utf-8")
+    file.write_text(source.replace("// block =", '// shared = "48 * 1024"\n// block =', 1))
+    result = grade(topic, file, "emulator", problem_overrides={"M": 33, "N": 31})
+    assert result.verdict == "pass", result.reason
+
+
 def test_what_a_schedule_prints_is_shown(tmp_path: Path) -> None:
     topic = TOPICS["streams"]
     file = tmp_path / "mine.py"

@@ -48,9 +48,6 @@ from grader.judge.child.replay import Hosts, Staged
 
 Value = list[Record] | float | Trace | bytes | None
 
-STATIC_SHARED_LIMIT = 48 * 1024
-"""Bytes of dynamic shared memory a kernel gets without asking; above it an attribute has to be set."""
-
 
 @dataclass
 class Buffer:
@@ -263,7 +260,9 @@ class Executor:
 
     def launch(self, module: str, launch: Launch) -> None:
         function = self.function(module, launch.symbol)
-        if launch.shared_bytes > STATIC_SHARED_LIMIT:
+        if (
+            launch.shared_bytes
+        ):  # with the static part it may be more than the 48 KiB that a kernel gets unasked
             attribute = self.driver.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES
             function.set_attribute(attribute, launch.shared_bytes)
         arguments = [self.argument(argument) for argument in launch.args]
