@@ -22,6 +22,7 @@ import llvmlite.binding as llvm
 from grader.areas import RUNTIME, fingerprint
 from grader.emulator import target
 from grader.emulator.cache import cache_folder, keep, kept, locked, made_folder
+from grader.emulator.runtime.names import NAMES
 from grader.emulator.target import PREFIX
 
 
@@ -48,86 +49,6 @@ class Runtime:
             return result.value
 
         return called
-
-
-NAMES = (
-    "access_global",
-    "access_global_uniform",
-    "access_shared",
-    "access_shared_uniform",
-    "access_local",
-    "access_constant",
-    "access_constant_uniform",
-    "access_param",
-    "access_generic",
-    "gather1",
-    "gather2",
-    "gather4",
-    "gather8",
-    "scatter1",
-    "scatter2",
-    "scatter4",
-    "scatter8",
-    "atomic2",
-    "atomic4",
-    "atomic8",
-    "lanes_in_global",
-    "run_blocks",
-    "next_turn",
-    "arrive_at",
-    "pass_by",
-    "mma",
-    "mma_bits",
-    "wmma",
-    "matrix_transpose",
-    "wgmma",
-    "wgmma_wait",
-    "wgmma_ready",
-    "set_registers",
-    "matrix_load",
-    "matrix_store",
-    "async_copy",
-    "async_commit",
-    "async_wait",
-    "note_absent",
-    "fence",
-    "meet_lanes",
-    "track_stores",
-    "note_undefined",
-    "leave_undefined",
-    "undefined_at",
-    "count_marks",
-    "mbarrier_init",
-    "mbarrier_inval",
-    "mbarrier_arrive",
-    "mbarrier_expect",
-    "mbarrier_test",
-    "mbarrier_wait",
-    "async_arrive",
-    "access_cluster",
-    "access_cluster_uniform",
-    "bulk_to_peer",
-    "store_to_peer",
-    "cluster_arrive",
-    "cluster_hold",
-    "cluster_wait",
-    "proxy_fence",
-    "bulk_load",
-    "bulk_store",
-    "bulk_commit",
-    "bulk_wait",
-    "sweep",
-    "piece",
-    "flush",
-    "reduce",
-    "begin_transactions",
-    "end_copies",
-    "note_stuck",
-    "observe",
-    "blame_wait",
-    "shadow",
-    "texture_fetch",
-)  # fmt: skip
 
 
 def _entry() -> Path:

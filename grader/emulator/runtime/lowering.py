@@ -28,8 +28,8 @@ from grader.emulator.runtime import (
     scheduler,
     sharedmem,
 )
-from grader.emulator.runtime.build import NAMES
 from grader.emulator.runtime.clusters import accesses, barrier
+from grader.emulator.runtime.names import NAMES
 from grader.emulator.runtime.races import lanes, ordering, tracking
 from grader.emulator.runtime.spaces import constants, local, textures, undefined
 from grader.emulator.runtime.tensor import matrices, products, warpgroups

@@ -77,7 +77,7 @@ def call_kernel(typing: Any, address: Any, context_address: Any, warp_address: A
 
 
 def outlined(name: str) -> Any:
-    """The function `name` of build.NAMES, of int64 alone, to be called where it lies: Numba copies others into whatever
+    """The function `name` of names.NAMES, of int64 alone, to be called where it lies: Numba copies others into whatever
     calls them, which takes long to compile where they are large."""
 
     @intrinsic
