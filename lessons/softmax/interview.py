@@ -155,6 +155,26 @@ def pairs_published(M: int, N: int) -> dict[str, int]:
     return {"answer": M * _pieces(N), "pieces": _pieces(N)}
 
 
+def stores_of_pairs(size: int) -> int:
+    """From each block of a cluster to each."""
+    return size * size
+
+
+def kept_by_small_blocks(floats: int, blocks: int) -> float:
+    """KiB of elements in the registers of a multiprocessor."""
+    return blocks * 128 * floats * FLOAT / 1024
+
+
+def share_of_copy(copy: float, time: float) -> float:
+    """Per cent."""
+    return 100 * copy / time
+
+
+def blocks_of_cluster(N: int) -> int:
+    """One for each piece of a row."""
+    return _pieces(N)
+
+
 def time_of_narrow_types(side: int, input: str, output: str) -> dict[str, float]:
     """Microseconds at 4 TB/s of one reading and one writing in these types."""
     moved = BYTES[input] + BYTES[output]
