@@ -56,13 +56,19 @@ def adopting() -> Iterator[None]:
 
 
 def left(before: Collection[int], seconds: float = 2.0) -> list[str]:
-    """What still runs below this process after so many seconds, but for what ran before: its command lines."""
+    """What still runs below this process after so many seconds: its command lines. What ran before does not count, nor
+    what that has started since, as a browser does."""
     deadline = time.monotonic() + seconds
-    while found := [pid for pid in descendants(os.getpid()) if pid not in before and alive(pid)]:
+    while found := [pid for pid in _newcomers(before) if alive(pid)]:
         if time.monotonic() > deadline:
             return [command(pid) for pid in found]
         time.sleep(0.05)
     return []
+
+
+def _newcomers(before: Collection[int]) -> list[int]:
+    new = [child for child in _children(os.getpid()) if child not in before]
+    return [pid for child in new for pid in (child, *descendants(child))]
 
 
 def command(pid: int) -> str:
