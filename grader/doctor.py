@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from grader import cuda, gpu, gpu_setup
-from grader.emulator.cache import cache_folder
+from grader.emulator.cache import CHOOSE_FOLDER, cache_folder
 from grader.emulator.cudart import toolchain
 from grader.emulator.nvrtc import compilation
 from grader.errors import WarpladderError
@@ -127,8 +127,8 @@ def _cache() -> Check:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
     except OSError as error:
-        remedy = "export WARPLADDER_CACHE=<a folder you may write to>"
-        return Check(name, "broken", f"{folder}: {error.strerror}", needed_for, required=False, remedy=remedy)
+        found = f"{folder}: {error.strerror}"
+        return Check(name, "broken", found, needed_for, required=False, remedy=CHOOSE_FOLDER)
     return Check(name, "ok", str(folder), needed_for, required=False)
 
 

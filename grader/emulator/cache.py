@@ -23,6 +23,10 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "warpladder"
 
 
+CHOOSE_FOLDER = "export WARPLADDER_CACHE=<a folder you may write to>"
+"""The remedy where it cannot be written."""
+
+
 def made_folder() -> Path | None:
     """The folder, made where it was not there yet; None where it cannot be made, or is somebody else's as well."""
     folder = cache_folder().absolute()

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.cache import cache_folder, made_folder
+from grader.emulator.cache import CHOOSE_FOLDER, cache_folder, made_folder
 from grader.emulator.runtime.build import prepare
 from grader.emulator.streams.commands import Entry
 from grader.errors import WarpladderError
@@ -65,7 +65,7 @@ def launching(device: str) -> Role:
     if kept is None and not gpu:
         raise WarpladderError(
             f"the cache {cache_folder()}, in which compiled kernels are kept, cannot be written",
-            remedy="set WARPLADDER_CACHE to a folder that can",
+            remedy=CHOOSE_FOLDER,
         )
     folders = [kept, tempfile.gettempdir() if gpu else None]
     box = Box(writes=tuple(str(folder) for folder in folders if folder), gpu=gpu, open_files=4096)

@@ -240,7 +240,7 @@ def test_a_cache_that_cannot_be_written_is_named_before_anything_starts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("WARPLADDER_CACHE", "/proc/no/such/folder")
-    with pytest.raises(WarpladderError, match=r"/proc/no/such/folder.*\n.*set WARPLADDER_CACHE"):
+    with pytest.raises(WarpladderError, match=r"/proc/no/such/folder.*\n.*export WARPLADDER_CACHE=<"):
         ChildProcess("emulator")
 
 
