@@ -8,8 +8,8 @@
 // to 65,536 elements go this way. Longer ones are still split over the blocks of a cooperative launch.
 //
 // What it should buy: nothing at 16384². At 32,768 × 65,536 it should come within a tenth of a copy, for 160
-// KiB of elements a multiprocessor are on their way or worked on, where it was 128. Few rows gain most: eight
-// blocks have each of them, and nothing is launched or zeroed before.
+// KiB of elements a multiprocessor are on their way or worked on, where it was 128. Few rows have eight
+// blocks each, and nothing is zeroed before.
 //
 // /// launch
 // smallest_arch = "sm_90"
