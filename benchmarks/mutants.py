@@ -196,15 +196,23 @@ def entries(file: Path) -> list[dict[str, Any]]:
     return found
 
 
+def numbers_of(entry: dict[str, Any], rung: str) -> list[int]:
+    """The lines of a rung, from 1, that an entry of the two lists means; none if the rung has changed."""
+    text = topics.load(entry["topic"]).rung(rung).path.read_text("utf-8")
+    found = [number for number, line in enumerate(text.splitlines(), 1) if line.strip() == entry["was"]]
+    return found[entry["nth"] - 1 : entry["nth"]] if "nth" in entry else found
+
+
 def _reason(file: Path, fate: Fate) -> str:
     """What one of the two lists says of a mutant, "" if it is not there."""
     changes = [line for line in fate.diff.splitlines() if line[:1] in "+-"]
     was, becomes = ("\n".join(line[1:].strip() for line in changes if line[0] == sign) for sign in ("-", "+"))
     for entry in entries(file):
-        here = fate.topic == entry["topic"] and fate.rung in entry["rungs"]
-        if entry.get("line") and f"@@ -{entry['line']} " not in fate.diff:
+        if fate.topic != entry["topic"] or fate.rung not in entry["rungs"]:
             continue
-        if here and was == entry["was"] and becomes in entry["becomes"]:
+        if was != entry["was"] or becomes not in entry["becomes"]:
+            continue
+        if any(f"@@ -{number} " in fate.diff for number in numbers_of(entry, fate.rung)):
             return str(entry["why"])
     return ""
 

@@ -159,10 +159,8 @@ def made_of(topic: str, rung: str) -> tuple[tuple[str, ...], set[tuple[str, ...]
 @pytest.mark.parametrize(("name", "entry", "rung"), LISTED)
 def test_what_is_listed_stands_in_its_rung(name: str, entry: dict[str, Any], rung: str) -> None:
     lines, made = made_of(entry["topic"], rung)
-    found = [number for number, line in enumerate(lines, 1) if line == entry["was"]]
-    meant = [entry["line"]] if "line" in entry else found
-    assert meant
-    assert set(meant) <= set(found)
+    meant = mutants.numbers_of(entry, rung)
+    assert meant, "the rung has no such line"
     for number, becomes in product(meant, entry["becomes"]):
         assert (*lines[: number - 1], becomes, *lines[number:]) in made, f"no operator makes {becomes}"
     assert entry["why"]
