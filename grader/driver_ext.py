@@ -47,6 +47,10 @@ def block_order(order: Order) -> None:
     """Without effect: a GPU begins blocks in an order of its own."""
 
 
+def watch_nan(on: bool) -> None:
+    """Without effect: a GPU does not tell."""
+
+
 def traced_block(block: int | None) -> None:
     """Only the emulator sees addresses; anything but None raises WarpladderError."""
     if block is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.emulator.codegen.control_flow import ControlFlowBuilder
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.ops import handle
+from grader.emulator.codegen.origins import Origins
 from grader.emulator.codegen.undefined import UndefinedLanes
 from grader.emulator.codegen.unfinished import UnfinishedProducts
 from grader.emulator.codegen.values import I64
@@ -14,7 +15,7 @@ from grader.emulator.ptx.tree import Instruction
 MOST_TOGETHER = 1000
 """Instructions of PTX in one block of LLVM's, for which LLVM takes time that grows with their square."""
 
-Watch = UndefinedLanes | UnfinishedProducts
+Watch = UndefinedLanes | UnfinishedProducts | Origins
 
 
 def generate(plan: KernelPlan) -> str:
@@ -24,7 +25,7 @@ def generate(plan: KernelPlan) -> str:
     """
     e = Emitter(plan)
     control_flow = ControlFlowBuilder(e)
-    watched: list[Watch] = [UndefinedLanes(e), UnfinishedProducts(e)]
+    watched: list[Watch] = [UndefinedLanes(e), UnfinishedProducts(e), *([Origins(e)] if plan.watched else [])]
     for block in plan.flow.blocks:
         control_flow.begin(block)
         for one in watched:

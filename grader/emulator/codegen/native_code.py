@@ -52,7 +52,7 @@ def native_code(plan: KernelPlan, digest: str) -> NativeCode:
 
     Raises UnsupportedPtx for instructions the emulator does not know.
     """
-    entry = _entry(f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}")
+    entry = _entry(f"{_generator_key()}|{digest}|{plan.name}|{plan.rows_uniform}|{bool(plan.watched)}")
     code = kept(entry)
     if code is None:
         code = target.object_code(_module(plan), target.QUICK)

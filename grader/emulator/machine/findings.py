@@ -105,7 +105,8 @@ _MANGLED = re.compile(r"_Z\w*?E(\d+)(\w+)")
 there are several of that name."""
 
 
-def _unravel(index: int, shape: Shape) -> Shape:
+def unravel(index: int, shape: Shape) -> Shape:
+    """The x, y and z of a linear index."""
     return index % shape[0], index // shape[0] % shape[1], index // (shape[0] * shape[1])
 
 
@@ -124,7 +125,7 @@ class Launched:
 
     def peer(self, number: int, rank: int) -> Shape:
         """The block of a rank in the cluster of the block with a linear number."""
-        places = zip(_unravel(number, self.grid), _unravel(rank, self.cluster), self.cluster, strict=True)
+        places = zip(unravel(number, self.grid), unravel(rank, self.cluster), self.cluster, strict=True)
         x, y, z = (at // blocks * blocks + within for at, within, blocks in places)
         return x, y, z
 
@@ -157,7 +158,7 @@ class Launched:
         if not faults:
             return ()
         first = min(faults, key=lambda c: int(c[layout.BARRIER_FAULT_BLOCK]))
-        block = _unravel(int(first[layout.BARRIER_FAULT_BLOCK]), self.grid)
+        block = unravel(int(first[layout.BARRIER_FAULT_BLOCK]), self.grid)
         line = self._line_before(int(first[layout.BARRIER_FAULT_ONE]))
         packed = int(first[layout.BARRIER_FAULT_OTHER])
         count = sum(int(c[layout.BARRIER_FAULTS]) for c in faults)
@@ -313,11 +314,11 @@ class Note:
         return self.packed >> 32, at - (at >> 31 << 32)
 
     def _block(self) -> Shape:
-        return _unravel(self.number, self.launched.grid)
+        return unravel(self.number, self.launched.grid)
 
     def _thread(self, warp: int, lane: int) -> Shape:
         """A thread's index; of several lanes, that of the warp's first."""
-        return _unravel(warp * LANES + (lane if lane < LANES else 0), self.launched.block)
+        return unravel(warp * LANES + (lane if lane < LANES else 0), self.launched.block)
 
     def _access(self) -> tuple[Space, Action]:
         """The space that a finding is about, and what is done there; a cp.async reads one and writes another."""
@@ -411,7 +412,7 @@ class Note:
         block, warp = packed >> layout.RECORD_BLOCK, packed >> WARP_SHIFT & (layout.RECORD_WARPS - 1)
         if block != self.number % layout.BLOCK_NUMBERS:
             known = math.prod(self.launched.grid) <= layout.BLOCK_NUMBERS
-            return Access(action, block=_unravel(block, self.launched.grid) if known else None), "grid"
+            return Access(action, block=unravel(block, self.launched.grid) if known else None), "grid"
         other = Access(action, block=self._block(), thread=self._thread(warp, 0), any_of_warp=True)
         return other, "warp" if warp == self.warp else "block"
 

@@ -25,6 +25,7 @@ from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.orders import CROWDED, SWITCHED, Order, arranged, seed
+from grader.emulator.machine.origins import Origins
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.tracing.block_trace import BlockTrace
 from grader.emulator.machine.tracing.touched import TouchedByBlocks
@@ -116,12 +117,12 @@ class LaunchExecution:
 
         Where threads may have met in global memory, or not all went well, the launch is undone and repeated on one
         thread in the given order, with its accesses tracked: so what is found depends on nothing but the kernel, its
-        data and the order.
+        data and the order. So is what is the first NaN, which is looked for on one thread.
         """
         self._prepare()
         linears = self._arranged("rising")
         if not (self.compiled.tracked or self.plan.meets or order != "rising"):
-            most = 1 if self.plan.serial else workers.most
+            most = 1 if self.plan.serial or self.plan.watched else workers.most
             status, used = self._attempt(workers, most, linears, self._slots(), self.blocks)
             conflict = any(worker.context[layout.CONFLICT] for worker in used)
             if status == layout.DONE and not conflict and not self.traces.conflict(self.plan):
@@ -309,6 +310,7 @@ class LaunchExecution:
     def _slots(self) -> dict[str, int]:
         """The context slots that are the same for all workers."""
         held = self.arrays = self._held()
+        self.origins = Origins()
         return self.traces.slots() | {
             "HOST_DELTA": self.memory.host_delta,
             "GRID_WORKSPACE": self.workspace,
@@ -328,6 +330,7 @@ class LaunchExecution:
             "TRACE": self.trace.begin() if self.trace else 0,
             "CLUSTER_SIZE": self.blocks,
             "REGISTERS": self._registers_to_move(),
+            "ORIGINS": self.origins.notes.ctypes.data,
             **dict(zip(("CLUSTER_X", "CLUSTER_Y", "CLUSTER_Z"), self.cluster, strict=True)),
             **dict(zip(("GRID_X", "GRID_Y", "GRID_Z"), self.grid, strict=True)),
             **dict(zip(("BLOCK_DIM_X", "BLOCK_DIM_Y", "BLOCK_DIM_Z"), self.block, strict=True)),
@@ -376,6 +379,8 @@ class LaunchExecution:
             copies_beside_reads=sum(int(w.context[layout.COPIES_BESIDE_READS]) for w in workers),
             communicates=tracked or self.plan.serial, may_wait=self.plan.may_spin and self.plan.blocks_wait,
             atomics_a_word=atomics_a_word, accessed=self.trace.accessed(launched) if self.trace else (),
+            first_infinity=self.origins.first(layout.FIRST_INFINITY, self.plan, self.grid, self.block),
+            first_nan=self.origins.first(layout.FIRST_NAN, self.plan, self.grid, self.block),
         )  # fmt: skip
 
     def _refuse_without_room(self, workers: Sequence[Worker]) -> None:

@@ -61,15 +61,17 @@ class Kernel:
     """Threads a block may have by the kernel's own declaration (__launch_bounds__)."""
     cluster: Shape
     """Blocks of a cluster by the kernel's own declaration (__cluster_dims__)."""
-    compiled: dict[bool, NativeCode] = field(default_factory=dict)
+    compiled: dict[tuple[bool, bool], NativeCode] = field(default_factory=dict)
 
-    def code_for(self, *, rows_uniform: bool) -> NativeCode:
-        """Native code for blocks whose rows fill whole warps, or do not; made when first asked for."""
-        if rows_uniform not in self.compiled:
+    def code_for(self, *, rows_uniform: bool, watch: bool = False) -> NativeCode:
+        """Native code for blocks whose rows fill whole warps, or do not; made when first asked for. With `watch` it
+        notes what makes the first infinity and the first NaN."""
+        key = (rows_uniform, watch)
+        if key not in self.compiled:
             with collection.put_off():
-                plan = plan_kernel(self.module.tree, self.name, rows_uniform=rows_uniform)
-                self.compiled[rows_uniform] = native_code(plan, self.module.digest)
-        return self.compiled[rows_uniform]
+                plan = plan_kernel(self.module.tree, self.name, rows_uniform=rows_uniform, watch=watch)
+                self.compiled[key] = native_code(plan, self.module.digest)
+        return self.compiled[key]
 
     @cached_property  # each launch asks, and to plan a large kernel takes seconds
     def static_shared_bytes(self) -> int:
@@ -98,7 +100,7 @@ class Image:
         with collection.put_off():
             self.tree = parse(children.with_runtime(text))
         self.digest = hashlib.sha256(text.encode()).hexdigest()
-        self.compiled: dict[str, dict[bool, NativeCode]] = {}
+        self.compiled: dict[str, dict[tuple[bool, bool], NativeCode]] = {}
         """By kernel, see `Kernel.compiled`."""
 
 
@@ -176,7 +178,7 @@ class Machine:
         self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
         budget: int | None = None, blocks: Sequence[int] | None = None, enough: int | None = None,
         order: Order = "rising", traced: int | None = None, cooperative: bool = False,
-        cluster: Shape | None = None, non_portable: bool = False,
+        cluster: Shape | None = None, non_portable: bool = False, watch: bool = False,
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
@@ -186,7 +188,8 @@ class Machine:
         `enough` warp instructions. `order` is the order of the blocks where all run, in kernels whose blocks
         communicate. Of the block `traced` it is noted what it accesses. The blocks of a `cooperative` launch, which
         have to be under way at the same time, may synchronise. `cluster` are the blocks of a cluster, those of the
-        kernel's declaration by default; more than 8 have to be allowed as `non_portable`. Raises LaunchRefused for a
+        kernel's declaration by default; more than 8 have to be allowed as `non_portable`. With `watch` the record says
+        where the first infinity and the first NaN were made. Raises LaunchRefused for a
         configuration that the device does not allow, UnsupportedPtx for instructions that the emulator does not know.
         """
         self._check(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
@@ -195,7 +198,7 @@ class Machine:
         if cooperative:
             self._check_cooperative(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
         with self._lock, self._cores.idle(1), self._workspace(cooperative) as workspace:
-            compiled = kernel.code_for(rows_uniform=block[0] % layout.LANES == 0)
+            compiled = kernel.code_for(rows_uniform=block[0] % layout.LANES == 0, watch=watch)
             launch = LaunchExecution(
                 memory=self.memory, traces=self._traces, compiled=compiled, variables=kernel.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,

@@ -271,6 +271,22 @@ class Accessed:
     """Its name, where somebody knows it."""
 
 
+@dataclass(frozen=True)
+class Origin:
+    """The first operation of a launch whose result is an infinity, or NaN, while no operand is."""
+
+    line: int
+    """0 where it is not known."""
+    opcode: str
+    """PTX's, such as div.rn.f32."""
+    operands: tuple[float, ...]
+    """Among those of what made a NaN may be infinities."""
+    of_exponential: bool
+    """It is ex2, or as in expf a product of that and a power of two."""
+    block: Shape
+    thread: Shape
+
+
 NOT_COMPLETED = {
     "trap": "the kernel trapped",
     "starved": "every block that the device holds at a time waits, and the others cannot begin: for one of those?",
@@ -333,3 +349,7 @@ class LaunchRecord:
     """How many atomics of the whole grid update a word of global memory, on average over those that any updates."""
     accessed: tuple[Accessed, ...] = ()
     """By the traced block, in the order in which it began to."""
+    first_infinity: Origin | None = None
+    """Made by arithmetic of finite numbers, where that was watched."""
+    first_nan: Origin | None = None
+    """Made by arithmetic of numbers, where that was watched."""

@@ -175,3 +175,16 @@ def membermask(inst: Instruction) -> Operand | None:
     if "sync" not in inst.parts or name not in _MEMBERMASKS:
         return None
     return inst.operands[_MEMBERMASKS[name]]
+
+
+_ARITHMETIC = frozenset(
+    ("add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "rsqrt", "sin", "cos", "ex2", "lg2")
+)
+_FLOATS = frozenset(("f64", "f32", "f16", "bf16", "f16x2", "bf16x2"))
+
+
+def makes_numbers(inst: Instruction) -> bool:
+    """Whether it is floating-point arithmetic, or a conversion that may overflow."""
+    if inst.parts[0] == "cvt":
+        return inst.parts[-1] in _FLOATS and inst.parts[-2] in _FLOATS
+    return inst.parts[0] in _ARITHMETIC and inst.parts[-1] in _FLOATS

@@ -22,6 +22,7 @@ from grader.emulator.ptx.instructions import (
     is_strong,
     is_transaction,
     is_warpgroup_product,
+    makes_numbers,
     names_in,
     sources,
     waits_for_phase,
@@ -125,6 +126,8 @@ class KernelPlan:
     """The names of its instructions."""
     allocates: bool = False
     """It takes memory from the heap, or gives it back."""
+    watched: tuple[Instruction, ...] = ()
+    """Arithmetic that may make an infinity or a NaN, where it is to be noted which does so first."""
 
 
 def access_shape(inst: Instruction) -> tuple[str, int]:
@@ -133,8 +136,8 @@ def access_shape(inst: Instruction) -> tuple[str, int]:
     return inst.parts[-1], count
 
 
-def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
-    """Inlines, analyses and numbers one kernel of a module."""
+def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = False) -> KernelPlan:
+    """Inlines, analyses and numbers one kernel of a module; with `watch`, its arithmetic is `watched`."""
     entry = module.functions[name]
     function = inline_calls(module, entry)
     function.body = guard_speculated_loads(function.body)
@@ -194,6 +197,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool) -> KernelPlan:
         max_threads=entry.max_threads,
         uses={inst.parts[0] for inst in instructions},
         allocates=any(inst.parts[0] == "call" and _HEAP & set(symbols_in(inst)) for inst in instructions),
+        watched=tuple(filter(makes_numbers, instructions)) if watch else (),
     )
 
 

@@ -63,6 +63,12 @@ def block_order(order: Order) -> None:
     emulation().order = order
 
 
+def watch_nan(on: bool) -> None:
+    """Whether launches from now on note where the first infinity and the first NaN are made, in their records'
+    `first_infinity` and `first_nan`."""
+    emulation().watch = on
+
+
 def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_shared: int) -> int:
     """Blocks of kernel `symbol` that fit on one multiprocessor at a time; 0 if one does not fit."""
     function: Function = module_from_buffer(image).get_function(symbol)

@@ -135,8 +135,9 @@ GLOBAL_BASE = 0x7000_0000_0000
     NO_ROOM,  # what a block had too many of (MANY_COPIES …); 0: of nothing. The launch is refused
     REGISTERS,  # that a thread begins with, where the kernel moves them between warps and the number is known; else 0
     UNDEFINED_LEFT,  # 1 where the block has stored to memory what nobody has defined (spaces/undefined.py)
+    ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(114)
+) = range(115)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -153,6 +154,11 @@ VISITED = tuple(
     for slot in (SHARED_HOST, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, SHADOW_VISITORS, BLOCK_CLOCK, ASYNC, COPIES,
                  TRANSACTIONS, HERE)
 )  # fmt: skip
+
+# What ORIGINS points to: two notes of ORIGIN_SLOTS. ORIGIN_INSTRUCTION: its place in plan.watched, plus 1; 0: none yet.
+FIRST_INFINITY, FIRST_NAN = range(2)
+ORIGIN_INSTRUCTION, ORIGIN_BLOCK, ORIGIN_THREAD, ORIGIN_OPERANDS = range(4)
+ORIGIN_SLOTS = ORIGIN_OPERANDS + 3  # the operands as doubles
 
 # -- clusters -----------------------------------------------------------------------------------------------------
 # An address in the shared memory of the block of a rank: (rank + 1) << RANK_AT | offset. Without a rank it is the own.

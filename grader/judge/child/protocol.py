@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Struct
 
 from grader.emulator.machine.orders import Order
-from grader.emulator.machine.records import Accessed, Finding, Touched
+from grader.emulator.machine.records import Accessed, Finding, Origin, Touched
 from grader.emulator.streams.commands import Entry, Recording
 
 
@@ -147,6 +147,7 @@ class Run(Struct, frozen=True, tag=True):
     launches: tuple[Launch, ...]
     budget: int | None = None  # warp instructions a block may execute; the emulator stops there
     order: Order = "rising"  # of the blocks, where they communicate (emulator only)
+    watch_nan: bool = False  # the records say what made the first infinity and the first NaN (emulator only)
 
 
 class LibraryArray(Struct, frozen=True):
@@ -308,6 +309,8 @@ class Record(Struct, frozen=True):
     touched: tuple[Touched, ...] = ()
     atomics_a_word: float = 0.0
     accessed: tuple[Accessed, ...] = ()
+    first_infinity: Origin | None = None
+    first_nan: Origin | None = None
 
 
 class Request(Struct, frozen=True):

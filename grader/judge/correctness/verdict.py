@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.emulator import metrics
 from grader.emulator.machine.orders import CROWDED, Order
+from grader.findings.origins import Told
 from grader.findings.remedies import ALIGN, GUARD, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Record
 from grader.judge.correctness.comparison import Comparison
@@ -66,6 +67,13 @@ FLUSHED = (
     "--use_fast_math, __fdividef and the like) has touched what was only to be moved."
 )
 """What to look at when an output is wrong, by kind of case."""
+
+NOBODY_WROTE = (
+    "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before it is read? An "
+    "output that is added to has to be named in `zero`. A shuffle from a lane that its mask leaves out, or that is not "
+    "there, gives NaN too: let all 32 lanes take part."
+)
+"""What NaN is that no arithmetic has made."""
 
 
 def wrong_index(array: str, found: str, right: str) -> str:
@@ -304,12 +312,15 @@ def _wrong(mismatch: Mismatch, comparison: Comparison, sizes: str) -> str:
 
 def _advice(mismatch: Mismatch, usual: str) -> str:
     if mismatch.actual == "nan" and usual not in (SPECIAL_VALUES, EVERY_BIT):
-        return (
-            "NaN is what memory that nobody wrote holds here: is every variable, tile and output set before "
-            "it is read? An output that is added to has to be named in `zero`. A shuffle from a lane that its mask "
-            "leaves out, or that is not there, gives NaN too: let all 32 lanes take part."
-        )
+        return NOBODY_WROTE
     return usual
+
+
+def of_origin(refused: Refused, origin: Told) -> Refused:
+    """A NaN in an output of which it is known what arithmetic has made it."""
+    if NOBODY_WROTE in refused.reason:
+        return refused.saying(refused.reason.replace(NOBODY_WROTE, str(origin)))
+    return refused.saying(f"{refused.reason} {origin.what}")
 
 
 def beside(found: Refused, seen: Mismatch | None) -> Refused:

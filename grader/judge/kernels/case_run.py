@@ -43,6 +43,7 @@ class CaseRun:
     case: Case
     data: CaseData
     order: Order = "rising"  # of the blocks, where they communicate
+    watch_nan: bool = False  # the records say what made the first NaN
     after: CaseRun | None = None
     """The module has been called before and was not loaded again: for that case, then on this one's arrays where they
     held other values, then where but one value was another."""
@@ -86,7 +87,9 @@ def run(runner: Runner, case_run: CaseRun, budget: int | None, timeout_s: float,
     regions = runner.regions(case_run.sizes())
     for region in regions:
         _lay_out(runner, region, case_run)
-    run_all = Run(case_run.kernel.module, case_run.planned.launches, budget, case_run.order)
+    run_all = Run(
+        case_run.kernel.module, case_run.planned.launches, budget, case_run.order, case_run.watch_nan
+    )
     call: list[Operation] = [*(Upload(region.name, region.offset) for region in regions), run_all]
     allocate: list[Operation] = [Allocate(region.name, region.nbytes, region.guard) for region in regions]
     fetch: list[Operation] = [*(Download(region.name, region.offset) for region in regions), Release()]

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from grader.emulator.machine.orders import CROWDED, ORDERS, SWITCHED, Order
+from grader.findings import origins
+from grader.findings.origins import Told
 from grader.judge.child.protocol import Record
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseStore
@@ -109,6 +111,12 @@ class CaseRunner:
         except Refused as refused:
             outcome.refusal = refused.kept()
         return outcome
+
+    def origin_of_nan(self, kernel: Kernel, case: Case) -> Told | None:
+        """Which operation of a case makes the first NaN; None where none does, and on a GPU."""
+        planned = kernel.plan(case.problem, self.child.hello().limits)
+        attempt = CaseRun(kernel, planned, case, self.store.get(case), watch_nan=True)
+        return origins.told(self.once(attempt).records)
 
     def _once(self, attempt: CaseRun, outcome: Outcome) -> None:
         budget = instruction_budget(self.topic, attempt.case.problem)

@@ -15,7 +15,7 @@ from grader.judge.claims.derived import with_sums
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import SPECIAL, Case
 from grader.judge.correctness.comparison import Comparison
-from grader.judge.correctness.verdict import beside
+from grader.judge.correctness.verdict import beside, of_origin
 from grader.judge.kernels import counting, launch_tries, sampling, signature_lint, small_case
 from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import (
@@ -28,7 +28,7 @@ from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
-from grader.results import LineCost
+from grader.results import LineCost, Mismatch
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
@@ -128,7 +128,18 @@ def _explained(
         current.small, also = found
         fits = tuple(said for said in fits if said in also)
     before = comparison.fits[0] if comparison.fits else comparison.advice
-    return refusal.saying(refusal.reason.replace(before, fits[0] if fits else comparison.advice))
+    told = refusal.saying(refusal.reason.replace(before, fits[0] if fits else comparison.advice))
+    return _traced(told, current, runner, case, comparison.mismatch)
+
+
+def _traced(
+    refusal: Refused, current: KernelSubmission, runner: CaseRunner, case: Case, seen: Mismatch | None
+) -> Refused:
+    """Says what has made a NaN that is not expected."""
+    if seen is None or seen.actual != "nan" or seen.expected == "nan":
+        return refusal
+    origin = runner.origin_of_nan(current.compiled, case)
+    return refusal if origin is None else of_origin(refusal, origin)
 
 
 def _tells(comparison: Comparison) -> bool:
@@ -297,9 +308,12 @@ def explain(current: KernelSubmission, runner: CaseRunner, case: Case) -> None:
     """Run a case that failed on a GPU on an emulator: a race that it finds there, with its line, tells a learner more
     than the wrong element does."""
     outcome = runner.outcome(current.compiled, case)
+    seen = current.cases[-1].first_mismatch if current.cases else None
     if outcome.findings and outcome.refusal is not None:
-        current.refusal = beside(outcome.refusal, current.cases[-1].first_mismatch if current.cases else None)
+        current.refusal = beside(outcome.refusal, seen)
         current.findings.extend(outcome.findings)
+    elif current.refusal is not None:
+        current.refusal = _traced(current.refusal, current, runner, case, seen)
 
 
 def lint_signature(current: KernelSubmission, arch: str) -> None:

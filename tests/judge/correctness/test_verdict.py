@@ -9,6 +9,7 @@ from records import record
 from grader.emulator import metrics
 from grader.emulator.devices import find
 from grader.emulator.machine.records import Access, Action, Allocation, Finding, Scope, Space
+from grader.findings.origins import Told
 from grader.judge.child.protocol import Failure
 from grader.judge.correctness import verdict
 from grader.judge.correctness.comparison import compare
@@ -112,6 +113,14 @@ def test_nan_and_unwritten_elements_have_reasons_of_their_own() -> None:
     comparison = compare("C", actual, np.ones((2, 3)), None)
     text = reason(verdict.of_comparison(comparison, SUMS_ARE_EXACT, PROBLEM))
     assert "2 of 6 elements of `C` were never written, the first at [1, 0]" in text
+
+
+def test_a_nan_that_arithmetic_has_made_is_no_memory_that_nobody_wrote() -> None:
+    root = Told("NaN is first made in line 3: sqrt(−1).", "Clamp it at 0.")
+    of_memory = Refused("fail", f"`out`[0] is nan. {verdict.NOBODY_WROTE}")
+    assert verdict.of_origin(of_memory, root).reason == f"`out`[0] is nan. {root.what} {root.remedy}"
+    known = Refused("fail", "`out`[0] is nan. The row's maximum is missing.")
+    assert verdict.of_origin(known, root).reason == f"{known.reason} {root.what}"
 
 
 def test_an_output_without_any_writer_and_one_that_is_only_added_to() -> None:

@@ -73,6 +73,7 @@ class Emulation:
         self.blocks: tuple[int, ...] | None = None  # linear ids of the blocks that launches run; None: all
         self.enough: int | None = None  # warp instructions after which no other of these blocks is begun
         self.traced: int | None = None  # the linear id of the block whose accesses are noted
+        self.watch = False  # launches note where the first infinity and the first NaN are made
         self.primary: ContextState | None = None
         self.order: Order = "rising"  # of the blocks, where they communicate
         self.recorder: Recorder | None = None  # notes calls; nothing is copied or launched while there is one

@@ -289,6 +289,7 @@ def _launch(
                 enough=None if depth else owner.enough,
                 order=owner.order,
                 traced=None if depth else owner.traced,
+                watch=owner.watch,
                 cooperative=together.cooperative,
                 cluster=together.cluster,
                 non_portable=together.cluster is not None,
