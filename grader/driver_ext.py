@@ -10,7 +10,7 @@ import ctypes
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pycuda.driver
@@ -47,7 +47,7 @@ def block_order(order: Order) -> None:
     """Without effect: a GPU begins blocks in an order of its own."""
 
 
-def watch_nan(on: bool) -> None:
+def watch_nan(watch: Literal["never", "always", "once stored"]) -> None:
     """Without effect: a GPU does not tell."""
 
 

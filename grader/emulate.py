@@ -57,6 +57,7 @@ def run(
         emulation.reset(arch)
     except ValueError as error:
         raise WarpladderError(str(error)) from None
+    driver_ext.watch_nan("once stored")
     times: list[float] = []
     try:
         with _times_noted(times):

@@ -191,3 +191,13 @@ def test_counters_do_not_change_from_process_to_process(tmp_path: Path) -> None:
         return json.loads(profile.read_text())
 
     assert profile_of_a_fresh_process("one") == profile_of_a_fresh_process("two")
+
+
+def test_the_first_nan_that_is_stored_is_told_and_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
+    outcome = emulate.run(SCRIPTS / "mean_of_none.py")
+    assert capsys.readouterr().out.split() == ["9.0", "nan", "nan"]
+    assert (outcome.failure, outcome.exit_code) == (None, 0)
+    origins = [launch.first_nan for launch in outcome.launches]
+    assert [found is not None for found in origins] == [False, True, False]
+    assert origins[1] is not None
+    assert (origins[1].line, origins[1].operands) == (12, ("0", "0"))

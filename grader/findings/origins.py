@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -64,14 +64,14 @@ def _told(nan: Origin, infinity: Origin | None) -> Told:
 
 def _remedy(nan: Origin, infinity: Origin | None) -> str:
     name = nan.opcode.split(".")[0]
-    infinite = any(map(math.isinf, nan.operands))
+    infinite = any("inf" in text for text in nan.operands)
     if infinite and infinity is not None:
         if infinity.of_exponential:
             return EXPONENTIAL.format(line=infinity.line)
         return f"The first ∞ is made in line {infinity.line}: {_operation(infinity)}."
     if name in ("add", "sub") and infinite:
         return LARGEST_OF_NOTHING
-    if name == "div" and not any(nan.operands):
+    if name == "div" and all(text in ("0", "-0") for text in nan.operands):
         return NOTHING_DIVIDED
     return NEGATIVE_ROOT if name in ("sqrt", "rsqrt") else ""
 
@@ -85,14 +85,8 @@ _FORMS = {
 
 def _operation(origin: Origin) -> str:
     """An operation with its operands."""
-    numbers = [_number(value) for value in origin.operands]
-    first, *others = numbers
+    first, *others = (re.sub("^-", "−", text).replace("inf", "∞") for text in origin.operands)
     terms = [first, *(f"({text})" if text.startswith("−") else text for text in others)]
     parts = origin.opcode.split(".")
     form = _FORMS.get(parts[0])
     return form.format(*terms) if form else f"{first} as {parts[-2]}"
-
-
-def _number(value: float) -> str:
-    text = "∞" if math.isinf(value) else f"{abs(value):.6g}"
-    return f"−{text}" if math.copysign(1.0, value) < 0 and value else text

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from grader.emulator.machine.records import LaunchRecord
 from grader.errors import WarpladderError
+from grader.findings import origins
 from grader.findings.kernels import message
 from grader.findings.remedies import remedy
 from grader.report import console as views
@@ -150,6 +151,9 @@ def emulation(
             kind = finding.kind.replace("_", " ")
             said = f": {message(finding)}{times}. {remedy(finding)}"
             told = Text.assemble((f"{where}: ", "bold"), (kind, "red"), said)
+            console.print(told, soft_wrap=not console.is_terminal)
+        if (origin := origins.told([launch])) is not None:
+            told = Text.assemble((f"launch {number}, {launch.kernel}: ", "bold"), str(origin))
             console.print(told, soft_wrap=not console.is_terminal)
     emulated = units.number_of(len(launches), "launch", "launches")
     faults = sum(len(launch.findings) for launch in launches)

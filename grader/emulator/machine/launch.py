@@ -107,6 +107,8 @@ class LaunchExecution:
     """Where the kernel uses it."""
     workspace: int = 0
     """Where a cooperative launch synchronises its grid."""
+    watched: Callable[[], NativeCode] | None = None
+    """The code that looks for the origin of a NaN: a launch that has stored one is undone, and run again with it."""
     found: tuple[Touched, ...] = ()
     """By sampled blocks."""
     updated_first: int = 0
@@ -126,17 +128,34 @@ class LaunchExecution:
             status, used = self._attempt(workers, most, linears, self._slots(), self.blocks)
             conflict = any(worker.context[layout.CONFLICT] for worker in used)
             if status == layout.DONE and not conflict and not self.traces.conflict(self.plan):
+                if self.watched is not None and self.traces.stored_nan():
+                    self._undo()
+                    self._watch()
+                    status, used = self._attempt(workers, 1, linears, self._slots(), self.blocks)
                 return self.record(used, status, len(linears), tracked=False)
             self.compiled.tracked = status == layout.DONE
-            self.traces.undo()
-            self.traces.clear(self.plan, tracked=False)
+            self._undo()
+        if self.watched is not None:  # it cannot be undone once more
+            self._watch()
         slots = self._slots() | self.traces.tracking_slots(
             self.plan, warps_of(self.block), math.prod(self.grid), late=order == SWITCHED
         )
         slots["RANDOM"] = seed(order)
         residents = self._residents(len(linears), order) if self._takes_turns(order) else self.blocks
         status, used = self._attempt(workers, 1, self._arranged(order), slots, residents)
+        if self.watched is not None and not self.traces.stored_nan():
+            self.origins = Origins()
         return self.record(used, status, len(linears), tracked=True)
+
+    def _undo(self) -> None:
+        self.traces.undo()
+        self.traces.clear(self.plan, tracked=False)
+
+    def _watch(self) -> None:
+        """From here on with code that looks for the origin of a NaN."""
+        assert self.watched is not None
+        self.compiled = self.watched()
+        self._prepare()
 
     @property
     def blocks(self) -> int:

@@ -24,6 +24,7 @@ from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.launch import NO_BUDGET, LaunchExecution, Shape
 from grader.emulator.machine.memory import ALIGNMENT, ARENA_BYTES, Memory
 from grader.emulator.machine.orders import Order
+from grader.emulator.machine.origins import Watch
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.machine.tracing.block_trace import BlockTrace
 from grader.emulator.machine.tracing.traces import Traces
@@ -178,7 +179,7 @@ class Machine:
         self, kernel: Kernel, grid: Shape, block: Shape, params: bytes, shared_bytes: int = 0,
         budget: int | None = None, blocks: Sequence[int] | None = None, enough: int | None = None,
         order: Order = "rising", traced: int | None = None, cooperative: bool = False,
-        cluster: Shape | None = None, non_portable: bool = False, watch: bool = False,
+        cluster: Shape | None = None, non_portable: bool = False, watch: Watch = "never",
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
@@ -188,8 +189,8 @@ class Machine:
         `enough` warp instructions. `order` is the order of the blocks where all run, in kernels whose blocks
         communicate. Of the block `traced` it is noted what it accesses. The blocks of a `cooperative` launch, which
         have to be under way at the same time, may synchronise. `cluster` are the blocks of a cluster, those of the
-        kernel's declaration by default; more than 8 have to be allowed as `non_portable`. With `watch` the record says
-        where the first infinity and the first NaN were made. Raises LaunchRefused for a
+        kernel's declaration by default; more than 8 have to be allowed as `non_portable`. `watch` is when the
+        record says where the first infinity and the first NaN were made. Raises LaunchRefused for a
         configuration that the device does not allow, UnsupportedPtx for instructions that the emulator does not know.
         """
         self._check(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
@@ -198,13 +199,15 @@ class Machine:
         if cooperative:
             self._check_cooperative(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
         with self._lock, self._cores.idle(1), self._workspace(cooperative) as workspace:
-            compiled = kernel.code_for(rows_uniform=block[0] % layout.LANES == 0, watch=watch)
+            code = partial(kernel.code_for, rows_uniform=block[0] % layout.LANES == 0)
+            compiled = code(watch=watch == "always")
             launch = LaunchExecution(
                 memory=self.memory, traces=self._traces, compiled=compiled, variables=kernel.module.globals,
                 grid=grid, block=block, shared_bytes=compiled.plan.static_shared_bytes + shared_bytes, params=params,
                 budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers, cluster=shape,
                 trace=None if traced is None else BlockTrace(traced), workspace=workspace,
                 heap=self.heap if compiled.plan.allocates else None,
+                watched=partial(code, watch=True) if watch == "once stored" else None,
             )  # fmt: skip
             if blocks is not None:
                 sample = partial(launch.sample, self._workers, np.asarray(blocks, np.int64), enough)

@@ -206,6 +206,10 @@ class Memory:
         source = np.frombuffer(data, np.uint8)
         self.view(address, source.nbytes)[:] = source
 
+    def words(self, first: int, count: int) -> np.ndarray[Any, np.dtype[np.uint32]]:
+        """Words of the arena, by their numbers, as they are now."""
+        return self._view.view(np.uint32)[first : first + count]
+
     def restore(self, words: np.ndarray[Any, Any], values: np.ndarray[Any, Any]) -> None:
         """Sets words of the arena, by their numbers."""
         self._view.view(np.uint32)[words] = values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from grader.emulator.ptx.instructions import destinations, sources
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.ptx.tree import Instruction
 from grader.emulator.runtime import layout
+
+Watch = Literal["never", "always", "once stored"]
+"""Whether a launch looks for them; or is undone and run again so, where it has stored a NaN that arithmetic makes."""
 
 
 class Origins:
@@ -34,7 +38,7 @@ class Origins:
         return Origin(
             line=inst.source_line,
             opcode=inst.opcode,
-            operands=values,
+            operands=tuple(f"{value:.6g}" for value in values),
             of_exponential=_is_exponential(inst, plan) and (count == 1 or any(map(_is_power_of_two, values))),
             block=unravel(int(note[layout.ORIGIN_BLOCK]), grid),
             thread=unravel(int(note[layout.ORIGIN_THREAD]), block),

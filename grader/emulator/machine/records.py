@@ -279,8 +279,8 @@ class Origin:
     """0 where it is not known."""
     opcode: str
     """PTX's, such as div.rn.f32."""
-    operands: tuple[float, ...]
-    """Among those of what made a NaN may be infinities."""
+    operands: tuple[str, ...]
+    """Six digits; among those of what made a NaN may be inf and -inf, which JSON has no number for."""
     of_exponential: bool
     """It is ex2, or as in expf a product of that and a power of two."""
     block: Shape

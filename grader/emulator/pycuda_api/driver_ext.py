@@ -11,6 +11,7 @@ import numpy as np
 from grader.emulator import devices
 from grader.emulator.machine.machine import LaunchRecord
 from grader.emulator.machine.orders import Order
+from grader.emulator.machine.origins import Watch
 from grader.emulator.machine.tensor_maps import TensorMap
 from grader.emulator.pycuda_api.driver import Device, Function, Module, Stream, module_from_buffer
 from grader.emulator.pycuda_api.driver.emulation import emulation
@@ -63,10 +64,10 @@ def block_order(order: Order) -> None:
     emulation().order = order
 
 
-def watch_nan(on: bool) -> None:
-    """Whether launches from now on note where the first infinity and the first NaN are made, in their records'
-    `first_infinity` and `first_nan`."""
-    emulation().watch = on
+def watch_nan(watch: Watch) -> None:
+    """Whether launches from now on look for what makes the first infinity and the first NaN, their records'
+    `first_infinity` and `first_nan`; "once stored": until one is found."""
+    emulation().watch = watch
 
 
 def max_active_blocks(image: bytes, symbol: str, block_threads: int, dynamic_shared: int) -> int:

@@ -246,7 +246,7 @@ class Executor:
                 self.device.ext.sampled_blocks(launch.blocks, launch.enough)
                 self.device.ext.block_order(op.order)
                 self.device.ext.traced_block(launch.traced)
-                self.device.ext.watch_nan(op.watch_nan)
+                self.device.ext.watch_nan("always" if op.watch_nan else "never")
             self.launch(op.module, launch)
 
     def set_constant(self, module: str, variable: str, source: Buffer) -> None:
@@ -366,7 +366,7 @@ class Executor:
         self.device.ext.instruction_budget(op.budget)
         self.device.ext.sampled_blocks(None)
         self.device.ext.block_order("rising")
-        self.device.ext.watch_nan(False)
+        self.device.ext.watch_nan("never")
         staged = self.staged[op.schedule]
         found = Trace(tuple(staged.trace())) if op.traced else staged.run()
         self.device.ext.launch_records(clear=True)

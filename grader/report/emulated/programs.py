@@ -13,7 +13,7 @@ from rich.text import Text
 from grader.emulator.cudart.events import Outcome, Place, Refusal
 from grader.emulator.machine.records import LaunchRecord
 from grader.errors import WarpladderError
-from grader.findings import host, kernels, remedies
+from grader.findings import host, kernels, origins, remedies
 from grader.report import notices
 from grader.workbook import units
 
@@ -72,7 +72,7 @@ def _host(outcome: Outcome) -> Iterator[Text]:
 
 
 def _kernels(outcome: Outcome, source: Path) -> Iterator[Text]:
-    """What kernels did, once for all launches of a line that found the same."""
+    """What kernels did, once for all launches of a line that found the same; and what has made the first NaN."""
     seen: Counter[tuple[str, str, str]] = Counter()
     for record, place in outcome.launches:
         for found in record.findings:
@@ -83,6 +83,10 @@ def _kernels(outcome: Outcome, source: Path) -> Iterator[Text]:
             seen[line, found.kind, said] += 1
     for line, kind, said in seen:
         yield _finding(line, kind, said)
+    for record, place in outcome.launches:
+        if (origin := origins.told([record])) is not None:
+            launched = f", launched in line {place.line}" if place else ""
+            yield Text.assemble((f"{source.name}: ", "bold"), f"{record.kernel}{launched}: {origin}")
 
 
 def _finding(where: str, kind: str, said: str) -> Text:

@@ -6,10 +6,27 @@ import io
 from pathlib import Path
 
 import pytest
+from records import record
 from rich.console import Console
 
 from grader.emulator.cudart.events import Outcome, Place, Refusal
+from grader.emulator.machine.records import Origin
 from grader.report.emulated import programs
+
+
+def test_a_nan_is_no_finding_and_is_said_below_them() -> None:
+    console = Console(file=io.StringIO(), width=80)
+    root = Origin(7, "sqrt.rn.f32", ("-1",), of_exponential=False, block=(0, 0, 0), thread=(3, 0, 0))
+    launched = record(kernel="norm", first_nan=root)
+    outcome = Outcome(launches=[(launched, Place("prog.cu", 12)), (record(kernel="norm"), None)])
+    programs.program(console, outcome, Path("prog.cu"))
+    assert isinstance(console.file, io.StringIO)
+    *_, said, last = console.file.getvalue().splitlines()
+    assert said.startswith(
+        "prog.cu: norm, launched in line 12: NaN is first made in line 7, by thread (3, 0, 0)"
+    )
+    assert last.strip() == "prog.cu: 2 launches emulated, 0 findings"
+    assert outcome.exit_code == 0
 
 
 @pytest.mark.parametrize(

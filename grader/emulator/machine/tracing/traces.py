@@ -23,6 +23,9 @@ _VECTOR_BYTES = 128 << 20
 """For all that is published among the blocks of a launch."""
 
 
+_MADE = np.array([0xFFC00000, 0x7FC00000, 0xFFF80000, 0x7FF80000], np.uint32)
+"""Of a NaN that this machine's arithmetic makes, a single, or the upper half of a double."""
+
 Ranges = Sequence[tuple[int, int]]
 """The sectors of each allocation, first and last + 1."""
 
@@ -142,6 +145,21 @@ class Traces:
             for first, last in self.ranges()
             for at in range(first, last, _CHUNK)
         )
+
+    def stored_nan(self) -> bool:
+        """Whether a word that was stored is a NaN as arithmetic makes it."""
+        marks = self.marks.stored
+        for first, last in self.ranges():
+            for page in marks.within(first, last):
+                start = max(first, page * PAGESIZE)
+                count = min(last, (page + 1) * PAGESIZE) - start
+                words = self.memory.words(start * 8, count * 8)
+                found = np.flatnonzero(np.isin(words, _MADE))
+                if len(found):
+                    stored = np.unpackbits(marks.of_sectors(start + np.arange(count)), bitorder="little")
+                    if stored[found].any():
+                        return True
+        return False
 
     def undo(self) -> None:
         """Puts back what memory held before the launch."""

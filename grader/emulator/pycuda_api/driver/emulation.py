@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from grader.emulator import devices
 from grader.emulator.machine.machine import LaunchRecord, Machine
 from grader.emulator.machine.orders import Order
+from grader.emulator.machine.origins import Watch
 from grader.emulator.pycuda_api.driver import constants
 from grader.emulator.pycuda_api.driver.errors import Status, failure
 
@@ -73,7 +74,7 @@ class Emulation:
         self.blocks: tuple[int, ...] | None = None  # linear ids of the blocks that launches run; None: all
         self.enough: int | None = None  # warp instructions after which no other of these blocks is begun
         self.traced: int | None = None  # the linear id of the block whose accesses are noted
-        self.watch = False  # launches note where the first infinity and the first NaN are made
+        self.watch: Watch = "never"  # whether launches look for what makes the first NaN
         self.primary: ContextState | None = None
         self.order: Order = "rising"  # of the blocks, where they communicate
         self.recorder: Recorder | None = None  # notes calls; nothing is copied or launched while there is one
