@@ -13,6 +13,10 @@ _GUARDED = (
     "The condition in line {line} lets this thread pass: does it compare the index that is used here, and with the "
     "size of this array?"
 )
+_ONE_SUFFICES = (
+    "The condition in line {line} lets this thread pass, since one of its indices is inside: let through only where "
+    "all are (`&&` of `<`), or leave where any is not (`||` of `>=`)."
+)
 _LAST = " It is the first place that is not there: `<`, and not `<=`?"
 _SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
 _NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
@@ -249,6 +253,8 @@ def _remedy_of_index(finding: Finding) -> str:
         return _SHORT
     if finding.guarded is None:
         return GUARD
+    if finding.one_suffices:
+        return _ONE_SUFFICES.format(line=finding.guarded)
     if finding.element is not None and finding.element < 0:
         return _NEGATIVE.format(line=finding.guarded)
     first_behind = finding.element is not None and finding.element == math.prod(finding.shape or (0,))

@@ -24,6 +24,11 @@ _DECLARATION = re.compile(
 _DECLARATOR = re.compile(r"(\w+)\s*((?:\[[^\[\]]*\]\s*)+)$")
 
 _GUARD = re.compile(r"\bif\s*\(.{0,200}?(?:<|>)")
+_BOTH_BEYOND = re.compile(r"\bif\s*\([^&|]{0,200}>=?\s*[A-Za-z_][^&|]{0,200}&&[^&|]{0,200}>=?\s*[A-Za-z_]")
+_EITHER_INSIDE = re.compile(
+    r"\bif\s*\([^&|]{0,200}<=?\s*[A-Za-z_][^&|]{0,200}\|\|[^&|]{0,200}<=?\s*[A-Za-z_]"
+)
+_OVER_BLOCKS = re.compile(r"\bblockIdx\.([xyz])\s*\)?\s*(?:\*\s*([A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.\1\b")
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
 _BARRIER = "__syncthreads"
@@ -101,10 +106,21 @@ def updated_in(source: str, line: int) -> tuple[str, ...]:
 
 
 def factors(source: str, line: int, array: str) -> set[str]:
-    """The names by which a line multiplies where it indexes an array: `K` in `B[(k + i) * K + column]`."""
+    """The names by which a line multiplies where it indexes an array: `K` in `B[(k + i) * K + column]`; of an index
+    that is a variable, those where it is set."""
     text = _line(_COMMENT.sub(_blank, source), line)
     indices = re.findall(rf"\b{re.escape(array)}\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", text)
-    return {name for index in indices for found in _FACTOR.findall(index) for name in found if name}
+    formed = (
+        _set_to(source, line, index.strip()) if index.strip().isidentifier() else index for index in indices
+    )
+    return {name for index in formed for found in _FACTOR.findall(index) for name in found if name}
+
+
+def _set_to(source: str, line: int, name: str) -> str:
+    """What a variable was last set to before a line; "" where that is not to be seen."""
+    assigned = re.compile(rf"\b{re.escape(name)}\s*=(?!=)([^;]*);")
+    found = (assigned.search(text[:_LONGEST]) for _, text in _upwards(source, line))
+    return next((one[1] for one in found if one), "")
 
 
 def _line(text: str, line: int) -> str:
@@ -157,6 +173,45 @@ def guard(source: str, line: int) -> int | None:
         if _GUARD.search(text[:_LONGEST]) or (number == line and _CHOICE.search(text[:_LONGEST])):
             return number
     return None
+
+
+def one_suffices(source: str, line: int) -> bool:
+    """Whether the condition of a line leaves only where all indices are beyond the end, or lets through where one is
+    inside."""
+    text = _line(_COMMENT.sub(_blank, source), line)
+    return bool(_BOTH_BEYOND.search(text) or _EITHER_INSIDE.search(text))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """An index of a thread over all blocks, `blockIdx.x * FACTOR + threadIdx.x`."""
+
+    line: int
+    axis: Literal["x", "y", "z"]
+    factor: str | None
+    """None where blocks are not multiplied by anything."""
+    threads: int | None
+    """What the factor is, where the file defines it."""
+
+
+def counted(source: str) -> Iterator[Counted]:
+    """The indices over all blocks whose factor is a number, a name, or missing."""
+    text = _COMMENT.sub(_blank, source)
+    numbers = _numbers(text)
+    for number, each in enumerate(text.splitlines(), 1):
+        for axis, factor in _OVER_BLOCKS.findall(each[:_LONGEST]):
+            yield Counted(number, axis, factor or None, _integer(factor, numbers) if factor else None)
+
+
+def barrier(source: str) -> int | None:
+    """The line of the first __syncthreads(); None without one."""
+    lines = _COMMENT.sub(_blank, source).splitlines()
+    return next((number for number, text in enumerate(lines, 1) if _BARRIER in text), None)
+
+
+def loops(source: str) -> bool:
+    """Whether there is any loop."""
+    return bool(re.search(r"\b(?:for|while)\b", _COMMENT.sub(" ", source)))
 
 
 def _upwards(source: str, line: int) -> Iterator[tuple[int, str]]:

@@ -10,7 +10,9 @@ from grader.workbook.cuda_source import (
     accumulates,
     arrays_in,
     early_return,
+    factors,
     guard,
+    one_suffices,
     shared_arrays,
 )
 
@@ -90,6 +92,27 @@ def test_a_return_behind_the_barrier_takes_nothing_from_a_tile() -> None:
 )
 def test_the_condition_that_an_access_stands_behind(text: str, line: int, found: int | None) -> None:
     assert guard(text, line) == found
+
+
+@pytest.mark.parametrize(
+    ("condition", "lenient"),
+    [
+        ("if (row >= M && column >= N) {", True),
+        ("if (row < M || column < N)", True),
+        ("if (row >= M || column >= N) {", False),
+        ("if (row < M && column < N)", False),
+        ("if (i >= 0 && i < N)", False),
+        ("if (row >= 1 && column >= 1)", False),
+    ],
+)
+def test_a_condition_of_which_one_half_suffices(condition: str, lenient: bool) -> None:
+    assert one_suffices(condition, 1) is lenient
+
+
+def test_an_index_is_followed_to_where_it_is_set() -> None:
+    text = "__global__ void k()\n{\nint i = row * M + column;\nif (i == 0) return;\nb[i] = a[row * N];\n}"
+    assert factors(text, 5, "b") == {"row", "M"}
+    assert factors(text, 5, "a") == {"row", "N"}
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,10 @@ def _of_inputs(wrong: Wrong) -> Iterator[str]:
         other = array.size == wrong.actual.size and array.shape != wrong.actual.shape
         if other and np.array_equal(wrong.came, array.reshape(-1)[wrong.places]):
             yield f"`{name}` is copied in the order in which it lies in memory: which index belongs where?"
+        filled = np.zeros(wrong.actual.size)
+        filled[: array.size] = array.reshape(-1)[: filled.size]
+        if array.size < filled.size and filled.any() and np.array_equal(wrong.came, filled[wrong.places]):
+            yield f"The wrong elements are those of `{name}` in its order: which is the index, and which the value?"
     for (first, one), (second, other) in combinations(alike.items(), 2):
         for said, values in (
             (f"`{first}` - `{second}`", one - other),

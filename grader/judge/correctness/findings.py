@@ -21,6 +21,7 @@ from grader.workbook.cuda_source import (
     early_return,
     factors,
     guard,
+    one_suffices,
     shared_arrays,
 )
 
@@ -68,7 +69,9 @@ def located(
         if finding.kind == "out_of_bounds":
             blocks, threads = math.prod(record.grid), math.prod(record.block)
             many = (blocks, threads) if blocks * threads > max(MOST_OF_AN_INT, FAR_MORE * elements) else None
-            finding = replace(finding, guarded=guard(source, finding.line), launched=many)
+            condition = guard(source, finding.line)
+            lenient = condition is not None and one_suffices(source, condition)
+            finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many)
         if finding.space == "shared":
             return _located_in_shared(finding, declared)
         return _with_rows(_located(finding, arrays), source, sizes or {})

@@ -76,6 +76,14 @@ NOBODY_WROTE = (
 """What NaN is that no arithmetic has made."""
 
 
+WHICH_THREAD = (
+    "Which thread should write it? Either its index leads elsewhere (does it count the blocks before its own?), or it "
+    "returns before it has written, or the grid has no such thread: it has to cover sizes that are not multiples of "
+    "the block, and cdiv(a, b) rounds up."
+)
+"""Of elements that nobody has written, as long as nothing is known of why."""
+
+
 def wrong_index(array: str, found: str, right: str) -> str:
     """An input that is looked up by the wrong one of two indices."""
     return (
@@ -290,9 +298,7 @@ def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str)
         )
     return (
         f"{count} of {mismatch.elements} elements of `{mismatch.array}` were never written, the first at "
-        f"[{_list(first)}], where {sizes}. Which thread should write it? Either its index leads elsewhere (does it "
-        "count the blocks before its own?), or it returns before it has written, or the grid has no such thread: it "
-        "has to cover sizes that are not multiples of the block, and cdiv(a, b) rounds up."
+        f"[{_list(first)}], where {sizes}. {WHICH_THREAD}"
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Launch
 from grader.judge.kernels.compiled import Kernel
-from grader.workbook import compiler
+from grader.workbook import compiler, cuda_source
 from grader.workbook.launches.spec import Argument, LaunchSpec
 
 _NAMES = {
@@ -55,7 +55,8 @@ def of_names(kernel: Kernel) -> str | None:
 
 
 def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
-    """What a launch has in y that its kernel does not ask for, or the other way round."""
+    """What a launch has in y that its kernel does not ask for, or the other way round; and blocks of other sizes than
+    its kernel counts."""
     if len(launches) != 1:
         return None
     (launch,) = launches
@@ -64,7 +65,36 @@ def of_threads(kernel: Kernel, launches: Sequence[Launch]) -> str | None:
         return f"A block has {launch.block[1]} threads in y, and the kernel does not use threadIdx.y."
     if launch.block[1] == 1 and asks and launch.block[0] > 1:
         return "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."
-    return None
+    return next(_of_blocks(kernel, launch), None)
+
+
+def _of_blocks(kernel: Kernel, launch: Launch) -> Iterator[str]:
+    """Indices over all blocks that count other blocks than the launch has. In a loop a block may have more elements
+    than threads."""
+    for found in cuda_source.counted(kernel.file.source):
+        threads = launch.block["xyz".index(found.axis)]
+        if found.factor is None and threads > 1:
+            yield (
+                f"Line {found.line} adds threadIdx.{found.axis} to the number of the block: block 1 begins at element "
+                f"{threads}, which is blockIdx.{found.axis} * blockDim.{found.axis}."
+            )
+        if found.threads not in (None, threads) and not cuda_source.loops(kernel.file.source):
+            yield (
+                f"Line {found.line} counts {found.threads} threads a block in {found.axis}, and the launch block has "
+                f"{threads}: let both use one constant, or blockDim.{found.axis}."
+            )
+
+
+def of_return(kernel: Kernel) -> str | None:
+    """A sentence about threads that return in front of a barrier, behind which they may have something to write."""
+    barrier = cuda_source.barrier(kernel.file.source)
+    line = None if barrier is None else cuda_source.early_return(kernel.file.source, barrier)
+    if line is None:
+        return None
+    return (
+        f"Threads that return in line {line} write nothing, and behind the barrier in line {barrier} they may have "
+        "other elements than in front of it: put the condition on the loads and the stores."
+    )
 
 
 def of_tiles(kernel: Kernel) -> str | None:

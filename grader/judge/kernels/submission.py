@@ -15,7 +15,7 @@ from grader.judge.claims.derived import with_sums
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import SPECIAL, Case
 from grader.judge.correctness.comparison import Comparison
-from grader.judge.correctness.verdict import beside, of_origin
+from grader.judge.correctness.verdict import WHICH_THREAD, beside, of_origin
 from grader.judge.kernels import counting, launch_tries, sampling, signature_lint, small_case
 from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import (
@@ -114,12 +114,16 @@ def _explained(
 ) -> Refused:
     """Says what mends the launch, or shows wrong values in a case that can be read. Of what explains the values of the
     case that failed, only that is said which explains those of the small one as well."""
+    seen = refusal.reason.replace(f" {WHICH_THREAD}", "")
     if refusal.verdict == "fail" and (mended := launch_tries.mended(runner, current.compiled, case)):
-        return refusal.saying(f"{refusal.reason} {mended}")
+        return refusal.saying(f"{seen} {mended}")
     planned = current.compiled.plan(case.problem, runner.child.hello().limits)
-    if refusal.verdict == "fail" and (odd := signature_lint.of_threads(current.compiled, planned.launches)):
-        refusal = refusal.saying(f"{odd} {refusal.reason}")
     comparison = outcome.comparison
+    odd = signature_lint.of_threads(current.compiled, planned.launches)
+    if comparison is not None and comparison.first_unwritten is not None:
+        odd = odd or signature_lint.of_return(current.compiled)
+    if refusal.verdict == "fail" and odd is not None:
+        refusal = refusal.saying(f"{odd} {seen}")
     if comparison is None or comparison.right or outcome.findings:
         return refusal
     found = small_case.of(runner, current.compiled)
@@ -323,5 +327,6 @@ def lint_signature(current: KernelSubmission, arch: str) -> None:
     wrong = bool(current.cases and current.cases[-1].first_mismatch) and not current.findings
     look_at = signature_lint.of_tiles(current.compiled) if wrong and odd is None else None
     if current.refusal is not None:
-        parts = filter(None, (odd, current.refusal.reason, look_at))
+        reason = current.refusal.reason
+        parts = filter(None, (odd, reason.replace(f" {WHICH_THREAD}", "") if odd else reason, look_at))
         current.refusal = current.refusal.saying(" ".join(parts))

@@ -38,6 +38,7 @@ def sums(radius: int, without: int | None = None) -> Array:
         (B, A + B, {"a": A, "b": B}, "is the element of `b` at its place, as it is"),
         (WIDE.reshape(9, 6), WIDE.T, {"in": WIDE}, "`in` is copied in the order in which it lies"),
         (np.zeros(200), A, {}, NOTHING),
+        (np.append(B[:150], np.zeros(50)), A, {"in": B[:150]}, "The wrong elements are those of `in` in its order"),
         (np.trunc(A + 0.3), A + 0.3, {}, WHOLE),
         (np.array([1.0]), np.array([1.46]), {}, WHOLE),
         (A + 1000.0 * (abs(np.arange(200) % 64 - 31.5) > 28) * np.arange(200), A, {}, ""),

@@ -1,0 +1,65 @@
+"""What is odd about how a kernel's text and its launch count threads."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from grader.judge.child.protocol import Launch
+from grader.judge.kernels import signature_lint
+
+INDEX = "const int i = {};\nif (i < N) c[i] = a[i];"
+X = "blockIdx.x * blockDim.x + threadIdx.x"
+
+
+def kernel(text: str) -> Any:
+    return SimpleNamespace(file=SimpleNamespace(source=text))
+
+
+def said(text: str, *block: int) -> str | None:
+    x, y, z = (*block, 1, 1)[:3]
+    return signature_lint.of_threads(kernel(text), [Launch("k", (4, 1, 1), (x, y, z), 0, ())])
+
+
+@pytest.mark.parametrize(
+    ("text", "block", "sentence"),
+    [
+        (INDEX.format("blockIdx.x + threadIdx.x"), (256,), "Line 1 adds threadIdx.x to the number of the block: "
+         "block 1 begins at element 256, which is blockIdx.x * blockDim.x."),
+        ("constexpr int B = 16;\n" + INDEX.format("size_t(blockIdx.x) * B + threadIdx.x"), (8,),
+         "Line 2 counts 16 threads a block in x, and the launch block has 8: let both use one constant, or "
+         "blockDim.x."),
+        (INDEX.format(X), (32, 8), "A block has 8 threads in y, and the kernel does not use threadIdx.y."),
+        (INDEX.format(X) + "// threadIdx.y\nint j = threadIdx.y;", (256,),
+         "The kernel uses threadIdx.y, and a block has one thread in y: `block` takes two numbers."),
+    ],
+)  # fmt: skip
+def test_it_is_told_with_its_line(text: str, block: tuple[int, ...], sentence: str) -> None:
+    assert said(text, *block) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "block"),
+    [
+        (INDEX.format(X), (256,)),
+        (INDEX.format("blockIdx.x + threadIdx.x"), (1,)),
+        (INDEX.format("blockIdx.x * 256 + threadIdx.x"), (256,)),
+        (INDEX.format("blockIdx.x * TILE + threadIdx.x"), (256,)),  # of which nothing is known
+        ("for (int y = 0; y < 32; y += 8) {}\n" + INDEX.format("blockIdx.x * 32 + threadIdx.x"), (8,)),
+    ],
+)
+def test_nothing_is_said_of_what_may_be_meant(text: str, block: tuple[int, ...]) -> None:
+    assert said(text, *block) is None
+
+
+def test_threads_that_return_in_front_of_a_barrier() -> None:
+    text = "__global__ void k()\n{\nif (i >= N) return;\nt[i] = a[i];\n__syncthreads();\nb[j] = t[j];\n}"
+    found = signature_lint.of_return(kernel(text))
+    assert found is not None
+    assert found.startswith(
+        "Threads that return in line 3 write nothing, and behind the barrier in line 5 they may"
+    )
+    assert signature_lint.of_return(kernel(text.replace("return", "continue"))) is None
+    assert signature_lint.of_return(kernel(text.replace("__syncthreads();", ""))) is None
