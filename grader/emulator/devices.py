@@ -59,6 +59,9 @@ class EmulatedDevice:
     name: str
     arch: str
     attributes: Mapping[str, int]
+    l1_bytes: int
+    """Of the memory of a multiprocessor that is its L1 cache and its shared memory, as the CUDA programming guide's
+    tables of compute capabilities have it."""
 
     @property
     def compute_capability(self) -> tuple[int, int]:
@@ -68,7 +71,7 @@ class EmulatedDevice:
 def _device(arch: str, name: str, **own: int) -> EmulatedDevice:
     major, minor = divmod(int(arch.removeprefix("sm_")), 10)
     shared = own.pop("shared_kib")
-    reserved = own.pop("reserved")
+    reserved, l1_bytes = own.pop("reserved"), own.pop("l1_kib") * 1024
     capability = {
         "compute_capability_major": major,
         "compute_capability_minor": minor,
@@ -76,7 +79,7 @@ def _device(arch: str, name: str, **own: int) -> EmulatedDevice:
         "reserved_shared_memory_per_block": reserved,
         "max_shared_memory_per_block_optin": shared * 1024 - reserved,
     }
-    return EmulatedDevice(name, arch, MappingProxyType(_EVERYWHERE | capability | own))
+    return EmulatedDevice(name, arch, MappingProxyType(_EVERYWHERE | capability | own), l1_bytes)
 
 
 _DEVICES = {
@@ -85,43 +88,43 @@ _DEVICES = {
         _device(
             "sm_75", "Tesla T4", multiprocessor_count=40, clock_rate=1_590_000,
             memory_clock_rate=5_001_000, global_memory_bus_width=256, l2_cache_size=4 << 20, ecc_enabled=1,
-            shared_kib=64, reserved=0, max_threads_per_multiprocessor=1024, max_blocks_per_multiprocessor=16,
+            l1_kib=96, shared_kib=64, reserved=0, max_threads_per_multiprocessor=1024, max_blocks_per_multiprocessor=16,
             single_to_double_precision_perf_ratio=32,
         ),
         _device(
             "sm_80", "NVIDIA A100-SXM4-80GB", multiprocessor_count=108, clock_rate=1_410_000,
             memory_clock_rate=1_593_000, global_memory_bus_width=5120, l2_cache_size=40 << 20, ecc_enabled=1,
-            shared_kib=164, reserved=1024, max_threads_per_multiprocessor=2048,
+            l1_kib=192, shared_kib=164, reserved=1024, max_threads_per_multiprocessor=2048,
             max_blocks_per_multiprocessor=32, single_to_double_precision_perf_ratio=2,
         ),
         _device(
             "sm_86", "NVIDIA GeForce RTX 3090", multiprocessor_count=82, clock_rate=1_695_000,
             memory_clock_rate=9_751_000, global_memory_bus_width=384, l2_cache_size=6 << 20, ecc_enabled=0,
-            shared_kib=100, reserved=1024, max_threads_per_multiprocessor=1536,
+            l1_kib=128, shared_kib=100, reserved=1024, max_threads_per_multiprocessor=1536,
             max_blocks_per_multiprocessor=16, single_to_double_precision_perf_ratio=32,
         ),
         _device(
             "sm_89", "NVIDIA GeForce RTX 4090", multiprocessor_count=128, clock_rate=2_520_000,
             memory_clock_rate=10_501_000, global_memory_bus_width=384, l2_cache_size=72 << 20, ecc_enabled=0,
-            shared_kib=100, reserved=1024, max_threads_per_multiprocessor=1536,
+            l1_kib=128, shared_kib=100, reserved=1024, max_threads_per_multiprocessor=1536,
             max_blocks_per_multiprocessor=24, single_to_double_precision_perf_ratio=64,
         ),
         _device(
             "sm_90", "NVIDIA H200", multiprocessor_count=132, clock_rate=1_980_000,
             memory_clock_rate=3_201_000, global_memory_bus_width=6016, l2_cache_size=60 << 20, ecc_enabled=1,
-            shared_kib=228, reserved=1024, max_threads_per_multiprocessor=2048,
+            l1_kib=256, shared_kib=228, reserved=1024, max_threads_per_multiprocessor=2048,
             max_blocks_per_multiprocessor=32, single_to_double_precision_perf_ratio=2,
         ),
         _device(
             "sm_100", "NVIDIA B200", multiprocessor_count=148, clock_rate=1_965_000,
             memory_clock_rate=3_996_000, global_memory_bus_width=7680, l2_cache_size=132_644_864,
-            ecc_enabled=1, shared_kib=228, reserved=1024, max_threads_per_multiprocessor=2048,
+            ecc_enabled=1, l1_kib=256, shared_kib=228, reserved=1024, max_threads_per_multiprocessor=2048,
             max_blocks_per_multiprocessor=32, single_to_double_precision_perf_ratio=2,
         ),
         _device(
             "sm_120", "NVIDIA GeForce RTX 5090", multiprocessor_count=170, clock_rate=2_407_000,
             memory_clock_rate=14_001_000, global_memory_bus_width=512, l2_cache_size=96 << 20, ecc_enabled=0,
-            shared_kib=100, reserved=1024, max_threads_per_multiprocessor=1536,
+            l1_kib=128, shared_kib=100, reserved=1024, max_threads_per_multiprocessor=1536,
             max_blocks_per_multiprocessor=24, single_to_double_precision_perf_ratio=64,
         ),
     )

@@ -269,7 +269,7 @@ def _counts_up(site: Site) -> bool:
 
 
 def l2_bytes(plan: KernelPlan, sites: Array) -> tuple[int, int]:
-    """Bytes that pass between L1 and L2: sectors new to a block when loaded, all sectors when stored."""
+    """Bytes that pass between L1 and L2: sectors that L1 has not when loaded, all sectors when stored."""
     read = written = 0
     for site in plan.sites:
         if site.space in ("global", "generic"):

@@ -349,6 +349,7 @@ class LaunchExecution:
             "TRACE": self.trace.begin() if self.trace else 0,
             "CLUSTER_SIZE": self.blocks,
             "REGISTERS": self._registers_to_move(),
+            "KEPT": self._kept_sectors(),
             "ORIGINS": self.origins.notes.ctypes.data,
             **dict(zip(("CLUSTER_X", "CLUSTER_Y", "CLUSTER_Z"), self.cluster, strict=True)),
             **dict(zip(("GRID_X", "GRID_Y", "GRID_Z"), self.grid, strict=True)),
@@ -360,6 +361,14 @@ class LaunchExecution:
         given registers by eights a thread."""
         known = "setmaxnreg" in self.plan.uses and self.plan.max_threads
         return -(-self.registers // 8) * 8 if known else 0
+
+    def _kept_sectors(self) -> int:
+        """A block's share of the L1 cache, in sectors: what shared memory leaves of the memory that both are in, among
+        the blocks that a multiprocessor holds."""
+        fit = max_active_blocks(self.device, math.prod(self.block), self.registers, self.shared_bytes)
+        held = max(1, min(fit, -(-math.prod(self.grid) // self.device.attributes["multiprocessor_count"])))
+        reserved = self.device.attributes["reserved_shared_memory_per_block"]
+        return max(0, self.device.l1_bytes // held - self.shared_bytes - reserved) // 32
 
     def _chunks(self, linears: Array, workers: int) -> list[Array]:
         if workers == 1:

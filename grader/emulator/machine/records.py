@@ -326,7 +326,8 @@ class LaunchRecord:
     """Distinct 32-byte sectors loaded by the launch: what a cold, large enough L2 fetches."""
     dram_write_bytes: int
     l2_read_bytes: int
-    """Distinct sectors a block loaded, summed over blocks: what a cold L1 of its own would fetch."""
+    """Sectors that a block loads for the first time, or again after others that fill its share of the L1 cache, summed
+    over blocks."""
     l2_write_bytes: int
     """Sectors stored: L1 passes every store on."""
     longest_warp: int

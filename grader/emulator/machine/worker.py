@@ -31,7 +31,7 @@ class Worker:
 
     def __init__(self, capacity: int, runtime: Runtime) -> None:
         self.context: Array = aligned(layout.CONTEXT_SLOTS * 8)
-        self.stamps = reserve(capacity // 32 * 4)
+        self.stamps = reserve(capacity // 32 * 8)
         table = layout.PATTERN_TABLE * layout.PATTERN_ENTRY * 8
         self.patterns = [aligned(table), aligned(table)]
         self.shadows: list[Array] = [aligned(8) for _ in range(5)]

@@ -34,6 +34,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     DEADLOCKED_AT,
     FIELD,
     LANES,
+    LOADED,
+    LOADED_BEFORE_BARRIER,
     MISCOUNTED,
     RUNNING,
     SPLIT,
@@ -188,6 +190,7 @@ def _open(context: int, number: int, whole: bool) -> None:
     if whole or _all_wait(context, number):
         meet(context)
         c[BARRIER_CLOCK] = c[CLOCK]
+        c[LOADED_BEFORE_BARRIER] = c[LOADED]
     else:
         _meet_in_part(context, number)
     true, threads = _votes(context, number)

@@ -24,8 +24,11 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     GLOBAL_BASE,
     HOST_DELTA,
     IN_GLOBAL,
+    KEPT,
     LANES,
     LOAD,
+    LOADED,
+    LOADED_BEFORE_BARRIER,
     MISALIGNED,
     NEW_SECTORS,
     OUT_OF_BOUNDS,
@@ -43,6 +46,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     REQUESTS,
     SECTORS,
     SEVERAL,
+    STAMP_SERIAL,
+    STAMP_TIME,
     STAMPS,
     STORE,
     STRONG_LOAD,
@@ -52,12 +57,16 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     TOUCHED_WRITE,
     TRACE,
     UNDO,
+    WARP,
 )
 from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
 from grader.emulator.runtime.patterns import describe_global, fill_inactive, find_pattern, sector_words
 from grader.emulator.runtime.races.tracking import before, misses, track, track_lane
 from grader.emulator.runtime.spaces.trace import trace, trace_uniform
+
+TIME_FIELD = (1 << STAMP_TIME) - 1
+WARP_FIELD = (1 << STAMP_SERIAL - STAMP_TIME) - 1
 
 
 @native
@@ -228,20 +237,36 @@ def _mark_loaded(context: int, sector: int, words: int) -> None:
 
 @native
 def _count_sectors(context: int, site: int, pattern: int, base: int) -> None:
-    """Marks the words of a load, and counts the sectors that are new to the block."""
+    """Marks the words of a load, and counts the sectors that are new to the block, or no longer in the L1 cache."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
-    stamps = pointer(c[STAMPS], uint32)
-    serial = uint32(c[BLOCK_SERIAL])
     fresh = int64(0)
     for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
         _mark_loaded(context, sector, p[P_ITEM_WORDS + i])
-        if stamps[sector] != serial:
-            stamps[sector] = serial
-            fresh += 1
+        fresh += _stamp(context, sector)
+    c[LOADED] += p[P_SECTORS]
     s = pointer(site, int64)
     s[NEW_SECTORS] += fresh
+
+
+@native
+def _stamp(context: int, sector: int) -> int:
+    """Stamps a sector that is loaded. 1 where it comes from L2: the block has not loaded it before, or its share of L1
+    has been filled with others since.
+
+    Blocks run warp after warp, which on a GPU run at the same time: how long ago another warp has loaded it is known
+    only where a barrier lies between.
+    """
+    c = pointer(context, int64)
+    stamps = pointer(c[STAMPS], int64)
+    before, own = stamps[sector], c[BLOCK_SERIAL] << STAMP_SERIAL
+    stamps[sector] = own | c[WARP] << STAMP_TIME | c[LOADED] & TIME_FIELD
+    if before >> STAMP_SERIAL != own >> STAMP_SERIAL:
+        return int64(1)
+    age = c[LOADED] - before & TIME_FIELD
+    settled = age > c[LOADED] - c[LOADED_BEFORE_BARRIER] or before >> STAMP_TIME & WARP_FIELD == c[WARP]
+    return int64(age > c[KEPT] and settled)
 
 
 @native
@@ -328,10 +353,8 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
         trace_uniform(context, int64(IN_GLOBAL), address, mask, width, kind)
     sector = (address - GLOBAL_BASE) >> 5
     _mark_loaded(context, sector, sector_words(address & 31, width))
-    stamps = pointer(c[STAMPS], uint32)
-    if stamps[sector] != uint32(c[BLOCK_SERIAL]):
-        stamps[sector] = uint32(c[BLOCK_SERIAL])
-        s[NEW_SECTORS] += 1
+    s[NEW_SECTORS] += _stamp(context, sector)
+    c[LOADED] += 1
     if c[RECORDS]:
         lane = trailing_zeros(mask) if mask & (mask - 1) == 0 else int64(SEVERAL)
         if misses(context, address, width, lane, kind):

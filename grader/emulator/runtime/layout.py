@@ -45,7 +45,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     WARPS,  # per block
     WARP,  # the running warp's index in its block
     TIDS,  # pointer to int32 [warp][3][32]: tid.x, tid.y, tid.z of each lane
-    STAMPS,  # pointer to uint32 per 32-byte sector of the arena: serial of the last block that loaded it
+    STAMPS,  # pointer to uint64 per 32-byte sector of the arena: who loaded it last, and when (below)
     BLOCK_SERIAL,
     TOUCHED_READ,  # pointer to uint8 per sector: which of its words were loaded in this launch, a bit each
     TOUCHED_WRITE,  # likewise: which were stored
@@ -135,16 +135,19 @@ GLOBAL_BASE = 0x7000_0000_0000
     NO_ROOM,  # what a block had too many of (MANY_COPIES …); 0: of nothing. The launch is refused
     REGISTERS,  # that a thread begins with, where the kernel moves them between warps and the number is known; else 0
     UNDEFINED_LEFT,  # 1 where the block has stored to memory what nobody has defined (spaces/undefined.py)
+    LOADED,  # sectors that blocks have loaded, one for each request: the time by which sectors are stamped
+    LOADED_BEFORE_BARRIER,  # LOADED at the last barrier of the whole block
+    KEPT,  # so many sectors later the L1 cache no longer has one: the block's share of it
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(115)
+) = range(118)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
     SHARED_HOST, LOCAL_HOST, WARP_STATES, ASYNC, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, LANE_CLOCKS,
     BLOCK_X, BLOCK_Y, BLOCK_Z, BLOCK_LINEAR, BLOCK_SERIAL, BLOCK_CLOCK, BARRIER_CLOCK, BUDGET, BLOCK_FENCES,
     BLOCK_VECTOR, RESIDENT, COPIES, INTERVAL, INTERVAL_READS, INTERVAL_WRITES, TRANSACTIONS, RANK, HERE, CLUSTER,
-    SHADOW_VISITORS, UNDEFINED_LEFT,
+    SHADOW_VISITORS, UNDEFINED_LEFT, LOADED_BEFORE_BARRIER,
 )  # fmt: skip
 HELD_BYTES = (len(HELD_SLOTS) + 1) * 8  # and whether there is a block
 NO_BLOCK, TAKEN, LEFT = range(3)  # LEFT: it has ended, and others of its cluster have not
@@ -154,6 +157,10 @@ VISITED = tuple(
     for slot in (SHARED_HOST, SHADOW_WRITES, SHADOW_READS, SHADOW_READERS, SHADOW_VISITORS, BLOCK_CLOCK, ASYNC, COPIES,
                  TRANSACTIONS, HERE)
 )  # fmt: skip
+
+# A stamp: the serial of the block, above STAMP_SERIAL; its warp; and the lower STAMP_TIME bits of LOADED.
+STAMP_TIME = 26
+STAMP_SERIAL = 32
 
 # What ORIGINS points to: two notes of ORIGIN_SLOTS. ORIGIN_INSTRUCTION: its place in plan.watched, plus 1; 0: none yet.
 FIRST_INFINITY, FIRST_NAN = range(2)
@@ -180,7 +187,7 @@ VISIT_SLOTS = 4
     SECTORS,  # global and local: 32-byte sectors, summed over requests; shared: wavefronts
     GROUPS,  # shared: the fewest wavefronts the accesses could have taken
     ACCESS_LANES,  # lanes that accessed memory
-    NEW_SECTORS,  # global loads: sectors that the block had not loaded before
+    NEW_SECTORS,  # global loads: sectors that the block had not loaded before, or that the L1 cache has lost since
     TURNS,  # shared atomics: lanes on the bank that has the most of them, summed over requests
     PEER_REQUESTS,  # warp instructions with at least one lane in the shared memory of another block of the cluster
     PEERS_ALONE,  # those of them with no lane anywhere else

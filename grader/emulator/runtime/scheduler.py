@@ -48,6 +48,8 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LAUNCH_BUDGET,
     LAUNCH_BUDGET_SPENT,
     LEFT,
+    LOADED,
+    LOADED_BEFORE_BARRIER,
     LONGEST_BLOCK,
     LONGEST_WARP,
     NO_BLOCK,
@@ -123,6 +125,7 @@ def _begin_block(context: int, linear: int) -> None:
     c[CLOCK] += 1
     c[BLOCK_CLOCK] = c[CLOCK]
     c[BARRIER_CLOCK] = c[CLOCK]
+    c[LOADED_BEFORE_BARRIER] = c[LOADED]
     c[BUDGET] = c[BLOCK_BUDGET]
     if c[TRANSACTIONS]:
         begin_transactions(context)

@@ -320,6 +320,51 @@ def test_sectors_that_neighbours_would_take(bench: Bench) -> None:
     assert ran.counters[metrics.IDEAL_SECTORS] == 16 + 4 + 4
 
 
+AGAIN = """
+extern "C" __global__ void again(const float* in, float* out, int n, int barrier)
+{
+    float sum = 0.0f;
+    for (int pass = 0; pass < 2; ++pass) {
+        for (int i = threadIdx.x; i < n; i += blockDim.x) {
+            sum += in[(pass && !barrier) ? n - 1 - i : i];
+        }
+        if (barrier) {
+            __syncthreads();
+        }
+    }
+    out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kib", "shared", "barrier", "times"),
+    [
+        (200, 0, 1, 1),  # less than an H200's multiprocessor has
+        (300, 0, 1, 2),
+        (200, 128 << 10, 1, 2),  # shared memory takes half of that
+        (300, 0, 0, 1),  # what the other warp has loaded, at some time before: it may run beside this one
+    ],
+)
+def test_what_is_loaded_again_comes_from_l2_where_l1_has_lost_it(
+    bench: Bench, kib: int, shared: int, barrier: int, times: int
+) -> None:
+    n = kib << 8
+    arguments = (np.ones(n, np.float32), np.zeros(64, np.float32), np.int32(n), np.int32(barrier))
+    ran = bench.cuda(AGAIN, "again", 1, 64, *arguments, shared_bytes=shared)
+    assert ran.record.l2_read_bytes == times * 4 * n
+    assert ran.record.dram_read_bytes == 4 * n
+
+
+def test_blocks_share_an_l1_cache(bench: Bench) -> None:
+    """A row of 100 KiB a block: three blocks a multiprocessor lose theirs, and two do not."""
+    n = 100 << 8
+    for blocks, times in ((2 * 132, 1), (3 * 132, 2)):
+        out = np.zeros(64 * blocks, np.float32)
+        ran = bench.cuda(AGAIN, "again", blocks, 64, np.ones(n, np.float32), out, np.int32(n), np.int32(1))
+        assert ran.record.l2_read_bytes == blocks * times * 4 * n
+
+
 def test_what_caches_hold(bench: Bench) -> None:
     """Read twice by each of 3 blocks: memory is read once, each block's L1 fetches it once, requests count all."""
     x = np.ones(512, np.float32)
