@@ -2,7 +2,8 @@
 # make test    lint, types, contracts, and what guards the product by code path: minutes
 # make verify  one of each real thing: a class, an interview, a notebook, the book in a browser: some minutes more
 # make soak    sweeps over all content; ONLY=emulator|judge|course|book|interview|setup, PART=k/n; see CONTRIBUTING.md
-# make book    the book, in build/book/html; NOTEBOOKS="gemm …" runs those alone
+# make book    the book, in build/book/html, with what notebooks print; NOTEBOOKS="gemm …" runs those alone
+# make pages   the book without that, in a minute (ladder book does so where there is none, and opens it)
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb that has no work of yours
 PYTHON ?= python3
@@ -21,7 +22,10 @@ install = { UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$(index)}" \
   $(BIN)/uv pip install --quiet --python $(BIN)/python --compile-bytecode --editable '.$(1)' 2>/dev/null \
   || $(BIN)/python -m pip install --quiet --editable '.$(1)'; }
 
-.PHONY: climb test verify soak soak-needs book notebooks setup gpu lint types style contracts lives readme benchmark wheel clean
+# $(call sphinx,-q) writes the book's pages, without a word.
+sphinx = $(BIN)/sphinx-build -E $(1) -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
+
+.PHONY: climb test verify soak soak-needs book pages notebooks setup gpu lint types style contracts lives readme benchmark wheel clean
 
 climb: setup
 	@$(BIN)/ladder climb $(TOPICS)
@@ -43,8 +47,14 @@ soak-needs: .venv/.with-verify
 book: export WARPLADDER_NOTEBOOKS = $(NOTEBOOKS)
 book: .venv/.with-book .venv/.with-notebooks
 	rm -rf build/book/html
-	$(BIN)/sphinx-build -E -q -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
+	@echo "Running what notebooks have to print, and writing pages: some minutes, once."
+	@$(call sphinx,-q)
 	@echo "The book begins at build/book/html/index.html."
+
+pages: export WARPLADDER_NOTEBOOKS = none
+pages: .venv/.with-book
+	@echo "Writing the book's pages: about a minute, once."
+	@$(call sphinx,$(if $(TERM),,-q))
 
 notebooks: .venv/.with-notebooks
 	$(BIN)/python notebooks/sync.py

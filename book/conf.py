@@ -76,13 +76,21 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 # Notebooks run once: what they printed is kept in build/book/notebooks until their text changes.
 nb_execution_mode = "cache"
-_run = os.environ.get("WARPLADDER_NOTEBOOKS", "").split()  # of `make book NOTEBOOKS=…`; none named: all
+# Of `make book NOTEBOOKS=…`; nothing named: all. No notebook is called "none", as `make pages` has it.
+_run = os.environ.get("WARPLADDER_NOTEBOOKS", "").split()
 _notebooks = Path(__file__).resolve().parents[1].glob("notebooks/*.md")
 nb_execution_excludepatterns = [
     f"notebooks/{path.name}" for path in _notebooks if _run and path.stem not in _run
 ]
 nb_execution_cache_path = str(Path(__file__).resolve().parents[1] / "build" / "book" / "notebooks")
 nb_execution_timeout = 300
+# Kernels would say, once a notebook, that they talk over TCP without encryption; they do so on this machine.
+_quiet = Path(__file__).resolve().parents[1] / "build" / "book" / "ipython"
+(_quiet / "profile_default").mkdir(parents=True, exist_ok=True)
+(_quiet / "profile_default" / "ipython_kernel_config.py").write_text(
+    "get_config().IPKernelApp.log_level = 40\n"
+)
+os.environ.setdefault("IPYTHONDIR", str(_quiet))
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_merge_streams = True

@@ -47,6 +47,19 @@ def test_wordings_that_were_not_understood_are_gone() -> None:
     assert found == []
 
 
+def test_no_line_of_prose_begins_like_an_item_of_a_list() -> None:
+    """Such as the second half of a formula that was broken before its +. Lists are written with -."""
+    found = [
+        f"{path}: {line}"
+        for place in ("README.md", "docs", "book", "lessons", "notebooks")
+        for path in texts(place)
+        if path.suffix == ".md"
+        for line in path.read_text("utf-8").splitlines()
+        if re.match(r"[+*] ", line)
+    ]
+    assert found == []
+
+
 def test_a_lesson_names_its_sources() -> None:
     lessons = list(ROOT.glob("lessons/*/lesson.md"))
     assert lessons

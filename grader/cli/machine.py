@@ -28,6 +28,23 @@ def ladder(
     """A CUDA workbook: climb ladders of kernels, and have your own graded, with or without a GPU."""
 
 
+@app.command()
+def book(
+    anew: Annotated[bool, typer.Option("--anew", help="Build its pages again.")] = False,
+) -> None:
+    """Open the book in a browser; its pages are built first, in about a minute, where there are none.
+
+    What notebooks print is not among them; make book adds that.
+    """
+    import webbrowser
+
+    from grader.book import page
+
+    found = page(anew=anew).as_uri()
+    typer.echo(found)
+    webbrowser.open(found)
+
+
 @app.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
 def emulate(
     script: Annotated[Path, typer.Argument(metavar="SCRIPT", help="A Python script that uses PyCUDA.")],

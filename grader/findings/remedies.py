@@ -17,6 +17,9 @@ _ONE_SUFFICES = (
     "The condition in line {line} lets this thread pass, since one of its indices is inside: let through only where "
     "all are (`&&` of `<`), or leave where any is not (`||` of `>=`)."
 )
+_ALIKE = (
+    "`{array}` has the same index as `{longer}` in this line, and fewer elements: which index does it follow?"
+)
 _LAST = " It is the first place that is not there: `<`, and not `<=`?"
 _SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
 _NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
@@ -253,6 +256,8 @@ def _remedy_of_index(finding: Finding) -> str:
         return _SHORT
     if finding.guarded is None:
         return GUARD
+    if finding.indexed_as is not None:
+        return _ALIKE.format(array=finding.array, longer=finding.indexed_as)
     if finding.one_suffices:
         return _ONE_SUFFICES.format(line=finding.guarded)
     if finding.element is not None and finding.element < 0:

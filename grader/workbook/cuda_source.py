@@ -116,6 +116,14 @@ def factors(source: str, line: int, array: str) -> set[str]:
     return {name for index in formed for found in _FACTOR.findall(index) for name in found if name}
 
 
+def indexed_alike(source: str, line: int, array: str) -> set[str]:
+    """The other arrays that a line indexes by the very text that it indexes an array by."""
+    text = _line(_COMMENT.sub(_blank, source), line)
+    found = re.findall(r"\b([A-Za-z_]\w*)\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", text)
+    own = {"".join(index.split()) for name, index in found if name == array}
+    return {name for name, index in found if name != array and "".join(index.split()) in own}
+
+
 def _set_to(source: str, line: int, name: str) -> str:
     """What a variable was last set to before a line; "" where that is not to be seen."""
     assigned = re.compile(rf"\b{re.escape(name)}\s*=(?!=)([^;]*);")

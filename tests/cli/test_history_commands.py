@@ -125,7 +125,7 @@ def test_a_quiz_is_remembered_and_compared_with_the_last(ladder: Ladder) -> None
 def test_progress_before_and_after(ladder: Ladder) -> None:
     before = ladder("progress")
     assert (before.code, before.err) == (0, "")
-    assert "Nothing was checked yet" in before.out
+    assert "No question was answered yet" in before.out
     ladder("today", typed=4 * NO_ANSWER)
     after = ladder("progress", "--html", "progress.html")
     assert fits(after.out)

@@ -235,5 +235,5 @@ def test_progress_as_a_page() -> None:
 
 def test_the_page_before_the_first_answer() -> None:
     page = checked(progress_page.progress(progress([], made_up_history.ITEMS, made_up_history.NOW), {}))
-    assert "Nothing was checked yet" in page
+    assert "No question was answered yet" in page
     assert "<svg" not in page

@@ -12,6 +12,7 @@ from grader.workbook.cuda_source import (
     early_return,
     factors,
     guard,
+    indexed_alike,
     one_suffices,
     shared_arrays,
 )
@@ -113,6 +114,11 @@ def test_an_index_is_followed_to_where_it_is_set() -> None:
     text = "__global__ void k()\n{\nint i = row * M + column;\nif (i == 0) return;\nb[i] = a[row * N];\n}"
     assert factors(text, 5, "b") == {"row", "M"}
     assert factors(text, 5, "a") == {"row", "N"}
+
+
+def test_arrays_with_one_and_the_same_index() -> None:
+    assert indexed_alike("out[i] = in[ i ] + bias[column] + c[i + 1];", 1, "in") == {"out"}
+    assert indexed_alike("out[i] = in[i];", 1, "bias") == set()
 
 
 @pytest.mark.parametrize(

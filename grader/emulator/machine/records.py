@@ -186,6 +186,8 @@ class Finding:
     source, and that rows have another."""
     guarded: int | None = None
     """Of an access out of bounds: the line of a condition that it stands behind, where somebody knows the source."""
+    indexed_as: str | None = None
+    """Of such an access: a longer array that has the same index in that line, where somebody knows the source."""
     one_suffices: bool = False
     """That condition lets a thread through of whose indices but one is inside."""
     launched: tuple[int, int] | None = None

@@ -21,6 +21,7 @@ from grader.workbook.cuda_source import (
     early_return,
     factors,
     guard,
+    indexed_alike,
     one_suffices,
     shared_arrays,
 )
@@ -74,7 +75,8 @@ def located(
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many)
         if finding.space == "shared":
             return _located_in_shared(finding, declared)
-        return _with_rows(_located(finding, arrays), source, sizes or {})
+        finding = _with_longer(_located(finding, arrays), source, arrays)
+        return _with_rows(finding, source, sizes or {})
 
     return tuple(
         msgspec.structs.replace(record, findings=tuple(located(record, item) for item in record.findings))
@@ -124,6 +126,15 @@ def _located(finding: Finding, arrays: Mapping[str, ArrayType]) -> Finding:
         return finding
     element = (finding.address - allocation.base) // array.dtype.itemsize
     return replace(finding, element=element, shape=array.shape)
+
+
+def _with_longer(finding: Finding, source: str, arrays: Mapping[str, ArrayType]) -> Finding:
+    """An access out of bounds, with an array that has the same index in that line and more elements."""
+    if finding.kind != "out_of_bounds" or finding.shape is None:
+        return finding
+    alike = indexed_alike(source, finding.line, finding.array or "") & arrays.keys()
+    longer = [name for name in sorted(alike) if math.prod(arrays[name].shape) > math.prod(finding.shape)]
+    return replace(finding, indexed_as=longer[0]) if longer else finding
 
 
 def _with_rows(finding: Finding, source: str, sizes: Mapping[str, int]) -> Finding:

@@ -33,7 +33,7 @@ checked, rated: of 100, as each item was answered last; rated, your own prose by
 yourself. asked: items asked, of those there are. ±: against 4 weeks ago."""
 
 
-NOTHING = "Nothing was checked yet. Begin with `ladder today`, or `ladder quiz`."
+NOTHING = "No question was answered yet. Begin with `ladder today`, or `ladder quiz`."
 
 
 def progress(found: Progress, remedies: Mapping[str, Sequence[Remedy]]) -> RenderableType:

@@ -123,4 +123,4 @@ def _description(skills: Sequence[Skill]) -> str:
         f"{skill.name}: {', '.join(_said(week) for week in skill.weeks if week.share is not None)}"
         for skill in skills
     )
-    return ". ".join(told) or "Nothing was checked yet."
+    return ". ".join(told) or "No question was answered yet."
