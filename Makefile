@@ -3,7 +3,7 @@
 # make verify  one of each real thing: a class, an interview, a notebook, the book in a browser: some minutes more
 # make soak    sweeps over all content; ONLY=emulator|judge|course|book|interview|setup, PART=k/n; see CONTRIBUTING.md
 # make book    the book, in build/book/html, with what notebooks print; NOTEBOOKS="gemm …" runs those alone
-# make pages   the book without that, in a minute (ladder book does so where there is none, and opens it)
+# make pages   the book without that, in a minute or two (ladder book does so where there is none, and opens it)
 # make gpu     what a GPU needs, again; the others see to it once, when they set up .venv
 # make notebooks  what notebooks need (then: .venv/bin/jupyter lab notebooks/), and each .ipynb that has no work of yours
 PYTHON ?= python3
@@ -53,7 +53,7 @@ book: .venv/.with-book .venv/.with-notebooks
 
 pages: export WARPLADDER_NOTEBOOKS = none
 pages: .venv/.with-book
-	@echo "Writing the book's pages: about a minute, once."
+	@echo "Writing the book's pages: a minute or two, once."
 	@$(call sphinx,$(if $(TERM),,-q))
 
 notebooks: .venv/.with-notebooks

@@ -32,7 +32,7 @@ def ladder(
 def book(
     anew: Annotated[bool, typer.Option("--anew", help="Build its pages again.")] = False,
 ) -> None:
-    """Open the book in a browser; its pages are built first, in about a minute, where there are none.
+    """Open the book in a browser; its pages are built first, in a minute or two, where there are none.
 
     What notebooks print is not among them; make book adds that.
     """
