@@ -32,9 +32,9 @@ def ladder(
 def book(
     anew: Annotated[bool, typer.Option("--anew", help="Build its pages again.")] = False,
 ) -> None:
-    """Open the book in a browser; its pages are built first, in a minute or two, where there are none.
+    """Open the book in a browser.
 
-    What notebooks print is not among them; make book adds that.
+    Its pages are written first, in a minute or two, where there are none. make book adds what notebooks print.
     """
     import webbrowser
 
