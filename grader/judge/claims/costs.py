@@ -14,7 +14,7 @@ from grader.analysis.cycles import total as _sum
 from grader.emulator import metrics
 from grader.results import LineCost
 from grader.workbook import units
-from grader.workbook.cuda_source import Space, arrays_in, updated_in
+from grader.workbook.cuda_source import Space, arrays_in, shared_arrays, updated_in
 
 WORTH_SAYING = 0.1
 """The share of all cycles from which on waste is worth a word."""
@@ -54,7 +54,7 @@ def costliest(lines: Mapping[int, Counters], source: str = "") -> LineCost | Non
         return None
     counters = lines[line]
     arrays = " and ".join(f"`{name}`" for name in waste.arrays(source, line, counters))
-    remedy = waste.remedy.format(array=arrays or "the array")
+    remedy = _remedy(waste, source, waste.arrays(source, line, counters)).format(array=arrays or "the array")
     return LineCost(line, waste.says(counters, arrays), remedy, wasted / all_cycles)
 
 
@@ -156,12 +156,27 @@ def _says_idle(counters: Counters, arrays: str) -> str:
     return f"on average {units.digits(lanes)} of a warp's 32 lanes are at work"
 
 
+def _remedy(waste: _Waste, source: str, arrays: tuple[str, ...]) -> str:
+    """What mends it; an array of one dimension has no rows to be padded."""
+    declared = shared_arrays(source)
+    extents = [len(one.extents) for name in arrays for one in declared.get(name, ())]
+    return BANKS if waste.remedy == PADDING and extents and max(extents) == 1 else waste.remedy
+
+
+BANKS = (
+    "Let the 32 lanes of a warp access 32 different banks, or one and the same word: change which lane takes which "
+    "element of {array}."
+)
+PADDING = (
+    "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of {array} by one "
+    "word (a column more, not a row), or change which lane takes which element."
+)
+
 _WASTES = (
     _Waste(
         _conflicts,
         _says_conflicts,
-        "Let the 32 lanes of a warp access 32 different banks, or one and the same word: pad the rows of {array} by "
-        "one word, or change which lane takes which element.",
+        PADDING,
         "shared",
         _stores_conflict,
     ),

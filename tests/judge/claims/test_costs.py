@@ -90,6 +90,8 @@ out[x * M + y] = tile[y][x];
 tile[x][y] = in[x];
 sum[j] += tile[0][j];
 atomicAdd(&bins[in[x]], 1);
+__shared__ float line[256];
+out[x] = line[8 * x];
 """
 COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_REQUESTS["ld"]: 10}
 
@@ -102,6 +104,7 @@ COUNTED = scattered("red") | {metrics.GLOBAL_SECTORS["ld"]: 10, metrics.GLOBAL_R
         (3, scattered("st"), "request of `out`", "elements of `out`"),
         (4, scattered("ld"), "request of `in`", "elements of `in`"),
         (5, LOCAL, ", for `sum`", "Keep `sum` in registers"),
+        (8, conflicts("ld"), " in `line`:", "word: change which lane takes which element of `line`"),
         (6, COUNTED, "10 atomic requests to `bins` touch 32 sectors", "add the copy to `bins` once"),
     ],
 )
