@@ -10,7 +10,7 @@ import ctypes
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pycuda.driver
@@ -19,6 +19,7 @@ from cuda.bindings import driver as cu
 from grader.emulator.machine import clusters
 from grader.emulator.machine.machine import LaunchRecord
 from grader.emulator.machine.orders import Order
+from grader.emulator.machine.origins import Watch
 from grader.errors import WarpladderError
 
 MOST_DIMENSIONS = 5
@@ -47,7 +48,7 @@ def block_order(order: Order) -> None:
     """Without effect: a GPU begins blocks in an order of its own."""
 
 
-def watch_nan(watch: Literal["never", "always", "once stored"]) -> None:
+def watch_nan(watch: Watch) -> None:
     """Without effect: a GPU does not tell."""
 
 

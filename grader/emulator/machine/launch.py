@@ -25,7 +25,7 @@ from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.host import HostCalls
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.orders import CROWDED, SWITCHED, Order, arranged, seed
-from grader.emulator.machine.origins import Origins
+from grader.emulator.machine.origins import Origins, Watch
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.tracing.block_trace import BlockTrace
 from grader.emulator.machine.tracing.touched import TouchedByBlocks
@@ -107,15 +107,16 @@ class LaunchExecution:
     """Where the kernel uses it."""
     workspace: int = 0
     """Where a cooperative launch synchronises its grid."""
-    watched: Callable[[], NativeCode] | None = None
-    """The code that looks for the origin of a NaN: a launch that has stored one is undone, and run again with it."""
+    watch: Watch = "never"
+    """Whether to look for the origin of a NaN, as far as the code does (`KernelPlan.watched`)."""
     found: tuple[Touched, ...] = ()
     """By sampled blocks."""
     updated_first: int = 0
     """Words that atomics of the first sampled block have updated."""
 
-    def run(self, workers: Workers, order: Order) -> LaunchRecord:
-        """Runs all blocks.
+    def run(self, workers: Workers, order: Order) -> LaunchRecord | None:
+        """Runs all blocks; None: without a trace, because it takes code that looks for the origin of a NaN, which may
+        need another stack.
 
         Where threads may have met in global memory, or not all went well, the launch is undone and repeated on one
         thread in the given order, with its accesses tracked: so what is found depends on nothing but the kernel, its
@@ -128,34 +129,30 @@ class LaunchExecution:
             status, used = self._attempt(workers, most, linears, self._slots(), self.blocks)
             conflict = any(worker.context[layout.CONFLICT] for worker in used)
             if status == layout.DONE and not conflict and not self.traces.conflict(self.plan):
-                if self.watched is not None and self.traces.stored_nan():
-                    self._undo()
-                    self._watch()
-                    status, used = self._attempt(workers, 1, linears, self._slots(), self.blocks)
-                return self.record(used, status, len(linears), tracked=False)
+                if not (self._looks_later and self.traces.stored_nan()):
+                    return self.record(used, status, len(linears), tracked=False)
+                self._undo()
+                return None
             self.compiled.tracked = status == layout.DONE
             self._undo()
-        if self.watched is not None:  # it cannot be undone once more
-            self._watch()
+        if self._looks_later:  # a tracked launch cannot be undone
+            return None
         slots = self._slots() | self.traces.tracking_slots(
             self.plan, warps_of(self.block), math.prod(self.grid), late=order == SWITCHED
         )
         slots["RANDOM"] = seed(order)
         residents = self._residents(len(linears), order) if self._takes_turns(order) else self.blocks
         status, used = self._attempt(workers, 1, self._arranged(order), slots, residents)
-        if self.watched is not None and not self.traces.stored_nan():
-            self.origins = Origins()
         return self.record(used, status, len(linears), tracked=True)
+
+    @property
+    def _looks_later(self) -> bool:
+        """Whether this code does not look for the origin of a NaN, and another would have to."""
+        return self.watch == "once stored" and not self.plan.watched
 
     def _undo(self) -> None:
         self.traces.undo()
         self.traces.clear(self.plan, tracked=False)
-
-    def _watch(self) -> None:
-        """From here on with code that looks for the origin of a NaN."""
-        assert self.watched is not None
-        self.compiled = self.watched()
-        self._prepare()
 
     @property
     def blocks(self) -> int:
@@ -264,16 +261,19 @@ class LaunchExecution:
     def _takes_turns(self, order: Order) -> bool:
         return self.plan.blocks_wait and (self.plan.may_spin or order == SWITCHED)
 
+    @cached_property
+    def _fit(self) -> int:
+        """Blocks that a multiprocessor holds at a time."""
+        return max_active_blocks(self.device, math.prod(self.block), self.registers, self.shared_bytes)
+
     def _residents(self, blocks: int, order: Order) -> int:
         """How many of the blocks the device, or one multiprocessor of it, holds at a time.
 
         A cooperative launch of more blocks than the device holds is refused: they are all there.
         """
-        threads = math.prod(self.block)
-        fit = max_active_blocks(self.device, threads, self.registers, self.shared_bytes)
         crowded = order == CROWDED and not self.workspace
         multiprocessors = 1 if crowded else self.device.attributes["multiprocessor_count"]
-        return max(1, min(blocks, fit * multiprocessors) // self.blocks) * self.blocks
+        return max(1, min(blocks, self._fit * multiprocessors) // self.blocks) * self.blocks
 
     def _attempt(
         self, workers: Workers, most: int, linears: Array, slots: dict[str, int], residents: int
@@ -365,8 +365,9 @@ class LaunchExecution:
     def _kept_sectors(self) -> int:
         """A block's share of the L1 cache, in sectors: what shared memory leaves of the memory that both are in, among
         the blocks that a multiprocessor holds."""
-        fit = max_active_blocks(self.device, math.prod(self.block), self.registers, self.shared_bytes)
-        held = max(1, min(fit, -(-math.prod(self.grid) // self.device.attributes["multiprocessor_count"])))
+        held = max(
+            1, min(self._fit, -(-math.prod(self.grid) // self.device.attributes["multiprocessor_count"]))
+        )
         reserved = self.device.attributes["reserved_shared_memory_per_block"]
         return max(0, self.device.l1_bytes // held - self.shared_bytes - reserved) // 32
 
@@ -385,6 +386,8 @@ class LaunchExecution:
         lanes = np.sum([w.lanes for w in workers], axis=0)
         counted = tally(self.plan, blocks, lanes, sites)
         l2_read, l2_written = l2_bytes(self.plan, sites)
+        if self.watch == "once stored" and not self.traces.stored_nan():
+            self.origins = Origins()
         launched = Launched(
             self.plan, self.memory, self.variables, self.grid, self.block, self.shared_bytes, self.cluster
         )

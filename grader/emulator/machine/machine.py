@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -121,6 +121,8 @@ class Machine:
         self._workers = Workers(self.memory.capacity, self._cores)
         self._lock = threading.Lock()
         self._images: dict[str, Image] = {}
+        self._nan_found = False
+        """A launch's record says where the first NaN was made."""
 
     @cached_property
     def heap(self) -> Heap:
@@ -200,6 +202,8 @@ class Machine:
             self._check_cooperative(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
         with self._lock, self._cores.idle(1), self._workspace(cooperative) as workspace:
             code = partial(kernel.code_for, rows_uniform=block[0] % layout.LANES == 0)
+            if watch == "once stored" and self._nan_found:
+                watch = "never"
             compiled = code(watch=watch == "always")
             launch = LaunchExecution(
                 memory=self.memory, traces=self._traces, compiled=compiled, variables=kernel.module.globals,
@@ -207,12 +211,18 @@ class Machine:
                 budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers, cluster=shape,
                 trace=None if traced is None else BlockTrace(traced), workspace=workspace,
                 heap=self.heap if compiled.plan.allocates else None,
-                watched=partial(code, watch=True) if watch == "once stored" else None,
+                watch=watch,
             )  # fmt: skip
             if blocks is not None:
                 sample = partial(launch.sample, self._workers, np.asarray(blocks, np.int64), enough)
                 return on_stack(compiled.stack_bytes, sample)
-            return on_stack(compiled.stack_bytes, partial(launch.run, self._workers, order))
+            record = on_stack(compiled.stack_bytes, partial(launch.run, self._workers, order))
+            if record is None:
+                launch = replace(launch, compiled=code(watch=True))
+                record = on_stack(launch.compiled.stack_bytes, partial(launch.run, self._workers, order))
+                assert record is not None, "watched code looks for everything"
+            self._nan_found = self._nan_found or record.first_nan is not None
+            return record
 
     def _check(self, kernel: Kernel, grid: Shape, block: Shape, shared_bytes: int) -> None:
         limits = self.limits

@@ -16,7 +16,8 @@ from grader.emulator.ptx.tree import Instruction
 from grader.emulator.runtime import layout
 
 Watch = Literal["never", "always", "once stored"]
-"""Whether a launch looks for them; or is undone and run again so, where it has stored a NaN that arithmetic makes."""
+"""Whether a launch looks for them; or is undone and run again so, where it has stored a NaN that arithmetic makes, as
+long as none has been found on that machine."""
 
 
 class Origins:

@@ -16,7 +16,6 @@ from grader.emulator.devices import max_active_blocks
 from grader.emulator.errors import ClusterRefused, LaunchRefused, TooManyBlocks, TooManyRegisters
 from grader.emulator.machine.launch import Shape
 from grader.emulator.machine.machine import Kernel, LoadedModule
-from grader.emulator.machine.origins import Watch
 from grader.emulator.machine.records import NOT_COMPLETED, LaunchRecord
 
 _MAX_DYNAMIC, _CARVEOUT, _NON_PORTABLE = 8, 9, 14
@@ -51,7 +50,6 @@ class KernelCalls:
         self.ptx_version = ptx_version
         self.symbols = symbols
         self._kernels: dict[int, KernelState] = {}
-        self._watch: Watch = "once stored"  # until the origin of a NaN is found
 
     # -- registration -----------------------------------------------------------------------------------------
     def register_function(self, host: int, name: int) -> None:
@@ -120,13 +118,11 @@ class KernelCalls:
         try:
             record = self.state.machine.launch(
                 kernel, grid, block, parameters, shared, cooperative=cooperative, cluster=cluster,
-                non_portable=found.non_portable, watch=self._watch,
+                non_portable=found.non_portable, watch="once stored",
             )  # fmt: skip
         except LaunchRefused as error:
             status = next(status for kind, status in _REFUSALS if isinstance(error, kind))
             self._failed(CudaError(status, str(error)), empty=0 in grid)
-        if record.first_nan:
-            self._watch = "never"
         self.state.tell(Launched(record, self.state.call.frames, self._blocks_of(record)))
         self._guard_arguments(kernel, parameters, *work)
         if record.status != "completed":

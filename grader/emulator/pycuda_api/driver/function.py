@@ -295,8 +295,6 @@ def _launch(
                 non_portable=together.cluster is not None,
             )
             owner.records.append(record)
-            if record.first_nan and owner.watch == "once stored":
-                owner.watch = "never"
             children = owner.machine.children(kernel.module)
     except LaunchRefused as error:
         status = next(
