@@ -23,7 +23,8 @@ install = { UV_DEFAULT_INDEX="$${UV_DEFAULT_INDEX:-$(index)}" \
   || $(BIN)/python -m pip install --quiet --editable '.$(1)'; }
 
 # $(call sphinx,-q) writes the book's pages, without a word.
-sphinx = $(BIN)/sphinx-build -E $(1) -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
+sphinx = rm -rf build/book/html && \
+  $(BIN)/sphinx-build -E $(1) -W --keep-going -j $(JOBS) -c book -d build/book/doctrees -b html . build/book/html
 
 .PHONY: climb test verify soak soak-needs book pages notebooks setup gpu lint types style contracts lives readme benchmark wheel clean
 
@@ -46,7 +47,6 @@ soak-needs: .venv/.with-verify
 
 book: export WARPLADDER_NOTEBOOKS = $(NOTEBOOKS)
 book: .venv/.with-book .venv/.with-notebooks
-	rm -rf build/book/html
 	@echo "Running what notebooks have to print, and writing pages: some minutes, once."
 	@$(call sphinx,-q)
 	@echo "The book begins at build/book/html/index.html."
@@ -54,7 +54,7 @@ book: .venv/.with-book .venv/.with-notebooks
 pages: export WARPLADDER_NOTEBOOKS = none
 pages: .venv/.with-book
 	@echo "Writing the book's pages: a minute or two, once."
-	@$(call sphinx,$(if $(TERM),,-q))
+	@if [ -t 1 ]; then $(call sphinx,); else $(call sphinx,-q); fi
 
 notebooks: .venv/.with-notebooks
 	$(BIN)/python notebooks/sync.py

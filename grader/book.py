@@ -8,20 +8,30 @@ from pathlib import Path
 from grader.errors import WarpladderError
 
 ROOT = Path(__file__).resolve().parents[1]
-FIRST = ROOT / "build" / "book" / "html" / "book" / "start.html"
+PAGES = Path("build", "book", "html")
+FIRST = PAGES / "book" / "start.html"
 """The page to begin with."""
+
+LAST = PAGES / "objects.inv"
+"""What Sphinx writes when all pages are there: without it they were left half written."""
 
 
 def page(*, anew: bool = False) -> Path:
-    """The book's first page. Where there is none, or `anew`, the book is built, as far as it takes no notebook to be
-    run; what that says goes to this process's streams. Raises WarpladderError where it cannot be built."""
-    if FIRST.is_file() and not anew:
-        return FIRST
+    """The book's first page. Where there is no book, or `anew`, it is built, as far as it takes no notebook to be run;
+    what that says goes to this process's streams. Raises WarpladderError where it cannot be built."""
+    if anew or not (ROOT / LAST).is_file():
+        _build()
+    return ROOT / FIRST
+
+
+def _build() -> None:
     if not (ROOT / "Makefile").is_file():
         raise WarpladderError(
             "the book is built in a clone of the workbook", remedy="clone it, and `make climb` there"
         )
-    status = subprocess.run(["make", "--no-print-directory", "pages"], cwd=ROOT, check=False).returncode
-    if status or not FIRST.is_file():
+    try:
+        status = subprocess.run(["make", "--no-print-directory", "pages"], cwd=ROOT, check=False).returncode
+    except FileNotFoundError:
+        raise WarpladderError("there is no make, which builds the book", remedy="apt install make") from None
+    if status or not (ROOT / LAST).is_file():
         raise WarpladderError("the book could not be built", remedy="make book says more")
-    return FIRST
