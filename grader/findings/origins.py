@@ -69,7 +69,7 @@ def _remedy(nan: Origin, infinity: Origin | None) -> str:
         if infinity.of_exponential:
             return EXPONENTIAL.format(line=infinity.line)
         return f"The first ∞ is made in line {infinity.line}: {_operation(infinity)}."
-    if name in ("add", "sub") and infinite:
+    if name in ("add", "sub") and "-inf" in nan.operands:
         return LARGEST_OF_NOTHING
     if name == "div" and all(text in ("0", "-0") for text in nan.operands):
         return NOTHING_DIVIDED

@@ -39,6 +39,7 @@ _ARRAY = re.compile(
     r"\s+([^;(){}=]{1,400})(?=[;={])"
 )
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
+_WITH_INDEX = re.compile(r"\b([A-Za-z_]\w*)\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _UPDATED = re.compile(r"\batomic\w+\s*\(\s*&?\s*([A-Za-z_]\w*)")
 _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\[])")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
@@ -108,20 +109,21 @@ def updated_in(source: str, line: int) -> tuple[str, ...]:
 def factors(source: str, line: int, array: str) -> set[str]:
     """The names by which a line multiplies where it indexes an array: `K` in `B[(k + i) * K + column]`; of an index
     that is a variable, those where it is set."""
-    text = _line(_COMMENT.sub(_blank, source), line)
-    indices = re.findall(rf"\b{re.escape(array)}\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", text)
-    formed = (
-        _set_to(source, line, index.strip()) if index.strip().isidentifier() else index for index in indices
-    )
+    own = (index.strip() for name, index in _indices(source, line) if name == array)
+    formed = (_set_to(source, line, index) if index.isidentifier() else index for index in own)
     return {name for index in formed for found in _FACTOR.findall(index) for name in found if name}
 
 
 def indexed_alike(source: str, line: int, array: str) -> set[str]:
     """The other arrays that a line indexes by the very text that it indexes an array by."""
-    text = _line(_COMMENT.sub(_blank, source), line)
-    found = re.findall(r"\b([A-Za-z_]\w*)\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]", text)
-    own = {"".join(index.split()) for name, index in found if name == array}
-    return {name for name, index in found if name != array and "".join(index.split()) in own}
+    found = [(name, "".join(index.split())) for name, index in _indices(source, line)]
+    own = {index for name, index in found if name == array}
+    return {name for name, index in found if name != array and index in own}
+
+
+def _indices(source: str, line: int) -> list[tuple[str, str]]:
+    """What a line indexes, and by which texts."""
+    return _WITH_INDEX.findall(_line(_COMMENT.sub(_blank, source), line))
 
 
 def _set_to(source: str, line: int, name: str) -> str:

@@ -53,8 +53,9 @@ def costliest(lines: Mapping[int, Counters], source: str = "") -> LineCost | Non
     if waste is None or wasted < WORTH_SAYING * all_cycles:
         return None
     counters = lines[line]
-    arrays = " and ".join(f"`{name}`" for name in waste.arrays(source, line, counters))
-    remedy = _remedy(waste, source, waste.arrays(source, line, counters)).format(array=arrays or "the array")
+    named = waste.arrays(source, line, counters)
+    arrays = " and ".join(f"`{name}`" for name in named)
+    remedy = _remedy(waste, source, named).format(array=arrays or "the array")
     return LineCost(line, waste.says(counters, arrays), remedy, wasted / all_cycles)
 
 

@@ -71,6 +71,7 @@ def watched(
         (0, (0.0, -0.0, 0.0), "0 / (−0)", origins.NOTHING_DIVIDED),
         (0, (INF, -INF, 0.0), "∞ / (−∞)", ""),
         (1, (-INF, -INF, 0.0), "−∞ − (−∞)", origins.LARGEST_OF_NOTHING),
+        (1, (INF, INF, 0.0), "∞ − ∞", ""),
         (2, (0.0, INF, 2.5), "0 · ∞ + 2.5", ""),
         (3, (-0.25, 0.0, 0.0), "sqrt(−0.25)", origins.NEGATIVE_ROOT),
         (4, (100.0, 1.0, 0.0), "∞ / ∞", origins.EXPONENTIAL.format(line=line_of("the exponential"))),
