@@ -19,7 +19,7 @@ class Origins:
 
     def __init__(self, e: Emitter) -> None:
         self.e = e
-        self.number_of = {id(inst): number for number, inst in enumerate(e.plan.watched)}
+        self.number_of = {id(inst): number for number, inst in enumerate(e.plan.watched or ())}
         self.operands: list[list[Any]] = []
 
     def begin_block(self) -> None:

@@ -148,7 +148,7 @@ class LaunchExecution:
     @property
     def _looks_later(self) -> bool:
         """Whether this code does not look for the origin of a NaN, and another would have to."""
-        return self.watch == "once stored" and not self.plan.watched
+        return self.watch == "once stored" and self.plan.watched is None
 
     def _undo(self) -> None:
         self.traces.undo()

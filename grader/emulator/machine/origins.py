@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ class Origins:
         """What FIRST_INFINITY or FIRST_NAN holds; None where nothing has been made."""
         note = self.notes[slot]
         number = int(note[layout.ORIGIN_INSTRUCTION])
-        if number == 0:
+        if number == 0 or plan.watched is None:
             return None
         inst = plan.watched[number - 1]
         operands = note[layout.ORIGIN_OPERANDS :].view(np.float64)
@@ -40,15 +41,16 @@ class Origins:
             line=inst.source_line,
             opcode=inst.opcode,
             operands=tuple(f"{value:.6g}" for value in values),
-            of_exponential=_is_exponential(inst, plan) and (count == 1 or any(map(_is_power_of_two, values))),
+            of_exponential=_is_exponential(inst, plan.watched)
+            and (count == 1 or any(map(_is_power_of_two, values))),
             block=unravel(int(note[layout.ORIGIN_BLOCK]), grid),
             thread=unravel(int(note[layout.ORIGIN_THREAD]), block),
         )
 
 
-def _is_exponential(inst: Instruction, plan: KernelPlan) -> bool:
+def _is_exponential(inst: Instruction, watched: Sequence[Instruction]) -> bool:
     """Whether it is ex2, or a product of one."""
-    made = {name for one in plan.watched if one.parts[0] == "ex2" for name in destinations(one)}
+    made = {name for one in watched if one.parts[0] == "ex2" for name in destinations(one)}
     return inst.parts[0] == "ex2" or (inst.parts[0] == "mul" and not made.isdisjoint(sources(inst)))
 
 

@@ -126,8 +126,8 @@ class KernelPlan:
     """The names of its instructions."""
     allocates: bool = False
     """It takes memory from the heap, or gives it back."""
-    watched: tuple[Instruction, ...] = ()
-    """Arithmetic that may make an infinity or a NaN, where it is to be noted which does so first."""
+    watched: tuple[Instruction, ...] | None = None
+    """Arithmetic that may make an infinity or a NaN, where it is to be noted which does so first; None: it is not."""
 
 
 def access_shape(inst: Instruction) -> tuple[str, int]:
@@ -197,7 +197,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = 
         max_threads=entry.max_threads,
         uses={inst.parts[0] for inst in instructions},
         allocates=any(inst.parts[0] == "call" and _HEAP & set(symbols_in(inst)) for inst in instructions),
-        watched=tuple(filter(makes_numbers, instructions)) if watch else (),
+        watched=tuple(filter(makes_numbers, instructions)) if watch else None,
     )
 
 

@@ -108,6 +108,13 @@ def test_a_nan_that_is_not_stored_is_not_looked_for() -> None:
     assert watched(7, (-1.0, INF, 0.0), "once stored").first_nan is None
 
 
+def test_a_kernel_that_computes_nothing_is_run_as_any_other() -> None:
+    """Its blocks may meet, so that it cannot be undone."""
+    source = 'extern "C" __global__ void k(int* out) { *out = 1; __threadfence(); }'
+    ran = Bench(Machine(threads=1)).cuda(source, "k", 1, 1, np.zeros(1, np.int32), watch="once stored")
+    assert (ran.record.status, ran.arrays[0][0], ran.record.first_nan) == ("completed", 1, None)
+
+
 def test_it_is_the_same_on_any_number_of_threads() -> None:
     found = [watched(0, (0.0, 0.0, 0.0), "always", threads).first_nan for threads in THREADS]
     assert found == [found[0]] * len(THREADS)
