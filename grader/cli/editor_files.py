@@ -72,6 +72,7 @@ def clangd(headers: Sequence[Path]) -> str:
     flags += ["-nocudainc", "-nocudalib", "-Wno-unknown-cuda-version"]
     flags += [f"-isystem{folder}" for folder in headers]
     flags += ["-D__CUDACC__", f"-D__CUDACC_VER_MAJOR__={PINNED}", "-D__CUDACC_VER_MINOR__=0"]
+    flags.append("-D_CG_CLUSTER_INTRINSICS_AVAILABLE")  # else cooperative groups have clusters for nvcc alone
     flags += ["-ferror-limit=0"]  # Clang's own complaints of the headers would use it up
     flags += ["-D__DEVICE_LAUNCH_PARAMETERS_H__"]  # which declares threadIdx once more
     flags += [part for name in _BEFORE for part in ("-include", name)]

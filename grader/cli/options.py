@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from grader.results import Climb, Grade, Profile
+    from grader.workbook.expressions import Number
 
 PASSED, NOT_PASSED, UNUSABLE = 0, 1, 2
 
@@ -30,6 +32,9 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+_NUMBER = re.compile(r"[0-9]+|-?[0-9]*\.?[0-9]+(e-?[0-9]+)?", re.ASCII)
+"""A size, or a float such as 1e-5."""
 
 DeviceName = Literal["auto", "pycuda", "emulator"]
 
@@ -95,18 +100,18 @@ def say_if_unconfined() -> None:
         console_for(stderr=True).print(notices.unconfined(means().left))
 
 
-def problem_of(sizes: Sequence[str] | None) -> dict[str, int] | None:
-    """ "N=1024" → {"N": 1024}."""
+def problem_of(sizes: Sequence[str] | None) -> dict[str, Number] | None:
+    """ "N=1024" → {"N": 1024}, "eps=1e-3" → {"eps": 0.001}."""
     if not sizes:
         return None
-    problem: dict[str, int] = {}
+    problem: dict[str, Number] = {}
     for item in sizes:
-        name, equals, value = item.partition("=")
-        if not equals or not name or not (value.isascii() and value.isdecimal()):
+        name, _, value = item.partition("=")
+        if not name or not _NUMBER.fullmatch(value):
             raise WarpladderError(f"--set {item} is not a size", remedy="write it as --set N=1024")
         if name in problem:
             raise WarpladderError(f"--set gives {name} twice", remedy=f"keep one --set {name}=…")
-        problem[name] = int(value)
+        problem[name] = int(value) if value.isdecimal() else float(value)
     return problem
 
 
