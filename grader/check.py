@@ -37,7 +37,7 @@ from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
 from grader.workbook.launches.plan import plan
 from grader.workbook.programs import Program
-from grader.workbook.reference import Arrays
+from grader.workbook.reference import Arrays, Problem
 from grader.workbook.source_file import SourceFile
 from grader.workbook.topic import FirstStep, Topic
 from grader.workbook.topics import load, names
@@ -385,7 +385,8 @@ def _unknown_names(
 def _reference(topic: Topic) -> Iterator[WarpladderError]:
     """reference.py gives what the judge needs, at the smallest case and at a crooked one."""
     path = topic.folder / "reference.py"
-    crooked = {size.name: 3 + 2 * number for number, size in enumerate(topic.signature.sizes)}
+    sizes = {size.name: 3 + 2 * number for number, size in enumerate(topic.signature.sizes)}
+    crooked: Problem = {**topic.sizes_count, **sizes}
     try:
         for problem in (*topic.judge_cases[:1], crooked):
             for complaint in _wrong_with_reference(topic, problem):
@@ -396,7 +397,7 @@ def _reference(topic: Topic) -> Iterator[WarpladderError]:
         yield WarpladderError(f"it fails with {type(error).__name__}: {error}", file=path)
 
 
-def _wrong_with_reference(topic: Topic, problem: dict[str, int]) -> Iterator[str]:
+def _wrong_with_reference(topic: Topic, problem: Problem) -> Iterator[str]:
     reference = topic.reference
     outputs = [item.name for item in topic.signature.outputs]
     for kind in ("exact", "real"):

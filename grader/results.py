@@ -163,7 +163,7 @@ class Mismatch:
 class SmallCase:
     """A case of a few small numbers that a kernel gets wrong, whole: rows of numbers, one row for one dimension."""
 
-    problem: dict[str, int]  # sizes by name
+    problem: dict[str, int | float]  # sizes by name
     inputs: dict[str, list[list[Number]]]
     output: str  # the parameter's name
     expected: list[list[Number]]
@@ -176,7 +176,7 @@ class Reproduce:
 
     topic: str
     file: str  # as the user gave it
-    problem: dict[str, int]  # sizes by name
+    problem: dict[str, int | float]  # sizes by name
     seed: int  # what the inputs are drawn from
     cell: str | None = None  # the name of a notebook's kernel, where it is run again there
 
@@ -185,7 +185,7 @@ class Reproduce:
 class CaseResult:
     """One input the judge tried."""
 
-    problem: dict[str, int]  # sizes by name
+    problem: dict[str, int | float]  # sizes by name
     seed: int | None  # what the inputs were drawn from; null for a secret seed that was right
     verdict: Verdict
     error: float | None  # largest error over what is allowed; null where infinite or unknown
@@ -201,7 +201,7 @@ class CaseResult:
 class Accuracy:
     """The largest error of a kernel's real cases, beside that of a careful method on the same data."""
 
-    problem: dict[str, int]  # sizes of that case by name
+    problem: dict[str, int | float]  # sizes of that case by name
     error: float  # over what is allowed
     yardstick: str  # the careful method, of the same precision, such as "pairwise summation"
     yardstick_error: float  # over what is allowed
@@ -284,8 +284,8 @@ class Climb:
 
     topic: str
     device: Device
-    problem: dict[str, int]  # the sizes that times are for
-    counted: dict[str, int] | None  # the sizes that counters, claims, flop and dram_bytes are for
+    problem: dict[str, int | float]  # the sizes that times are for
+    counted: dict[str, int | float] | None  # the sizes that counters, claims, flop and dram_bytes are for
     provenance: Provenance
     rungs: list[RungResult]
     baselines: list[Baseline]  # empty on the emulator
@@ -341,7 +341,7 @@ class Grade:
     claims: list[ClaimResult]
     hints: list[Hint]
     device: Device | None = None
-    counted: dict[str, int] | None = None  # the sizes that counters and claims are for
+    counted: dict[str, int | float] | None = None  # the sizes that counters and claims are for
     counters: dict[str, int] | None = None  # Nsight Compute's metrics, summed over launches
     counter_source: CounterSource | None = None
     facts: dict[str, float] | None = None  # what claims name besides counters and sizes, such as registers
@@ -404,7 +404,7 @@ class Profile:
     topic: str
     file: str
     device: Device
-    problem: dict[str, int]
+    problem: dict[str, int | float]
     verdict: Verdict  # of this one run, its outputs compared
     reason: str | None
     launches: list[LaunchProfile]  # empty for a schedule
@@ -446,7 +446,7 @@ class Accesses:
 
     topic: str
     file: str
-    problem: dict[str, int]
+    problem: dict[str, int | float]
     launches: list[LaunchAccesses]
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from grader.errors import WarpladderError
 from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.kernels.case_runner import work
-from grader.workbook.expressions import nearest
+from grader.workbook.expressions import Number, nearest
 from grader.workbook.strict_toml import read
 from grader.workbook.topic import Topic
 
@@ -38,7 +38,7 @@ class Hidden:
     """Hidden cases by topic."""
 
     secret: int  # the file's `seed`, never the public one: pseudonyms are made with all of it
-    sizes: Mapping[str, Sequence[dict[str, int]]] = field(default_factory=dict)
+    sizes: Mapping[str, Sequence[dict[str, Number]]] = field(default_factory=dict)
 
     @property
     def seed(self) -> int:
@@ -46,7 +46,7 @@ class Hidden:
         most = 2**31
         return self.secret if self.secret < most else PUBLIC_SEED + 1 + self.secret % (most - PUBLIC_SEED - 1)
 
-    def of(self, topic: Topic) -> tuple[dict[str, int], ...]:
+    def of(self, topic: Topic) -> tuple[dict[str, Number], ...]:
         """The sizes of a topic's hidden cases; none where the file has none."""
         return tuple(self.sizes.get(topic.name, ()))
 
@@ -61,14 +61,14 @@ def draw(topics: Iterable[Topic], seed: int | None = None) -> Hidden:
     return Hidden(source.randrange(2**127, 2**128), sizes)
 
 
-def _sizes(topic: Topic, source: random.Random) -> list[dict[str, int]]:
+def _sizes(topic: Topic, source: random.Random) -> list[dict[str, Number]]:
     """Sizes that the topic allows and does not have itself, no more work than its largest and no less than most."""
     own = topic.judge_cases
     amounts = sorted(work(topic, problem) for problem in own)
     least, most = amounts[len(own) // 2], amounts[-1]
-    found: list[dict[str, int]] = []
+    found: list[dict[str, Number]] = []
     for _ in range(_TRIES):
-        drawn = {name: _between([case[name] for case in own], source) for name in own[0]}
+        drawn = {name: _drawn([case[name] for case in own], source) for name in own[0]}
         try:
             problem = topic.problem("count", drawn)
         except WarpladderError:  # such as a filter larger than the image
@@ -78,6 +78,12 @@ def _sizes(topic: Topic, source: random.Random) -> list[dict[str, int]]:
         if len(found) == SIZES_A_TOPIC:
             return found
     raise WarpladderError(f"no hidden sizes were found for {topic.name}", file=topic.folder / "topic.toml")
+
+
+def _drawn(values: Sequence[Number], source: random.Random) -> Number:
+    """A size between the topic's own, or one of its own floats."""
+    sizes = [value for value in values if isinstance(value, int)]
+    return _between(sizes, source) if len(sizes) == len(values) else source.choice(values)
 
 
 def _between(values: Sequence[int], source: random.Random) -> int:
@@ -107,16 +113,18 @@ def load(path: Path, topics: Mapping[str, Topic]) -> Hidden:
     seed = table.get("seed", int)
     if seed <= PUBLIC_SEED:
         raise table.error(f"`seed` is {seed}, the public one or below", "seed", "take any other number")
-    sizes: dict[str, list[dict[str, int]]] = {}
+    sizes: dict[str, list[dict[str, Number]]] = {}
     for name in (name for name in table.values if name != "seed"):
         if name not in topics:
             where = table.tables(name)[0]
             raise where.error(f"there is no topic `{name}`{nearest(name, topics)}", remedy="correct its name")
         topic = topics[name]
-        names = [size.name for size in topic.signature.sizes]
         for item in table.tables(name):
-            item.allow(*names)
-            drawn = {size: item.get(size, int) for size in names}
+            item.allow(*(given.name for given in topic.signature.by_value))
+            drawn = {
+                given.name: item.get(given.name, int if given.kind == "size" else float)
+                for given in topic.signature.by_value
+            }
             try:
                 sizes.setdefault(name, []).append(topic.problem("count", drawn))
             except WarpladderError as error:

@@ -36,7 +36,7 @@ class Order(msgspec.Struct, frozen=True):
     device: str
     arch: str | None
     seed: int  # of hidden cases
-    sizes: tuple[dict[str, int], ...]  # of hidden cases, beside the topic's own
+    sizes: tuple[dict[str, int | float], ...]  # of hidden cases, beside the topic's own
     state: str = ""  # of the judge and of the topic, see `state`; "" asks for any
     # How it is marked, which is no part of the mark's key.
     threads: int | None = None  # of the emulator; null: as many as there are cores

@@ -31,7 +31,7 @@ class Sheet:
 
     interview: Interview
     versions: list[Version]
-    problem: dict[str, int]  # the sizes that ratios were counted at
+    problem: dict[str, int | float]  # the sizes that ratios were counted at
 
 
 def of_interview(interview: Interview, topic: Topic, arch: str | None = None) -> Sheet:

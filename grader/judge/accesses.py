@@ -30,6 +30,7 @@ from grader.judge.runners.pool import DevicePool, greeting
 from grader.judge.runners.runner import Runner
 from grader.results import Accesses, ArrayAccess, LaunchAccesses
 from grader.workbook.cuda_source import SharedArray, shared_arrays
+from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.launches.plan import PlannedLaunch, plan
 from grader.workbook.reference import Problem
@@ -137,12 +138,13 @@ def _written(launches: Sequence[LaunchAccesses]) -> set[str]:
 # ---- sizes -------------------------------------------------------------------------------------------------
 
 
-def small_problem(topic: KernelTopic, kernel: Kernel, limits: Limits) -> dict[str, int]:
+def small_problem(topic: KernelTopic, kernel: Kernel, limits: Limits) -> dict[str, Number]:
     """The smallest sizes at which every block has all that it can do, and the largest grid ENOUGH blocks, or as many as
     there can be; where a kernel has a fixed number of blocks, each of them goes round ROUNDS times."""
-    growing = {name for name in topic.sizes_count if _grows(kernel, name, topic.sizes_count)}
+    sizes = (size.name for size in topic.signature.sizes)
+    growing = {name for name in sizes if _grows(kernel, name, topic.sizes_count)}
 
-    def rank(problem: Problem) -> tuple[int, ...]:
+    def rank(problem: Problem) -> tuple[Number, ...]:
         """What is better comes first."""
         launches = _launches(kernel, problem, limits["multiprocessor_count"])
         unlimited = _launches(kernel, problem)
@@ -163,12 +165,16 @@ def small_problem(topic: KernelTopic, kernel: Kernel, limits: Limits) -> dict[st
     return min(_candidates(topic.sizes_count, growing), key=rank)
 
 
-def _candidates(counted: Problem, growing: Collection[str]) -> Iterator[dict[str, int]]:
+def _candidates(counted: Problem, growing: Collection[str]) -> Iterator[dict[str, Number]]:
     """The counted sizes, with those on which grids depend halved again and again, down to their square root."""
-    choices = []
+    choices: list[list[Number]] = []
     for name, value in counted.items():
-        halves = [value >> times for times in range(value.bit_length() // 2 + 1)]
-        choices.append(halves if name in growing else [max(value // FIXED_SHARE, min(value, FIXED_SHARE))])
+        if isinstance(value, float):
+            choices.append([value])
+        elif name in growing:
+            choices.append([value >> times for times in range(value.bit_length() // 2 + 1)])
+        else:
+            choices.append([max(value // FIXED_SHARE, min(value, FIXED_SHARE))])
     for values in itertools.product(*choices):
         yield dict(zip(counted, values, strict=True))
 

@@ -25,7 +25,7 @@ class Forecast:
     """The modelled times of a ladder."""
 
     device: DeviceSpec
-    problem: dict[str, int]
+    problem: dict[str, int | float]
     rungs: dict[str, Modelled]  # by id, in the ladder's order
 
 

@@ -83,7 +83,7 @@ class Kind(ABC, Generic[File]):
 
     @abstractmethod
     def climb(
-        self, pool: DevicePool, problem: dict[str, int], overrides: Problem | None, progress: Progress
+        self, pool: DevicePool, problem: dict[str, Number], overrides: Problem | None, progress: Progress
     ) -> Climb:
         """Judge and time every rung; `overrides` are what of the problem's sizes was given."""
 

@@ -71,8 +71,8 @@ class KernelFile(SourceFile):
     @property
     def constant_names(self) -> tuple[str, ...]:
         """The names the launch block uses and the problem does not supply: the file has to define them."""
-        sizes = (size.name for size in self.signature.sizes)
-        supplied = {SM_COUNT, *sizes, *(name for name, _ in self.signature.derived)}
+        given = (item.name for item in self.signature.by_value)
+        supplied = {SM_COUNT, *given, *(name for name, _ in self.signature.derived)}
         used = {name for expression in _expressions(self) for name in expression.names}
         return tuple(sorted(used - supplied))
 

@@ -78,7 +78,10 @@ class Program:
         if sorted(given) != sorted(self.arguments):
             wanted = " ".join(f"--set {name}=…" for name in self.arguments)
             raise WarpladderError(f"{self.name} has the arguments {', '.join(self.arguments)}", remedy=wanted)
-        return {name: given[name] for name in self.arguments}
+        for name, value in given.items():
+            if not isinstance(value, int):
+                raise WarpladderError(f"{name}={value}: arguments are integers")
+        return {name: int(given[name]) for name in self.arguments}
 
 
 def names(root: Path | None = None) -> list[str]:

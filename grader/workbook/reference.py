@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grader.errors import WarpladderError
-from grader.workbook.expressions import Expression
+from grader.workbook.expressions import Expression, Number
 
-Problem = Mapping[str, int]
+Problem = Mapping[str, Number]
+"""What a kernel is given by value, by name: sizes are int."""
+
 Arrays = dict[str, NDArray[np.generic]]
 Bounds = Iterable[tuple[str, float, dict[str, NDArray[np.float64]]]]
 """Of each algorithm its name, and terms and magnitude of its error bound, see Tolerance."""

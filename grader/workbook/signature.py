@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from grader.workbook.expressions import Expression, ExpressionError
+from grader.workbook.expressions import Expression, ExpressionError, Number
 
 _DTYPES = {
     "float": "float32",
@@ -31,19 +32,36 @@ _DTYPES = {
 }
 
 
+Kind = Literal["input", "output", "size", "value"]
+
+
 @dataclass(frozen=True)
 class Parameter:
     """One parameter of the kernel."""
 
     name: str
     ctype: str  # as written: "const float*", "int"
-    kind: Literal["input", "output", "size"]  # const pointer, pointer, integer by value
+    kind: Kind  # const pointer, pointer, integer and float by value
     dtype: np.dtype[np.generic]  # of the elements pointed to, or of the value itself
 
     @property
     def nbytes(self) -> int:
         """Bytes the argument takes in the kernel's parameter list."""
-        return self.dtype.itemsize if self.kind == "size" else 8
+        return self.dtype.itemsize if self.by_value else 8
+
+    @property
+    def by_value(self) -> bool:
+        """Whether the problem says what it is, and not an array."""
+        return self.kind in ("size", "value")
+
+    def refuses(self, value: object, least: int = 1) -> str | None:
+        """Why a problem cannot give this parameter that value; None: it can."""
+        if self.kind == "value":
+            finite = type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+            return None if finite else f"{self.name}={value} is no number"
+        if type(value) is not int:
+            return f"{self.name}={value}: sizes are integers"
+        return f"{self.name}={value}: sizes start at {least}" if value < least else None
 
 
 @dataclass(frozen=True)
@@ -54,8 +72,8 @@ class Signature:
     params: tuple[Parameter, ...]
     derived: tuple[tuple[str, Expression], ...] = ()  # sizes that follow from the others, by name
 
-    def with_derived(self, problem: Mapping[str, int]) -> dict[str, int]:
-        """The sizes and those that follow from them. Raises ExpressionError where one has no value."""
+    def with_derived(self, problem: Mapping[str, Number]) -> dict[str, Number]:
+        """The problem and the sizes that follow from it. Raises ExpressionError where one has no value."""
         return {**problem, **{name: expression.whole(problem) for name, expression in self.derived}}
 
     @property
@@ -72,6 +90,16 @@ class Signature:
     def sizes(self) -> tuple[Parameter, ...]:
         """The integers by value: the problem's sizes."""
         return tuple(item for item in self.params if item.kind == "size")
+
+    @property
+    def values(self) -> tuple[Parameter, ...]:
+        """The floats by value, such as an epsilon: they belong to the problem, as sizes do."""
+        return tuple(item for item in self.params if item.kind == "value")
+
+    @property
+    def by_value(self) -> tuple[Parameter, ...]:
+        """Sizes and values: what a problem consists of."""
+        return tuple(item for item in self.params if item.by_value)
 
     def __getitem__(self, name: str) -> Parameter:
         """The parameter called `name`; raises KeyError."""
@@ -114,13 +142,20 @@ def _parameter(text: str) -> Parameter:
         )
     const, base, pointer, name = words.groups()
     dtype = np.dtype(_DTYPES[base])
-    if not pointer and dtype.kind not in "iu":
-        raise ValueError(f"`{text.strip()}`: parameters by value are integers, the problem's sizes")
-    kind: Literal["input", "output", "size"] = "size" if not pointer else "input" if const else "output"
-    return Parameter(name, f"{'const ' if const else ''}{base}{pointer or ''}", kind, dtype)
+    if not pointer and dtype == np.float16:
+        raise ValueError(f"`{text.strip()}`: parameters by value are integers, float or double")
+    return Parameter(
+        name, f"{'const ' if const else ''}{base}{pointer or ''}", _kind(const, pointer, dtype), dtype
+    )
 
 
-def impossible(problem: Mapping[str, int], signature: Signature) -> str | None:
+def _kind(const: str | None, pointer: str | None, dtype: np.dtype[np.generic]) -> Kind:
+    if pointer:
+        return "input" if const else "output"
+    return "size" if dtype.kind in "iu" else "value"
+
+
+def impossible(problem: Mapping[str, Number], signature: Signature) -> str | None:
     """What is wrong where a size that follows from the others is below 1; None: nothing."""
     try:
         values = signature.with_derived(problem)

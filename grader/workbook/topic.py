@@ -19,7 +19,7 @@ import numpy as np
 
 from grader.errors import WarpladderError
 from grader.workbook import reference
-from grader.workbook.expressions import Expression
+from grader.workbook.expressions import Expression, Number
 from grader.workbook.kernel_file import KernelFile, parse_kernel_file
 from grader.workbook.ladder import ClaimSpec, Ladder, Rung
 from grader.workbook.reference import Arrays, Bounds, Problem, Reference, Sampled, Tolerance, load_reference
@@ -78,10 +78,12 @@ class Topic(ABC):
     signature: Signature
     smallest_arch: str  # such as "sm_70"
     library: str | None  # the baseline that users would call, such as "cupy.matmul"
-    sizes_main: dict[str, int]
-    sizes_count: dict[str, int]
-    judge_cases: tuple[dict[str, int], ...]
-    sampled_cases: tuple[dict[str, int], ...]  # so large that some blocks are run in place of all, as of main
+    sizes_main: dict[str, Number]
+    sizes_count: dict[str, Number]
+    judge_cases: tuple[dict[str, Number], ...]
+    sampled_cases: tuple[
+        dict[str, Number], ...
+    ]  # so large that some blocks are run in place of all, as of main
     from_zero: tuple[str, ...]  # sizes that may be 0; all others start at 1
     tolerance: Tolerance
     ladder: Ladder[SourceFile]
@@ -114,7 +116,7 @@ class Topic(ABC):
 
     @property
     @abstractmethod
-    def claim_sizes(self) -> dict[str, int]:
+    def claim_sizes(self) -> dict[str, Number]:
         """The sizes that claims are for."""
 
     # -- what all have --------------------------------------------------------------------------------------------
@@ -225,16 +227,15 @@ class Topic(ABC):
         row = Rung(file.name, self.parse(file), own=True)
         return replace(self, ladder=replace(self.ladder, rungs=(*self.ladder.rungs, row)))
 
-    def problem(self, sizes: Literal["main", "count"], overrides: Problem | None = None) -> dict[str, int]:
+    def problem(self, sizes: Literal["main", "count"], overrides: Problem | None = None) -> dict[str, Number]:
         """The `main` or `count` sizes with some replaced; raises WarpladderError for what is not a size."""
         problem = dict(self.sizes_main if sizes == "main" else self.sizes_count)
         for name, value in (overrides or {}).items():
             if name not in problem:
                 known = ", ".join(problem)
                 raise WarpladderError(f"{self.name} has no size `{name}`", remedy=f"its sizes are {known}")
-            least = 0 if name in self.from_zero else 1
-            if value < least:
-                raise WarpladderError(f"{name}={value}: sizes start at {least}")
+            if complaint := self.signature[name].refuses(value, 0 if name in self.from_zero else 1):
+                raise WarpladderError(complaint)
             problem[name] = value
         if complaint := impossible(problem, self.signature):
             raise WarpladderError(complaint, remedy="choose other sizes with --set")
@@ -271,7 +272,7 @@ class KernelTopic(Topic):
         return self.parse(path)
 
     @property
-    def claim_sizes(self) -> dict[str, int]:
+    def claim_sizes(self) -> dict[str, Number]:
         return self.sizes_count
 
 
@@ -281,7 +282,7 @@ class ScheduledKernel:
 
     file: KernelFile  # kernels/naive/<topic>.cu; its launch block launches it once over the whole problem
     shapes: Mapping[str, tuple[Expression, ...]]  # by pointer of the topic's signature: the host array's
-    check_sizes: tuple[dict[str, int], ...]  # at which schedules are checked and not replayed
+    check_sizes: tuple[dict[str, Number], ...]  # at which schedules are checked and not replayed
     launches: Expression  # how many launches over the whole problem make the job, of the job's sizes
     reach: Mapping[str, Expression]  # by the kernel's pointers: how many elements a launch touches
     in_place: bool  # a thread reads no more than the element it writes, so input may be output
@@ -321,5 +322,5 @@ class ScheduleTopic(Topic):
         return *super().deciding_files, self.kernel.file.path
 
     @property
-    def claim_sizes(self) -> dict[str, int]:
+    def claim_sizes(self) -> dict[str, Number]:
         return self.sizes_main

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from grader.errors import WarpladderError
 from grader.workbook import programs
 from grader.workbook.content import content_root
-from grader.workbook.expressions import Expression, nearest
+from grader.workbook.expressions import Expression, Number, nearest
 from grader.workbook.kernel_file import parse_kernel_file
 from grader.workbook.ladder import ClaimSpec, File, Ladder, Rung
 from grader.workbook.reference import Tolerance
@@ -84,6 +84,12 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         raise sizes.error(
             "`judge` has no cases", "judge", "list at least the sizes 1 and some around the tile"
         )
+    main = _problem(sizes, "main", sizes.get("main", dict), signature)
+    usual = {item.name: main[item.name] for item in signature.values}
+
+    def problems(key: str) -> tuple[dict[str, Number], ...]:
+        return tuple(_problem(sizes, key, case, signature, usual) for case in sizes.get(key, list, []))
+
     common: dict[str, Any] = {
         "name": folder.name,
         "title": table.get("title", str),
@@ -91,12 +97,10 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         "signature": signature,
         "smallest_arch": table.get("smallest_arch", str),
         "library": table.get("library", str, "") or None,
-        "sizes_main": _sizes(sizes, "main", sizes.get("main", dict), signature),
-        "sizes_count": _sizes(sizes, "count", sizes.get("count", dict), signature),
-        "judge_cases": tuple(_sizes(sizes, "judge", case, signature) for case in sizes.get("judge", list)),
-        "sampled_cases": tuple(
-            _sizes(sizes, "sampled", case, signature) for case in sizes.get("sampled", list, [])
-        ),
+        "sizes_main": main,
+        "sizes_count": _problem(sizes, "count", sizes.get("count", dict), signature, usual),
+        "judge_cases": problems("judge"),
+        "sampled_cases": problems("sampled"),
         "from_zero": sizes.names("from_zero"),
         "tolerance": _tolerance(table.table("tolerance"), signature),
         "folder": folder,
@@ -105,6 +109,9 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     kernels = root / "kernels"
     if "kernel" not in table.values:
         return KernelTopic(ladder=_ladder(kernels, table, signature, ".cu", parse_kernel_file), **common)
+    if signature.values:
+        message = f"`{signature.values[0].name}` is a float, and the jobs of schedules have sizes alone"
+        raise table.error(message, "signature")
     return ScheduleTopic(
         ladder=_ladder(kernels, table, signature, ".py", parse_schedule),
         kernel=_kernel(table.table("kernel"), signature, kernels, folder.name),
@@ -152,7 +159,7 @@ def _kernel(table: Table, job: Signature, kernels: Path, topic: str) -> Schedule
         file=file,
         shapes=_shapes(table.table("shapes"), job),
         check_sizes=tuple(
-            _sizes(table, "check_sizes", case, job) for case in table.get("check_sizes", list, [])
+            _problem(table, "check_sizes", case, job) for case in table.get("check_sizes", list, [])
         ),
         launches=table.expression("launches", 1),
         reach=_by_pointer(table.table("reach"), signature),
@@ -210,17 +217,23 @@ def _rung_files(kernels: Path, topic: str, suffix: str) -> Iterator[tuple[str, P
         yield path.stem, path
 
 
-def _sizes(table: Table, key: str, given: object, signature: Signature) -> dict[str, int]:
-    names = [size.name for size in signature.sizes]
-    remedy = "write { " + ", ".join(f"{name} = 32" for name in names) + " }"
-    if not isinstance(given, dict) or sorted(given) != sorted(names):
-        raise table.error(f"`{key}`: {given!r} does not give the sizes {', '.join(names)}", key, remedy)
-    least = {name: 0 if name in table.names("from_zero") else 1 for name in names}
-    if not all(type(value) is int and value >= least[name] for name, value in given.items()):
-        raise table.error(f"`{key}`: {given!r} holds something else than integers from 1", key, remedy)
-    if complaint := impossible(given, signature):
+def _problem(
+    table: Table, key: str, given: object, signature: Signature, usual: Mapping[str, Number] | None = None
+) -> dict[str, Number]:
+    """A problem; what it does not say is `usual`."""
+    names = [item.name for item in signature.by_value]
+    examples = (f"{item.name} = {32 if item.kind == 'size' else 0.5}" for item in signature.by_value)
+    remedy = f"write {{ {', '.join(examples)} }}"
+    if not isinstance(given, dict) or {*given, *(usual or {})} != set(names):
+        raise table.error(f"`{key}`: {given!r} does not give {', '.join(names)}", key, remedy)
+    problem = {name: {**(usual or {}), **given}[name] for name in names}
+    for item in signature.by_value:
+        least = 0 if item.name in table.names("from_zero") else 1
+        if complaint := item.refuses(problem[item.name], least):
+            raise table.error(f"`{key}`: {given!r}: {complaint}", key, remedy)
+    if complaint := impossible(problem, signature):
         raise table.error(f"`{key}`: {given!r}: {complaint}", key)
-    return {name: given[name] for name in names}
+    return problem
 
 
 def _tolerance(table: Table, signature: Signature) -> Tolerance:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from grader.workbook.expressions import Number
+
 NOTHING = "–"
 
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -164,7 +166,7 @@ def axes(sizes: Sequence[int]) -> str:
     return extents(shown)
 
 
-def sizes(problem: Mapping[str, int]) -> str:
+def sizes(problem: Mapping[str, Number]) -> str:
     """Sizes as they are said in passing: 512³ where two or three are alike, else M = 1024, N = 33."""
     values = set(problem.values())
     power = {2: "²", 3: "³"}.get(len(problem), "")
@@ -173,6 +175,6 @@ def sizes(problem: Mapping[str, int]) -> str:
     return ", ".join(f"{name} = {size}" for name, size in problem.items())
 
 
-def problem(sizes: dict[str, int]) -> str:
+def problem(sizes: Mapping[str, Number]) -> str:
     """Sizes by name: M = 1024, N = 33."""
     return ", ".join(f"{name} = {size}" for name, size in sizes.items())

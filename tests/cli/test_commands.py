@@ -325,6 +325,7 @@ def test_run_hands_over_the_programs_own_options_and_shows_its_launches(ladder: 
         (("climb", "transposs"), "did you mean `transpose`?"),
         (("climb", "transpose", "--set", "Q=3"), "no size `Q`"),
         (("climb", "transpose", "--set", "M=many"), "write it as --set N=1024"),
+        (("climb", "transpose", "--set", "M=1.5"), "M=1.5: sizes are integers"),
         (("climb", "transpose", "--set", "M=3", "--set", "M=4"), "gives M twice"),
         (("climb", "transpose", "gemm", "--json", "-"), "take one topic"),
         (("climb", "transpose", "--plot", "ladder.txt"), "end it in .svg"),

@@ -252,7 +252,7 @@ def test_signature() -> None:
         ("f(const float* a, int N)", "no parameter is an output"),
         ("f(float* a, int a)", "two parameters are called `a`"),
         ("f(floot* a)", "`floot\\* a` is not a parameter"),
-        ("f(float* a, float b)", "integers"),
+        ("f(float* a, half b)", "integers"),
         ("f()", "is not a parameter"),
     ],
 )

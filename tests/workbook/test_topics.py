@@ -74,6 +74,24 @@ def test_sizes_that_follow_from_others(root: Path) -> None:
         topics.load("copy", root)
 
 
+def test_a_float_by_value_belongs_to_the_problem(root: Path) -> None:
+    path = root / "lessons/copy/topic.toml"
+    text = little_topic.TOPIC.replace("int N)", "int N, float scale)")
+    path.write_text(
+        text.replace("1048576 }", "1048576, scale = 0.5 }").replace("{ N = 33", "{ N = 33, scale = 2")
+    )
+    topic = topics.load("copy", root)
+    assert topic.judge_cases == ({"N": 1, "scale": 0.5}, {"N": 33, "scale": 2})
+    assert topic.problem("count", {"scale": 1e-5}) == {"N": 4096, "scale": 1e-5}
+    with pytest.raises(WarpladderError, match=r"N=1\.5: sizes are integers"):
+        topic.problem("count", {"N": 1.5})
+    with pytest.raises(WarpladderError, match="scale=nan is no number"):
+        topic.problem("count", {"scale": float("nan")})
+    path.write_text(text)
+    with pytest.raises(WarpladderError, match="does not give N, scale"):
+        topics.load("copy", root)
+
+
 @pytest.mark.parametrize("name", ["cpy", "nothing", "../copy/../nothing"])
 def test_unknown_topic(root: Path, name: str) -> None:
     with pytest.raises(WarpladderError, match="there is no topic") as caught:
@@ -94,9 +112,9 @@ def test_unknown_rung(root: Path) -> None:
         ("order = 3\n", "", 1, "`order` is missing"),
         ("library =", "libary =", 5, "did you mean `library`"),
         ("float* out", "flot* out", 3, "is not a parameter"),
-        ("count = { N = 4096 }", "count = { M = 4096 }", 9, "does not give the sizes N"),
-        ("count = { N = 4096 }", "count = { N = 0 }", 9, "integers from 1"),
-        ("{ N = 33 }", "{ N = 33, K = 1 }", 10, "does not give the sizes N"),
+        ("count = { N = 4096 }", "count = { M = 4096 }", 9, "does not give N"),
+        ("count = { N = 4096 }", "count = { N = 0 }", 9, "N=0: sizes start at 1"),
+        ("{ N = 33 }", "{ N = 33, K = 1 }", 10, "does not give N"),
         ('terms = "N"', 'terms = "K"', 14, "names K, not a size"),
         ('rung = "01_wide"', 'rung = "01_wade"', 18, "did you mean `01_wide`"),
         ("<= cdiv(N, 128)", "/ cdiv(N, 128)", 21, "is a number"),

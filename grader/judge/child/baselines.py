@@ -113,7 +113,7 @@ _SIZES = {"torch.conv2d": ("stride", "pad")}
 
 
 def prepare(
-    name: str, arrays: Mapping[str, tuple[int, str, tuple[int, ...]]], sizes: Mapping[str, int]
+    name: str, arrays: Mapping[str, tuple[int, str, tuple[int, ...]]], sizes: Mapping[str, int | float]
 ) -> Callable[[], None]:
     """A library routine on given arrays: each call enqueues it on the default stream, and does little else.
 

@@ -188,9 +188,9 @@ class Executor:
 
     def gather(self, op: Gather) -> bytes:
         pointer = self.buffers[op.buffer].pointer
-        found = np.empty((len(op.words), 4), np.uint8)
-        for word, target in zip(op.words, found, strict=True):
-            self.driver.memcpy_dtoh(target, pointer + 4 * word)
+        found = np.empty((len(op.places), op.itemsize), np.uint8)
+        for place, target in zip(op.places, found, strict=True):
+            self.driver.memcpy_dtoh(target, pointer + op.itemsize * place)
         return found.tobytes()
 
     def load(self, op: Load) -> None:

@@ -68,10 +68,11 @@ class Repeat(Struct, frozen=True, tag=True):
 
 
 class Gather(Struct, frozen=True, tag=True):
-    """The value is these words of a buffer, 4 bytes each."""
+    """The value is these elements of a buffer, of `itemsize` bytes each."""
 
     buffer: str
-    words: tuple[int, ...]
+    places: tuple[int, ...]
+    itemsize: int
 
 
 class Load(Struct, frozen=True, tag=True):
@@ -163,7 +164,7 @@ class Library(Struct, frozen=True, tag=True):
 
     name: str
     arrays: dict[str, LibraryArray]
-    sizes: dict[str, int]
+    sizes: dict[str, int | float]
 
 
 class Copy(Struct, frozen=True, tag=True):

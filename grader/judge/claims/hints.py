@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from grader.judge.claims.pace import Times
 from grader.results import ClaimResult, Hint, TimeLimit
 from grader.workbook import units
 from grader.workbook.ladder import Ladder, figures
+from grader.workbook.reference import Problem
 from grader.workbook.source_file import SourceFile
 
 
 def next_rung(
-    ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimResult], sizes: Mapping[str, int]
+    ladder: Ladder[SourceFile], reached: str, claims: Sequence[ClaimResult], sizes: Problem
 ) -> list[Hint]:
     """One hint for each claim of the next rung that does not hold; none at the top of the ladder.
 
@@ -46,7 +47,7 @@ def too_slow(ladder: Ladder[SourceFile], limit: TimeLimit, times: Times | None) 
     return Hint(limit.rung, text, value=own, limit=limit.limit_s)
 
 
-def _hint(claim: ClaimResult, verb: str, idea: str, sizes: Mapping[str, int]) -> Hint:
+def _hint(claim: ClaimResult, verb: str, idea: str, sizes: Problem) -> Hint:
     if claim.held is None:
         text = f"Whether it reaches {claim.rung} is not known, because its counters are not."
     else:
@@ -54,7 +55,7 @@ def _hint(claim: ClaimResult, verb: str, idea: str, sizes: Mapping[str, int]) ->
     return Hint(claim.rung, text, claim.text, claim.value, claim.limit)
 
 
-def _found(claim: ClaimResult, sizes: Mapping[str, int]) -> str:
+def _found(claim: ClaimResult, sizes: Problem) -> str:
     """What was counted beside what is required, where the claim is one comparison."""
     told = figures(claim)
     where = "at the main size, where some blocks were counted" if claim.at_main else units.sizes(sizes)

@@ -44,6 +44,7 @@ from grader.judge.correctness.verdict import (
 )
 from grader.results import CaseKind, Reproduce
 from grader.sandbox.memory import memory_bytes
+from grader.workbook.expressions import Number
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
 
@@ -75,13 +76,13 @@ shared with the child, the child's own."""
 class Case:
     """One input: sizes, seed and kind."""
 
-    sizes: tuple[tuple[str, int], ...]
+    sizes: tuple[tuple[str, Number], ...]
     seed: int
     kind: CaseKind
     secret: bool = False
 
     @property
-    def problem(self) -> dict[str, int]:
+    def problem(self) -> dict[str, Number]:
         """Sizes by name."""
         return dict(self.sizes)
 
@@ -156,7 +157,7 @@ class CaseData:
         }
 
 
-def make(problem: Mapping[str, int], kind: CaseKind, seed: int = PUBLIC_SEED, secret: bool = False) -> Case:
+def make(problem: Problem, kind: CaseKind, seed: int = PUBLIC_SEED, secret: bool = False) -> Case:
     """A case of these sizes."""
     return Case(tuple(problem.items()), seed, kind, secret)
 
@@ -170,13 +171,13 @@ def public(topic: Topic, seed: int = PUBLIC_SEED) -> tuple[Case, ...]:
     return (*usual, *(make(problem, SPECIAL, seed) for problem in largest))
 
 
-def at(topic: Topic, problem: Mapping[str, int], seed: int) -> tuple[Case, ...]:
+def at(topic: Topic, problem: Problem, seed: int) -> tuple[Case, ...]:
     """Every kind at chosen sizes."""
     kinds = KINDS if topic.special_inputs is None else (*KINDS, SPECIAL)
     return tuple(make(problem, kind, seed) for kind in kinds)
 
 
-def hidden(topic: Topic, sizes: Iterable[Mapping[str, int]], seed: int) -> tuple[Case, ...]:
+def hidden(topic: Topic, sizes: Iterable[Problem], seed: int) -> tuple[Case, ...]:
     """What a course tries besides: other inputs of each size that the topic is judged at, and every kind at `sizes`."""
     others = [make(problem, "exact", seed) for problem in topic.judge_cases]
     return (*others, *(case for problem in sizes for case in at(topic, problem, seed)))
@@ -270,7 +271,8 @@ def of_results(
 
 
 def _inputs(topic: Topic, case: Case) -> dict[str, Array]:
-    rng = np.random.default_rng([case.seed, (*KINDS, SPECIAL).index(case.kind), *case.problem.values()])
+    sizes = (value for value in case.problem.values() if isinstance(value, int))
+    rng = np.random.default_rng([case.seed, (*KINDS, SPECIAL).index(case.kind), *sizes])
     if case.kind == "exact" or case.kind == "real":
         return dict(topic.reference.make_inputs(case.problem, rng, case.kind))
     if topic.special_inputs is None:

@@ -25,6 +25,7 @@ from grader.workbook.cuda_source import (
     one_suffices,
     shared_arrays,
 )
+from grader.workbook.reference import Problem
 
 MOST_OF_AN_INT = 2**31 - 1
 
@@ -49,7 +50,7 @@ def located(
     records: Sequence[Record],
     arrays: Mapping[str, ArrayType],
     source: str = "",
-    sizes: Mapping[str, int] | None = None,
+    sizes: Problem | None = None,
 ) -> tuple[Record, ...]:
     """Records whose findings name elements, where they are about one of these arrays, or about one that `source`
     declares in shared memory; the condition that an access out of bounds stands behind; the `return` that threads have
@@ -137,7 +138,7 @@ def _with_longer(finding: Finding, source: str, arrays: Mapping[str, ArrayType])
     return replace(finding, indexed_as=longer[0]) if longer else finding
 
 
-def _with_rows(finding: Finding, source: str, sizes: Mapping[str, int]) -> Finding:
+def _with_rows(finding: Finding, source: str, sizes: Problem) -> Finding:
     """An access to a matrix out of bounds, with the size by which its index multiplies in place of a row's length."""
     if finding.kind != "out_of_bounds" or finding.shape is None or len(finding.shape) != 2:
         return finding

@@ -7,7 +7,7 @@ them have looked at a complete result.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from grader.emulator import metrics
 from grader.emulator.machine.orders import CROWDED, Order
@@ -19,6 +19,7 @@ from grader.judge.correctness.guards import Damage
 from grader.judge.refused import Lost, Refused
 from grader.results import FindingResult, Mismatch
 from grader.workbook import units
+from grader.workbook.reference import Problem
 
 ENDLESS = (
     "Look for a loop whose condition never becomes false, and for a __syncthreads() that some threads of the "
@@ -249,7 +250,7 @@ def of_input(name: str, index: Sequence[int], outputs: Sequence[str], by: str = 
     )
 
 
-def of_comparison(comparison: Comparison, advice: str, problem: Mapping[str, int]) -> Refused | None:
+def of_comparison(comparison: Comparison, advice: str, problem: Problem) -> Refused | None:
     """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
     output itself says more, or the topic knows the mistake."""
     mismatch = comparison.mismatch

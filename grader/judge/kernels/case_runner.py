@@ -143,7 +143,7 @@ class CaseRunner:
         if work(self.topic, case.problem) <= SMALL:
             return others
         drawn = sampling.takes_turns(records) and any(map(sampling.uneven, records))
-        one = others[sum(case.problem.values()) % len(others)]
+        one = others[int(sum(case.problem.values())) % len(others)]
         return (one, SWITCHED) if drawn and one != SWITCHED else (one,)
 
     def _crowded_later(self, kernel: Kernel) -> bool:

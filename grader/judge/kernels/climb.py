@@ -26,6 +26,7 @@ from grader.judge.timing.nvml import Watch
 from grader.judge.timing.statistics import Median
 from grader.results import Accuracy, Climb, RungResult
 from grader.workbook.content import name_of
+from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
 from grader.workbook.reference import Problem
@@ -35,7 +36,7 @@ from grader.workbook.topic import KernelTopic
 def climb(
     pool: DevicePool,
     topic: KernelTopic,
-    problem: dict[str, int],
+    problem: dict[str, Number],
     overrides: Problem | None,
     progress: Progress,
 ) -> Climb:
@@ -65,7 +66,7 @@ class KernelClimb:
         self,
         pool: DevicePool,
         topic: KernelTopic,
-        main: dict[str, int],
+        main: dict[str, Number],
         overrides: Problem | None,
         progress: Progress,
     ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +19,7 @@ from grader.workbook.kernel_file import KernelFile
 from grader.workbook.launches import tensor_map
 from grader.workbook.launches.plan import LaunchPlan, PlannedLaunch, ScratchArray, plan
 from grader.workbook.launches.tensor_map import TensorMap
+from grader.workbook.reference import Problem
 
 _IMAGES = {"gpu": "pycuda", "emulator": "emulator"}
 
@@ -77,7 +77,7 @@ class Kernel:
         """Registers, shared memory and spills of the kernel that a launch launches."""
         return self.build.resources[launch.symbol]
 
-    def plan(self, problem: Mapping[str, int], limits: Limits) -> Planned:
+    def plan(self, problem: Problem, limits: Limits) -> Planned:
         """The launches for a problem on a device of these limits. Raises Refused."""
         try:
             planned = plan(self.file, problem, self.constants, limits["multiprocessor_count"])
@@ -91,7 +91,7 @@ class Kernel:
                 raise impossible.refused(self.file.path, item.spec)
         return Planned(launches, planned.scratch, _kernels(planned))
 
-    def _launch(self, item: PlannedLaunch, problem: Mapping[str, int]) -> Launch:
+    def _launch(self, item: PlannedLaunch, problem: Problem) -> Launch:
         return Launch(
             symbol=self.build.lowered[item.kernel],
             grid=item.grid,
@@ -104,7 +104,7 @@ class Kernel:
             cooperative=item.cooperative,
         )
 
-    def _argument(self, item: str | int | TensorMap, problem: Mapping[str, int]) -> Pointer | Scalar | Tensor:
+    def _argument(self, item: str | int | TensorMap, problem: Problem) -> Pointer | Scalar | Tensor:
         if isinstance(item, TensorMap):
             sides = (item.shape, item.strides, item.box)
             return Tensor(item.array, str(item.dtype), *sides, item.swizzle, item.fill == "nan")
@@ -161,7 +161,7 @@ def _check_architecture(kernel: Kernel) -> None:
 
 def _check_parameters(kernel: Kernel) -> None:
     """Refuse kernels whose parameters are not what the launch block passes: the driver would not notice."""
-    sizes = {size.name: size.nbytes for size in kernel.file.signature.sizes}
+    sizes = {item.name: item.nbytes for item in kernel.file.signature.by_value}
     sizes |= {item.name: tensor_map.BYTES for item in kernel.file.tensor_maps}
     for launch in kernel.file.launches:
         declared = compiler.parameter_bytes(kernel.build.ptx, kernel.build.lowered[launch.kernel])

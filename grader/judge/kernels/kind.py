@@ -21,6 +21,7 @@ from grader.judge.timing.bounds import bound
 from grader.judge.timing.kept import kept_times
 from grader.results import Climb, Profile
 from grader.workbook.content import name_of
+from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
 from grader.workbook.reference import Problem
@@ -34,7 +35,7 @@ class Kernels(Kind[KernelFile]):
     topic: KernelTopic
 
     def climb(
-        self, pool: DevicePool, problem: dict[str, int], overrides: Problem | None, progress: Progress
+        self, pool: DevicePool, problem: dict[str, Number], overrides: Problem | None, progress: Progress
     ) -> Climb:
         return climb.climb(pool, self.topic, problem, overrides, progress)
 

@@ -171,8 +171,8 @@ def _meant(kernel: Kernel, item: Argument) -> str | None:
     if item in {found.name for found in kernel.file.tensor_maps}:
         return None
     name = _NAMES.get(kernel.file.dtype(item).name)
-    is_size = item in {size.name for size in kernel.file.signature.sizes}
-    return name if name is None or is_size else f"{name}*"
+    by_value = item in {given.name for given in kernel.file.signature.by_value}
+    return name if name is None or by_value else f"{name}*"
 
 
 def _suits(named: str, meant: str) -> bool:

@@ -46,7 +46,7 @@ def of(runner: CaseRunner, kernel: Kernel) -> tuple[SmallCase, tuple[str, ...]] 
     sizes = [size.name for size in runner.topic.signature.sizes]
     if len(sizes) not in SIDES:
         return None
-    problem = dict(zip(sizes, SIDES[len(sizes)], strict=True))
+    problem = {**runner.topic.sizes_count, **dict(zip(sizes, SIDES[len(sizes)], strict=True))}
     return next((found for shift in SHIFTS if (found := _tried(runner, kernel, problem, shift))), None)
 
 

@@ -310,7 +310,7 @@ class KernelTrack:
 
     def _looked_at(self, name: str) -> int:
         """How many elements of an output are looked at; 0: it has to be all of them."""
-        if self.topic.sampled is None or self.topic.signature[name].dtype.itemsize != fresh.WORD:
+        if self.topic.sampled is None or self.topic.signature[name].dtype.itemsize > fresh.WORD:
             return 0
         work = max(self.topic.reference.min_flop(self.problem) / 2, self.topic.input_elements(self.problem))
         return min(PLACES, int(TERMS / max(self._terms(name), work / math.prod(self._shapes[name]))))
@@ -342,11 +342,12 @@ class KernelTrack:
     def _some(self, sampled: Sampled, name: str) -> tuple[Array, Array, Array]:
         """Elements of an output at places drawn now: as they are, as they should be, and how far they may be off."""
         places = np.random.default_rng().integers(0, math.prod(self._shapes[name]), self._looked_at(name))
-        (value,) = self._do([Gather(name, tuple(places.tolist()))]).values
+        dtype = self.topic.signature[name].dtype
+        (value,) = self._do([Gather(name, tuple(places.tolist()), dtype.itemsize)]).values
         assert isinstance(value, bytes)
         expected, magnitude = sampled.elements(self._round.inputs.read, self.problem, name, places)
         allowed = bound(self.topic, self.problem, name, magnitude) if self._bounded else 0.0 * magnitude
-        return np.frombuffer(value, self.topic.signature[name].dtype), expected, allowed
+        return np.frombuffer(value, dtype), expected, allowed
 
     def _expected(self, name: str) -> tuple[Array, Array]:
         """All of an output as it should be, and how far its elements may be off."""

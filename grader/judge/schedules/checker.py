@@ -107,7 +107,7 @@ def _symbol(kernel: Kernel) -> str:
 
 def _parameter(item: Parameter, job: ScheduledKernel, problem: Problem) -> HostData | int:
     if item.kind == "size":
-        return problem[item.name]
+        return int(problem[item.name])
     return HostData(item.name, str(item.dtype), job.shape(item.name, problem))
 
 
@@ -250,7 +250,7 @@ class Checker:
         reached = {size for item in self.job.reach.values() for size in item.names}
         for name, value in values.items():
             if name not in reached and self.problem.get(name, value) != value:
-                return OtherSize(line, name, value, self.problem[name])
+                return OtherSize(line, name, value, int(self.problem[name]))
         first = self.job.file.launches[0]
         wanted = tuple(side.whole({**values, **self.kernel.constants}) for side in first.grid)
         threads = tuple(int(side.whole({**values, **self.kernel.constants})) for side in first.block)

@@ -32,6 +32,7 @@ from grader.judge.timing.rounds import FEWEST_ROUNDS, ROUNDS, SECONDS_EACH
 from grader.judge.timing.statistics import median
 from grader.results import Baseline, Bound, Climb, RungResult
 from grader.workbook.content import name_of
+from grader.workbook.expressions import Number
 from grader.workbook.ladder import Rung
 from grader.workbook.reference import Problem
 from grader.workbook.schedule_file import ScheduleFile
@@ -40,7 +41,7 @@ from grader.workbook.topic import ScheduleTopic
 COPIES, KERNEL, CPU = "both copies at once", "the kernel alone", "NumPy on the CPU"
 
 
-def climb(pool: DevicePool, topic: ScheduleTopic, problem: dict[str, int], progress: Progress) -> Climb:
+def climb(pool: DevicePool, topic: ScheduleTopic, problem: dict[str, Number], progress: Progress) -> Climb:
     """Climb a topic whose rungs are schedules; see `grader.judge.climb.climb`."""
     job = schedule_job(pool, topic, problem)
     store = CaseStore(topic)

@@ -19,6 +19,7 @@ from grader.judge.submission import Kind, Submission
 from grader.judge.timing.kept import kept_times
 from grader.results import Climb, Profile
 from grader.workbook.content import name_of
+from grader.workbook.expressions import Number
 from grader.workbook.ladder import Rung
 from grader.workbook.reference import Problem
 from grader.workbook.schedule_file import ScheduleFile
@@ -32,7 +33,7 @@ class Schedules(Kind[ScheduleFile]):
     topic: ScheduleTopic
 
     def climb(
-        self, pool: DevicePool, problem: dict[str, int], overrides: Problem | None, progress: Progress
+        self, pool: DevicePool, problem: dict[str, Number], overrides: Problem | None, progress: Progress
     ) -> Climb:
         return climb.climb(pool, self.topic, problem, progress)
 

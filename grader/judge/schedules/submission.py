@@ -20,6 +20,7 @@ from grader.judge.schedules.dataflow import MOST_TIMES, TooMuch, followed
 from grader.judge.schedules.facts import facts, host_copies
 from grader.judge.schedules.job import ScheduleJob
 from grader.judge.submission import Submission, check_claims
+from grader.workbook.expressions import Number
 from grader.workbook.ladder import ClaimSpec
 from grader.workbook.reference import Problem
 from grader.workbook.schedule_file import ScheduleFile
@@ -30,7 +31,7 @@ class ScheduleSubmission(Submission):
     """What is known of a schedule so far."""
 
     file: ScheduleFile
-    checked: dict[tuple[tuple[str, int], ...], CheckedSchedule] = field(default_factory=dict)  # by problem
+    checked: dict[tuple[tuple[str, Number], ...], CheckedSchedule] = field(default_factory=dict)  # by problem
     timeline: Timeline | None = None  # simulated at the sizes that times are for
 
     def recording(self, problem: Problem) -> Recording | None:

@@ -13,6 +13,7 @@ from grader.workbook.kernel_file import KernelFile
 from grader.workbook.launches import tensor_map
 from grader.workbook.launches.spec import SM_COUNT, Argument, LaunchSpec
 from grader.workbook.launches.tensor_map import TensorMap
+from grader.workbook.reference import Problem
 
 _LARGEST_INT = 2**31 - 1
 
@@ -56,7 +57,7 @@ class LaunchPlan:
     scratch: tuple[ScratchArray, ...]
 
 
-def plan(file: KernelFile, problem: Mapping[str, int], constants: Mapping[str, int], sms: int) -> LaunchPlan:
+def plan(file: KernelFile, problem: Problem, constants: Mapping[str, int], sms: int) -> LaunchPlan:
     """The launches of `file` for one problem on a device with `sms` multiprocessors.
 
     `constants` has a value for each of `file.constant_names`. Scratch arrays that no launch of this problem
@@ -84,9 +85,7 @@ def plan(file: KernelFile, problem: Mapping[str, int], constants: Mapping[str, i
 class _Numbers:
     """What the expressions of a file come to for one problem."""
 
-    def __init__(
-        self, file: KernelFile, problem: Mapping[str, int], constants: Mapping[str, int], sms: int
-    ) -> None:
+    def __init__(self, file: KernelFile, problem: Problem, constants: Mapping[str, int], sms: int) -> None:
         self.file = file
         self.values = {**constants, **file.signature.with_derived(problem), SM_COUNT: sms}
         self.at = ", ".join(f"{name}={value}" for name, value in problem.items())
