@@ -138,13 +138,15 @@ class CaseRunner:
 
     def _orders(self, case: Case, records: Sequence[Record]) -> Sequence[Order]:
         """The orders in which to run the blocks besides that of their numbers: all for a small case, else one, so that
-        they take turns over the sizes; and the one that shows how blocks share work that they draw by a counter."""
+        they take turns over the sizes; and the one in which blocks take turns at accesses, which shows how they share
+        work that they draw by a counter, and whether what they wait for was set before."""
         others = ORDERS[1:]
         if work(self.topic, case.problem) <= SMALL:
             return others
         drawn = sampling.takes_turns(records) and any(map(sampling.uneven, records))
+        turns = drawn or any(record.may_wait for record in records)
         one = others[int(sum(case.problem.values())) % len(others)]
-        return (one, SWITCHED) if drawn and one != SWITCHED else (one,)
+        return (one, SWITCHED) if turns and one != SWITCHED else (one,)
 
     def _crowded_later(self, kernel: Kernel) -> bool:
         """Whether there are more blocks at the main size than the device holds at a time."""

@@ -97,6 +97,23 @@ def test_what_is_right_in_some_orders_alone_is_refused(name: str, seed: int, tmp
     assert reason in result.reason
 
 
+def test_blocks_that_wait_take_turns_in_large_cases_too(tmp_path: Path) -> None:
+    head = HEAD.replace('zero = ["words", "out"]', 'zero = ["out"]\n// cooperative = true')
+    body = """
+        volatile unsigned* sums = words + 4;
+        sums[blockIdx.x] = __float_as_uint(sum);
+        if (blockIdx.x == 0) for (int block = 0; block < gridDim.x; ++block) {
+            unsigned found = sums[block];
+            while (found == 0) found = sums[block];
+            *out += __uint_as_float(found);
+        }"""
+    file = tmp_path / "kernel.cu"
+    file.write_text(f"{head}{body}\n}}\n", "utf-8")
+    result = grade(topics.load("reduce"), file, "emulator", seed=1, problem_overrides={"N": 300_000})
+    assert result.verdict == "fail"
+    assert "blocks that run at the same time, taking turns" in str(result.reason)
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_what_is_right_in_all_is_not(name: str, tmp_path: Path) -> None:
     result = graded(RIGHT[name], tmp_path, 1)
