@@ -119,7 +119,7 @@ def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
 
 
 @pytest.mark.soak(area="interview")
-@pytest.mark.parametrize("topic", [*TOPICS, "transpose", "softmax"])
+@pytest.mark.parametrize("topic", [*TOPICS, "transpose", "softmax", "layernorm"])
 def test_no_ratio_has_the_same_answer_twice_in_a_row(topic):
     asked = [
         (r.rung, r.ratio) for r in rounds.read_interview(load_topic(topic)).rounds if r.ratio is not None
@@ -147,6 +147,43 @@ def test_the_interview_on_softmax_quotes_the_boards_figures():
     for text, pattern, computed in quoted:
         (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
         assert float(found) == pytest.approx(computed, rel=0.02), pattern
+
+
+def test_the_interview_on_layer_norm_quotes_the_boards_figures():
+    interview = rounds.read_interview(load_topic("layernorm"))
+    elements, rows = 8192**2, 8 * H200.sms
+    answers = {item.rung: item.answer for item in interview.rounds}
+    third = next(probe for probe in interview.probes if probe.name == "what_a_third_saves")
+    quoted = [
+        (interview.answer, r"For 8192² that is (\d+) MB", 4 * elements / 1e6),
+        (interview.answer, r"which takes (\d+) µs on an H200", 1e6 * 4 * elements / H200.dram_copy),
+        (answers["00_naive"], r"8192 threads are (\d+) %", 100 * 8192 / (2048 * H200.sms)),
+        (answers["01_block_a_row"], r"rows in flight are (\d+) MB", rows * 2 * 8192 / 1e6),
+        (answers["01_block_a_row"], r"L2 cache has (\d+) MB", H200.l2_bytes / 1e6),
+        (answers["05_split_rows"], r"8192² has ([\d.]+)", H200.dram_copy / 1e12),
+        (answers["05_split_rows"], r"µs are ([\d.]+) TB/s", 4 * 256 * 2**20 / 426e6),
+        (third.text, r"4.2 TB/s would take (\d+) µs", 4 * 256 * 2**20 / 4.2e6),
+        (third.explain, r"would take (\d+) µs", 461 * 4 / 6),
+    ]
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        assert float(found) == pytest.approx(computed, rel=0.03), pattern
+
+
+@pytest.mark.soak(area="interview")
+def test_the_ratios_of_layer_norm_are_explained_by_what_is_counted():
+    quoted = {
+        "00_naive": r"makes (130) bytes",
+        "01_block_a_row": r"2 bytes each: (12)\.",
+        "02_welford": r"2 bytes each: (10)\.",
+        "04_registers": r"or ([\d.]+) for 1,000",
+        "05_split_rows": r"for each: (128)\.",
+    }
+    for item in rounds.read_interview(load_topic("layernorm")).rounds:
+        found = re.search(quoted[item.rung], re.sub(r"\s+", " ", item.ratio.explain))
+        assert item.ratio.value.evaluate(counted("layernorm", item.rung)) == pytest.approx(
+            float(found[1]), rel=0.01
+        ), item.rung
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -144,3 +144,18 @@ def test_a_sum_overwrites_a_maximum_that_others_have_not_read(bench: Bench) -> N
     mended = code.replace(read, f"{read} __syncthreads();")
     ran = bench.cuda(kernel(mended, NUMBERS, before, after=after), "run", 1, 256, *arguments)
     assert not ran.findings
+
+
+def test_squares_of_the_distance_from_the_old_mean_are_too_large(bench: Bench) -> None:
+    found = line_probe("layernorm", "wrong_update")
+    numbers = np.array([1, 2, 4, 9, 9], np.float32)
+    arguments = (numbers, np.zeros(1, np.float32), np.int32(numbers.size))
+    before, after = "const float* const x = in;", "out[0] = variance;"
+    code = "\n".join(found.code)
+    ran = bench.cuda(kernel(code, NUMBERS, before, after=after), "run", 1, 1, *arguments)
+    assert ran.arrays[1][0] > 1.2 * numbers.var()
+    (line,) = found.marked
+    assert found.code[line - 1].strip() == "squares += d * d;"
+    mended = code.replace("squares += d * d;", "squares += d * (x[i] - mean);")
+    ran = bench.cuda(kernel(mended, NUMBERS, before, after=after), "run", 1, 1, *arguments)
+    assert ran.arrays[1][0] == pytest.approx(numbers.var(), rel=1e-6)

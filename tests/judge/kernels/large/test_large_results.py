@@ -17,6 +17,7 @@ BY_PIECES = {
     "transpose": {"M": 33, "N": 67},
     "stencil": {"N": 1031},
     "softmax": {"M": 33, "N": 67},
+    "layernorm": {"M": 33, "N": 67, "eps": 1e-5},
 }
 WHOLE = {
     "reduce": {"N": 1031},
@@ -27,7 +28,7 @@ WHOLE = {
 
 @pytest.mark.parametrize(("name", "problem"), [*BY_PIECES.items(), *WHOLE.items()])
 def test_pieces_give_what_the_whole_gives(
-    name: str, problem: dict[str, int], monkeypatch: pytest.MonkeyPatch
+    name: str, problem: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pieces, "PIECE", 100)
     topic = topics.load(name)

@@ -1,0 +1,434 @@
+"""Layer norm of each row of a matrix: inputs, the answers, and what no algorithm can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float16]
+Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
+Problem = Mapping[str, float]
+
+SPIKE = 512.0
+"""How far single elements of exact rows lie from all others."""
+
+SHORT, MIDDLE = 512, 2048
+"""Up to so many columns all other elements of an exact row lie at a number of up to 2 · SPIKE, and SPIKE; of longer
+rows at 0. A mean that is updated element by element is rounded so little then."""
+
+FAR = 2.0**-8
+"""The standard deviation of a row as a share of its mean, where that is large: halves have 11 bits."""
+
+LONG = 1 << 14
+"""Of so many elements with a large mean, each a half, the sum is exact in single precision. Of more it is rounded, and
+where they are nearly the same, always in one direction: longer rows have no such means."""
+
+HALF, SINGLE = 2.0**-11, 2.0**-24
+"""Units of rounding of half and of single precision."""
+
+TINY = 2.0**-25
+"""Half the distance of subnormal halves: what rounding one may change at most."""
+
+
+def make_inputs(
+    problem: Problem, rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
+    """x (M × N), gamma and beta (N), float16.
+
+    "exact": rows in which all elements are the same but for one to four pairs that lie SPIKE above and below, anywhere
+    or at the end of the row. Sums, mean and squares are exact; gamma is ±4 or ±8, and beta too small to cancel.
+    "real": normally distributed, one in 64 elements five times as far from the mean. Of eight rows, one deviates by
+    1/1000, so that eps counts, and one has a mean 256 times its standard deviation, up to 10⁴, if it is not too long.
+    One in 16 is constant.
+    """
+    m, n = int(problem["M"]), int(problem["N"])
+    if kind == "exact":
+        gamma = rng.choice([-8.0, -4.0, 4.0, 8.0], n)
+        beta = rng.choice([-2.0, -1.0, 1.0, 2.0], n)
+        x = _spikes((m, n), rng)
+    else:
+        gamma = 1.0 + 0.25 * rng.standard_normal(n)
+        gamma[rng.integers(0, 8, n) == 0] *= -1.0
+        beta = 0.5 * rng.standard_normal(n)
+        x = _normal((m, n), rng)
+    return {name: array.astype(np.float16) for name, array in (("x", x), ("gamma", gamma), ("beta", beta))}
+
+
+def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
+    """As "real", with a NaN or an infinity in one row in eight, which makes NaN of the whole row."""
+    inputs = make_inputs(problem, rng, "real")
+    x = inputs["x"]
+    for row in rng.permutation(len(x))[: max(1, len(x) // 8)]:
+        x[row, rng.integers(x.shape[1])] = rng.choice([np.nan, np.inf, -np.inf])
+    return inputs
+
+
+def reference(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
+    """y (M × N), float64."""
+    x, gamma, beta = (inputs[name].astype(np.float64) for name in ("x", "gamma", "beta"))
+    normal, _ = _normalised(x, problem["eps"])
+    return {"y": normal * gamma + beta}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
+    """What rounding errors are proportional to, (M × N), float64: see _magnitude."""
+    x, gamma, beta = (inputs[name].astype(np.float64) for name in ("x", "gamma", "beta"))
+    return {"y": _magnitude(*_normalised(x, problem["eps"]), gamma, beta, x.shape[1])}
+
+
+def shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    m, n = int(problem["M"]), int(problem["N"])
+    return {"x": (m, n), "gamma": (n,), "beta": (n,), "y": (m, n)}
+
+
+def elements(read: Read, problem: Problem, name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of the output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    n = int(problem["N"])
+    rows, which = np.unique(places // n, return_inverse=True)
+    normals, offsets = _normalised(read("x", rows[:, None] * n + np.arange(n)), problem["eps"])
+    columns = places % n
+    normal, offset = normals[which, columns], offsets[which, 0]
+    gamma, beta = read("gamma", columns), read("beta", columns)
+    return normal * gamma + beta, _magnitude(normal, offset, gamma, beta, n)
+
+
+def min_flop(problem: Problem) -> int:
+    """An element takes an addition for the mean, a difference, a square and an addition for the variance, and two
+    products and a sum for the result."""
+    return 7 * int(problem["M"]) * int(problem["N"])
+
+
+def min_bytes(problem: Problem) -> int:
+    """Every element of x read once and of y written once, 2 bytes each, and gamma and beta read once."""
+    m, n = int(problem["M"]), int(problem["N"])
+    return 4 * m * n + 4 * n
+
+
+def written_bytes(problem: Problem) -> int:
+    """Of y."""
+    return 2 * int(problem["M"]) * int(problem["N"])
+
+
+def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: Problem) -> str | None:
+    """What is behind a wrong output: the one formula that gives all of it, or what its wrong rows have in common."""
+    x, gamma, beta = (inputs[name].astype(np.float64) for name in ("x", "gamma", "beta"))
+    out = outputs["y"].astype(np.float64)
+    eps = problem["eps"]
+    spoilt = ~np.isfinite(x).all(axis=1)
+    with np.errstate(all="ignore"):
+        right = reference(inputs, problem)["y"]
+        wrong = ~(np.abs(out - right) <= HALF * magnitude(inputs, problem)["y"]).all(axis=1)
+        if not (wrong[~spoilt].any() or not np.isnan(out[spoilt]).all()):
+            return None
+        if not _gives(right, out):
+            found = [text for text, gives in _formulas(x, gamma, beta, eps) if _gives(gives, out)]
+            if len(found) == 1:
+                return found[0]
+        if not np.isnan(out[spoilt]).all():
+            return _SWALLOWED
+        x, out, wrong = x[~spoilt], out[~spoilt], wrong[~spoilt]
+        nan = np.isnan(out).any(axis=1)
+        if nan.any():
+            return _HALF_SUM if (np.abs(x[nan]).sum(axis=1) > LARGEST_HALF).all() else _NAN
+        if _other_eps(x, gamma, beta, out, wrong, eps):
+            return _OTHER_EPS
+        return _of_rows(x, gamma, beta, out, wrong, eps)
+
+
+def _formulas(x: Exact, gamma: Exact, beta: Exact, eps: float) -> list[tuple[str, Exact]]:
+    """Mistaken formulas with what they give."""
+    n = x.shape[1]
+    mean = x.mean(axis=1, keepdims=True)
+    d = x - mean
+    variance = (d * d).mean(axis=1, keepdims=True)
+    square = (x * x).mean(axis=1, keepdims=True)
+    normal = d / np.sqrt(variance + eps)
+    wrong = [
+        (_NO_BETA, normal * gamma),
+        (_NO_GAMMA, normal + beta),
+        (_NO_AFFINE, normal),
+        (_BETA_SCALED, (normal + beta) * gamma),
+        (_NOT_CENTRED, x / np.sqrt(variance + eps) * gamma + beta),
+        (_SQUARES, d / np.sqrt(square + eps) * gamma + beta),
+        (_ROOT_MEAN_SQUARE, x / np.sqrt(square + eps) * gamma + beta),
+        (_NO_EPS, d / np.sqrt(variance) * gamma + beta),
+        (_EPS_OUTSIDE, d / (np.sqrt(variance) + eps) * gamma + beta),
+        (_NO_ROOT, d / (variance + eps) * gamma + beta),
+        (_NOT_DIVIDED, d / np.sqrt(variance * n + eps) * gamma + beta),
+        (_COLUMNS, _normalised(x.T, eps)[0].T * gamma + beta),
+    ]
+    if n > 1:
+        wrong.append((_BIASED, d / np.sqrt(variance * n / (n - 1) + eps) * gamma + beta))
+    rows = np.arange(len(x))[:, None] % n
+    wrong.append((_BY_ROW, normal * gamma[rows] + beta[rows]))
+    return wrong
+
+
+def _other_eps(x: Exact, gamma: Exact, beta: Exact, out: Exact, wrong: NDArray[np.bool_], eps: float) -> bool:
+    """Whether one and the same number in the place of eps gives all of an output. Of rows that all have about the same
+    variance, nothing is said."""
+    d = x - x.mean(axis=1, keepdims=True)
+    variance = (d * d).mean(axis=1, keepdims=True)
+    of_wrong = np.where(wrong & (variance[:, 0] > 0.0), variance[:, 0], np.inf)
+    row = int(np.argmin(of_wrong))
+    if not 4.0 * of_wrong[row] <= np.max(variance):
+        return False
+    terms = d[row] * gamma
+    root = (terms * terms).sum() / (terms * (out[row] - beta)).sum()
+    added = max(0.0, root * root - of_wrong[row]) if 0.0 < root < np.inf else np.nan
+    return _gives(np.where(d == 0.0, 0.0, d / np.sqrt(variance + added)) * gamma + beta, out)
+
+
+def _of_rows(
+    x: Exact, gamma: Exact, beta: Exact, out: Exact, wrong: NDArray[np.bool_], eps: float
+) -> str | None:
+    """What wrong rows have in common that are right but for a mean and a variance of their own. Such a row is
+    (a · normal + b) · gamma + beta, with numbers a and b of its own."""
+    columns = x.shape[1]
+    normal, offset = _normalised(x, eps)
+    if columns < ENOUGH or not wrong.any():
+        return None
+    fitted = _fit(normal[wrong], gamma, out[wrong] - beta, beta)
+    if fitted is None:
+        return _LANES if _by_lanes(x[wrong], gamma, beta, out[wrong]) else None
+    a, b = fitted
+    rounded = _of_rounding(np.abs(offset[:, 0]), wrong, np.abs(a - 1.0), np.abs(b))
+    if rounded is not None:
+        return rounded
+    of_mean, of_variance = np.abs(a - 1.0) <= np.abs(b) / 4, np.abs(b) <= np.abs(a - 1.0) / 4
+    if of_variance.all():
+        return _of_variances(x, wrong, a)
+    return _of_another(x, wrong, a, b, eps) or (_MEAN if of_mean.all() else _SUMS)
+
+
+def _fit(normal: Exact, gamma: Exact, out: Exact, beta: Exact) -> tuple[Exact, Exact] | None:
+    """The numbers a and b of (a · normal + b) · gamma for each row, if they give all rows. Of a row of equal elements,
+    a is 1."""
+    scaled = normal * gamma
+    aa, ab, bb = (scaled * scaled).sum(axis=1), (scaled * gamma).sum(axis=1), (gamma * gamma).sum()
+    of_a, of_b = (scaled * out).sum(axis=1), (gamma * out).sum(axis=1)
+    determinant = aa * bb - ab * ab
+    a = np.where(aa > 0.0, (of_a * bb - of_b * ab) / determinant, 1.0)
+    b = (of_b - a * ab) / bb
+    terms = a[:, None] * scaled, b[:, None] * gamma
+    allowed = NEAR * (np.abs(terms[0]) + np.abs(terms[1]) + np.abs(beta) + 1.0)
+    return (a, b) if (np.abs(terms[0] + terms[1] - out) <= allowed).all() else None
+
+
+def _of_rounding(offset: Exact, wrong: NDArray[np.bool_], of_root: Exact, of_mean: Exact) -> str | None:
+    """What is said where large means alone make roots wrong, or means are a little wrong. Errors are in standard
+    deviations, as the means are."""
+    far = offset > LARGE_MEAN
+    if of_root.max() > 4.0 * of_mean.max() and far[wrong].all() and not far.all():
+        return _CANCELLED
+    if of_mean.max() > 4.0 * of_root.max() and (of_mean <= 2.0 * HALF * (offset[wrong] + 1.0)).all():
+        return _MEAN_ROUNDED
+    return None
+
+
+def _by_lanes(x: Exact, gamma: Exact, beta: Exact, out: Exact) -> bool:
+    """Whether equal elements of a row come out differently, lane by lane. Most elements of an exact row are equal."""
+    columns = x.shape[1]
+    if columns < 3 * WARP or not gamma.all():
+        return False
+    differ = False
+    for row, results in zip(x, (out - beta) / gamma, strict=True):
+        equal = np.flatnonzero(row == np.median(row))
+        if len(equal) < columns // 2:
+            return False
+        near = NEAR * (np.abs(results[equal]).max() + 1.0)
+        by_lane = [results[equal[equal % WARP == lane]] for lane in range(WARP)]
+        if any(len(of_lane) and np.ptp(of_lane) > near for of_lane in by_lane):
+            return False
+        differ |= bool(np.ptp(results[equal]) > near)
+    return differ
+
+
+def _of_variances(x: Exact, wrong: NDArray[np.bool_], a: Exact) -> str:
+    """What is said of wrong variances."""
+    d = x[wrong] - x[wrong].mean(axis=1, keepdims=True)
+    if (a <= NEAR).all() and ((d * d).sum(axis=1) > LARGEST_HALF).all():
+        return _HALF_SQUARES
+    return _VARIANCE_SMALL if (a > 1.0).all() else _VARIANCE_LARGE if (a < 1.0).all() else _SUMS
+
+
+def _of_another(x: Exact, wrong: NDArray[np.bool_], a: Exact, b: Exact, eps: float) -> str | None:
+    """Whether the mean of each wrong row is that of another row, or mean and variance are."""
+    mean, root = x.mean(axis=1), np.sqrt(x.var(axis=1) + eps)
+    of_wrong = root[wrong] / a
+    taken = mean[wrong] - b * of_wrong
+    same = np.abs(taken[:, None] - mean) <= NEAR * ((1.0 + np.abs(b)) * root[wrong])[:, None]
+    if not same.any(axis=1).all():
+        return None
+    if (np.abs(a - 1.0) <= NEAR).all():
+        return _OTHER_ROW
+    both = same & (np.abs(of_wrong[:, None] - root) <= NEAR * root)
+    return _OTHER_STATISTICS if both.any(axis=1).all() else None
+
+
+def _gives(gives: Exact, out: Exact) -> bool:
+    """Whether a formula gives an output but for rounding to half precision."""
+    return bool(np.isclose(out, gives, rtol=NEAR, atol=NEAR, equal_nan=True).all())
+
+
+NEAR = 2.0**-8
+"""A larger difference is a mistake's, and not that of rounding to half precision."""
+
+LARGE_MEAN = 16.0
+"""Times the standard deviation: with a larger mean, squares cancel."""
+
+ENOUGH = 8
+"""Columns, to fit two numbers to a row; and rows, to say what they have in common."""
+
+WARP = 32
+"""Threads of a warp."""
+
+LARGEST_HALF = 65504.0
+"""The largest number of half precision."""
+
+_NO_BETA = "beta is not added: y = (x - mean) / sqrt(variance + eps) * gamma + beta."
+_NO_GAMMA = "Nothing is multiplied by gamma: y = (x - mean) / sqrt(variance + eps) * gamma + beta."
+_NO_AFFINE = "gamma and beta are missing: y = (x - mean) / sqrt(variance + eps) * gamma + beta."
+_BETA_SCALED = "beta is multiplied by gamma as well: it is added last."
+_NOT_CENTRED = "The mean is not subtracted from x: it is (x - mean) that is divided by the root."
+_SQUARES = (
+    "The mean of the squares stands in the place of the variance, which is the mean of (x - mean)²: it is smaller by "
+    "mean²."
+)
+_ROOT_MEAN_SQUARE = (
+    "This is an RMS norm, x / sqrt(mean of x² + eps): a layer norm subtracts the mean of the row, and divides by the "
+    "root of the mean of (x - mean)²."
+)
+_NO_EPS = "eps is not used: it is added to the variance, under the root."
+_EPS_OUTSIDE = "eps is added to the root: it belongs under it, sqrt(variance + eps)."
+_NO_ROOT = "The root is missing: it is (x - mean) / sqrt(variance + eps)."
+_NOT_DIVIDED = "The sum of the squares is not divided by N: the variance is the mean of (x - mean)²."
+_COLUMNS = (
+    "Mean and variance are those of columns: the elements of a row are neighbours, x[row * N + column]."
+)
+_BIASED = "The sum of (x - mean)² is divided by N - 1: a layer norm divides it by N."
+_OTHER_EPS = (
+    "Another number is added to the variance than eps, which differs from launch to launch: take the argument, and add "
+    "it once, under the root."
+)
+_OTHER_ROW = (
+    "The mean that is subtracted is that of another row: it has to be read at the index of its own row, where it was "
+    "stored, and while it is there."
+)
+_OTHER_STATISTICS = (
+    "Mean and variance are those of another row: they have to be read at the index of their own row, where they were "
+    "stored, and while they are there."
+)
+_BY_ROW = "gamma and beta are taken by row: an element of column j takes gamma[j] and beta[j]."
+_CANCELLED = (
+    "Wrong are rows whose mean is large beside their standard deviation, and no others; their variance is. The mean of "
+    "x² and the square of the mean are then large numbers that differ in their last digits alone. Subtract the mean "
+    "first and add up (x - mean)², or keep mean and sum of squares as Welford does."
+)
+_MEAN_ROUNDED = (
+    "The variance is right, but the mean is a little wrong: less than 1/1000 of it. It, or a sum that it comes from, "
+    "was rounded to half precision, or in too many additions into one number. Keep both in floats, and let each thread "
+    "add up a part of the row."
+)
+_HALF_SUM = (
+    "Only rows whose elements add up to more than 65504 come out as NaN: that is the largest half, and a larger sum is "
+    "infinite. Keep sums in floats."
+)
+_HALF_SQUARES = (
+    "Only rows whose squares add up to more than 65504 are wrong: that is the largest half, and their variance is "
+    "infinite. Square floats, and keep the sum in a float."
+)
+_LANES = (
+    "Elements of a row that are equal come out differently, lane by lane: the threads of a warp do not all have its "
+    "sum. After __shfl_down_sync, lane 0 alone has it; __shfl_xor_sync leaves it in every lane, and __shfl_sync passes "
+    "it on from lane 0."
+)
+_VARIANCE_SMALL = (
+    "The mean is right, but the variance is too small: squares are missing. Look at the tail of the loop. And where "
+    "two parts of a row are merged, n_a and n_b elements with means that differ by d, the sum of the squares is that "
+    "of both parts, plus d² · n_a · n_b / (n_a + n_b)."
+)
+_VARIANCE_LARGE = (
+    "The mean is right, but the variance is too large: there are squares too many. What lies beyond the end of the row "
+    "must not count: a zero there changes no sum, but (0 - mean)² is no zero. And each square is added once."
+)
+_MEAN = (
+    "The variance is right, but the mean is not: the sum of the row has terms missing or too many, or is divided by "
+    "another number than N. Look at the tail of the loop; where means are merged, each counts by the number of its "
+    "elements."
+)
+_SUMS = (
+    "Rows are right but for a mean and a variance of their own: their sum has terms missing or too many, or partial "
+    "results are merged wrongly. Look at the tail of the loop. Where two parts are merged, each mean counts by the "
+    "number of its elements, n_a and n_b; and the sum of the squares is that of both parts, plus d² · n_a · n_b / "
+    "(n_a + n_b), where d is the difference of the means."
+)
+_SWALLOWED = (
+    "A row with a NaN or an infinity has no mean that is a number: all of the row has to become NaN. fmaxf and fminf "
+    "drop NaN, and a comparison with NaN is false: leave a variance that is a sum of squares as it is."
+)
+_NAN = (
+    "A row comes out as NaN that has none: of the root of a negative number, where the variance is a difference; of "
+    "0 / 0, where a part of a row has no elements, or eps is not added; or of memory that nobody has written."
+)
+
+
+def _normalised(x: Exact, eps: float) -> tuple[Exact, Exact]:
+    """n = (x - mean) / sqrt(variance + eps) of each row, and mean / sqrt(variance + eps) (rows × 1)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = x.mean(axis=1, keepdims=True)
+        centred = x - mean
+        variance = (centred * centred).mean(axis=1, keepdims=True)
+        root = np.sqrt(variance + eps)
+        return centred / root, mean / root
+
+
+def _magnitude(normal: Exact, offset: Exact, gamma: Exact, beta: Exact, columns: int) -> Exact:
+    """An error bound, in units of HALF. For y = n·gamma + beta:
+
+    - y is rounded to half precision, and n·gamma may be, before beta is added: |y| + |n·gamma|;
+    - what is rounded in single precision are sums of N terms, by some √N, and a mean that each thread of a warp
+      updates with each of its elements, by up to N / 64 on the average: of the variance as a share of n, and of the
+      mean as a share of the mean itself, which n takes in standard deviations, as `offset`.
+    """
+    with np.errstate(invalid="ignore"):
+        scaled = np.abs(normal * gamma)
+        in_half = np.abs(normal * gamma + beta) + scaled + TINY / HALF
+        in_single = (6.0 * np.sqrt(columns) + columns / 64.0) * (scaled + np.abs(offset * gamma))
+        bound: Exact = in_half + SINGLE / HALF * in_single
+        return bound
+
+
+def _spikes(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
+    rows, columns = shape
+    most = 2 if columns <= SHORT else 1 if columns <= MIDDLE else 0
+    values = np.repeat(SPIKE * rng.integers(-most, most + 1, (rows, 1)), columns, axis=1)
+    for row in range(rows):
+        pairs = min(1 << int(rng.integers(0, 3)), columns // 2)
+        places = rng.choice(columns, 2 * pairs, replace=False, shuffle=False)
+        last = columns - 1 - int(rng.integers(0, min(9, columns)))
+        if row % 2 and pairs and last not in places:
+            places[0] = last
+        values[row, rng.permutation(places)] += np.repeat([SPIKE, -SPIKE], pairs)
+    return values
+
+
+def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
+    rows, columns = shape
+    values = rng.standard_normal(shape)
+    values[rng.integers(0, 64, shape, dtype=np.int8) == 0] *= 5.0
+    deviation = np.exp(rng.standard_normal(rows))
+    mean = 2.0 * deviation * rng.standard_normal(rows)
+    fate = rng.integers(0 if columns <= LONG else 5, 16, rows)
+    mean = np.where(fate < 2, rng.choice([-1.0, 1.0], rows) * 10.0 ** rng.uniform(2.0, 4.0, rows), mean)
+    deviation = np.where(fate < 2, np.abs(mean) * FAR, deviation)
+    deviation = np.where(fate == 4, 0.0, np.where(fate > 13, 1e-3, deviation))
+    mean = np.where(fate > 13, 0.0, mean)
+    return values * deviation[:, None] + mean[:, None]

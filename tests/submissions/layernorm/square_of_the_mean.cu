@@ -1,0 +1,52 @@
+// Mistake: the variance is the mean of the squares minus the square of the mean. Where the mean is large, they differ
+// in their last digits alone.
+//
+// /// launch
+// [[launch]]
+// kernel = "layernorm"
+// grid = ["cdiv(M, WARPS)"]
+// block = ["WARP", "WARPS"]
+// ///
+
+#include <cuda_fp16.h>
+
+constexpr int WARP = 32;
+constexpr int WARPS = 4;
+constexpr unsigned ALL = 0xffffffff;
+
+__device__ float warp_sum(float value)
+{
+    for (int distance = WARP / 2; distance > 0; distance /= 2) {
+        value += __shfl_xor_sync(ALL, value, distance);
+    }
+    return value;
+}
+
+extern "C" __global__ void layernorm(const half* x, const half* gamma, const half* beta, half* y, int M, int N,
+                                     float eps)
+{
+    const int row = blockIdx.x * WARPS + threadIdx.y;
+    if (row >= M) {
+        return;
+    }
+    const half* const row_x = x + size_t(row) * N;
+    half* const row_y = y + size_t(row) * N;
+
+    float sum = 0.0f;
+    for (int column = threadIdx.x; column < N; column += WARP) {
+        sum += __half2float(row_x[column]);
+    }
+    const float mean = warp_sum(sum) / N;
+
+    float squares = 0.0f;
+    for (int column = threadIdx.x; column < N; column += WARP) {
+        const float d = __half2float(row_x[column]);
+        squares += d * d;
+    }
+    const float scale = rsqrtf(fmaxf(warp_sum(squares) / N - mean * mean, 0.0f) + eps);
+
+    for (int column = threadIdx.x; column < N; column += WARP) {
+        const float normal = (__half2float(row_x[column]) - mean) * scale;
+        row_y[column] = __float2half(normal * __half2float(gamma[column]) + __half2float(beta[column]));
+    }
+}
