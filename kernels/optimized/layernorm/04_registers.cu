@@ -284,13 +284,10 @@ struct Moments {
     float squares;
 };
 
-// The moments of the elements of both.
+// The moments of the elements of both, of which one has some: every thread has a pack of a long row.
 __device__ Moments merged(Moments a, Moments b)
 {
     const float count = a.count + b.count;
-    if (count == 0.0f) {
-        return a;
-    }
     const float d = b.mean - a.mean;
     const float share = b.count / count;
     return {count, a.mean + d * share, a.squares + b.squares + d * d * a.count * share};
