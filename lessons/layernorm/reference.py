@@ -121,13 +121,15 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
     x, gamma, beta = (inputs[name].astype(np.float64) for name in ("x", "gamma", "beta"))
     out = outputs["y"].astype(np.float64)
     eps = problem["eps"]
-    spoilt = ~np.isfinite(x).all(axis=1)
+    spoilt = np.logical_not(np.isfinite(x).all(axis=1))
     with np.errstate(all="ignore"):
         right = reference(inputs, problem)["y"]
-        wrong = ~(np.abs(out - right) <= HALF * magnitude(inputs, problem)["y"]).all(axis=1)
+        near = np.abs(out - right) <= HALF * magnitude(inputs, problem)["y"]
+        wrong = np.logical_not(near.all(axis=1))
         if not (wrong[~spoilt].any() or not np.isnan(out[spoilt]).all()):
             return None
-        if not _gives(right, out):
+        little = _gives(right, out)
+        if not little:
             found = [text for text, gives in _formulas(x, gamma, beta, eps) if _gives(gives, out)]
             if len(found) == 1:
                 return found[0]
@@ -137,9 +139,10 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
         nan = np.isnan(out).any(axis=1)
         if nan.any():
             return _HALF_SUM if (np.abs(x[nan]).sum(axis=1) > LARGEST_HALF).all() else _NAN
-        if _other_eps(x, gamma, beta, out, wrong, eps):
+        if not little and _other_eps(x, gamma, beta, out, wrong, eps):
             return _OTHER_EPS
-        return _of_rows(x, gamma, beta, out, wrong, eps)
+        wrong &= np.isfinite(out).all(axis=1)
+        return _of_rows(x, gamma, beta, out, wrong, eps, little)
 
 
 def _formulas(x: Exact, gamma: Exact, beta: Exact, eps: float) -> list[tuple[str, Exact]]:
@@ -187,10 +190,11 @@ def _other_eps(x: Exact, gamma: Exact, beta: Exact, out: Exact, wrong: NDArray[n
 
 
 def _of_rows(
-    x: Exact, gamma: Exact, beta: Exact, out: Exact, wrong: NDArray[np.bool_], eps: float
+    x: Exact, gamma: Exact, beta: Exact, out: Exact, wrong: NDArray[np.bool_], eps: float, little: bool
 ) -> str | None:
-    """What wrong rows have in common that are right but for a mean and a variance of their own. Such a row is
-    (a · normal + b) · gamma + beta, with numbers a and b of its own."""
+    """What wrong rows have in common that are right but for a mean and a variance of their own: such a row is
+    (a · normal + b) · gamma + beta, with numbers a and b of its own. Of rows that are a little wrong, rounding alone is
+    told."""
     columns = x.shape[1]
     normal, offset = _normalised(x, eps)
     if columns < ENOUGH or not wrong.any():
@@ -200,9 +204,10 @@ def _of_rows(
         return _LANES if _by_lanes(x[wrong], gamma, beta, out[wrong]) else None
     a, b = fitted
     rounded = _of_rounding(np.abs(offset[:, 0]), wrong, np.abs(a - 1.0), np.abs(b))
-    if rounded is not None:
+    if rounded is not None or little:
         return rounded
-    of_mean, of_variance = np.abs(a - 1.0) <= np.abs(b) / 4, np.abs(b) <= np.abs(a - 1.0) / 4
+    of_mean = np.abs(a - 1.0) <= np.abs(b) / 4 + HALF
+    of_variance = np.abs(b) <= np.abs(a - 1.0) / 4 + HALF
     if of_variance.all():
         return _of_variances(x, wrong, a)
     return _of_another(x, wrong, a, b, eps) or (_MEAN if of_mean.all() else _SUMS)
@@ -260,22 +265,28 @@ def _of_variances(x: Exact, wrong: NDArray[np.bool_], a: Exact) -> str:
 
 
 def _of_another(x: Exact, wrong: NDArray[np.bool_], a: Exact, b: Exact, eps: float) -> str | None:
-    """Whether the mean of each wrong row is that of another row, or mean and variance are."""
+    """Whether the mean of each wrong row is that of another row, or mean and variance are. Rows of equal elements
+    do not tell."""
     mean, root = x.mean(axis=1), np.sqrt(x.var(axis=1) + eps)
-    of_wrong = root[wrong] / a
-    taken = mean[wrong] - b * of_wrong
-    same = np.abs(taken[:, None] - mean) <= NEAR * ((1.0 + np.abs(b)) * root[wrong])[:, None]
-    if not same.any(axis=1).all():
+    tells = np.ptp(x[wrong], axis=1) > 0.0
+    rows, a, b = np.flatnonzero(wrong)[tells], a[tells, None], b[tells, None]
+    near = NEAR * (1.0 + np.abs(b))
+    of_wrong = root[rows, None] / a
+    same = np.abs(mean[rows, None] - b * of_wrong - mean) <= near * of_wrong
+    own = np.arange(len(rows)), rows
+    its_own = same[own].any()
+    same[own] = False
+    if not len(rows) or not same.any(axis=1).all():
         return None
-    if (np.abs(a - 1.0) <= NEAR).all():
-        return _OTHER_ROW
-    both = same & (np.abs(of_wrong[:, None] - root) <= NEAR * root)
-    return _OTHER_STATISTICS if both.any(axis=1).all() else None
+    if (np.abs(a - 1.0) <= near).all():
+        return None if its_own else _OTHER_ROW
+    same &= np.abs(of_wrong - root) <= near * root
+    return _OTHER_STATISTICS if same.any(axis=1).all() else None
 
 
 def _gives(gives: Exact, out: Exact) -> bool:
-    """Whether a formula gives an output but for rounding to half precision."""
-    return bool(np.isclose(out, gives, rtol=NEAR, atol=NEAR, equal_nan=True).all())
+    """Whether a formula gives an output but for rounding to half precision; what is too large for that is infinite."""
+    return bool(np.isclose(out, gives.astype(np.float16), rtol=NEAR, atol=NEAR, equal_nan=True).all())
 
 
 NEAR = 2.0**-8
@@ -330,7 +341,7 @@ _BY_ROW = "gamma and beta are taken by row: an element of column j takes gamma[j
 _CANCELLED = (
     "Wrong are rows whose mean is large beside their standard deviation, and no others; their variance is. The mean of "
     "x² and the square of the mean are then large numbers that differ in their last digits alone. Subtract the mean "
-    "first and add up (x - mean)², or keep mean and sum of squares as Welford does."
+    "first, as a float, and add up (x - mean)², or keep mean and sum of squares as Welford does."
 )
 _MEAN_ROUNDED = (
     "The variance is right, but the mean is a little wrong: less than 1/1000 of it. It, or a sum that it comes from, "
