@@ -392,13 +392,14 @@ _NAN = (
 
 
 def _normalised(x: Exact, eps: float) -> tuple[Exact, Exact]:
-    """n = (x - mean) / sqrt(variance + eps) of each row, and mean / sqrt(variance + eps) (rows × 1)."""
+    """n = (x - mean) / root of each row, where root is sqrt(variance + eps), and (|mean| + sqrt(variance)) / root
+    (rows × 1): how large its elements are, in the unit of n."""
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = x.mean(axis=1, keepdims=True)
         centred = x - mean
         variance = (centred * centred).mean(axis=1, keepdims=True)
         root = np.sqrt(variance + eps)
-        return centred / root, mean / root
+        return centred / root, (np.abs(mean) + np.sqrt(variance)) / root
 
 
 def _magnitude(normal: Exact, offset: Exact, gamma: Exact, beta: Exact, columns: int) -> Exact:
@@ -407,7 +408,8 @@ def _magnitude(normal: Exact, offset: Exact, gamma: Exact, beta: Exact, columns:
     - y is rounded to half precision, and n·gamma may be, before beta is added: |y| + |n·gamma|;
     - what is rounded in single precision are sums of N terms, by some √N, and a mean that each thread of a warp
       updates with each of its elements, by up to N / 64 on the average: of the variance as a share of n, and of the
-      mean as a share of the mean itself, which n takes in standard deviations, as `offset`.
+      mean as a share of what is added, which n takes in standard deviations, as `offset`: elements, or their
+      differences from one of them.
     """
     with np.errstate(invalid="ignore"):
         scaled = np.abs(normal * gamma)

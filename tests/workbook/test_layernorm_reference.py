@@ -374,6 +374,16 @@ def test_single_precision_stays_within_the_bound(
     assert errors(inputs, result).max() <= 1.0
 
 
+def test_differences_from_an_element_far_away_stay_within_the_bound_in_long_rows() -> None:
+    """A warp adds them up, in single precision; their sum is far larger than that of the elements."""
+    inputs = drawn("real", M=2, N=1 << 18)
+    inputs["x"][:, 0] = inputs["x"].max(axis=1)
+    x, *_ = wide(inputs, np.float32)
+    lanes = (x - x[:, :1]).reshape(2, -1, 32)
+    mean = np.add.accumulate(lanes, axis=1)[:, -1].sum(axis=1, keepdims=True) / np.float32(x.shape[1])
+    assert errors(inputs, finished(inputs, x[:, :1] + mean, moments(wide(inputs)[0])[1])).max() <= 1.0
+
+
 def test_a_last_step_in_half_precision_stays_within_the_bound() -> None:
     """A fused multiply-add rounds once, behind the rounding of its first factor."""
     inputs = drawn("real")
