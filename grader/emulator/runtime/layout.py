@@ -263,7 +263,8 @@ NO_SITE = (
 ) - 1  # the site field of sites with higher numbers, and where none is known
 NO_WRITE = NO_SITE << SITE_SHIFT  # all fields below the clock, of a write that never was
 
-UPDATED = 61  # the lane field after an atomic, or another strong store that another warp may wait for
+COMBINED = 60  # the lane field after an atomic
+UPDATED = 61  # the same after another strong store that another warp may wait for
 IN_FLIGHT = 62  # the lane field while a cp.async has not arrived
 NEVER = 1 << 34  # plus the block's clock, its clock: later than any barrier
 LATE = 1 << 33  # where CLOCK begins anew with the next launch

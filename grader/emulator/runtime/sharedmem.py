@@ -24,6 +24,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     BLOCK_CLOCK,
     CLOCK,
     CLUSTER_SIZE,
+    COMBINED,
     GROUPS,
     HERE,
     IN_FLIGHT,
@@ -125,7 +126,7 @@ def _unordered(context: int, record: int, warp: int, lane: int, synchronised: in
         return when == NEVER + c[BLOCK_CLOCK]
     if other != warp:
         return when >= _known_before(context, other)
-    if record & LANE_FIELD == UPDATED:
+    if record & LANE_FIELD in (COMBINED, UPDATED):
         return False
     own = record & LANE_FIELD == lane and lane != SEVERAL
     return when >= synchronised and not own and when >= known_of_lanes(context, lane, record & LANE_FIELD)
@@ -183,7 +184,7 @@ def is_known(context: int, write: int) -> bool:
     c = pointer(context, int64)
     if write >> ACCESSOR_BITS < c[BLOCK_CLOCK] or write & LANE_FIELD == IN_FLIGHT:
         return False
-    done = write & LANE_FIELD == UPDATED
+    done = write & LANE_FIELD in (COMBINED, UPDATED)
     return done or not _unordered(context, write, identity(context), int64(SEVERAL), sync_clock(context))
 
 
@@ -249,7 +250,7 @@ def _shadow_store(context: int, site: int, index: int, lane: int, synchronised: 
 
 @native
 def _shadow_atomic(context: int, site: int, index: int, lane: int, synchronised: int, address: int) -> None:
-    """Atomics never race with each other, but with plain stores; what they update must have been written."""
+    """Atomics never race with each other, but with plain accesses; what they update must have been written."""
     c = pointer(context, int64)
     writes = pointer(c[SHADOW_WRITES], int64)
     write = writes[index]
@@ -257,11 +258,14 @@ def _shadow_atomic(context: int, site: int, index: int, lane: int, synchronised:
         note(context, site, UNINITIALISED, lane, address, int64(0))
         writes[index] = _reported(context)
     elif write & LANE_FIELD != IN_FLIGHT:
-        if write & LANE_FIELD != UPDATED and _unordered(
-            context, write, identity(context), lane, synchronised
-        ):
+        strong = write & LANE_FIELD in (COMBINED, UPDATED)
+        read, warp = _last_read(context, index), identity(context)
+        others = (read >> WARP_SHIFT) & ANY_WARP != warp
+        if not strong and _unordered(context, write, warp, lane, synchronised):
             note(context, site, RACE, lane, address, other_access(write))
-        writes[index] = accessor(context, site) | UPDATED
+        elif others and _unordered(context, read, warp, lane, synchronised):
+            note(context, site, RACE, lane, address, other_access(read) | OTHER_READ)
+        writes[index] = accessor(context, site) | COMBINED
 
 
 @native
@@ -271,7 +275,7 @@ def _shadow_strong(context: int, site: int, index: int, lane: int, kind: int, ad
     writes = pointer(c[SHADOW_WRITES], int64)
     written = writes[index] >> ACCESSOR_BITS >= c[BLOCK_CLOCK]
     if kind == STRONG_STORE:
-        plain = written and writes[index] & LANE_FIELD not in (UPDATED, IN_FLIGHT)
+        plain = written and writes[index] & LANE_FIELD not in (COMBINED, UPDATED, IN_FLIGHT)
         if plain and _unordered(context, writes[index], identity(context), lane, sync_clock(context)):
             note(context, site, RACE, lane, address, other_access(writes[index]))
         writes[index] = accessor(context, site) | UPDATED

@@ -42,7 +42,7 @@ EXCHANGES = {
     "an address in shared memory": (
         "s[t] = v;",
         "if (t < n) atomicAdd(&s[(int)s[t] * 0 + t], 1.f);",
-        "atomicAdd(&s[((int)s[t] & 1) + t & 63], 1.f);",
+        "atomicAdd(&s[((int)s[t] & 1) ^ t], 1.f);",
     ),
     "an atomic's operand": (
         "s[t] = v;",

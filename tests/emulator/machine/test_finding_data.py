@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from emulated import Bench
 
 from grader.emulator.machine.records import TOOLS, Access, Allocation, Finding
@@ -95,6 +96,44 @@ def test_readers_of_several_warps_have_no_number(bench: Bench) -> None:
     assert (race.kind, race.thread, race.scope) == ("race", (63, 0, 0), "block")
     all_read = [n for n, row in enumerate(SOURCE.splitlines(), 1) if "// all read" in row]
     assert race.other == Access("read", all_read[1], (0, 0, 0), None)
+
+
+COUNTED = """
+extern "C" __global__ void k(int* out)
+{{
+    __shared__ int total;
+    if (threadIdx.x == 0) total = 0;
+    __syncthreads();
+    {}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "atomicAdd(&total, 1); if (threadIdx.x == 0) *out = total;",
+        "const int seen = total; atomicAdd(&total, seen + 1);",
+        "if (threadIdx.x == 63) *out = total; else atomicMax(&total, 1);",
+    ],
+)
+def test_an_atomic_races_with_plain_loads_of_other_warps(bench: Bench, use: str) -> None:
+    record = bench.cuda(COUNTED.format(use), "k", 1, 64, np.zeros(1, np.int32)).record
+    assert [(race.kind, race.array) for race in record.findings] == [("race", "total")]
+
+
+@pytest.mark.parametrize(
+    ("use", "threads"),
+    [
+        ("atomicAdd(&total, 1); __syncthreads(); *out = total;", 64),
+        ("const int seen = total; __syncthreads(); atomicAdd(&total, seen);", 64),
+        ("atomicAdd(&total, 1); __syncwarp(); *out = total;", 32),
+        ("if (atomicAdd(&total, 1) == 63) *out = atomicAdd(&total, 0);", 64),
+    ],
+)
+def test_an_atomic_races_with_nothing_else(bench: Bench, use: str, threads: int) -> None:
+    record = bench.cuda(COUNTED.format(use), "k", 1, threads, np.zeros(1, np.int32)).record
+    assert not record.findings
 
 
 def test_an_unfinished_copy_has_the_copys_line(bench: Bench) -> None:

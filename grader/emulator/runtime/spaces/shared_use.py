@@ -10,6 +10,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     ASYNC_WARP_BYTES,
     BARRIER_CLOCK,
     BLOCK_CLOCK,
+    COMBINED,
     COPIES,
     COPIES_BESIDE_READS,
     INTERVAL,
@@ -74,6 +75,6 @@ def granules_used(context: int, count: int) -> int:
     begun = c[BLOCK_CLOCK] << ACCESSOR_BITS
     used = int64(0)
     for index in range(count):
-        updated = writes[index] >= begun and writes[index] & LANE_FIELD == UPDATED
+        updated = writes[index] >= begun and writes[index] & LANE_FIELD in (COMBINED, UPDATED)
         used += int64(reads[index] >= begun or updated)
     return used
