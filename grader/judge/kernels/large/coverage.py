@@ -77,6 +77,10 @@ class _Share:
         return lacks > may_lack and drawn / (2 * self.cluster) * _divergence(lacks, may_lack) > CERTAIN
 
 
+SMALL_SHARE = 1 / 64
+"""Of all inputs: what is smaller is no reason to say that a kernel leaves something out."""
+
+
 def uncovered(
     launches: Sequence[Launch],
     records: Sequence[Record],
@@ -87,14 +91,17 @@ def uncovered(
     their bytes.
 
     Outputs say nothing where launches clear them, or where blocks add to them with atomics or leave them to the block
-    that arrives last; inputs that are copied into constant memory are not read where they lie.
+    that arrives last, which may read small inputs as well; inputs that are copied into constant memory are not read
+    where they lie.
     """
     cleared = {name for launch in launches for name in launch.zero}
     copied = {name for launch in launches for _, name in launch.constant}
-    rest = {name: size for name, size in inputs.items() if name not in copied}
+    with_atomics = any(atomics(record) for record in records)
+    least = SMALL_SHARE * sum(inputs.values()) if with_atomics else 0
+    rest = {name: size for name, size in inputs.items() if name not in copied and size >= least}
     clusters = [math.prod(launch.cluster) for launch in launches]
     reason = _first_uncovered("read", rest, records, clusters)
-    if reason is None and not any(atomics(record) for record in records):
+    if reason is None and not with_atomics:
         rest = {name: size for name, size in outputs.items() if name not in cleared}
         reason = _first_uncovered("written", rest, records, clusters)
     return reason

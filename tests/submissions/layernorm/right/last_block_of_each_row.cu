@@ -1,8 +1,6 @@
 // Four blocks of a warp leave counts, means and squares of a row's quarters; the last of them merges them and writes
 // the row.
 //
-// unless: nothing of `gamma` was read
-//
 // /// launch
 // [[scratch]]
 // name = "moments"
@@ -17,7 +15,7 @@
 // [[launch]]
 // kernel = "layernorm"
 // args = ["x", "gamma", "beta", "moments", "done", "y", "M", "N", "eps"]
-// grid = [4, "M"]
+// grid = ["M", 4]
 // block = [32]
 // zero = ["done"]
 // ///
@@ -33,29 +31,29 @@ __device__ float all_of(float value)
 extern "C" __global__ void layernorm(const half* x, const half* gamma, const half* beta, float* moments,
                                      unsigned* done, half* y, int M, int N, float eps)
 {
-    const half* const row = x + size_t(blockIdx.y) * N;
-    half* const out = y + size_t(blockIdx.y) * N;
+    const half* const row = x + size_t(blockIdx.x) * N;
+    half* const out = y + size_t(blockIdx.x) * N;
     float count = 0.0f, sum = 0.0f, squares = 0.0f;
-    for (int column = blockIdx.x * 32 + threadIdx.x; column < N; column += 128) {
+    for (int column = blockIdx.y * 32 + threadIdx.x; column < N; column += 128) {
         sum += __half2float(row[column]);
         count += 1.0f;
     }
     count = all_of(count);
     const float own = all_of(sum) / fmaxf(count, 1.0f);
-    for (int column = blockIdx.x * 32 + threadIdx.x; column < N; column += 128) {
+    for (int column = blockIdx.y * 32 + threadIdx.x; column < N; column += 128) {
         const float d = __half2float(row[column]) - own;
         squares += d * d;
     }
     squares = all_of(squares);
 
-    float* const of_row = moments + 12 * size_t(blockIdx.y);
+    float* const of_row = moments + 12 * size_t(blockIdx.x);
     unsigned before = 0;
     if (threadIdx.x == 0) {
-        of_row[3 * blockIdx.x] = count;
-        of_row[3 * blockIdx.x + 1] = own;
-        of_row[3 * blockIdx.x + 2] = squares;
+        of_row[3 * blockIdx.y] = count;
+        of_row[3 * blockIdx.y + 1] = own;
+        of_row[3 * blockIdx.y + 2] = squares;
         __threadfence();
-        before = atomicAdd(&done[blockIdx.y], 1u);
+        before = atomicAdd(&done[blockIdx.x], 1u);
     }
     if (__shfl_sync(~0u, before, 0) != 3) return;
     __threadfence();
