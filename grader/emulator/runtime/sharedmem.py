@@ -265,7 +265,10 @@ def _shadow_atomic(context: int, site: int, index: int, lane: int, synchronised:
             note(context, site, RACE, lane, address, other_access(write))
         elif others and _unordered(context, read, warp, lane, synchronised):
             note(context, site, RACE, lane, address, other_access(read) | OTHER_READ)
-        writes[index] = accessor(context, site) | COMBINED
+        record = accessor(context, site) | COMBINED
+        if write & LANE_FIELD == COMBINED and _unordered(context, write, warp, lane, synchronised):
+            record |= ANY_WARP << WARP_SHIFT  # a load of this warp races with the other's
+        writes[index] = record
 
 
 @native
