@@ -87,8 +87,10 @@ _ADD = (
     "element of its own."
 )
 _SAME_LINE = (
-    "Both accesses are in this line, which one thread may execute before another: read into a variable, put a "
-    "__syncthreads() (among lanes of one warp a __syncwarp()) behind, then store."
+    "Both accesses are in this line, which one thread may execute before another. Where a step of a loop reads what "
+    "the step before has stored, put a __syncthreads() at the end of each step, outside of any `if`. Where one element "
+    "is read and another stored in the same step, read into a variable, put a __syncthreads() behind, then store. "
+    "Among lanes of one warp a __syncwarp() is enough."
 )
 _ALL_ATOMIC = (
     "Let every thread that changes the element do so with an atomic, or set it before the launch, with `zero` in the "

@@ -172,6 +172,8 @@ def test_the_arrays_that_a_line_stores_to_and_loads_from(
         ("++counts[in[i]];", "counts", True),
         ("bits[i / 32] |= 1 << i % 32;", "bits", True),
         ("numbers[t] += numbers[t + step];", "numbers", False),  # a barrier orders these
+        ("numbers[threadIdx.x] += other;", "numbers", False),  # each thread has its own
+        ("const int t = threadIdx.x; numbers[t] += other;", "numbers", False),
         ("out[i] = out[i + 1];", "out", False),
         ("for (int i = 0; i < N; ++i) sum += out[i];", "out", False),
         ("out[0] == 3; // out[0] += 1", "out", False),
