@@ -220,7 +220,7 @@ class Conversation:
         elif step.kind == "next":
             self._converse(step, f"{heading}: what next", NEXT)
             self.talks.checked(f"{heading}, looked back at", f"{item.rung}.limits", step.id)
-            self.talks.rate(step.id, item.answer)
+            self.talks.rate(step.id, item.answer, f"{item.rung}.limits")
         elif item.ratio is not None:
             self._ratio(step, heading, item, item.ratio)
 

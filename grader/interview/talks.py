@@ -64,13 +64,16 @@ class Talks:
                 self.frontend.checked(title, points)
         self.interviewer.told()
 
-    def rate(self, step: str, answer: str) -> None:
-        """Show the model answer, and have the candidate rate the own prose by it; that is kept apart from the score."""
+    def rate(self, step: str, answer: str, before: str | None = None) -> None:
+        """Show the model answer, and have the candidate rate the own prose by it; that is kept apart from the score.
+        The answer is to the step `before` as well, if there is one."""
         talk = self.kept.answer(step)
+        earlier = None if before is None else self.kept.answer(before)
+        said = [each.text for each in (earlier, talk) if isinstance(each, Talk) and each.text.strip()]
         with self.clock.paused():
             own = None
-            if isinstance(talk, Talk) and talk.text.strip():
-                own = self.frontend.rate(answer, talk.text)
+            if said:
+                own = self.frontend.rate(answer, "\n\n".join(said))
             else:
                 self.frontend.say(answer, "A senior engineer would say")
             if isinstance(talk, Talk):
