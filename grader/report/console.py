@@ -506,9 +506,13 @@ def _cases(cases: Sequence[CaseResult]) -> Iterable[RenderableType]:
         return
     passed = sum(case.verdict == "pass" for case in cases)
     sizes = len({tuple(case.problem.items()) for case in cases})
-    yield Text(
-        f"{passed} of {units.number_of(len(cases), 'case')} right, of {units.number_of(sizes, 'size')}"
-    )
+    if passed == len(cases) - 1 and cases[-1].verdict != "pass":
+        before = f"{units.number_of(passed, 'case')} right, then a" if passed else "The first case is a"
+        yield Text(f"{before} wrong one; none is tried after that")
+    else:
+        yield Text(
+            f"{passed} of {units.number_of(len(cases), 'case')} right, of {units.number_of(sizes, 'size')}"
+        )
     for case in cases:
         if case.verdict != "pass":
             yield from _failed_case(case)

@@ -200,7 +200,7 @@ def test_a_grade_that_failed_quotes_the_line_once() -> None:
     ]
     grade = Grade("gemm", "mine.cu", "fail", "Line 2: race.", None, 0, 100, cases, [finding], [], [])
     text = shown(console.grade(grade, ["00_naive"], ["a", "  total += tile[x];", "b"]))
-    assert "WRONG mine.cu 0 of 100 points 1 of 2 cases right" in text
+    assert "WRONG mine.cu 0 of 100 points 1 case right, then a wrong one" in text
     assert "ladder grade gemm mine.cu --set M=33 --set N=31 --set K=7 --seed 1" in text
     assert text.count("total += tile[x];") == 1
     assert "Ladder" not in text

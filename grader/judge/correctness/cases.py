@@ -35,6 +35,7 @@ from grader.judge.correctness.comparison import (
 from grader.judge.correctness.verdict import (
     EVERY_BIT,
     INEXACT_CONSTANTS,
+    LONG_ROWS,
     MORE_THAN_ROUNDING,
     NO_ROUNDING,
     NOTHING_IS_COMPUTED,
@@ -126,6 +127,9 @@ class CaseData:
 
     def _fitting(self, name: str, actual: Array, found: Comparison, block: int) -> tuple[str, ...]:
         """Mistakes that explain what was written."""
+        first = found.first_unwritten
+        if first is not None and len(first) == 2 and first[1] == block > 0:
+            return (LONG_ROWS,)
         known = found.unwritten or found.added_to or found.unset or found.flushed
         if found.right or known or actual.size > explaining.MOST:
             return ()

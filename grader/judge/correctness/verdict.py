@@ -250,6 +250,12 @@ def of_input(name: str, index: Sequence[int], outputs: Sequence[str], by: str = 
     )
 
 
+LONG_ROWS = (
+    "A block has as many threads as columns come before it. Where a block takes a row, let each thread go on by "
+    "blockDim.x columns at a time until the row ends."
+)
+
+
 def of_comparison(comparison: Comparison, advice: str, problem: Problem) -> Refused | None:
     """An output that is not what it should be; `advice` is what to look at in a case of this kind, unless the
     output itself says more, or the topic knows the mistake."""
@@ -262,7 +268,10 @@ def of_comparison(comparison: Comparison, advice: str, problem: Problem) -> Refu
     if comparison.unset:
         return Refused("fail", _unset(mismatch.array, comparison.unset, mismatch.elements, sizes))
     if comparison.first_unwritten is not None:
-        return Refused("fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes))
+        usual = comparison.fits[0] if comparison.fits else WHICH_THREAD
+        return Refused(
+            "fail", _unwritten(mismatch, comparison.unwritten, comparison.first_unwritten, sizes, usual)
+        )
     if comparison.mistake is not None:
         return Refused("fail", f"{_wrong(mismatch, comparison, sizes)} {comparison.mistake}")
     usual = comparison.advice or advice
@@ -290,7 +299,7 @@ def _unset(array: str, count: int, elements: int, sizes: str) -> str:
     )
 
 
-def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str) -> str:
+def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str, usual: str) -> str:
     if count == mismatch.elements:
         return (
             f"`{mismatch.array}` was never written, where {sizes}. Is it the pointer that the kernel writes "
@@ -299,7 +308,7 @@ def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str)
         )
     return (
         f"{count} of {mismatch.elements} elements of `{mismatch.array}` were never written, the first at "
-        f"[{_list(first)}], where {sizes}. {WHICH_THREAD}"
+        f"[{_list(first)}], where {sizes}. {usual}"
     )
 
 

@@ -14,7 +14,8 @@ import pytest
 from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseData, CaseStore, compute, make
-from grader.judge.correctness.verdict import of_comparison
+from grader.judge.correctness.guards import POISON
+from grader.judge.correctness.verdict import LONG_ROWS, of_comparison
 from grader.judge.kernels.case_runner import instruction_budget
 from grader.workbook import topics
 from grader.workbook.reference import Reference, mistake
@@ -215,3 +216,11 @@ def test_exact_cases_of_a_softmax_leave_room_for_the_last_bits_and_no_term_more(
     right = data.expected["out"].astype(np.float32)
     assert data.compare("out", right * np.float32(1 + 30 * 2**-24)).right
     assert not data.compare("out", (right * (1 - 2.0**-15)).astype(np.float32)).right
+
+
+def test_columns_behind_as_many_as_a_block_has_threads_are_told() -> None:
+    data = compute(topics.load("softmax"), make({"M": 3, "N": 40}, "exact"))
+    out = data.expected["out"].astype(np.float32)
+    out[:, 32:].view(np.uint32)[:] = POISON
+    assert data.compare("out", out, 32).fits == (LONG_ROWS,)
+    assert LONG_ROWS not in data.compare("out", out, 64).fits
