@@ -266,7 +266,8 @@ def _shadow_atomic(context: int, site: int, index: int, lane: int, synchronised:
         elif others and _unordered(context, read, warp, lane, synchronised):
             note(context, site, RACE, lane, address, other_access(read) | OTHER_READ)
         record = accessor(context, site) | COMBINED
-        if write & LANE_FIELD == COMBINED and _unordered(context, write, warp, lane, synchronised):
+        shared = write & LANE_FIELD == COMBINED and c[CLUSTER_SIZE] == 1
+        if shared and _unordered(context, write, warp, lane, synchronised):
             record |= ANY_WARP << WARP_SHIFT  # a load of this warp races with the other's
         writes[index] = record
 
