@@ -2,8 +2,8 @@
 // mean of (x - mean)², and to write (x - mean) / sqrt(variance + eps) · gamma + beta. This is the
 // definition and nothing else.
 //
-// Halves are what is stored. Sums are floats: a half has 11 bits, and a sum of halves kept as a half
-// stands still once it is 2048 times what is added. eps keeps a row of equal elements from being
+// Halves are what is stored. Sums are floats: a half has 11 significant bits, and a sum of ones
+// that is kept as a half stands still at 2048. eps keeps a row of equal elements from being
 // divided by zero.
 //
 // What it costs: every element is read three times. Neighbouring threads stand in neighbouring rows,

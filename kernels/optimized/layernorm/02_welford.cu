@@ -5,7 +5,7 @@
 //
 // What it should buy: two readings where there were three. The obvious way to one pass, the mean of x²
 // minus the square of the mean, subtracts two large numbers that may differ in their last digits only.
-// Here nothing large is subtracted.
+// Here the mean is subtracted before anything is squared.
 //
 // Sources: B. P. Welford, "Note on a method for calculating corrected sums of squares and products",
 // 1962; T. F. Chan, G. H. Golub, R. J. LeVeque, "Updating formulae and a pairwise algorithm for

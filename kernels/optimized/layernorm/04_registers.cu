@@ -4,7 +4,7 @@
 // needed.
 //
 // What it should buy: one reading of x in place of two, and an eighth of the requests, of 16 bytes each.
-// Four to eight loads a thread are in flight at a time. A row that is longer is read twice, as before:
+// Up to eight loads a thread are in flight, two at 8192 columns. A row that is longer is read twice, as before:
 // the moments of each pack are merged into those of its thread.
 //
 // /// launch
@@ -72,8 +72,8 @@
 #include <cuda_fp16.h>
 
 constexpr int WARP = 32;
-constexpr int ROWS = 2;             // warps of a block in which each takes a row: few, so that the next
-                                    // block soon has its place
+constexpr int ROWS = 2;             // warps of a block in which each takes a row: few, so that a
+                                    // block ends soon and the next can begin
 constexpr int EACH = 4;             // short rows that a warp takes at once
 constexpr int WARPS = 16;           // of a block that takes a long row
 constexpr int LONG = 32768;         // the longest row that a block keeps: 512 threads with 8 packs of 8
@@ -284,7 +284,8 @@ struct Moments {
     float squares;
 };
 
-// The moments of the elements of both, of which one has some: every thread has a pack of a long row.
+// The moments of the elements of both, of which one has some: every thread has a pack of a long row,
+// and lanes without a warp's moments merge with lanes that have some first.
 __device__ Moments merged(Moments a, Moments b)
 {
     const float count = a.count + b.count;
