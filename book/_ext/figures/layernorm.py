@@ -8,15 +8,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from figures.chart import Axis, Chart, arrow
+from figures.chart import Axis, Chart
+from figures.merging import steps, tree
 from figures.precision import power
-from grader.report.pictures.svg import Sheet, heading
-
-WIDTH = 760.0
 
 ELEMENTS = (2, 4, 4, 4, 5, 5, 7, 9)
-THREADS = 4  # each takes every fourth element
-CELL, GAP = 168.0, 16.0
 
 # Rows whose variances are computed, their elements, and the threads that compute one.
 ROWS, COLUMNS, BLOCK = 16, 8192, 256
@@ -30,10 +26,6 @@ class Moments:
     mean: Fraction
     squares: Fraction
 
-    @property
-    def told(self) -> str:
-        return f"({self.count}, {float(self.mean):.10g}, {float(self.squares):.10g})"
-
 
 def merged(a: Moments, b: Moments) -> Moments:
     """The moments of the elements of both, by Chan's formula."""
@@ -43,52 +35,18 @@ def merged(a: Moments, b: Moments) -> Moments:
     return Moments(count, mean, a.squares + b.squares + d * d * a.count * b.count / count)
 
 
-def steps() -> list[list[Moments]]:
-    """The moments of all threads after their own elements, then after each step of the tree."""
-    alone = [Moments(1, Fraction(element), Fraction(0)) for element in ELEMENTS]
-    found = [[merged(alone[thread], alone[thread + THREADS]) for thread in range(THREADS)]]
-    while len(found[-1]) > 1:
-        half = len(found[-1]) // 2
-        found.append([merged(found[-1][thread], found[-1][thread + half]) for thread in range(half)])
-    return found
-
-
 def welford() -> str:
     """Eight elements, the moments of four threads, and the tree that merges them."""
     title = "Mean and variance in one pass: eight elements, four threads"
     below = "(count, mean, squares). A merge adds both squares and d² · n·m / (n + m); d: difference of the means."
-    levels = steps()
-    sheet = Sheet(WIDTH, 84 + 92 * len(levels), title, below)
-    heading(sheet, title, below)
-    left = (WIDTH - THREADS * CELL - (THREADS - 1) * GAP) / 2 + 6
-
-    def column(thread: int) -> float:
-        return left + thread * (CELL + GAP)
-
-    for thread in range(THREADS):
-        own = f"{ELEMENTS[thread]} and {ELEMENTS[thread + THREADS]}"
-        sheet.text(column(thread) + CELL / 2, 78, f"thread {thread}", "dim", size=12, anchor="middle")
-        sheet.rect(column(thread), 86, CELL, 26, "empty", radius=3)
-        sheet.text(column(thread) + CELL / 2, 104, own, size=13, anchor="middle")
-        arrow(sheet, (column(thread) + CELL / 2, 114), (column(thread) + CELL / 2, 134))
-    for level, found in enumerate(levels):
-        y = 136.0 + 92 * level
-        for thread, moments in enumerate(found):
-            x = column(thread)
-            sheet.rect(x, y, CELL, 30, "green" if len(found) == 1 else "blue", radius=3)
-            sheet.text(x + CELL / 2, y + 20, moments.told, "onto", size=13, anchor="middle")
-        half = len(found) // 2
-        for thread in range(half):
-            ours, theirs = found[thread], found[thread + half]
-            top, foot = y + 32, y + 90
-            arrow(sheet, (column(thread) + CELL / 2, top), (column(thread) + CELL / 2, foot))
-            arrow(sheet, (column(thread + half) + CELL / 2, top), (column(thread) + CELL / 2 + 24, foot))
-            sheet.rect(column(thread), y + 46, CELL, 18, "ground", opacity=0.9)
-            sheet.text(column(thread) + CELL / 2, y + 60, _sum(ours, theirs), "dim", size=12, anchor="middle")
+    levels = steps([Moments(1, Fraction(element), Fraction(0)) for element in ELEMENTS], merged)
     row = levels[-1][0]
     variance = f"variance {float(row.squares):.10g} / {row.count} = {float(row.squares / row.count):.10g}"
-    sheet.text(column(1), 136.0 + 92 * (len(levels) - 1) + 20, variance, size=13)
-    return sheet.render()
+    return tree(title, below, ELEMENTS, levels, _told, _sum, variance)
+
+
+def _told(moments: Moments) -> str:
+    return f"({moments.count}, {float(moments.mean):.10g}, {float(moments.squares):.10g})"
 
 
 def _sum(a: Moments, b: Moments) -> str:

@@ -7,15 +7,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from figures.chart import Axis, Chart, arrow
+from figures.chart import Axis, Chart
+from figures.merging import steps, tree
 from figures.precision import power
-from grader.report.pictures.svg import Sheet, heading
-
-WIDTH = 760.0
 
 ELEMENTS = (3, 1, 4, 1, 5, 9, 2, 6)
-THREADS = 4  # each takes every fourth element
-CELL, GAP = 168.0, 16.0
 
 UNIT = 2.0**-24  # of rounding in FP32
 # exp(x - maximum) of all elements but the largest. Added to a sum between 1 and 2, it loses the 2^-24 each time.
@@ -41,53 +37,23 @@ def merged(a: Pair, b: Pair) -> Pair:
     return Pair(maximum, a.scaled(maximum) + b.scaled(maximum))
 
 
-def steps() -> list[list[Pair]]:
-    """The pairs of all threads after their own elements, then after each step of the tree."""
-    alone = [Pair(element, Fraction(1)) for element in ELEMENTS]
-    found = [[merged(alone[thread], alone[thread + THREADS]) for thread in range(THREADS)]]
-    while len(found[-1]) > 1:
-        half = len(found[-1]) // 2
-        found.append([merged(found[-1][thread], found[-1][thread + half]) for thread in range(half)])
-    return found
-
-
 def online() -> str:
     """Eight elements, the pairs of four threads, and the tree that merges them."""
     title = "Eight elements, four threads, one pass; with powers of 2 in place of e"
     below = "A pair is the largest element and the sum of 2^(x − largest). A merge divides one of two sums."
-    levels = steps()
-    sheet = Sheet(WIDTH, 84 + 92 * len(levels), title, below)
-    heading(sheet, title, below)
-    left = (WIDTH - THREADS * CELL - (THREADS - 1) * GAP) / 2 + 6
+    levels = steps([Pair(element, Fraction(1)) for element in ELEMENTS], merged)
+    return tree(title, below, ELEMENTS, levels, _told, _scaled)
 
-    def column(thread: int) -> float:
-        return left + thread * (CELL + GAP)
 
-    for thread in range(THREADS):
-        own = f"{ELEMENTS[thread]} and {ELEMENTS[thread + THREADS]}"
-        sheet.text(column(thread) + CELL / 2, 78, f"thread {thread}", "dim", size=12, anchor="middle")
-        sheet.rect(column(thread), 86, CELL, 26, "empty", radius=3)
-        sheet.text(column(thread) + CELL / 2, 104, own, size=13, anchor="middle")
-        arrow(sheet, (column(thread) + CELL / 2, 114), (column(thread) + CELL / 2, 134))
-    for level, pairs in enumerate(levels):
-        y = 136.0 + 92 * level
-        for thread, pair in enumerate(pairs):
-            x = column(thread)
-            sheet.rect(x, y, CELL, 30, "green" if len(pairs) == 1 else "blue", radius=3)
-            told = f"({pair.maximum}, {float(pair.sum):.10g})"
-            sheet.text(x + CELL / 2, y + 20, told, "onto", size=13, anchor="middle")
-        half = len(pairs) // 2
-        for thread in range(half):
-            ours, theirs = pairs[thread], pairs[thread + half]
-            top, foot = y + 32, y + 90
-            arrow(sheet, (column(thread) + CELL / 2, top), (column(thread) + CELL / 2, foot))
-            arrow(sheet, (column(thread + half) + CELL / 2, top), (column(thread) + CELL / 2 + 24, foot))
-            larger = merged(ours, theirs).maximum
-            loser, winner = sorted((ours, theirs), key=lambda pair: pair.maximum)
-            told = f"{float(winner.sum):.10g} + {float(loser.sum):.10g} / {2 ** (larger - loser.maximum)}"
-            sheet.rect(column(thread), y + 46, CELL, 18, "ground", opacity=0.9)
-            sheet.text(column(thread) + CELL / 2, y + 60, told, "dim", size=12, anchor="middle")
-    return sheet.render()
+def _told(pair: Pair) -> str:
+    return f"({pair.maximum}, {float(pair.sum):.10g})"
+
+
+def _scaled(a: Pair, b: Pair) -> str:
+    """How the sums of two pairs are merged."""
+    loser, winner = sorted((a, b), key=lambda pair: pair.maximum)
+    factor = 2 ** (winner.maximum - loser.maximum)
+    return f"{float(winner.sum):.10g} + {float(loser.sum):.10g} / {factor}"
 
 
 def rounding() -> str:
