@@ -501,18 +501,20 @@ def _paid(result: Grade, rungs: Sequence[str]) -> Sequence[str]:
     return () if result.rung_reached is None else rungs[: rungs.index(result.rung_reached) + 1]
 
 
+def cases_right(cases: Sequence[CaseResult]) -> str:
+    """How many cases are right; where the last is the only wrong one, that it stopped there."""
+    passed = sum(case.verdict == "pass" for case in cases)
+    if passed == len(cases) - 1 and cases[-1].verdict != "pass":
+        before = f"{units.number_of(passed, 'case')} right, then a" if passed else "The first case is a"
+        return f"{before} wrong one; none is tried after that"
+    sizes = len({tuple(case.problem.items()) for case in cases})
+    return f"{passed} of {units.number_of(len(cases), 'case')} right, of {units.number_of(sizes, 'size')}"
+
+
 def _cases(cases: Sequence[CaseResult]) -> Iterable[RenderableType]:
     if not cases:
         return
-    passed = sum(case.verdict == "pass" for case in cases)
-    sizes = len({tuple(case.problem.items()) for case in cases})
-    if passed == len(cases) - 1 and cases[-1].verdict != "pass":
-        before = f"{units.number_of(passed, 'case')} right, then a" if passed else "The first case is a"
-        yield Text(f"{before} wrong one; none is tried after that")
-    else:
-        yield Text(
-            f"{passed} of {units.number_of(len(cases), 'case')} right, of {units.number_of(sizes, 'size')}"
-        )
+    yield Text(cases_right(cases))
     for case in cases:
         if case.verdict != "pass":
             yield from _failed_case(case)

@@ -239,7 +239,12 @@ def _environment() -> jinja2.Environment:
             "again": again,
             "figures": figures,
         },
-        {"NOTHING": units.NOTHING, "VERDICTS": console.VERDICTS, "no_ratio": Ratio(None, None, None)},
+        {
+            "NOTHING": units.NOTHING,
+            "VERDICTS": console.VERDICTS,
+            "cases_right": console.cases_right,
+            "no_ratio": Ratio(None, None, None),
+        },
     )
 
 
