@@ -105,11 +105,9 @@ class WithTorch(Executor):
         import torch
 
         def tensor(name: str, shape: tuple[int, ...]) -> Any:
-            pointer, nbytes = (
-                self.buffers[name].pointer,
-                cupy.dtype(self.rows.dtype).itemsize * math.prod(shape),
-            )
-            memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(pointer, nbytes, owner=None), 0)
+            nbytes = cupy.dtype(self.rows.dtype).itemsize * math.prod(shape)
+            owned = cupy.cuda.UnownedMemory(self.buffers[name].pointer, nbytes, owner=None)
+            memory = cupy.cuda.MemoryPointer(owned, 0)
             return torch.from_dlpack(cupy.ndarray(shape, self.rows.dtype, memory))
 
         torch.manual_seed(1)

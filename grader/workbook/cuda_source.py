@@ -155,13 +155,13 @@ def _names(declarators: Iterable[str]) -> set[str]:
 def accumulates(source: str, line: int, array: str | None) -> bool:
     """Whether a line adds to an element of an array and reads no other one of it: `bins[value]++`, `*out += sum`. An
     element by the thread's own number, `sums[threadIdx.x] += other`, no other thread adds to."""
-    plain = _COMMENT.sub(_blank, source)
+    plain, name = _COMMENT.sub(_blank, source), re.escape(array or "")
     text = _line(plain, line)
     targets = [found[1] or found[3] for found in _ADDITION.finditer(text)]
     numbers = "|".join(["threadIdx\\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", plain)])
-    if re.search(rf"\b{re.escape(array or '')}\s*\[\s*(?:{numbers})\s*\]", text):
+    if re.search(rf"\b{name}\s*\[\s*(?:{numbers})\s*\]", text):
         return False
-    return array in targets and len(re.findall(rf"\b{re.escape(array or '')}\b", text)) == 1
+    return array in targets and len(re.findall(rf"\b{name}\b", text)) == 1
 
 
 def launched(source: str) -> list[str]:
