@@ -29,3 +29,7 @@ class Refused(Exception):
 
 class Lost(Refused):
     """A process of the judge's has ended, or not answered: that says nothing about the submission."""
+
+
+class NoRoom(Lost):
+    """It was ended because it took more memory than this machine has for it."""

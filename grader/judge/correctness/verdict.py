@@ -16,7 +16,7 @@ from grader.findings.remedies import ALIGN, GUARD, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage
-from grader.judge.refused import Lost, Refused
+from grader.judge.refused import Lost, NoRoom, Refused
 from grader.results import FindingResult, Mismatch
 from grader.workbook import units
 from grader.workbook.reference import Problem
@@ -132,10 +132,10 @@ def of_end(message: str) -> Refused:
     return Refused("error", f"{_sentence(message)} If this happens again, please report it with the file.")
 
 
-def of_death(message: str) -> Lost:
-    """The child ended, and no stranger's code ran in it."""
+def of_death(message: str, too_large: bool) -> Lost:
+    """The child ended, and no stranger's code ran in it. `too_large`: it took more memory than there is for it."""
     own = of_end(message)
-    return Lost(own.verdict, own.reason)
+    return (NoRoom if too_large else Lost)(own.verdict, own.reason)
 
 
 def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:

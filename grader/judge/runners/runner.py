@@ -109,8 +109,9 @@ class Runner:
         except ChildDied as error:
             self.restart()
             # Alone it might have had room: what is told of it must not hang on how many are judged at a time.
-            own = self._foreign and not (self._crowded and isinstance(error, ChildTooLarge))
-            raise (of_end if own else of_death)(str(error)) from None
+            too_large = isinstance(error, ChildTooLarge)
+            own = self._foreign and not (self._crowded and too_large)
+            raise (of_end(str(error)) if own else of_death(str(error), too_large)) from None
 
     def do(self, operations: Sequence[Operation], timeout_s: float) -> Reply:
         """Have a batch done whole. Raises Refused where an operation fails, too."""

@@ -168,5 +168,5 @@ def test_clock_and_death() -> None:
 
 
 def test_what_is_lost_stays_lost_whatever_is_said() -> None:
-    for lost in (verdict.of_death("ended with signal SIGKILL"), verdict.of_delay(8.0)):
+    for lost in (verdict.of_death("ended with signal SIGKILL", too_large=False), verdict.of_delay(8.0)):
         assert isinstance(lost.saying("In other words."), Lost)

@@ -4,7 +4,8 @@ Inputs are one pattern of a prime number of pages, repeated, which takes no more
 scratch arrays are memory that is not there until it is written. Blocks at the ends of the grid are run and others that
 nobody knows beforehand. What they do must stay inside of the arrays; what they write must be right, wherever it
 follows from inputs alone; and with what is known of them, all blocks together must be able to write every output and
-to read every input. A kernel whose blocks wait for others, or take too long, is not looked at any further.
+to read every input. A kernel whose blocks wait for others, or take too long or too
+much memory, is not looked at any further.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from grader.judge.kernels.fresh import PATTERN_BYTES, drawn
 from grader.judge.kernels.large.coverage import RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
-from grader.judge.refused import Lost, Refused
+from grader.judge.refused import Lost, NoRoom, Refused
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
 from grader.workbook import units
@@ -211,7 +212,10 @@ class Look:
         ]
         runner.load(self.kernel, SECONDS)
         run = Run(self.kernel.module, tuple(launches), BLOCK_BUDGET)
-        reply = runner.ask([*self._allocations(runner), run], SECONDS)
+        try:
+            reply = runner.ask([*self._allocations(runner), run], SECONDS)
+        except NoRoom:  # what blocks have stored far apart takes a page each
+            return ()
         records = located(
             named(records_of(reply), self.planned.kernels),
             self.arrays,

@@ -16,6 +16,7 @@ from records import record
 from tiers import sample
 
 from grader.emulator.machine.records import Touched
+from grader.judge.child import process
 from grader.judge.child.protocol import Launch, Record
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.fresh import drawn
@@ -229,3 +230,18 @@ def test_beyond_an_int_what_is_wrong_is_told_and_a_process_that_ended_is_not(
         beyond = main_size.look(kernel, topic, runner, seed=5).beyond
         assert beyond is not None
         assert said in beyond
+
+
+def test_what_this_machine_has_no_room_for_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Threads that store far apart: each element takes a page."""
+    monkeypatch.setattr(process, "_most_memory", lambda: 400 << 20)
+    runner = Runner("emulator", threads=1)
+    topic = kernel_topic("transpose")
+    beyond_an_int = [case for case in topic.sampled_cases if case == {"M": 65540, "N": 65544}]
+    file = topic.parse(SUBMISSIONS / "transpose" / "right" / "grid_stride_of_odd_blocks.cu")
+    kernel = prepare(file, runner.hello().arch)
+    before = runner.generation
+    looked = main_size.look(kernel, replace(topic, sampled_cases=tuple(beyond_an_int)), runner, seed=5)
+    assert looked.beyond is None
+    assert runner.generation > before
+    runner.close()
