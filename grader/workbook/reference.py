@@ -104,17 +104,15 @@ class _OnCpu(Protocol):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """|error| <= lambda_ · √terms · u(unit) · magnitude; lambda_ = 0 asks for equality."""
+    """|error| <= lambda_ · √terms · u(unit) · magnitude; lambda_ = 0 asks for equality. Mappings are by output."""
 
     lambda_: float
-    terms: Mapping[str, Expression]  # by output, of the problem's sizes: how many roundings follow each other
-    unit: str  # the type whose rounding counts, such as "float32"
-    yardstick: str | None = (
-        None  # the careful method that reference.yardstick() is, such as "pairwise summation"
-    )
-    exact: float = (
-        0.0  # in exact cases |error| <= exact · u(unit) · |right result|; 0 asks for equality there
-    )
+    terms: Mapping[str, Expression]  # of the problem's sizes: how many roundings follow each other
+    unit: Mapping[str, str]  # the type whose rounding counts, such as "float32"
+    exact: Mapping[
+        str, float
+    ]  # in exact cases |error| <= exact · u(unit) · |right result|; 0: equality there
+    yardstick: str | None  # the careful method that reference.yardstick() is, such as "pairwise summation"
 
 
 def load_reference(path: Path, topic: str, yardstick: bool) -> Reference:

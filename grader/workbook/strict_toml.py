@@ -64,13 +64,16 @@ class Table:
         return self._first_line + start
 
     def _start(self, headings: Mapping[int, str]) -> int:
-        """The index of the table's header among the lines; 0 for the top level."""
+        """The index of the table's header, or of its key where it stands in braces, among the lines; 0 for the top
+        level."""
         if self._parent is None:
             return 0
         name, index = self._section
         above = self._parent._start(headings)
         own = [number for number, heading in headings.items() if heading == name and number >= above]
-        return own[index] if index < len(own) else above
+        return (
+            own[index] if index < len(own) else self._parent.line(name.rpartition(".")[2]) - self._first_line
+        )
 
     @cached_property
     def _headings(self) -> dict[int, str]:

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.errors import WarpladderError
 from grader.workbook import programs
@@ -19,6 +19,8 @@ from grader.workbook.schedule_file import parse_schedule
 from grader.workbook.signature import Signature, impossible, parse_signature
 from grader.workbook.strict_toml import Table, read
 from grader.workbook.topic import FirstStep, KernelTopic, ScheduledKernel, ScheduleTopic, Topic
+
+T = TypeVar("T")
 
 _KEYS = (
     "title",
@@ -238,25 +240,28 @@ def _problem(
 
 def _tolerance(table: Table, signature: Signature) -> Tolerance:
     table.allow("lambda", "terms", "unit", "yardstick", "exact")
-    terms = _terms(table, [item.name for item in signature.outputs])
+    outputs = [item.name for item in signature.outputs]
+    terms = _by_output(
+        table, "terms", outputs, lambda of, key: of.expression(key, 1 if of is table else None)
+    )
     for item in terms.values():
         _of_sizes(table, "terms", item, signature)
     return Tolerance(
         table.get("lambda", float),
         terms,
-        table.get("unit", str, "float32"),
+        _by_output(table, "unit", outputs, lambda of, key: of.get(key, str, "float32")),
+        _by_output(table, "exact", outputs, lambda of, key: of.get(key, float, 0.0)),
         table.get("yardstick", str, "") or None,
-        table.get("exact", float, 0.0),
     )
 
 
-def _terms(table: Table, outputs: list[str]) -> dict[str, Expression]:
-    """`terms` by output: one expression for all of them, or a table of an expression each."""
-    if not isinstance(table.values.get("terms"), dict):
-        return dict.fromkeys(outputs, table.expression("terms", 1))
-    each = table.table("terms")
+def _by_output(table: Table, key: str, outputs: list[str], read: Callable[[Table, str], T]) -> dict[str, T]:
+    """What stands under a key, by output: one value for all of them, or a table of a value each."""
+    if not isinstance(table.values.get(key), dict):
+        return dict.fromkeys(outputs, read(table, key))
+    each = table.table(key)
     each.allow(*outputs)
-    return {name: each.expression(name) for name in outputs}
+    return {name: read(each, name) for name in outputs}
 
 
 def _claim(table: Table, rungs: list[str]) -> ClaimSpec:

@@ -18,6 +18,7 @@ judge = [{ N = 1 }, { N = 33 }]
 lambda = 6
 terms = "N"
 unit = "float32"
+exact = 4
 
 [[claim]]
 rung = "01_wide"

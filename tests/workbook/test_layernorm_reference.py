@@ -403,4 +403,4 @@ def test_a_variance_that_cancels_does_not(columns: int) -> None:
 
 
 def test_the_bound_is_in_units_of_half_precision() -> None:
-    assert (TOPIC.tolerance.lambda_, TOPIC.tolerance.unit) == (1, "float16")
+    assert (TOPIC.tolerance.lambda_, TOPIC.tolerance.unit["y"]) == (1, "float16")

@@ -22,7 +22,7 @@ def test_a_topic_is_read_whole(root: Path) -> None:
     assert topic.judge_cases == ({"N": 1}, {"N": 33})
     assert (topic.tolerance.lambda_, topic.tolerance.terms["out"].evaluate({"N": 9})) == (6.0, 9)
     assert topic.max_points == 10
-    assert topic.claims[0].line == 17
+    assert topic.claims[0].line == 18
     assert topic.rung("01_wide").path == root / "kernels/optimized/copy/01_wide.cu"
     assert topic.starter.is_file()
     inputs = topic.reference.make_inputs({"N": 5}, np.random.default_rng(0), "exact")
@@ -99,6 +99,15 @@ def test_unknown_topic(root: Path, name: str) -> None:
     assert caught.value.remedy == "the topics are copy"
 
 
+def test_outputs_may_differ_in_their_tolerance(root: Path) -> None:
+    file = root / "lessons/copy/topic.toml"
+    little_topic.edit(file, "float* out, int N", "half* low, float* out, int N")
+    little_topic.edit(file, 'unit = "float32"\nexact = 4', 'unit = { low = "float16" }\nexact = { low = 4 }')
+    tolerance = topics.discover(root)["copy"].tolerance
+    assert tolerance.unit == {"low": "float16", "out": "float32"}
+    assert tolerance.exact == {"low": 4.0, "out": 0.0}
+
+
 def test_unknown_rung(root: Path) -> None:
     with pytest.raises(WarpladderError, match="did you mean `01_wide`"):
         topics.load("copy", root).rung("01_wid")
@@ -116,10 +125,11 @@ def test_unknown_rung(root: Path) -> None:
         ("count = { N = 4096 }", "count = { N = 0 }", 9, "N=0: sizes start at 1"),
         ("{ N = 33 }", "{ N = 33, K = 1 }", 10, "does not give N"),
         ('terms = "N"', 'terms = "K"', 14, "names K, not a size"),
-        ('rung = "01_wide"', 'rung = "01_wade"', 18, "did you mean `01_wide`"),
-        ("<= cdiv(N, 128)", "/ cdiv(N, 128)", 21, "is a number"),
-        ("<= cdiv(N, 128)", "<= ceil(N, 128)", 21, "no function `ceil`"),
-        ('cdiv(N, 128)"', 'cdiv(N, 128)"\nper = "N"', 22, "`per` without `unit`"),
+        ("exact = 4", "exact = { in = 4 }", 16, "unknown key `in`"),
+        ('rung = "01_wide"', 'rung = "01_wade"', 19, "did you mean `01_wide`"),
+        ("<= cdiv(N, 128)", "/ cdiv(N, 128)", 22, "is a number"),
+        ("<= cdiv(N, 128)", "<= ceil(N, 128)", 22, "no function `ceil`"),
+        ('cdiv(N, 128)"', 'cdiv(N, 128)"\nper = "N"', 23, "`per` without `unit`"),
     ],
 )
 def test_broken_topic(root: Path, old: str, new: str, line: int, said: str) -> None:

@@ -238,7 +238,7 @@ def bound(topic: Topic, problem: Problem, name: str, magnitude: Array) -> Array:
     """How far elements of an output may be off, by their magnitudes."""
     tolerance = topic.tolerance
     terms = float(tolerance.terms[name].evaluate(problem))
-    return error_bound(tolerance.lambda_, terms, tolerance.unit, magnitude)
+    return error_bound(tolerance.lambda_, terms, tolerance.unit[name], magnitude)
 
 
 def of_results(
@@ -254,19 +254,22 @@ def of_results(
     allowed: dict[str, Array | None] = dict.fromkeys(expected)
     if bounds:  # whole numbers are equal or not
         allowed |= {name: limit for name, limit in bounds.items() if topic.signature[name].dtype.kind == "f"}
-    elif tolerance.exact > 0:
-        expected = {name: array.astype(topic.signature[name].dtype) for name, array in expected.items()}
-        unit = tolerance.exact * UNIT_ROUNDOFF[tolerance.unit]
-        allowed = {name: unit * np.abs(array, dtype=np.float64) for name, array in expected.items()}
+    else:
+        for name, units in tolerance.exact.items():
+            if units > 0:
+                expected[name] = expected[name].astype(topic.signature[name].dtype)
+                size = np.abs(expected[name], dtype=np.float64)
+                allowed[name] = units * UNIT_ROUNDOFF[tolerance.unit[name]] * size
     for name, limit in allowed.items():
         if limit is None:
             expected[name] = expected[name].astype(topic.signature[name].dtype, copy=False)
     wider = cache(partial(_wider_bounds, topic, case, inputs))
     slack = 1.0 if case.seed == PUBLIC_SEED else GROSS
     shares = [
-        tolerance.lambda_ * math.sqrt(float(item.evaluate(problem))) for item in tolerance.terms.values()
+        tolerance.lambda_ * math.sqrt(float(item.evaluate(problem))) * UNIT_ROUNDOFF[tolerance.unit[name]]
+        for name, item in tolerance.terms.items()
     ]
-    share = max(shares, default=0.0) * UNIT_ROUNDOFF[tolerance.unit]
+    share = max(shares, default=0.0)
     rounding = COARSEST / share if share else math.inf
     equal = all(limit is None for limit in allowed.values())
     advice = _advice(tolerance.lambda_, "exact" if equal else case.kind)
@@ -298,7 +301,7 @@ def _wider_bounds(topic: Topic, case: Case, inputs: dict[str, Array]) -> Bounds:
     with np.errstate(invalid="ignore"):
         return {
             name: {
-                output: error_bound(tolerance.lambda_, terms, tolerance.unit, sums)
+                output: error_bound(tolerance.lambda_, terms, tolerance.unit[output], sums)
                 for output, sums in magnitude.items()
             }
             for name, terms, magnitude in topic.transformed_bounds(inputs, case.problem)

@@ -48,6 +48,6 @@ def test_a_stencil_that_rounds_down_16_times_is_right() -> None:
     off = np.abs(sums - stencil.reference.reference(inputs, problem)["out"])
     magnitude = stencil.reference.magnitude(inputs, problem)["out"]
     tolerance = stencil.tolerance
-    allowed = error_bound(tolerance.lambda_, 17, tolerance.unit, magnitude)
+    allowed = error_bound(tolerance.lambda_, 17, tolerance.unit["out"], magnitude)
     assert (off <= allowed).all()
     assert off.max() > 0.96 * allowed.max()  # as far off as additions in a row can be

@@ -117,7 +117,8 @@ class OneSum:
     def _fits(self, total: float, count: int) -> bool:
         """Whether `total` is the sum of `count` ones: exactly so, where such sums are exact."""
         tolerance = self.topic.tolerance
-        bound = error_bound(tolerance.lambda_, count, tolerance.unit, np.array(float(count)))
+        unit = tolerance.unit[self._output]
+        bound = error_bound(tolerance.lambda_, count, unit, np.array(float(count)))
         return total == count if count < EXACT else bool(abs(total - count) <= bound)
 
     def _within_reach(self, totals: Mapping[str, float]) -> Problem:
