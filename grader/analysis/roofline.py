@@ -92,6 +92,7 @@ class Placed:
     time_source: str | None
     work: Work
     roof_s: Mapping[Roof, float]  # the least seconds that each part of the device needs for the work
+    other_kernel: bool = False  # at the sizes that were counted it launches another kernel than was timed
 
     @property
     def limited_by(self) -> Roof:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -11,8 +12,16 @@ from rich.text import Text
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.intensity import Ratio, ratio
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Growth, Placed, Unit, place, roofs
+from grader.errors import WarpladderError
 from grader.results import Climb, Device, RungResult
-from grader.workbook import topics, units
+from grader.workbook import compiler, topics, units
+from grader.workbook.launches.plan import plan
+
+OTHER_KERNEL = "‡"
+OTHER_KERNEL_SAID = (
+    f"{OTHER_KERNEL} where it was counted, it launches another kernel, which may compute and load more than the one "
+    "timed."
+)
 
 
 def spec_of(device: Device) -> DeviceSpec:
@@ -34,8 +43,38 @@ def placed(result: Climb) -> list[Placed]:
     """
     growth = _growth(result)
     device = device_of(result)
-    found = (place(device, rung, growth) for rung in result.rungs if rung.verdict == "pass")
-    return [item for item in found if item is not None]
+    found = ((rung, place(device, rung, growth)) for rung in result.rungs if rung.verdict == "pass")
+    return [
+        replace(item, other_kernel=_launches_others(result, rung, device.sms))
+        for rung, item in found
+        if item is not None
+    ]
+
+
+def name_of(rung: Placed) -> str:
+    """A rung's name, with a mark where another kernel was counted."""
+    return f"{rung.rung} {OTHER_KERNEL}" if rung.other_kernel else rung.rung
+
+
+def _launches_others(result: Climb, rung: RungResult, sms: int) -> bool:
+    """Whether what was counted of a rung are other kernels than those that were timed, as where a row goes to several
+    blocks while there are few: then the counts do not grow as the problem does."""
+    if result.counted is None or result.counted == result.problem:
+        return False
+    topic = topics.load(result.topic)
+    try:
+        file = topic.kernel_file(rung.id if rung.id in topic.ladder.ids else rung.file)
+        if all(launch.when is None for launch in file.launches):
+            return False
+        names = file.constant_names
+        constants = compiler.constants(file.source, names, file=file.path, arch=result.device.arch)
+        counted, timed = (
+            [launch.kernel for launch in plan(file, sizes, constants, sms).launches]
+            for sizes in (result.counted, result.problem)
+        )
+    except WarpladderError:  # a learner's file, of which the record alone is left
+        return False
+    return counted != timed
 
 
 def _growth(result: Climb) -> Growth:
@@ -87,7 +126,7 @@ def _ratios(result: Climb, rungs: Sequence[Placed]) -> Table:
     found = {rung.id: ratio_of(rung) for rung in result.rungs}
     for rung in rungs:
         table.add_row(
-            rung.rung,
+            name_of(rung),
             units.seconds(rung.time_s, rung.time_source),
             units.count(rung.flop_rate),
             units.ratio(rung.intensity("dram")),
@@ -105,7 +144,7 @@ def _rates(rungs: Sequence[Placed]) -> Table:
             units.rate(rung.rate(level), "B/s") if rung.rate(level) else units.NOTHING for level in LEVELS
         )
         time = units.seconds(rung.time_s, rung.time_source)
-        table.add_row(rung.rung, time, *rates, *_nearest(rung))
+        table.add_row(name_of(rung), time, *rates, *_nearest(rung))
     return table
 
 
@@ -140,6 +179,8 @@ def _footnotes(result: Climb, rungs: Sequence[Placed], computes: bool) -> Iterab
         yield Text(
             "*: more was counted than the roof lets through. Counts are PTX's, and ptxas merges loads.", "dim"
         )
+    if any(rung.other_kernel for rung in rungs):
+        yield Text(OTHER_KERNEL_SAID, "dim")
     if result.counted is not None and result.counted != result.problem:
         yield Text(f"Counted at {units.problem(result.counted)}, and scaled to the sizes above.", "dim")
     if any(rung.time_source == "modelled" for rung in rungs):

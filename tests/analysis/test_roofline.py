@@ -10,7 +10,7 @@ from grader.analysis.devices import boards, named
 from grader.analysis.intensity import instruction_ratio, ratio
 from grader.analysis.roofline import Growth, place, roofs
 from grader.emulator.nvrtc import compilation
-from grader.report import rooflines
+from grader.report import pictures, rooflines
 from grader.results import Climb, RungResult, load
 from grader.workbook.content import content_root
 
@@ -148,3 +148,20 @@ def test_no_measured_rung_is_far_above_a_roof_of_dram_or_arithmetic(path: Path) 
     for rung in rooflines.placed(load(path, Climb)):
         for roof in ("dram", "fma", "tensor"):
             assert rung.roof_s[roof] < 1.05 * rung.time_s, (rung.rung, roof)
+
+
+@pytest.mark.parametrize(
+    ("topic", "marked"),
+    [("softmax", ["05_split_rows", "06_cluster"]), ("layernorm", ["05_split_rows"]), ("hgemm", [])],
+)
+def test_a_rung_is_marked_of_which_another_kernel_was_counted(topic: str, marked: list[str]) -> None:
+    """Few rows are counted, and there a row goes to several blocks, whose threads have less than they could keep."""
+    record = load(content_root() / "measurements" / "h200" / f"{topic}.json", Climb)
+    assert [rung.rung for rung in rooflines.placed(record) if rung.other_kernel] == marked
+    assert (rooflines.OTHER_KERNEL_SAID in pictures.roofline(record)) == bool(marked)
+
+
+def test_a_record_of_a_file_that_is_gone_is_placed() -> None:
+    record = load(content_root() / "measurements" / "h200" / "softmax.json", Climb)
+    own = replace(record.rungs[-1], id="mine.cu", file="no/such/mine.cu")
+    assert not rooflines.placed(replace(record, rungs=[own]))[0].other_kernel

@@ -7,7 +7,7 @@ from math import dist
 
 from grader.analysis.roofline import LEVELS, NAMES, UNITS, Level, Placed, Roofs, roofs
 from grader.report.pictures.svg import LogScale, Sheet, heading, text_width
-from grader.report.rooflines import device_of, placed
+from grader.report.rooflines import OTHER_KERNEL_SAID, device_of, name_of, placed
 from grader.results import Climb
 from grader.workbook import units
 
@@ -45,10 +45,20 @@ def _empty(result: Climb) -> str:
 def _said(rung: Placed) -> str:
     near = f"{units.percent(rung.share)} % of {NAMES[rung.limited_by]}"
     return (
-        f"{rung.rung}: {units.rate(rung.flop_rate, 'FLOP/s')}, {near}"
+        f"{name_of(rung)}: {units.rate(rung.flop_rate, 'FLOP/s')}, {near}"
         if rung.work.flop
-        else f"{rung.rung}: {near}"
+        else f"{name_of(rung)}: {near}"
     )
+
+
+def _footnote_height(rungs: Sequence[Placed]) -> int:
+    return 20 if any(rung.other_kernel for rung in rungs) else 0
+
+
+def _footnote(sheet: Sheet, rungs: Sequence[Placed]) -> None:
+    """What the mark behind a rung's name says, on the last line."""
+    if _footnote_height(rungs):
+        sheet.text(16, sheet.height - 8, OTHER_KERNEL_SAID, "dim", size=11.5)
 
 
 class _Chart:
@@ -61,7 +71,7 @@ class _Chart:
         self.levels = [level for level in LEVELS if any(rung.work.traffic(level) for rung in rungs)]
         title = _title(result, rungs)
         said = ". ".join(_said(rung) for rung in rungs)
-        height = TOP + PLOT + 68 + 20 * ((len(rungs) + 1) // 2)
+        height = TOP + PLOT + 68 + 20 * ((len(rungs) + 1) // 2) + _footnote_height(rungs)
         self.sheet = Sheet(WIDTH, height, title, f"{said}.")
         heading(self.sheet, title, units.problem(result.problem))
         top = max(getattr(ceiling, unit) for unit in self.units)
@@ -146,16 +156,18 @@ class _Chart:
             column, row = divmod(number, (len(self.rungs) + 1) // 2)
             text = f"{number}  {_said(rung)}"
             self.sheet.text(16 + 372 * column, TOP + PLOT + 80 + 20 * row, text, size=11.5)
+        _footnote(self.sheet, self.rungs)
 
 
 def _shares(result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> str:
     """Bars: how much of each roof's time a rung takes; the longest is the roof it comes nearest to."""
     title = _title(result, rungs)
     levels = [level for level in LEVELS if any(rung.work.traffic(level) for rung in rungs)]
-    left = 28 + max(text_width(rung.rung) for rung in rungs)
+    left = 28 + max(text_width(name_of(rung)) for rung in rungs)
     row = 12.0 * len(levels) + 12
     scale = WIDTH - 72 - left
-    sheet = Sheet(WIDTH, TOP + row * len(rungs) + 56, title, ". ".join(_said(rung) for rung in rungs) + ".")
+    height = TOP + row * len(rungs) + 56 + _footnote_height(rungs)
+    sheet = Sheet(WIDTH, height, title, ". ".join(_said(rung) for rung in rungs) + ".")
     heading(sheet, title, units.problem(result.problem))
     for quarter in range(5):
         x = left + quarter / 4 * scale
@@ -164,7 +176,7 @@ def _shares(result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> str:
         sheet.text(x, TOP + row * len(rungs) + 18, label, "dim", size=12, anchor="middle")
     for place, rung in enumerate(rungs):
         y = TOP + row * place + 6
-        sheet.text(16, y + row / 2 - 2, rung.rung)
+        sheet.text(16, y + row / 2 - 2, name_of(rung))
         for number, level in enumerate(levels):
             share = rung.share_of(level)
             length = share * scale
@@ -177,4 +189,5 @@ def _shares(result: Climb, rungs: Sequence[Placed], ceiling: Roofs) -> str:
         sheet.rect(x, TOP + row * len(rungs) + 34, 12, 12, COLOURS[level])
         sheet.text(x + 18, TOP + row * len(rungs) + 44, label, "dim", size=12)
         x += 40 + text_width(label, 12)
+    _footnote(sheet, rungs)
     return sheet.render()
