@@ -484,15 +484,23 @@ def _verdict(result: Grade) -> Text:
 
 
 def _time(result: Grade) -> Text:
-    """How long it takes at the main sizes, beside rung 0, the bound and the library."""
-    text = Text(f"{units.seconds(result.time_s, result.time_source)} at the main size")
+    """How long it takes at the main sizes, beside rung 0 and the bound.
+
+    What is on record for its GPU stands on a line of its own, the rung's time beside the library's: a modelled time is
+    not to be compared with a measured one.
+    """
+    modelled = ", modelled" if result.time_source == "modelled" else ""
+    text = Text(f"{units.seconds(result.time_s, result.time_source)} at the main size{modelled}")
     if result.vs_naive is not None:
         text.append(f": {units.ratio(result.vs_naive)} times as fast as rung 0")
     if result.vs_bound is not None:
         text.append(f", {units.percent(result.vs_bound)} % of the bound")
-    if (known := records.library(result.topic, result.device)) is not None:
-        baseline, gpu = known
-        text.append(f"; {baseline.name}: {units.seconds(baseline.time_s)}, measured on a real {gpu.name}")
+    if (record := records.on_same_gpu(result.topic, result.device)) is not None:
+        own = [rung for rung in record.rungs if rung.id == result.rung_reached]
+        timed = [(f"rung {rung.id}", rung.time_s) for rung in own if rung.time_s is not None]
+        timed += [(baseline.name, baseline.time_s) for baseline in record.baselines[:1]]
+        times = ", ".join(f"{name} {units.seconds(seconds)}" for name, seconds in timed)
+        text.append(f"\nMeasured on a real {record.device.name}: {times}")
     return text
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from grader.errors import WarpladderError
-from grader.results import Baseline, Climb, Device, load, to_json
+from grader.results import Climb, Device, load, to_json
 from grader.workbook.content import content_root, record_file
 
 
@@ -53,15 +53,12 @@ def measured(result: Climb) -> Climb | None:
     return found if found.problem == result.problem else None
 
 
-def library(topic: str, device: Device | None) -> tuple[Baseline, Device] | None:
-    """What the library takes at the topic's main sizes, and the GPU that it was measured on: the one that `device` is,
-    or that it emulates. None where there is no such record."""
+def on_same_gpu(topic: str, device: Device | None) -> Climb | None:
+    """The workbook's record of a topic at its main sizes on the GPU that `device` is, or that it emulates."""
     if device is None:
         return None
-    gpu = Device("gpu", device.name, device.arch)
-    path = record_file(topic, gpu_folder(gpu))
-    found = read(path) if path.is_file() else None
-    return (found.baselines[0], found.device) if found is not None and found.baselines else None
+    path = record_file(topic, gpu_folder(Device("gpu", device.name, device.arch)))
+    return read(path) if path.is_file() else None
 
 
 def read(path: Path) -> Climb:
