@@ -27,6 +27,7 @@ from grader.results import (
     Hint,
     LineCost,
     RungResult,
+    TimeLimit,
 )
 from grader.workbook import units
 from grader.workbook.ladder import figures
@@ -436,12 +437,18 @@ def time_limits(result: Grade) -> Padding:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column(width=1)
     table.add_column(ratio=1)
-    own = "not known" if result.time_s is None else units.seconds(result.time_s, result.time_source)
     for item in result.time_limits:
-        most = units.seconds(item.limit_s, result.time_source)
-        text = Text(f"time: {own}, at most {most} for {item.rung}", "" if item.held else "red")
-        table.add_row(mark(item.held), text)
+        table.add_row(mark(item.held), Text(time_limit(result, item), "" if item.held else "red"))
     return Padding(table, (0, 0, 0, 2))
+
+
+def time_limit(result: Grade, limit: TimeLimit) -> str:
+    """A time beside its limit, and what the limit is made of: it is wide where the rung before is slow."""
+    own = "not known" if result.time_s is None else units.seconds(result.time_s, result.time_source)
+    most = units.seconds(limit.limit_s, result.time_source)
+    return (
+        f"time: {own}; {limit.rung} asks for {most}, a tenth more than the slower of it and the rung before"
+    )
 
 
 def told_claims(result: Grade, paid: Sequence[str]) -> list[ClaimResult]:

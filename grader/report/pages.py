@@ -243,6 +243,7 @@ def _environment() -> jinja2.Environment:
             "NOTHING": units.NOTHING,
             "VERDICTS": console.VERDICTS,
             "cases_right": console.cases_right,
+            "time_limit": console.time_limit,
             "no_ratio": Ratio(None, None, None),
         },
     )

@@ -27,6 +27,7 @@ from grader.results import (
     Profile,
     Provenance,
     Reproduce,
+    TimeLimit,
     load,
 )
 from grader.workbook import topics
@@ -129,9 +130,11 @@ def test_a_grade_shows_points_claims_and_the_next_step(reached: str | None) -> N
         "transpose", "mine.cu", "pass" if reached else "fail", None if reached else "Line 2: a race.", reached,
         10, 100, cases, [finding], claims, [Hint("02_shared_tile", "Use a tile.")],
         counters={"smsp__inst_executed.sum": 1234, "zero": 0}, counter_source="emulated",
+        time_limits=[TimeLimit("01_coalesced_writes", 2e-3, held=False)],
     )  # fmt: skip
     page = checked(pages.grade(result, topic, ["first", "  total += tile[x];"]))
     assert "10 of 100 points" in page
+    assert "✗ time: not known; 01_coalesced_writes asks for 2 ms, a tenth more than" in page
     assert "total += tile[x];" in page
     assert "&lt;now&gt;" in page
     assert "Use a tile." in page

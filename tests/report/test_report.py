@@ -29,6 +29,7 @@ from grader.results import (
     Provenance,
     Reproduce,
     RungResult,
+    TimeLimit,
 )
 from grader.workbook import units
 
@@ -213,6 +214,19 @@ def test_a_grade_that_passed_shows_the_ladder() -> None:
     assert "Rung 00 of 01: 00_naive → 01_tile" in text
     assert "0/10" in text
     assert "Next: Every float" in text
+
+
+def test_a_time_limit_says_what_it_is_made_of() -> None:
+    """Behind a slow rung it is many times what the rung itself takes."""
+    limits = [TimeLimit("01_tile", 5.75e-3, held=True)]
+    grade = Grade(
+        "gemm", "mine.cu", "pass", None, "01_tile", 20, 20, [], [], [], [], time_s=7e-4, time_source="modelled",
+        time_limits=limits,
+    )  # fmt: skip
+    said = (
+        "✓ time: ≈700 µs; 01_tile asks for ≈5.75 ms, a tenth more than the slower of it and the rung before"
+    )
+    assert said in shown(console.grade(grade, ["00_naive", "01_tile"], []))
 
 
 def test_a_grade_shows_the_time_and_the_costliest_line_before_the_next_idea() -> None:
