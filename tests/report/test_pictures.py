@@ -325,6 +325,15 @@ def test_a_long_array_is_broken_into_rows_and_a_thread_that_accesses_nothing_has
     assert len(areas(text, "orange")) == 2  # of three arrays
 
 
+@pytest.mark.parametrize(("shape", "side"), [([8, 4096], 3), ([4096, 8], 2)])
+def test_a_few_long_rows_or_columns_are_no_line(shape: list[int], side: int) -> None:
+    long = ArrayAccess("in", "global", "read", shape, [0, 8 * 4096], [0, 32], [0, 1])
+    launch = LaunchAccesses("k", [8, 1, 1], [32, 1, 1], [4, 0, 0], [long])
+    text = pictures.accesses(replace(ACCESSES, launches=[launch]), "mine.cu")
+    ((block,), *_) = areas(text, "blue")  # all of it
+    assert block[side] == pytest.approx(64)
+
+
 def test_an_array_with_a_great_many_matrices_is_drawn_as_one() -> None:
     many = ArrayAccess("w", "global", "read", [112, 16, 3, 3], [144, 288], [144, 147], [144, 145])
     launch = LaunchAccesses("k", [2, 1, 1], [32, 1, 1], [1, 0, 0], [many])

@@ -21,6 +21,9 @@ TINY, SMALL, BOLD = 11.0, 12.0, 13.0
 PANEL, NARROW_PANEL = 226.0, 142.0  # the most that an array's panel is wide, and its matrix high
 CELL = 8.0  # the most that an element is
 STRIP = 10.0  # the height of an array that is one row
+NARROWEST = (
+    64.0  # the least that a matrix of many rows is high, and of many columns wide: long rows would be a line
+)
 BETWEEN = 3.0  # matrices of an array that has several
 VISIBLE = 2.0  # no mark is smaller
 MATRICES = 128  # of an array of more than two dimensions; one that has more is drawn as one matrix
@@ -283,9 +286,11 @@ class _Matrix:
 
     @cached_property
     def side(self) -> tuple[float, float]:
-        """Width and height of an element."""
+        """Width and height of an element. It is square where the matrix is not far longer than wide."""
         cell = self._cell(self.across)
-        return cell, STRIP if self.rows * self.count == 1 and cell < STRIP else cell
+        columns, rows = self.across * self.columns, self.count // self.across * self.rows
+        wide, high = (max(cell, min(CELL, NARROWEST / extent)) for extent in (columns, rows))
+        return wide, STRIP if self.rows * self.count == 1 else high
 
     @property
     def width(self) -> float:
