@@ -42,7 +42,8 @@ def show(prediction: Prediction) -> None:
 
     box = ipywidgets.Text(
         value=prediction.written,
-        description="Answer",
+        description=prediction.id,  # as the card below it calls the question
+        style={"description_width": "initial"},  # a long one is not cut off
         placeholder="type it, then Enter",
         continuous_update=False,
     )

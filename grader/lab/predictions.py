@@ -64,7 +64,8 @@ class Prediction:
     def says(self) -> str:
         """What became of it, in a sentence, without the answer unless it was found."""
         if self.state == "open":
-            return "still open: write your answer in place of None, and run the cell again."
+            box = "its box, where there is one"  # a page that was built has none
+            return f"still open: type your answer into {box}, or write it in place of None and run the cell again."
         if self.state == "right":
             return f"right: {self._answer()}."
         wrong = _off(self.value, self.answer) if self.misses > 1 else "not right"

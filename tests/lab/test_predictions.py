@@ -205,6 +205,8 @@ def test_what_is_typed_is_checked_and_is_there_when_the_notebook_is_opened_again
 ) -> None:
     lab.question("typed", lambda: 32)
     text, shown = box(lab.predict("typed", None))
+    assert text.description == "typed"
+    assert "into its box" in shown[-1]
     text.value = "8"
     assert "8 is not right" in shown[-1]
     text.value = "4 * 8"
