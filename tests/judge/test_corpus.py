@@ -70,6 +70,7 @@ ONE_A_REASON = (
     "transpose/missing_syncthreads.cu",
     "transpose/out_of_bounds_by_one.cu",
     "transpose/output_partly_unwritten.cu",
+    "transpose/tile_read_as_it_was_stored.cu",
     "transpose/uninitialised_shared.cu",
     "transpose/writes_its_input.cu",
     "transpose/x_and_y_of_the_grid.cu",

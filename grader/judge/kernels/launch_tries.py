@@ -50,12 +50,17 @@ def check(runner: CaseRunner, kernel: Kernel, problem: Problem) -> None:
             )
 
 
+def to_be_right(runner: CaseRunner, case: Case) -> list[Case]:
+    """A case that is wrong, and those that what mends it has to get right as well."""
+    small = [problem for problem in runner.topic.judge_cases if work(runner.topic, problem) <= SMALL]
+    larger = sorted(small, key=runner.topic.reference.min_bytes)[-LARGER:]
+    return [case, *(cases.make(problem, "exact") for problem in larger)]
+
+
 def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     """What makes a case come out right that does not, of what is often exchanged in a launch block, and is right in
     larger ones as well; "" for nothing."""
-    small = [problem for problem in runner.topic.judge_cases if work(runner.topic, problem) <= SMALL]
-    larger = sorted(small, key=runner.topic.reference.min_bytes)[-LARGER:]
-    tried = [case, *(cases.make(problem, "exact") for problem in larger)]
+    tried = to_be_right(runner, case)
     for said, way in WAYS.items():
         changes = False
         for each in tried:
@@ -65,8 +70,16 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             if not changes or not _right(runner, kernel, each, replace(planned, launches=launches)):
                 break
         else:
-            return f"With {said} exchanged in the launch block it comes out right."
+            also = _or_in_kernel(kernel, said)
+            return f"With {said} exchanged in the launch block{also} it comes out right."
     return ""
+
+
+def _or_in_kernel(kernel: Kernel, said: str) -> str:
+    """What is the same as x and y of `grid` exchanged, in the kernel."""
+    if said != GRID or "gridDim" in kernel.file.source:
+        return ""
+    return ", or blockIdx.x and blockIdx.y in the kernel,"
 
 
 def _right(runner: CaseRunner, kernel: Kernel, case: Case, planned: Planned) -> bool:
@@ -81,8 +94,10 @@ def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:
     return y, x, z
 
 
+GRID = "x and y of `grid`"
+
 WAYS: Mapping[str, Callable[[Launch], Launch]] = {
-    "x and y of `grid`": lambda launch: structs.replace(launch, grid=_turned(launch.grid)),
+    GRID: lambda launch: structs.replace(launch, grid=_turned(launch.grid)),
     "x and y of `block`": lambda launch: structs.replace(launch, block=_turned(launch.block)),
     "x and y of `grid` and `block`": lambda launch: structs.replace(
         launch, grid=_turned(launch.grid), block=_turned(launch.block)

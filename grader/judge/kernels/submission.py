@@ -15,10 +15,11 @@ from grader.judge.claims.derived import with_sums
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import SPECIAL, Case
 from grader.judge.correctness.comparison import Comparison
-from grader.judge.correctness.verdict import WHICH_THREAD, beside, of_origin
-from grader.judge.kernels import counting, launch_tries, sampling, signature_lint, small_case
+from grader.judge.correctness.verdict import NOBODY_WROTE, WHICH_THREAD, beside, of_origin
+from grader.judge.kernels import counting, launch_tries, sampling, signature_lint, small_case, source_tries
 from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import (
+    SMALL,
     CaseRunner,
     case_result,
     emulator_seconds,
@@ -29,6 +30,7 @@ from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
 from grader.results import LineCost, Mismatch
+from grader.workbook import cuda_source
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
 
 FEW, LARGER = 3, 4
 """Wrong elements that many mistakes explain, and larger cases that are then looked at."""
+
+MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised")
+"""Findings behind which there may be a mistake in the text that is not where they are."""
 
 
 @dataclass(kw_only=True)
@@ -117,6 +122,8 @@ def _explained(
     seen = refusal.reason.replace(f" {WHICH_THREAD}", "")
     if refusal.verdict == "fail" and (mended := launch_tries.mended(runner, current.compiled, case)):
         return refusal.saying(f"{seen} {mended}")
+    if refusal.verdict == "fail" and (mended := _mended(current, runner, case, outcome)):
+        return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
     planned = current.compiled.plan(case.problem, runner.child.hello().limits)
     comparison = outcome.comparison
     odd = signature_lint.of_threads(current.compiled, planned.launches)
@@ -134,6 +141,29 @@ def _explained(
     before = comparison.fits[0] if comparison.fits else comparison.advice
     told = refusal.saying(refusal.reason.replace(before, fits[0] if fits else comparison.advice))
     return _traced(told, current, runner, case, comparison.mismatch)
+
+
+def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome) -> str:
+    """What in the text mends a kernel that is wrong in a small case already. Where a barrier is missing, many changes
+    would only hide that."""
+    seen = outcome.findings[0] if outcome.findings else None
+    ordered = seen is None or seen.kind != "uninitialised_shared"
+    ordered = ordered or cuda_source.barrier(current.file.source) is not None
+    if work(runner.topic, case.problem) > SMALL or not ordered or (seen and seen.kind not in MENDED):
+        return ""
+    cases = launch_tries.to_be_right(runner, case)
+    return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None)
+
+
+def _without_advice(reason: str, outcome: Outcome) -> str:
+    """A reason without what to look at in general, where it is known what mends the kernel."""
+    comparison = outcome.comparison
+    general = [finding.remedy for finding in outcome.findings[:1] if finding.space == "shared"]
+    if comparison is not None:
+        general += [*comparison.fits[:1], comparison.advice, NOBODY_WROTE]
+    for text in filter(None, general):
+        reason = reason.removesuffix(f" {text}")
+    return reason
 
 
 def _traced(

@@ -1,0 +1,43 @@
+"""What makes a wrong kernel right, of small changes to its text that often do: each is compiled and run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+
+from grader.judge.correctness.cases import Case
+from grader.judge.kernels.case_run import CaseRun
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.compiled import Kernel
+from grader.judge.refused import Refused
+from grader.workbook import compiler, cuda_edits
+from grader.workbook.compiler import CompileFailed
+
+
+def mended(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None) -> str:
+    """What makes all of these cases come out right; "" for nothing. `line` is where something was seen to be wrong."""
+    source = kernel.file.source
+    candidates = sorted(islice(cuda_edits.edits(source), cuda_edits.MOST), key=lambda edit: edit.line != line)
+    for edit in candidates:
+        changed = _compiled(kernel, edit.applied(source))
+        if changed is not None and all(_right(runner, changed, case) for case in tried):
+            return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"
+    return ""
+
+
+def _compiled(kernel: Kernel, source: str) -> Kernel | None:
+    file = replace(kernel.file, source=source)
+    try:
+        build = compiler.compile_source(source, file=file.path, kernels=file.kernels, arch=kernel.build.arch)
+    except CompileFailed:
+        return None
+    return Kernel(file, build, kernel.constants)
+
+
+def _right(runner: CaseRunner, kernel: Kernel, case: Case) -> bool:
+    try:
+        planned = kernel.plan(case.problem, runner.child.hello().limits)
+    except Refused:  # no room for an array in shared memory
+        return False
+    return runner.once(CaseRun(kernel, planned, case, runner.store.get(case))).refusal is None

@@ -1,0 +1,191 @@
+"""Changes of a few characters that often mend a kernel: indices exchanged, a forgotten `__shared__`, a loop that ends a
+step early. Whether one of them does, the judge tries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+MOST = 12
+"""Changes of one file that are tried; each has to be compiled."""
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
+_LONGEST = 500  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
+
+_TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
+_TYPE_BEFORE = re.compile(r"\b(?!(?:return|else)\s)\w+\s+$")
+_STORED = re.compile(r"\s*(?:[-+*/|&^]|<<|>>)?=(?!=)")
+_OF_THREAD = r"(?:[^\]]*\bthreadIdx\b[^\]]*|\s*(?:{names})\s*)"
+_THREAD = re.compile(r"\b(\w+)\s*=\s*threadIdx\.[xyz]\s*;")
+_LOCAL = re.compile(r"^[ \t]+((?:float|double|half|__half|int|unsigned)[ \t]+(\w+)(?:\[[^\[\]]*\])+)[ \t]*;")
+_AXIS = re.compile(r"\b(blockIdx|threadIdx)\.([xyz])\b")
+_LOOP = re.compile(r"\bfor\s*\([^;()]*;\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*;")
+_IF = re.compile(r"\bif\s*\(\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*\)")
+_INSIDE = re.compile(r"<=?\s*(\w+)\s*&&[^&|<>()]{1,60}<=?\s*(\w+)\s*\)")
+_BEYOND = re.compile(r">=?\s*(\w+)\s*\|\|[^&|<>()]{1,60}>=?\s*(\w+)\s*\)")
+
+_OTHER_END = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A change of a source."""
+
+    said: str
+    """What comes between "With" and "it comes out right"."""
+    line: int
+    """The first that it changes."""
+    changes: tuple[tuple[int, int, str], ...]
+    """Where each begins and ends in the text, and what stands there then; in order."""
+    why: str = ""
+    """A sentence on the mistake."""
+
+    def applied(self, source: str) -> str:
+        """The changed source."""
+        for start, end, text in reversed(self.changes):
+            source = source[:start] + text + source[end:]
+        return source
+
+
+def edits(source: str) -> Iterator[Edit]:
+    """The changes to be tried, the likeliest first. Of an element that is stored in one way and read in another both
+    places mend it: where it is read comes first."""
+    lines = list(_lines(source))
+    yield from _shared(lines)
+    yield from _indices(lines)
+    yield from _limits(lines)
+    yield from _axes(lines)
+    yield from _ends(lines)
+
+
+@dataclass(frozen=True)
+class _Line:
+    number: int
+    start: int  # in the text
+    text: str  # without comments
+
+
+def _lines(source: str) -> Iterator[_Line]:
+    plain = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+    start = 0
+    for number, text in enumerate(plain.split("\n"), 1):
+        yield _Line(number, start, text[:_LONGEST])
+        start += len(text) + 1
+
+
+def _shared(lines: list[_Line]) -> Iterator[Edit]:
+    """`__shared__` in front of arrays that threads index by their own number, where they meet at barriers."""
+    if not any("__syncthreads" in line.text for line in lines):
+        return
+    text = "\n".join(line.text for line in lines)
+    own = _OF_THREAD.format(names="|".join(["threadIdx", *_THREAD.findall(text)]))
+    arrays = []
+    for line in lines:
+        found = _LOCAL.search(line.text)
+        if found and re.search(rf"\b{found[2]}(?:\[[^\]]*\])*\[{own}\]", text):
+            arrays.append((found[2], line.number, (line.start + found.start(1),) * 2))
+    groups = [[one] for one in arrays] + ([arrays] if len(arrays) > 1 else [])
+    for group in groups:
+        names = " and ".join(f"`{name}`" for name, _, _ in group)
+        where = _where([number for _, number, _ in group])
+        changes = tuple((*at, "__shared__ ") for _, _, at in group)
+        why = "Without it each thread has an array of its own."
+        yield Edit(f"`__shared__` in front of {names} in {where}", group[0][1], changes, why)
+
+
+def _indices(lines: list[_Line]) -> Iterator[Edit]:
+    """The two indices of one access exchanged."""
+    read: list[Edit] = []
+    stored: list[Edit] = []
+    for line in lines:
+        for found in _TWO_INDICES.finditer(line.text):
+            name, first, second = found.groups()
+            if first == second or _TYPE_BEFORE.search(line.text[: found.start()]):
+                continue
+            new = f"{name}[{second}][{first}]"
+            said = f"`{new}` in place of `{found[0]}` in line {line.number}"
+            change = (line.start + found.start(), line.start + found.end(), new)
+            side = stored if _STORED.match(line.text, found.end()) else read
+            side.append(Edit(said, line.number, (change,)))
+    yield from read
+    yield from stored
+
+
+def _ends(lines: list[_Line]) -> Iterator[Edit]:
+    """A comparison by one off, of a loop that then goes on for a step more or less, or of an `if`."""
+    for line in lines:
+        for found in _LOOP.finditer(line.text):
+            if edit := _by_one(line, found):
+                early = found[2] in ("<", ">")
+                why = f"The loop {'ends a step early' if early else 'goes on for a step too many'}."
+                yield replace(edit, why=why)
+    for line in lines:
+        condition = _IF.search(line.text)
+        if condition and (edit := _by_one(line, condition)):
+            yield edit
+
+
+def _by_one(line: _Line, found: re.Match[str]) -> Edit | None:
+    """A comparison that is true once more, or once less. Halved, what is 0 stays 0: no loop goes on behind that."""
+    one, sign, other = found.groups()
+    if sign == ">" and not other.lstrip("0").isdigit():
+        return None
+    new = f"{_OTHER_END[sign]} {other}"
+    if sign == ">":
+        new = f"> {int(other) - 1}"
+    elif sign == "<" and other.endswith(" - 1"):
+        new = f"< {other.removesuffix(' - 1')}"
+    start, end = line.start + found.start(2), line.start + found.end(3)
+    said = f"`{one} {new}` in place of `{one} {sign} {other}` in line {line.number}"
+    return Edit(said, line.number, ((start, end, new),))
+
+
+def _limits(lines: list[_Line]) -> Iterator[Edit]:
+    """The two sizes that indices are compared with, exchanged."""
+    for line in lines:
+        for found in (*_INSIDE.finditer(line.text), *_BEYOND.finditer(line.text)):
+            if found[1] == found[2]:
+                continue
+            changes = tuple(
+                (line.start + found.start(side), line.start + found.end(side), found[3 - side])
+                for side in (1, 2)
+            )
+            said = f"`{found[1]}` and `{found[2]}` exchanged in the condition in line {line.number}"
+            yield Edit(said, line.number, changes)
+
+
+def _axes(lines: list[_Line]) -> Iterator[Edit]:
+    """x and y of a built-in exchanged in lines that follow each other: where a block, or a thread, has another place in
+    the output than in the input, they are written twice. In all lines it is the launch that may have them exchanged,
+    but for z, which no launch is tried with."""
+    for name, one, other in (("blockIdx", "x", "y"), ("threadIdx", "x", "y"), ("blockIdx", "y", "z")):
+        turned = {one: other, other: one}
+        places = [
+            (line.number, line.start + found.start(2), turned[found[2]])
+            for line in lines
+            for found in _AXIS.finditer(line.text)
+            if found[1] == name and found[2] in turned
+        ]
+        numbers = sorted({number for number, _, _ in places})
+        runs = [
+            [number for _, number in run]
+            for _, run in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0])
+        ]
+        if other == "z":
+            runs = [numbers] if set(turned.values()) <= {axis for _, _, axis in places} else []
+        elif len(runs) == 1:
+            continue
+        for run in runs:
+            changes = tuple((at, at + 1, axis) for number, at, axis in places if number in run)
+            said = f"{name}.{one} and {name}.{other} exchanged in {_where(run)}"
+            yield Edit(said, run[0], changes)
+
+
+def _where(numbers: list[int]) -> str:
+    first, last = numbers[0], numbers[-1]
+    if first == last:
+        return f"line {first}"
+    return f"lines {first} {'and' if len(numbers) == 2 else 'to'} {last}"

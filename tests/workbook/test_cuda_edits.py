@@ -1,0 +1,98 @@
+"""Which changes of a source are tried, and what they make of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.workbook.cuda_edits import edits
+
+SOURCE = """\
+// tile[y][x] in a comment
+__global__ void k(const float* in, float* out, int M, int N)
+{
+    float tile[16][17];  /* of what
+    tile[y][x] */ float square[2][2];
+    int x = blockIdx.x * 16 + threadIdx.x;
+    int y = blockIdx.y * 16 + threadIdx.y;
+    if (x < N && y < M) tile[threadIdx.y][threadIdx.x] = in[y * N + x];
+    __syncthreads();
+    x = blockIdx.y * 16 + threadIdx.x;
+    out[x] = tile[threadIdx.x][threadIdx.y];
+    for (int s = 8; s > 1; s /= 2) if (x <= s) out[x] += square[0][0];
+    for (int s = 1; s < 16 - 1; ++s) out[x] += s >= 3;
+    for (int s = 8; s > 0; --s) out[x] += s;
+}
+"""
+MADE = {edit.said: edit.applied(SOURCE).splitlines() for edit in edits(SOURCE)}
+
+
+@pytest.mark.parametrize(
+    ("said", "line", "becomes"),
+    [
+        ("`__shared__` in front of `tile` in line 4", 4, "    __shared__ float tile[16][17];  /* of what"),
+        (
+            "`tile[threadIdx.y][threadIdx.x]` in place of `tile[threadIdx.x][threadIdx.y]` in line 11",
+            11,
+            "    out[x] = tile[threadIdx.y][threadIdx.x];",
+        ),
+        (
+            "`tile[threadIdx.x][threadIdx.y]` in place of `tile[threadIdx.y][threadIdx.x]` in line 8",
+            8,
+            "    if (x < N && y < M) tile[threadIdx.x][threadIdx.y] = in[y * N + x];",
+        ),
+        (
+            "`N` and `M` exchanged in the condition in line 8",
+            8,
+            "    if (x < M && y < N) tile[threadIdx.y][threadIdx.x] = in[y * N + x];",
+        ),
+        (
+            "blockIdx.x and blockIdx.y exchanged in lines 6 and 7",
+            7,
+            "    int y = blockIdx.x * 16 + threadIdx.y;",
+        ),
+        (
+            "blockIdx.x and blockIdx.y exchanged in line 10",
+            10,
+            "    x = blockIdx.x * 16 + threadIdx.x;",
+        ),
+        (
+            "`s > 0` in place of `s > 1` in line 12",
+            12,
+            "    for (int s = 8; s > 0; s /= 2) if (x <= s) out[x] += square[0][0];",
+        ),
+        (
+            "`x < s` in place of `x <= s` in line 12",
+            12,
+            "    for (int s = 8; s > 1; s /= 2) if (x < s) out[x] += square[0][0];",
+        ),
+        (
+            "`s < 16` in place of `s < 16 - 1` in line 13",
+            13,
+            "    for (int s = 1; s < 16; ++s) out[x] += s >= 3;",
+        ),
+    ],
+)
+def test_a_change_is_said_and_made(said: str, line: int, becomes: str) -> None:
+    lines = SOURCE.splitlines()
+    assert [i for i, text in enumerate(MADE[said], 1) if text != lines[i - 1]][-1] == line
+    assert MADE[said][line - 1] == becomes
+
+
+def test_no_change_makes_a_loop_endless() -> None:
+    assert not any("in line 14" in said for said in MADE)
+
+
+def test_what_is_read_is_changed_before_what_is_stored() -> None:
+    accesses = [said for said in MADE if said.startswith("`tile")]
+    assert [said[-7:] for said in accesses] == ["line 11", " line 8"]
+
+
+def test_z_of_the_grid_is_exchanged_in_all_of_a_kernel() -> None:
+    source = "k = blockIdx.z;\n\nn = blockIdx.y;\n"
+    (edit,) = [edit for edit in edits(source) if ".z" in edit.said]
+    assert edit.said == "blockIdx.y and blockIdx.z exchanged in lines 1 and 3"
+    assert edit.applied(source) == "k = blockIdx.y;\n\nn = blockIdx.z;\n"
+
+
+def test_a_long_text_takes_no_time() -> None:
+    assert len(list(edits("if (" + "a < b && " * 20_000 + "\nfor (" + "x[" * 50_000))) == 0
