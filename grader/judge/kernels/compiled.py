@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ from grader.judge.kernels.limits import Limits, by_architecture, by_limits
 from grader.judge.refused import Refused
 from grader.workbook import compiler
 from grader.workbook.compiler import CompileFailed
-from grader.workbook.expressions import nearest
+from grader.workbook.expressions import Expression, nearest
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.launches import tensor_map
 from grader.workbook.launches.plan import LaunchPlan, PlannedLaunch, ScratchArray, plan
@@ -86,10 +87,17 @@ class Kernel:
         launches = tuple(self._launch(item, problem) for item in planned.launches)
         for item, launch in zip(planned.launches, launches, strict=True):
             used = self.resources(launch)
-            impossible = by_limits(launch, used.shared_bytes, used.registers, limits)
+            block, grid = (self._depends(sides) for sides in (item.spec.block, item.spec.grid))
+            impossible = by_limits(
+                launch, used.shared_bytes, used.registers, limits, exchanged=block and not grid
+            )
             if impossible:
                 raise impossible.refused(self.file.path, item.spec)
         return Planned(launches, planned.scratch, _kernels(planned))
+
+    def _depends(self, sides: Sequence[Expression]) -> bool:
+        """Whether a grid or a block is another for another problem, or device."""
+        return any(not side.names <= self.constants.keys() for side in sides)
 
     def _launch(self, item: PlannedLaunch, problem: Problem) -> Launch:
         return Launch(

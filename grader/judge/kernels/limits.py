@@ -53,8 +53,11 @@ def by_architecture(file: KernelFile, arch: str) -> Refused | None:
     return None
 
 
-def by_limits(launch: Launch, static_shared: int, registers: int, limits: Limits) -> Impossible | None:
-    """What of a launch the device cannot do; None where it can be made."""
+def by_limits(
+    launch: Launch, static_shared: int, registers: int, limits: Limits, exchanged: bool = False
+) -> Impossible | None:
+    """What of a launch the device cannot do; None where it can be made. `exchanged`: its block depends on the problem,
+    and its grid does not."""
     threads = launch.block[0] * launch.block[1] * launch.block[2]
     if threads > limits["max_threads_per_block"]:
         blocks = math.prod(launch.grid)
@@ -63,7 +66,7 @@ def by_limits(launch: Launch, static_shared: int, registers: int, limits: Limits
             f"a block of {_by(launch.block)} = {threads} threads, where the device takes at most "
             f"{limits['max_threads_per_block']}",
             f"Are `grid` and `block` exchanged? `block` counts the threads of a block, {_by(launch.grid)} is `grid`."
-            if 1 < blocks <= limits["max_threads_per_block"]
+            if exchanged and 1 < blocks <= limits["max_threads_per_block"]
             else "Take blocks of 256 and a grid of cdiv(N, 256), and count the blocks before in the index."
             if blocks == 1
             else "Make `block` smaller and let each thread compute more elements, or use more blocks.",

@@ -72,6 +72,28 @@ def test_what_a_device_cannot_launch_is_refused_by_its_limit(
     assert says in impossible.what
 
 
+@pytest.mark.parametrize(
+    ("block", "grid", "asked"),
+    [
+        ('["cdiv(N, SIDE)", "cdiv(M, SIDE)"]', '["SIDE", "SIDE"]', True),
+        ('["4 * SIDE", "4 * SIDE"]', '["cdiv(N, 4 * SIDE)", "cdiv(M, 4 * SIDE)"]', False),
+        ('["2 * N"]', '["cdiv(N, SIDE)"]', False),
+        ("[64, 64]", "[8]", False),
+    ],
+)
+def test_grid_and_block_are_exchanged_where_the_block_alone_follows_the_sizes(
+    block: str, grid: str, asked: bool
+) -> None:
+    head = (
+        f'// /// launch\n// [[launch]]\n// kernel = "hgemm"\n// grid = {grid}\n// block = {block}\n// ///\n'
+    )
+    source = f"{head}#include <cuda_fp16.h>\nconstexpr int SIDE = 16;{KERNEL}"
+    kernel = prepare(parse_source(source, HGEMM, Path("mine.cu")), "sm_90")
+    with pytest.raises(Refused) as refused:
+        kernel.plan({"M": 640, "N": 640, "K": 8}, LIMITS)
+    assert ("exchanged" in refused.value.reason) == asked
+
+
 def test_the_line_of_the_key_is_named() -> None:
     file = read("cluster = [3]")
     impossible = by_limits(launch(grid=(4, 1, 1), cluster=(3, 1, 1)), 0, 32, LIMITS)
