@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from grader.workbook.cuda_source import shared_arrays
+
 MOST = 12
 """Changes of one file that are tried; each has to be compiled."""
 
@@ -20,6 +22,9 @@ _TYPE_BEFORE = re.compile(r"\b(?!(?:return|else)\s)\w+\s+$")
 _STORED = re.compile(r"\s*(?:[-+*/|&^]|<<|>>)?=(?!=)")
 _OF_THREAD = r"(?:[^\]]*\bthreadIdx\b[^\]]*|\s*(?:{names})\s*)"
 _THREAD = re.compile(r"\b(\w+)\s*=\s*threadIdx\.[xyz]\s*;")
+_STORE_IF = re.compile(
+    r"\bif\s*\((?:[^()]|\([^()]*\)){1,300}\)\s*(\{)?\s*((\w+)(?:\[[^\[\]]{1,100}\])+)\s*=(?!=)[^;{}]{1,300};(\s*\})?(?!\s*else)"
+)
 _LOCAL = re.compile(r"^[ \t]+((?:float|double|half|__half|int|unsigned)[ \t]+(\w+)(?:\[[^\[\]]*\])+)[ \t]*;")
 _AXIS = re.compile(r"\b(blockIdx|threadIdx)\.([xyz])\b")
 _LOOP = re.compile(r"\bfor\s*\([^;()]*;\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*;")
@@ -28,6 +33,15 @@ _INSIDE = re.compile(r"<=?\s*(\w+)\s*&&[^&|<>()]{1,60}<=?\s*(\w+)\s*\)")
 _BEYOND = re.compile(r">=?\s*(\w+)\s*\|\|[^&|<>()]{1,60}>=?\s*(\w+)\s*\)")
 
 _OTHER_END = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+
+_DOES_NOT = ("does not", "do not")
+_EVERY_ELEMENT = (
+    "Shared memory holds nothing at the start: store every element that is read, also at the edges."
+)
+
+_Change = tuple[int, int, str]
+_Place = tuple[str, int, _Change]
+"""An array, the line that is about it, and what is changed there."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +52,7 @@ class Edit:
     """What comes between "With" and "it comes out right"."""
     line: int
     """The first that it changes."""
-    changes: tuple[tuple[int, int, str], ...]
+    changes: tuple[_Change, ...]
     """Where each begins and ends in the text, and what stands there then; in order."""
     why: str = ""
     """A sentence on the mistake."""
@@ -55,6 +69,7 @@ def edits(source: str) -> Iterator[Edit]:
     places mend it: where it is read comes first."""
     lines = list(_lines(source))
     yield from _shared(lines)
+    yield from _stored_if(source)
     yield from _indices(lines)
     yield from _limits(lines)
     yield from _axes(lines)
@@ -69,11 +84,36 @@ class _Line:
 
 
 def _lines(source: str) -> Iterator[_Line]:
-    plain = _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
     start = 0
-    for number, text in enumerate(plain.split("\n"), 1):
+    for number, text in enumerate(_plain(source).split("\n"), 1):
         yield _Line(number, start, text[:_LONGEST])
         start += len(text) + 1
+
+
+def _plain(source: str) -> str:
+    """The text with blanks in place of comments."""
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+
+
+def _stored_if(source: str) -> Iterator[Edit]:
+    """0 in the elements of shared memory that are only stored where there is an element of the input."""
+    text, shared = _plain(source), shared_arrays(source)
+    stores: list[_Place] = []
+    for found in _STORE_IF.finditer(text):
+        opened, target, name, closed = found.groups()
+        if name in shared and bool(opened) == bool(closed):
+            end = found.end() if opened else found.end() - len(closed or "")
+            stores.append((name, text.count("\n", 0, found.start()) + 1, (end, end, f" else {target} = 0;")))
+    for group in _each_and_all(stores):
+        names = " and ".join(f"`{name}`" for name, _, _ in group)
+        numbers = [number for _, number, _ in group]
+        many = "conditions" if len(group) > 1 else "condition"
+        said = f"0 stored to {names} where the {many} in {_where(numbers)} {_DOES_NOT[len(group) > 1]} hold"
+        yield Edit(said, numbers[0], tuple(change for _, _, change in group), _EVERY_ELEMENT)
+
+
+def _each_and_all(places: list[_Place]) -> list[list[_Place]]:
+    return [[place] for place in places] + ([places] if len(places) > 1 else [])
 
 
 def _shared(lines: list[_Line]) -> Iterator[Edit]:
@@ -82,16 +122,16 @@ def _shared(lines: list[_Line]) -> Iterator[Edit]:
         return
     text = "\n".join(line.text for line in lines)
     own = _OF_THREAD.format(names="|".join(["threadIdx", *_THREAD.findall(text)]))
-    arrays = []
+    arrays: list[_Place] = []
     for line in lines:
         found = _LOCAL.search(line.text)
         if found and re.search(rf"\b{found[2]}(?:\[[^\]]*\])*\[{own}\]", text):
-            arrays.append((found[2], line.number, (line.start + found.start(1),) * 2))
-    groups = [[one] for one in arrays] + ([arrays] if len(arrays) > 1 else [])
-    for group in groups:
+            start = line.start + found.start(1)
+            arrays.append((found[2], line.number, (start, start, "__shared__ ")))
+    for group in _each_and_all(arrays):
         names = " and ".join(f"`{name}`" for name, _, _ in group)
         where = _where([number for _, number, _ in group])
-        changes = tuple((*at, "__shared__ ") for _, _, at in group)
+        changes = tuple(change for _, _, change in group)
         why = "Without it each thread has an array of its own."
         yield Edit(f"`__shared__` in front of {names} in {where}", group[0][1], changes, why)
 
@@ -188,4 +228,6 @@ def _where(numbers: list[int]) -> str:
     first, last = numbers[0], numbers[-1]
     if first == last:
         return f"line {first}"
-    return f"lines {first} {'and' if len(numbers) == 2 else 'to'} {last}"
+    if len(numbers) > 2 and last - first == len(numbers) - 1:
+        return f"lines {first} to {last}"
+    return f"lines {', '.join(map(str, numbers[:-1]))} and {last}"

@@ -78,6 +78,30 @@ def test_a_change_is_said_and_made(said: str, line: int, becomes: str) -> None:
     assert MADE[said][line - 1] == becomes
 
 
+FILLED = """\
+__shared__ float a[16][16], b[16];
+float own[4];
+if (row < M && f(k) < K) {  // inside
+    a[y][x] = A[row * K + k];
+}
+if (k < K)
+    b[x] = B[k];
+if (k < K) own[0] = B[k];
+if (k < K) b[x] = B[k]; else b[x] = 1;
+if (k < K) { b[x] = B[k]; ++k; }
+"""
+
+
+def test_what_a_condition_leaves_out_is_set_to_0_one_by_one_and_all_together() -> None:
+    made = [(edit.said, edit.applied(FILLED).splitlines()) for edit in edits(FILLED) if edit.said[0] == "0"]
+    assert [said for said, _ in made] == [
+        "0 stored to `a` where the condition in line 3 does not hold",
+        "0 stored to `b` where the condition in line 6 does not hold",
+        "0 stored to `a` and `b` where the conditions in lines 3 and 6 do not hold",
+    ]
+    assert made[2][1][4:7] == ["} else a[y][x] = 0;", "if (k < K)", "    b[x] = B[k]; else b[x] = 0;"]
+
+
 def test_no_change_makes_a_loop_endless() -> None:
     assert not any("in line 14" in said for said in MADE)
 
@@ -96,3 +120,4 @@ def test_z_of_the_grid_is_exchanged_in_all_of_a_kernel() -> None:
 
 def test_a_long_text_takes_no_time() -> None:
     assert len(list(edits("if (" + "a < b && " * 20_000 + "\nfor (" + "x[" * 50_000))) == 0
+    assert len(list(edits("if ((" * 20_000 + "if (a) b[" * 20_000))) == 0
