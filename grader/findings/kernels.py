@@ -27,6 +27,7 @@ from grader.findings.phrases import (
     offset_of,
     other_party,
     shared_place,
+    stored_near,
 )
 from grader.findings.remedies import remedy
 from grader.results import FindingResult, OtherAccess
@@ -143,9 +144,16 @@ def _misaligned(finding: Finding) -> str:
 
 
 def _uninitialised(finding: Finding) -> str:
-    return (
-        f"{actor(finding)} {does(finding)} {shared_place(finding)}, which no thread of the block has written"
-    )
+    block = f" of block {finding.block}" if any(finding.block or ()) else ""
+    what = f"{actor(finding)}{block} {does(finding)} {shared_place(finding)}, which no thread of the block has written"
+    near = stored_near(finding)
+    if near is None:
+        return what
+    if not near:
+        return f"{what}, nor any other element of `{finding.array}`"
+    if len(near) == 1:
+        return f"{what}; {near[0]} is the nearest that has been"
+    return f"{what}; {' and '.join(near)} are the nearest that have been"
 
 
 def _race(finding: Finding) -> str:

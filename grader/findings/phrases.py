@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from grader.emulator.machine.memory import ARENA_BYTES
@@ -63,10 +64,23 @@ def shared_place(finding: Finding) -> str:
 
 def _place_in_block(finding: Finding) -> str:
     if finding.element is not None and finding.shape is not None:
-        index = "".join(f"[{at}]" for at in _indices(finding.element, finding.shape))
-        return f"`{finding.array}{index}` in shared memory"
+        return f"`{finding.array}{_in_brackets(finding.element, finding.shape)}` in shared memory"
     array = f" (`{finding.array}`)" if finding.array else ""
     return f"shared memory at byte {finding.address}{array}"
+
+
+def stored_near(finding: Finding) -> list[str] | None:
+    """The nearest elements of an array in shared memory that have been written, where one is read that has not; None
+    where elements are not known."""
+    if finding.stored is None or finding.shape is None or finding.allocation is None:
+        return None
+    width, base = finding.allocation.nbytes // math.prod(finding.shape), finding.allocation.base
+    known = ((at - base) // width for at in finding.stored if at is not None)
+    return [f"`{finding.array}{_in_brackets(element, finding.shape)}`" for element in known]
+
+
+def _in_brackets(element: int, shape: Sequence[int]) -> str:
+    return "".join(f"[{at}]" for at in _indices(element, shape))
 
 
 def global_place(finding: Finding) -> str:

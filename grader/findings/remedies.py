@@ -52,6 +52,7 @@ _INITIALISE = (
     "Shared memory holds nothing at the start: write every element before it is read, also at the edges, and put a "
     "__syncthreads() between."
 )
+_TILE = "Is each element of `{array}` read by the indices that it is stored by, and on the same conditions? "
 _RETURNED = (
     "Threads return in line {line}, and so neither fill their part of shared memory nor reach barriers behind it: let "
     "all threads of the block go on, and put the condition on what they load from and store to global memory."
@@ -235,6 +236,8 @@ def remedy(finding: Finding) -> str:
         return _WAIT_BEFORE_END
     if finding.kind == "unfinished_copy" and finding.other is not None and finding.other.action == "read":
         return _WAIT_UNTIL_READ
+    if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
+        return _TILE.format(array=finding.array) + _INITIALISE
     return _REMEDIES[finding.kind]
 
 

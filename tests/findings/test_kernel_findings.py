@@ -195,6 +195,27 @@ def test_who_raced_is_not_made_up() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("stored", "says"),
+    [
+        ((8, 264), "; `tile[0][2]` and `tile[2][0]` are the nearest that have been"),
+        ((None, 264), "; `tile[2][0]` is the nearest that has been"),
+        ((None, None), ", nor any other element of `tile`"),
+        (None, ""),
+    ],
+)
+def test_what_is_stored_near_an_element_that_is_not(
+    stored: tuple[int | None, int | None] | None, says: str
+) -> None:
+    finding = of_tile("uninitialised_shared", element=33, shape=(32, 33), stored=stored)
+    finding = replace(finding, allocation=Allocation(0, 4 * 32 * 33), block=(0, 1, 0))
+    assert message(finding) == (
+        "thread (1, 0, 0) of block (0, 1, 0) reads `tile[1][0]` in shared memory, which no thread of the block has "
+        f"written{says}"
+    )
+    assert remedy(finding).startswith("Is each element of `tile` read by the indices that it is stored by")
+
+
 def test_a_race_in_global_memory() -> None:
     block = Access("write", block=(2, 0, 0))
     of_blocks = of_b("race", 4 * 130, scope="grid", other=block, shape=(1, 131))

@@ -274,6 +274,7 @@ class Note:
             self._size(),
             allocation,
             self._array(space, allocation),
+            stored=self._stored(allocation),
             before=self._before(),
             no_texture=self.kind == OUT_OF_BOUNDS and self.site.operation == "tex" and not self.packed,
             scope=scope,
@@ -312,6 +313,14 @@ class Note:
             return None
         at = self.packed & 0xFFFFFFFF
         return self.packed >> 32, at - (at >> 31 << 32)
+
+    def _stored(self, allocation: Allocation | None) -> tuple[int | None, int | None] | None:
+        if self.kind != UNINITIALISED or allocation is None:
+            return None
+        known = (at - 1 for at in divmod(self.packed, 1 << layout.STORED_BEFORE))
+        end = allocation.base + allocation.nbytes
+        before, behind = (at if allocation.base <= at < end else None for at in known)
+        return before, behind
 
     def _block(self) -> Shape:
         return unravel(self.number, self.launched.grid)

@@ -222,6 +222,9 @@ FINDING_KINDS = 28
 PHASE_FIELD, INIT_AT = 21, 32
 # FINDING_THREAD is warp << WARP_SHIFT | lane, or SEVERAL. FINDING_OTHER says more about the kind: what a race is with
 # (a record of global memory or an accessor of shared memory), the cp.async that has not arrived, an access's width.
+# Of UNINITIALISED it is where the nearest granules are that have been written, in bytes + 1, 0 for none: below
+# STORED_BEFORE the next one behind the address, above that the last one before it.
+STORED_BEFORE = 32
 FINDING_COUNT, FINDING_BLOCK, FINDING_THREAD, FINDING_ADDRESS, FINDING_OTHER = range(5)
 FINDING_SLOTS = 5
 SITE_SLOTS = (FINDINGS + FINDING_KINDS * FINDING_SLOTS + 7) // 8 * 8  # whole cache lines

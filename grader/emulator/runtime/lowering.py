@@ -116,6 +116,7 @@ def _functions() -> list[tuple[str, Any, int]]:
         ("note_stuck", waits.note_stuck, 1),
         ("observe", mbarriers.observe_phase, 2),
         ("blame_wait", parity.blame_wait, 2),
+        ("note_unset", sharedmem.noted_unset, 5),
         ("shadow", sharedmem.shadow, 7),
         ("texture_fetch", textures.texture_fetch, 8),
     ]

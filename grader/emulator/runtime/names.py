@@ -77,6 +77,7 @@ NAMES = (
     "note_stuck",
     "observe",
     "blame_wait",
+    "note_unset",
     "shadow",
     "texture_fetch",
 )  # fmt: skip

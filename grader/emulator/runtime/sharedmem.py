@@ -25,6 +25,9 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     CLOCK,
     CLUSTER_SIZE,
     COMBINED,
+    FINDING_COUNT,
+    FINDING_SLOTS,
+    FINDINGS,
     GROUPS,
     HERE,
     IN_FLIGHT,
@@ -68,6 +71,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SITE_SHIFT,
     STORE,
     STORE_PHASE,
+    STORED_BEFORE,
     STRONG_LOAD,
     STRONG_STORE,
     SYNC_TABLE,
@@ -96,7 +100,7 @@ from grader.emulator.runtime.spaces.trace import trace, trace_uniform
 from grader.emulator.runtime.transactions.queue import check_sources
 
 access_cluster, access_cluster_uniform = outlined("access_cluster"), outlined("access_cluster_uniform")
-blame_wait = outlined("blame_wait")
+blame_wait, note_unset = outlined("blame_wait"), outlined("note_unset")
 
 
 @native
@@ -139,6 +143,32 @@ def _reported(context: int) -> int:
 
 
 @native
+def _is_stored(context: int, write: int) -> bool:
+    """Whether the record of a granule's last write is of one by this block that has arrived."""
+    c = pointer(context, int64)
+    there = write >> ACCESSOR_BITS >= c[BLOCK_CLOCK] and write & LANE_FIELD != IN_FLIGHT
+    return there and other_access(write) != NO_WRITE
+
+
+@native
+def noted_unset(context: int, site: int, index: int, lane: int, address: int) -> None:
+    """Notes a granule that is read and that nobody has written, and of a site's first which are, nearest to it: one
+    before it and one behind."""
+    c = pointer(context, int64)
+    writes, around = pointer(c[SHADOW_WRITES], int64), int64(0)
+    if pointer(site, int64)[FINDINGS + UNINITIALISED * FINDING_SLOTS + FINDING_COUNT] == 0:
+        below, above, end = index - 1, index + 1, c[SHARED_BYTES] >> c[SHADOW_SHIFT]
+        while below >= 0 and not _is_stored(context, writes[below]):
+            below -= 1
+        while above < end and not _is_stored(context, writes[above]):
+            above += 1
+        before = (below << c[SHADOW_SHIFT]) + 1 if below >= 0 else int64(0)
+        behind = (above << c[SHADOW_SHIFT]) + 1 if above < end else int64(0)
+        around = (before << STORED_BEFORE) | behind
+    note(context, site, UNINITIALISED, lane, address, around)
+
+
+@native
 def _in_flight(context: int, write: int) -> bool:
     """Whether a cp.async of this block is still on its way; what an earlier block never waited for is forgotten."""
     return (
@@ -158,7 +188,7 @@ def _shadow_load(context: int, site: int, index: int, lane: int, synchronised: i
         note(context, site, UNFINISHED, lane, address, other_access(write))
         blame_wait(context, index << c[SHADOW_SHIFT])
     elif write >> ACCESSOR_BITS < c[BLOCK_CLOCK] or write & LANE_FIELD == IN_FLIGHT:
-        note(context, site, UNINITIALISED, lane, address, int64(0))
+        note_unset(context, site, index, lane, address)
         blame_wait(context, index << c[SHADOW_SHIFT])
         writes[index] = _reported(context)
     elif write & LANE_FIELD != UPDATED and _unordered(context, write, identity(context), lane, synchronised):
@@ -255,7 +285,7 @@ def _shadow_atomic(context: int, site: int, index: int, lane: int, synchronised:
     writes = pointer(c[SHADOW_WRITES], int64)
     write = writes[index]
     if write >> ACCESSOR_BITS < c[BLOCK_CLOCK]:
-        note(context, site, UNINITIALISED, lane, address, int64(0))
+        note_unset(context, site, index, lane, address)
         writes[index] = _reported(context)
     elif write & LANE_FIELD != IN_FLIGHT:
         strong = write & LANE_FIELD in (COMBINED, UPDATED)
@@ -284,7 +314,7 @@ def _shadow_strong(context: int, site: int, index: int, lane: int, kind: int, ad
             note(context, site, RACE, lane, address, other_access(writes[index]))
         writes[index] = accessor(context, site) | UPDATED
     elif not written:
-        note(context, site, UNINITIALISED, lane, address, int64(0))
+        note_unset(context, site, index, lane, address)
         writes[index] = _reported(context)
 
 

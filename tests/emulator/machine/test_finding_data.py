@@ -151,6 +151,21 @@ def test_a_variable_of_the_module_has_its_name(bench: Bench) -> None:
     assert TOOLS[beyond.kind] == "memcheck"
 
 
+def test_the_nearest_elements_that_are_stored_are_known(bench: Bench) -> None:
+    source = """extern "C" __global__ void k(int* out) {
+        __shared__ int some[8], none[8];
+        if (*out) none[threadIdx.x & 7] = 1;
+        if (threadIdx.x == 2 || threadIdx.x == 5) some[threadIdx.x] = 1;
+        __syncthreads();
+        *out = some[3];
+        out[1] = none[*out & 7];
+    }"""
+    first, second = bench.cuda(source, "k", 1, 32, np.zeros(2, np.int32)).record.findings
+    assert first.allocation is not None
+    assert first.stored == (first.allocation.base + 8, first.allocation.base + 20)
+    assert (second.array, second.stored) == ("none", (None, None))
+
+
 def test_shared_memory_is_an_allocation_from_zero_on(bench: Bench) -> None:
     uninitialised, race = found(bench, "written_after", 64, floats(64))
     assert uninitialised.kind == "uninitialised_shared"
