@@ -26,6 +26,9 @@ NEAR_EDGE = 16
 
 LARGEST_FACTOR = 1 << 12
 
+LARGEST_GROUP = 1024
+"""Threads of a block side by side."""
+
 TELLING = 32.0
 """A single number says something where it is at least as large: of small ones many are sums of others by chance."""
 
@@ -102,6 +105,7 @@ def _sentences(wrong: Wrong) -> Iterator[str]:
     if wrong.various:
         yield from _term(wrong)  # before what follows from it at the ends of an array
         yield from _moved(wrong)
+        yield from _repeated(wrong)
         yield from _end_of_rows(wrong)
     yield from _offset(wrong)
     yield from _edges(wrong)
@@ -184,6 +188,22 @@ def _moved(wrong: Wrong) -> Iterator[str]:
     square = len(shape) == 2 and shape[0] == shape[1] > 1
     if square and np.array_equal(wrong.came, wrong.expected.T.reshape(-1)[wrong.places]):
         yield "Every wrong element has the value that belongs at [column, row]: the two indices are exchanged."
+
+
+def _repeated(wrong: Wrong) -> Iterator[str]:
+    """Of so many rows, columns or elements that a block, or a warp, has side by side, all are as the first."""
+    shape, groups = wrong.actual.shape, (1 << power for power in range(1, LARGEST_GROUP.bit_length()))
+    places = np.unravel_index(wrong.places, shape)
+    for group in groups:
+        for axis, unit in enumerate(_UNITS.get(len(shape), ())):
+            first = list(places)
+            first[axis] = places[axis] // group * group
+            several = len(np.unique(places[axis])) > 1
+            if several and np.array_equal(wrong.came, wrong.expected[tuple(first)]):
+                yield f"Of each {group} {unit} all are as the first: which index has to go on from thread to thread?"
+
+
+_UNITS = {1: ("elements",), 2: ("rows", "columns")}
 
 
 def _places(step: int) -> str:
