@@ -11,9 +11,6 @@ from itertools import groupby
 
 from grader.workbook.cuda_source import shared_arrays
 
-MOST = 12
-"""Changes of one file that are tried; each has to be compiled."""
-
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LONGEST = 500  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 

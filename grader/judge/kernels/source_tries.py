@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import islice
 
 from grader.judge.correctness.cases import Case
 from grader.judge.kernels.case_run import CaseRun
@@ -14,12 +13,15 @@ from grader.judge.refused import Refused
 from grader.workbook import compiler, cuda_edits
 from grader.workbook.compiler import CompileFailed
 
+MOST = 12
+"""Changes of one file that are tried; each has to be compiled."""
+
 
 def mended(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None) -> str:
     """What makes all of these cases come out right; "" for nothing. `line` is where something was seen to be wrong."""
     source = kernel.file.source
-    candidates = sorted(islice(cuda_edits.edits(source), cuda_edits.MOST), key=lambda edit: edit.line != line)
-    for edit in candidates:
+    candidates = sorted(cuda_edits.edits(source), key=lambda edit: edit.line != line)
+    for edit in candidates[:MOST]:
         changed = _compiled(kernel, edit.applied(source))
         if changed is not None and all(_right(runner, changed, case) for case in tried):
             return f"With {edit.said} it comes out right.{edit.why and f' {edit.why}'}"

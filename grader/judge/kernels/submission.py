@@ -158,7 +158,7 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
 def _without_advice(reason: str, outcome: Outcome) -> str:
     """A reason without what to look at in general, where it is known what mends the kernel."""
     comparison = outcome.comparison
-    general = [finding.remedy for finding in outcome.findings[:1] if finding.space == "shared"]
+    general = [finding.remedy for finding in outcome.findings[:1]]
     if comparison is not None:
         general += [*comparison.fits[:1], comparison.advice, NOBODY_WROTE]
     for text in filter(None, general):
