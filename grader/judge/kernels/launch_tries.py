@@ -76,8 +76,12 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
 
 
 def _or_in_kernel(kernel: Kernel, said: str) -> str:
-    """What is the same as x and y of `grid` exchanged, in the kernel."""
-    if said != GRID or "gridDim" in kernel.file.source:
+    """What is the same as x and y of `grid` exchanged, in a kernel that knows its block by blockIdx alone."""
+    source = kernel.file.source
+    named = "blockIdx.y" in source and not any(
+        word in source for word in ("gridDim", "cluster", "group_index")
+    )
+    if said != GRID or not named or len(kernel.file.launches) > 1:
         return ""
     return ", or blockIdx.x and blockIdx.y in the kernel,"
 
