@@ -69,6 +69,7 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _stored_if(source)
     yield from _indices(lines)
     yield from _limits(lines)
+    yield from _uneven(lines)
     yield from _axes(lines)
     yield from _ends(lines)
 
@@ -192,6 +193,29 @@ def _limits(lines: list[_Line]) -> Iterator[Edit]:
             )
             said = f"`{found[1]}` and `{found[2]}` exchanged in the condition in line {line.number}"
             yield Edit(said, line.number, changes)
+
+
+def _uneven(lines: list[_Line]) -> Iterator[Edit]:
+    """One more x, or y, among the indices of lines that have a block's and a thread's: one of them was to be the
+    other."""
+    indices = [(line, found) for line in lines if len(found := list(_AXIS.finditer(line.text))) == 2]
+    indices = [
+        (line, found) for line, found in indices if {one[1] for one in found} == {"blockIdx", "threadIdx"}
+    ]
+    more = {}
+    for name in ("blockIdx", "threadIdx"):
+        axes = [one[2] for _, found in indices for one in found if one[1] == name]
+        if axes.count("x") != axes.count("y") and "z" not in axes:
+            more[name] = max("xy", key=axes.count)
+    for line, found in indices if len(indices) > 1 else []:
+        wrong = [one for one in found if more.get(one[1]) == one[2]]
+        if not more or len(wrong) < len(more):
+            continue
+        other = {"x": "y", "y": "x"}
+        new = " and ".join(f"{one[1]}.{other[one[2]]}" for one in wrong)
+        old = " and ".join(one[0] for one in wrong)
+        changes = tuple((line.start + one.start(2), line.start + one.end(2), other[one[2]]) for one in wrong)
+        yield Edit(f"{new} in place of {old} in line {line.number}", line.number, changes)
 
 
 def _axes(lines: list[_Line]) -> Iterator[Edit]:

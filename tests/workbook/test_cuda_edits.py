@@ -111,6 +111,24 @@ def test_what_is_read_is_changed_before_what_is_stored() -> None:
     assert [said[-7:] for said in accesses] == ["line 11", " line 8"]
 
 
+@pytest.mark.parametrize(
+    ("second", "said"),
+    [
+        ("blockIdx.x * 16 + threadIdx.y", "blockIdx.y in place of blockIdx.x in line 2"),
+        ("blockIdx.y * 16 + threadIdx.x", "threadIdx.y in place of threadIdx.x in line 2"),
+        (
+            "blockIdx.x * 16 + threadIdx.x",
+            "blockIdx.y and threadIdx.y in place of blockIdx.x and threadIdx.x in line 2",
+        ),
+        ("blockIdx.y * 16 + threadIdx.y", None),
+    ],
+)
+def test_an_index_that_has_the_axis_of_another_is_changed(second: str, said: str | None) -> None:
+    source = f"int x = blockIdx.x * 16 + threadIdx.x;\nint y = {second};\n"
+    made = {edit.said: edit.applied(source).splitlines()[1] for edit in edits(source) if "place" in edit.said}
+    assert made.get(str(said)) == (said and "int y = blockIdx.y * 16 + threadIdx.y;")
+
+
 def test_z_of_the_grid_is_exchanged_in_all_of_a_kernel() -> None:
     source = "k = blockIdx.z;\n\nn = blockIdx.y;\n"
     (edit,) = [edit for edit in edits(source) if ".z" in edit.said]
