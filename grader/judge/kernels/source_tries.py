@@ -16,10 +16,15 @@ from grader.workbook.compiler import CompileFailed
 MOST = 12
 """Changes of one file that are tried; each has to be compiled."""
 
+LONGEST = 200
+"""Lines of a file: a beginner's has fewer, and what is longer takes long to compile."""
+
 
 def mended(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None) -> str:
     """What makes all of these cases come out right; "" for nothing. `line` is where something was seen to be wrong."""
     source = kernel.file.source
+    if source.count("\n") > LONGEST:
+        return ""
     candidates = sorted(cuda_edits.edits(source), key=lambda edit: edit.line != line)
     for edit in candidates[:MOST]:
         changed = _compiled(kernel, edit.applied(source))
