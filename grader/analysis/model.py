@@ -16,8 +16,9 @@ Each term is the time that one part of the device is busy, as if it worked alone
     cluster  bytes between the SMs of a cluster, to and from each other's shared memory
 
 Parts work at the same time, but never perfectly: the terms are joined by a p-norm, which lies between their
-maximum and their sum. But for the products of wgmma, which no warp waits for as it issues other work: a launch takes
-as long as they take, or as long as all the rest. Every parameter belongs to a device; none belongs to a kernel.
+maximum and their sum; nearer to the sum where one block alone has a multiprocessor, and waits for what it loads, as it
+does not for cp.async and TMA. But for the products of wgmma, which no warp waits for as it issues other work: a launch
+takes as long as they take, or as long as all the rest. Every parameter belongs to a device; none belongs to a kernel.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ LOADS_IN_FLIGHT = 4  # of a warp: compilers unroll loops by four and move the lo
 USUAL_SHARE = 2.0  # the first warp of a tree does so many times what its warps do on average
 WARPGROUP_COST = {"tf32": 2.0, "fp8": 0.5}  # of an operation, where one of halves costs 1
 OVERLAP = 3.0  # the p of the p-norm: 1 would be no overlap, infinity perfect overlap
+OVERLAP_ALONE = 2.0  # the same where a multiprocessor holds one block, which waits for its loads
 
 FP32 = tuple(metrics.ARITHMETIC[name] for name in ("ffma", "fadd", "fmul"))
 
@@ -158,7 +160,10 @@ def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> Modell
     if not each:
         raise ValueError("no launches to model")
     aside = [_warpgroup_products(device, launch) for launch in launches]
-    joined = [sum(term**OVERLAP for term in terms.values()) ** (1 / OVERLAP) for terms in each]
+    overlap = [_overlap(device, launch) for launch in launches]
+    joined = [
+        sum(term**p for term in terms.values()) ** (1 / p) for terms, p in zip(each, overlap, strict=True)
+    ]
     seconds = sum(map(max, joined, aside))
     terms = {name: sum(terms[name] for terms in each) for name in each[0]}
     terms["tensor"] += sum(aside)
@@ -169,7 +174,7 @@ def modelled_time(device: DeviceSpec, launches: Sequence[LaunchStats]) -> Modell
 def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
     """The seconds of each term of one launch."""
     sm = device.capability
-    resident = occupancy(sm, launch.block_threads, launch.registers, launch.shared_bytes).blocks_per_sm
+    resident = _resident(device, launch)
     if resident == 0:
         raise ValueError("a block does not fit on a multiprocessor")
     busiest = _busiest(device, launch) / device.clock_hz
@@ -189,6 +194,20 @@ def _terms(device: DeviceSpec, launch: LaunchStats) -> dict[str, float]:
         "atomics": launch.atomics_a_word * device.atomic_clocks / device.clock_hz,
         "cluster": _peer_bytes(launch) / sm.peer_bytes * busiest if sm.peer_bytes else 0.0,
     }
+
+
+def _resident(device: DeviceSpec, launch: LaunchStats) -> int:
+    """Blocks that a multiprocessor holds at a time."""
+    return occupancy(
+        device.capability, launch.block_threads, launch.registers, launch.shared_bytes
+    ).blocks_per_sm
+
+
+def _overlap(device: DeviceSpec, launch: LaunchStats) -> float:
+    """The p of the p-norm. Where a block is alone and waits for what it loads, parts are idle that another block would
+    use; one that copies asynchronously does not wait."""
+    copies = sum(launch.counters.get(name, 0) for name in (metrics.ASYNC_COPIES, metrics.BULK_COPIES["ld"]))
+    return OVERLAP if copies or _resident(device, launch) > 1 else OVERLAP_ALONE
 
 
 def _peer_bytes(launch: LaunchStats) -> float:
@@ -267,7 +286,8 @@ def _latency(device: DeviceSpec, launch: LaunchStats, resident: int) -> float:
     A warp keeps some loads in flight. A load waits for the level of memory that its data came from; the share
     of loads that go to a level is what that level had to supply. Writing is not waited for.
     """
-    requests = launch.counters.get(metrics.GLOBAL_REQUESTS["ld"], 0)
+    asynchronous = launch.counters.get(metrics.ASYNC_COPIES, 0)  # nothing waits for these
+    requests = max(0.0, launch.counters.get(metrics.GLOBAL_REQUESTS["ld"], 0) - asynchronous)
     waves = max(1.0, launch.blocks / (resident * device.sms))
     swaps = launch.counters.get(metrics.SHARED_ATOMICS["cas"], 0)
     clocks = device.block_clocks + swaps / launch.working_warps * device.shared_cas_latency
