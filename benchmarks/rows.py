@@ -1,6 +1,6 @@
 """The rungs of a topic that works row by row, or other files, beside PyTorch, at square and other shapes.
 
-    python benchmarks/rows.py softmax|layernorm [FILE …] [--rounds N]
+    python benchmarks/rows.py softmax|layernorm|layernorm_backward [FILE …] [--rounds N]
 
 On a machine with a GPU, PyTorch and CuPy. Without files all rungs but the naive one are timed. PyTorch stands there
 twice, as it is (eager) and compiled (torch.compile), and a copy of the matrix on the device is the bound. Each round
@@ -21,10 +21,11 @@ from typing import Any, ClassVar
 
 from grader import cuda
 from grader.judge.child.executor import Executor, Memory
-from grader.judge.child.protocol import Allocate, Library, Load, Run, Timed
+from grader.judge.child.protocol import Allocate, Library, Load, Release, Run, Timed
 from grader.judge.kernels.compiled import Planned, prepare
 from grader.judge.timing.statistics import median
-from grader.workbook import topics
+from grader.workbook import topics, units
+from grader.workbook.reference import Problem
 from grader.workbook.topic import KernelTopic
 
 WARM_UP = 5
@@ -36,11 +37,8 @@ Tensors = Mapping[str, Any]
 
 
 class Rows(ABC):
-    """What PyTorch does for a topic. The first of `names` is the matrix that is read, the last that which is written;
-    between them stand arrays with an element for each column."""
+    """What PyTorch does for a topic whose outputs are matrices of M rows, or sums over them."""
 
-    names: ClassVar[tuple[str, ...]]
-    dtype: ClassVar[str]
     shapes: ClassVar[tuple[Shape, ...]]
     most: ClassVar[float]  # that a result may be off, as a share of its size or of `floor`
     floor: ClassVar[float]
@@ -50,28 +48,24 @@ class Rows(ABC):
         """Fill what is read."""
 
     @abstractmethod
-    def result(self, *given: Any) -> Any:
-        """Of tensors in the order of `names`."""
+    def results(self, given: Tensors) -> tuple[Any, ...]:
+        """The outputs, in the order of the signature."""
 
 
 class Softmax(Rows):
-    names = ("in", "out")
-    dtype = "float32"
     shapes = ((16384, 16384), (32768, 65536), (1 << 20, 128), (128, 1 << 20), (8, 65536))
     most, floor = 1e-5, 0.0
 
     def draw(self, given: Tensors) -> None:
         given["in"].normal_(std=3.0)
 
-    def result(self, *given: Any) -> Any:
+    def results(self, given: Tensors) -> tuple[Any, ...]:
         import torch
 
-        return torch.softmax(given[0], 1)
+        return (torch.softmax(given["in"], 1),)
 
 
 class LayerNorm(Rows):
-    names = ("x", "gamma", "beta", "y")
-    dtype = "float16"
     shapes = ((8192, 8192), (32768, 4096), (1 << 20, 256), (256, 1 << 20), (8, 65536))
     most, floor = 2.0**-9, 1.0
 
@@ -80,18 +74,49 @@ class LayerNorm(Rows):
         given["gamma"].normal_(mean=1.0, std=0.25)
         given["beta"].normal_(std=0.5)
 
-    def result(self, *given: Any) -> Any:
+    def results(self, given: Tensors) -> tuple[Any, ...]:
         import torch
 
-        return torch.nn.functional.layer_norm(given[0], given[1].shape, given[1], given[2], 1e-5)
+        gamma, beta = given["gamma"], given["beta"]
+        return (torch.nn.functional.layer_norm(given["x"], gamma.shape, gamma, beta, 1e-5),)
 
 
-TOPICS: dict[str, type[Rows]] = {"layernorm": LayerNorm, "softmax": Softmax}
+class LayerNormBackward(Rows):
+    """PyTorch leaves dgamma and dbeta as halves."""
+
+    shapes = ((8192, 8192), (32768, 4096), (1 << 20, 256))
+    most, floor = 2.0**-9, 1.0
+
+    def draw(self, given: Tensors) -> None:
+        given["x"].normal_(mean=1.0, std=2.0)
+        given["dy"].normal_(mean=0.25)
+        given["gamma"].normal_(mean=1.0, std=0.25)
+        rows = given["x"].float()
+        given["mean"].copy_(rows.mean(1))
+        given["rstd"].copy_((rows.var(1, correction=0) + 1e-5).rsqrt())
+
+    def results(self, given: Tensors) -> tuple[Any, ...]:
+        import torch
+
+        x, dy, gamma, mean, rstd = (given[name] for name in ("x", "dy", "gamma", "mean", "rstd"))
+        backward = torch.ops.aten.native_layer_norm_backward
+        found: tuple[Any, ...] = backward(
+            dy, x, gamma.shape, mean[:, None], rstd[:, None], gamma, gamma, [True, True, True]
+        )
+        return found
+
+
+TOPICS: dict[str, type[Rows]] = {
+    "layernorm": LayerNorm,
+    "layernorm_backward": LayerNormBackward,
+    "softmax": Softmax,
+}
 
 
 class WithTorch(Executor):
     """Knows PyTorch's two ways, and a copy, as libraries; they work on tensors over its own buffers."""
 
+    topic: KernelTopic
     rows: Rows
     tensors: dict[str, Any]
     peers: dict[str, Callable[[], Any]]
@@ -99,42 +124,54 @@ class WithTorch(Executor):
     def prepared_library(self, op: Library) -> Callable[[], Any]:
         return self.peers[op.name]
 
-    def prepare_peers(self, shape: Shape) -> None:
+    def prepare_peers(self, problem: Problem) -> None:
         """Draw the inputs, and compile PyTorch's way for this shape."""
         import cupy
         import torch
 
         def tensor(name: str, shape: tuple[int, ...]) -> Any:
-            nbytes = cupy.dtype(self.rows.dtype).itemsize * math.prod(shape)
-            owned = cupy.cuda.UnownedMemory(self.buffers[name].pointer, nbytes, owner=None)
+            dtype = self.topic.signature[name].dtype
+            owned = cupy.cuda.UnownedMemory(
+                self.buffers[name].pointer, dtype.itemsize * math.prod(shape), owner=None
+            )
             memory = cupy.cuda.MemoryPointer(owned, 0)
-            return torch.from_dlpack(cupy.ndarray(shape, self.rows.dtype, memory))
+            return torch.from_dlpack(cupy.ndarray(shape, dtype, memory))
 
         torch.manual_seed(1)
-        source, *columns, target = self.rows.names
-        self.tensors = {name: tensor(name, shape[1:]) for name in columns}
-        self.tensors |= {name: tensor(name, shape) for name in (source, target)}
+        self.tensors = {name: tensor(name, shape) for name, shape in shapes(self.topic, problem).items()}
         self.rows.draw(self.tensors)
-        given = [self.tensors[name] for name in (source, *columns)]
         torch._dynamo.reset()
-        compiled = torch.compile(self.rows.result, dynamic=False)
+        given = dict(self.tensors)
+        compiled = torch.compile(self.rows.results, dynamic=False)
+        source, target = (
+            items[0].name for items in (self.topic.signature.inputs, self.topic.signature.outputs)
+        )
         self.peers = {
-            EAGER: lambda: self.rows.result(*given),
-            COMPILED: lambda: compiled(*given),
+            EAGER: lambda: self.rows.results(given),
+            COMPILED: lambda: compiled(given),
             COPY: lambda: self.tensors[target].copy_(self.tensors[source]),
         }
 
-    def error(self, shape: Shape) -> float:
-        """The largest error of the output, as a share of the right result."""
-        source, *columns, target = self.rows.names
-        worst = 0.0
-        for first in range(0, shape[0], max(1, (1 << 24) // shape[1])):
-            rows = slice(first, first + max(1, (1 << 24) // shape[1]))
-            given = [self.tensors[source][rows], *(self.tensors[name] for name in columns)]
-            right = self.rows.result(*(tensor.double() for tensor in given))
-            off = (self.tensors[target][rows] - right).abs() / right.abs().clamp(min=self.rows.floor)
-            worst = max(worst, float(off.max()))
-        return worst
+    def error(self, problem: Problem) -> float:
+        """The largest error of the outputs, as a share of the right results. One without rows is a sum over them."""
+        known, taller = (shapes(self.topic, {**problem, "M": problem["M"] + more}) for more in (0, 1))
+        of_rows = {name for name in known if known[name] != taller[name]}
+        step, worst, sums = max(1, (1 << 24) // int(problem["N"])), 0.0, dict[str, Any]()
+        for first in range(0, int(problem["M"]), step):
+            given = {
+                name: tensor[first : first + step] if name in of_rows else tensor
+                for name, tensor in self.tensors.items()
+            }
+            right = self.rows.results({name: tensor.double() for name, tensor in given.items()})
+            for item, part in zip(self.topic.signature.outputs, right, strict=True):
+                if item.name in of_rows:
+                    worst = max(worst, self._off(given[item.name], part))
+                else:
+                    sums[item.name] = sums.get(item.name, 0.0) + part
+        return max([worst, *(self._off(self.tensors[name], right) for name, right in sums.items())])
+
+    def _off(self, found: Any, right: Any) -> float:
+        return float(((found - right).abs() / right.abs().clamp(min=self.rows.floor)).max())
 
 
 def main() -> None:
@@ -149,29 +186,35 @@ def main() -> None:
     files = files or {rung.id: rung.file for rung in topic.ladder.rungs[1:]}
     device = cuda.select("pycuda")
     executor = WithTorch(device, Memory(os.memfd_create("unused")))
-    executor.rows = rows = TOPICS[chosen.topic]()
-    itemsize = topic.signature[rows.names[0]].dtype.itemsize
-    most, widest = (max(map(measure, rows.shapes)) for measure in (math.prod, lambda shape: shape[1]))
-    for name in rows.names:
-        whole = name in (rows.names[0], rows.names[-1])
-        executor.allocate(Allocate(name, itemsize * (most if whole else widest)))
-    executor.allocate(Allocate("flush", FLUSH_BYTES))
+    executor.topic, executor.rows = topic, TOPICS[chosen.topic]()
     kernels = {name: prepare(file, device.arch) for name, file in files.items()}
     for name, kernel in kernels.items():
         executor.load(Load(name, kernel.build.image("pycuda"), kernel.file.extended))
     print(f"{device.name}, {chosen.rounds} rounds")
-    for shape in rows.shapes:
-        executor.prepare_peers(shape)
-        problem = {**topic.sizes_main, "M": shape[0], "N": shape[1]}
+    for m, n in executor.rows.shapes:
+        problem = {**topic.sizes_main, "M": m, "N": n}
+        planned = {name: kernel.plan(problem, device.ext.device_limits()) for name, kernel in kernels.items()}
+        arrays = {
+            name: topic.signature[name].dtype.itemsize * math.prod(shape)
+            for name, shape in shapes(topic, problem).items()
+        }
+        executor.release(Release())
+        for name, nbytes in {**arrays, **scratch(planned.values()), "flush": FLUSH_BYTES}.items():
+            executor.allocate(Allocate(name, nbytes))
+        executor.prepare_peers(problem)
         actions: dict[str, Run | Library] = {
             name: Library(name, {}, problem) for name in (COPY, EAGER, COMPILED)
         }
-        planned = {name: kernel.plan(problem, device.ext.device_limits()) for name, kernel in kernels.items()}
-        for name, nbytes in scratch(planned.values()).items():
-            executor.allocate(Allocate(name, nbytes))
         actions |= {name: Run(name, item.launches) for name, item in planned.items()}
-        moved = 2 * itemsize * math.prod(shape)
-        report(shape, moved, measured(executor, actions, shape, chosen.rounds))
+        times = measured(executor, actions, problem, chosen.rounds)
+        copied = 2 * arrays[topic.signature.outputs[0].name]
+        report(problem, copied, topic.reference.min_bytes(problem), times)
+
+
+def shapes(topic: KernelTopic, problem: Problem) -> dict[str, tuple[int, ...]]:
+    """Of inputs and outputs, by name."""
+    assert topic.sampled is not None, "reference.py says shapes"
+    return topic.sampled.shapes(problem)
 
 
 def scratch(planned: Iterable[Planned]) -> dict[str, int]:
@@ -185,7 +228,7 @@ def scratch(planned: Iterable[Planned]) -> dict[str, int]:
 
 
 def measured(
-    executor: WithTorch, actions: dict[str, Run | Library], shape: Shape, rounds: int
+    executor: WithTorch, actions: dict[str, Run | Library], problem: Problem, rounds: int
 ) -> dict[str, list[float]]:
     """Seconds of each action, a sample a round; raises AssertionError where one is wrong."""
     times: dict[str, list[float]] = {name: [] for name in actions}
@@ -195,19 +238,21 @@ def measured(
             if number >= WARM_UP:
                 times[name].append(took)
             if isinstance(action, Run) and number in (0, WARM_UP + rounds - 1):
-                error = executor.error(shape)
-                assert error < executor.rows.most, f"{name} errs by {error:.2g} at {shape}"
+                error = executor.error(problem)
+                assert error < executor.rows.most, f"{name} errs by {error:.2g} at {units.problem(problem)}"
     return times
 
 
-def report(shape: Shape, moved: int, times: dict[str, list[float]]) -> None:
-    """A line for each action; `moved` are the bytes that have to be read and written."""
+def report(problem: Problem, copied: int, moved: int, times: dict[str, list[float]]) -> None:
+    """A line for each action; `copied` are the bytes of the copy, `moved` those that all others have to read and
+    write."""
     peer = min(EAGER, COMPILED, key=lambda name: median(times[name]).value)
     for name, samples in times.items():
         ratio = median([theirs / own for theirs, own in zip(times[peer], samples, strict=True)])
         took = median(samples).value
+        speed = 1e-9 * (copied if name == COPY else moved) / took
         print(
-            f"{shape[0]:8} × {shape[1]:<8} {name:18} {1e6 * took:9.1f} µs {1e-9 * moved / took:8.1f} GB/s   "
+            f"{problem['M']:8} × {problem['N']:<8} {name:18} {1e6 * took:9.1f} µs {speed:8.1f} GB/s   "
             f"{100 * ratio.value:6.1f} % of {peer} ({100 * ratio.low:.1f} to {100 * ratio.high:.1f})",
             flush=True,
         )
