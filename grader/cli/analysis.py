@@ -188,7 +188,7 @@ def _climbed(topic: str, device: str, arch: str | None, sizes: list[str] | None,
 
     loaded = load(topic) if own is None else load(topic).with_row(own)
     with progress.of_rungs(loaded.name, loaded.ladder.ids) as report:
-        return climb(loaded, device, problem_of(sizes), report, arch=arch)
+        return climb(loaded, device, problem_of(sizes, loaded.signature), report, arch=arch)
 
 
 def _recorded(topic: str, record: str) -> Climb:

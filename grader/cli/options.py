@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from grader.results import Climb, Grade, Profile
     from grader.workbook.expressions import Number
+    from grader.workbook.signature import Signature
 
 PASSED, NOT_PASSED, UNUSABLE = 0, 1, 2
 
@@ -33,7 +34,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-_NUMBER = re.compile(r"[0-9]+|-?[0-9]*\.?[0-9]+(e-?[0-9]+)?", re.ASCII)
+_WHOLE = re.compile(r"-?[0-9]+", re.ASCII)
+_NUMBER = re.compile(r"-?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.ASCII | re.IGNORECASE)
 """A size, or a float such as 1e-5."""
 
 DeviceName = Literal["auto", "pycuda", "emulator"]
@@ -100,18 +102,23 @@ def say_if_unconfined() -> None:
         console_for(stderr=True).print(notices.unconfined(means().left))
 
 
-def problem_of(sizes: Sequence[str] | None) -> dict[str, Number] | None:
-    """ "N=1024" → {"N": 1024}, "eps=1e-3" → {"eps": 0.001}."""
+def problem_of(sizes: Sequence[str] | None, signature: Signature | None = None) -> dict[str, Number] | None:
+    """ "N=1024" → {"N": 1024}, "eps=1e-3" → {"eps": 0.001}. The signature says which names are floats."""
     if not sizes:
         return None
     problem: dict[str, Number] = {}
+    floats = {value.name for value in signature.values} if signature else ()
     for item in sizes:
         name, _, value = item.partition("=")
         if not name or not _NUMBER.fullmatch(value):
+            if name in floats:
+                raise WarpladderError(
+                    f"--set {item} is not a number", remedy=f"write it as --set {name}=1e-5"
+                )
             raise WarpladderError(f"--set {item} is not a size", remedy="write it as --set N=1024")
         if name in problem:
             raise WarpladderError(f"--set gives {name} twice", remedy=f"keep one --set {name}=…")
-        problem[name] = int(value) if value.isdecimal() else float(value)
+        problem[name] = int(value) if _WHOLE.fullmatch(value) else float(value)
     return problem
 
 

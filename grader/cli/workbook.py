@@ -132,7 +132,7 @@ def climb(
         say_if_unconfined()
         loaded = [loaded[0].with_row(own)]
     check_outputs(html, file_of(json), plot=plot)
-    problem = problem_of(sizes)
+    problem = problem_of(sizes, loaded[0].signature)
     console = console_for(json == "-")
     results = []
     for item in loaded:
@@ -227,7 +227,7 @@ def grade(
         _watch(console, loaded, file, device, arch, sizes, seed, problems)
         raise typer.Exit(PASSED)
     with progress.of_stages(file.name) as report:
-        result = run(loaded, file, device, seed, problem_of(sizes), report, arch)
+        result = run(loaded, file, device, seed, problem_of(sizes, loaded.signature), report, arch)
     if not sizes:
         _remember(loaded.name, file, result)
     # Uncropped: a command to copy stays in one line, however long.
@@ -283,7 +283,7 @@ def _watch(
         console,
         topic,
         file,
-        lambda: QuickCheck(topic, device, seed, problem_of(sizes), arch),
+        lambda: QuickCheck(topic, device, seed, problem_of(sizes, topic.signature), arch),
         options,
         problems,
     )
@@ -324,7 +324,7 @@ def profile(
     say_if_unconfined()
     console = console_for(json == "-")
     with progress.of_stages(file.name) as report:
-        result = run(loaded, file, device, problem_of(sizes), report, arch)
+        result = run(loaded, file, device, problem_of(sizes, loaded.signature), report, arch)
     console.print(profiles.profile(result, lines_of(file)))
     if json is not None:
         write_result(json, result)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -57,11 +56,23 @@ class Parameter:
     def refuses(self, value: object, least: int = 1) -> str | None:
         """Why a problem cannot give this parameter that value; None: it can."""
         if self.kind == "value":
-            finite = type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
-            return None if finite else f"{self.name}={value} is no number"
+            return self._refuses_float(value)
         if type(value) is not int:
             return f"{self.name}={value}: sizes are integers"
         return f"{self.name}={value}: sizes start at {least}" if value < least else None
+
+    def _refuses_float(self, value: object) -> str | None:
+        """A float has to be positive and finite as the kernel gets it: where answers are NaN or infinite, any kernel
+        would be right."""
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or value != value:
+            return f"{self.name}={value} is no number"
+        if value <= 0:
+            return f"{self.name}={value}: {self.name} has to be positive"
+        of_type = np.finfo(str(self.dtype))
+        if value > float(of_type.max):  # as Python's numbers, which do not overflow
+            return f"{self.name}={value} is infinite as a {self.ctype}"
+        too_small = value < float(of_type.smallest_subnormal)
+        return f"{self.name}={value} is 0 as a {self.ctype}" if too_small else None
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,17 @@ def test_a_float_by_value_belongs_to_the_problem(root: Path) -> None:
     assert topic.problem("count", {"scale": 1e-5}) == {"N": 4096, "scale": 1e-5}
     with pytest.raises(WarpladderError, match=r"N=1\.5: sizes are integers"):
         topic.problem("count", {"N": 1.5})
-    with pytest.raises(WarpladderError, match="scale=nan is no number"):
-        topic.problem("count", {"scale": float("nan")})
+    for value, said in (
+        (float("nan"), "scale=nan is no number"),
+        (-1.0, "scale=-1.0: scale has to be positive"),
+        (0, "scale=0: scale has to be positive"),
+        (1e39, "is infinite as a float"),
+        (10**400, "is infinite as a float"),
+        (float("inf"), "is infinite as a float"),
+        (1e-50, "is 0 as a float"),
+    ):
+        with pytest.raises(WarpladderError, match=said):
+            topic.problem("count", {"scale": value})
     path.write_text(text)
     with pytest.raises(WarpladderError, match="does not give N, scale"):
         topics.load("copy", root)
