@@ -33,8 +33,12 @@ _TOO_MANY = (
     "negative. `grid` counts blocks, not threads: one block for so many elements, cdiv(N, BLOCK)."
 )
 ALIGN = (
-    "A float4 needs an address that is a multiple of 16: take single floats where a row is not a multiple of four "
-    "floats long."
+    "An access of several elements at a time, such as a float4, needs an address that is a multiple of its size: take "
+    "single elements where rows do not begin at one."
+)
+_ALIGN_ROWS = (
+    "An access of {size} bytes needs an address that is a multiple of {size}: take single {elements} where a row is "
+    "not a multiple of {many} {elements} long."
 )
 REACH_BARRIERS = (
     "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and do not return before "
@@ -225,11 +229,8 @@ def remedy(finding: Finding) -> str:
         return _RETURNED.format(line=finding.returned)
     if finding.kind == "misaligned" and finding.instruction == TENSOR_COPY:
         return _ALIGN_BOX
-    if finding.kind == "misaligned" and finding.size != 16:
-        return (
-            f"An access of {finding.size} bytes needs an address that is a multiple of {finding.size}: take single "
-            "elements where rows do not begin at one."
-        )
+    if finding.kind == "misaligned" and finding.size is not None:
+        return _remedy_of_alignment(finding.size, finding.dtype)
     if finding.phase is not None:
         return _REMEDIES_OF_PHASES[finding.phase.fault]
     if finding.block_ends:
@@ -293,6 +294,29 @@ def _stride(finding: Finding) -> str:
     """What there is to know of an array for those who form an index."""
     length = (finding.shape or (1,))[-1]
     return f"a row of `{finding.array}` is {length} element{'' if length == 1 else 's'} long"
+
+
+def _remedy_of_alignment(size: int, dtype: str | None) -> str:
+    """Of an access of so many bytes, to an array of a type that may be known."""
+    nbytes, elements = _ELEMENTS.get(dtype or "", (size, ""))
+    if nbytes < size:
+        return _ALIGN_ROWS.format(size=size, many=size // nbytes, elements=elements)
+    return (
+        f"An access of {size} bytes needs an address that is a multiple of {size}: take single elements where rows do "
+        "not begin at one."
+    )
+
+
+_ELEMENTS = {
+    "float16": (2, "halves"),
+    "float32": (4, "floats"),
+    "float64": (8, "doubles"),
+    "int32": (4, "ints"),
+    "uint32": (4, "ints"),
+    "uint8": (1, "bytes"),
+    "int8": (1, "bytes"),
+}
+"""Bytes of an element, and what several are called."""
 
 
 def _remedy_of_race(finding: Finding) -> str:

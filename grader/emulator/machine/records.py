@@ -177,6 +177,8 @@ class Finding:
     """The address as an index into the flat array, which may lie outside; None without its type."""
     shape: tuple[int, ...] | None = None
     """Of the array, where it is known."""
+    dtype: str | None = None
+    """Of the array's elements, as NumPy names it, where it is known."""
     stored: tuple[int | None, int | None] | None = None
     """Of an element of shared memory that nobody has written: the addresses of the nearest that somebody has, in the
     same array, before it and behind it."""

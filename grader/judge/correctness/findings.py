@@ -126,7 +126,7 @@ def _located(finding: Finding, arrays: Mapping[str, ArrayType]) -> Finding:
     if array is None or allocation is None or finding.address is None or allocation.nbytes != array.nbytes:
         return finding
     element = (finding.address - allocation.base) // array.dtype.itemsize
-    return replace(finding, element=element, shape=array.shape)
+    return replace(finding, element=element, shape=array.shape, dtype=array.dtype.name)
 
 
 def _with_longer(finding: Finding, source: str, arrays: Mapping[str, ArrayType]) -> Finding:
