@@ -130,9 +130,11 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
             return None
         little = _gives(right, out)
         if not little:
-            found = [text for text, gives in _formulas(x, gamma, beta, eps) if _gives(gives, out)]
+            found = {text for text, gives in _formulas(x, gamma, beta, eps) if _gives(gives, out)}
+            if x.size <= FEW and not found:
+                found = _by_indices(x, gamma, beta, eps, out) or _by_merging(x, gamma, beta, eps, out)
             if len(found) == 1:
-                return found[0]
+                return found.pop()
         if not np.isnan(out[spoilt]).all():
             return _SWALLOWED
         x, out, wrong = x[~spoilt], out[~spoilt], wrong[~spoilt]
@@ -141,13 +143,16 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
             return _HALF_SUM if (np.abs(x[nan]).sum(axis=1) > LARGEST_HALF).all() else _NAN
         if not little and _other_eps(x, gamma, beta, out, wrong, eps):
             return _OTHER_EPS
-        wrong &= np.isfinite(out).all(axis=1)
-        return _of_rows(x, gamma, beta, out, wrong, eps, little)
+        finite = wrong & np.isfinite(out).all(axis=1)
+        said = _of_rows(x, gamma, beta, out, finite, eps, little)
+        if said is None and not little and _by_thread_0(x[wrong], gamma, beta, out[wrong]):
+            return _THREAD_0
+        return said
 
 
 def _formulas(x: Exact, gamma: Exact, beta: Exact, eps: float) -> list[tuple[str, Exact]]:
     """Mistaken formulas with what they give."""
-    n = x.shape[1]
+    m, n = x.shape
     mean = x.mean(axis=1, keepdims=True)
     d = x - mean
     variance = (d * d).mean(axis=1, keepdims=True)
@@ -164,14 +169,121 @@ def _formulas(x: Exact, gamma: Exact, beta: Exact, eps: float) -> list[tuple[str
         (_NO_EPS, d / np.sqrt(variance) * gamma + beta),
         (_EPS_OUTSIDE, d / (np.sqrt(variance) + eps) * gamma + beta),
         (_NO_ROOT, d / (variance + eps) * gamma + beta),
+        (_NOT_SCALED, d / np.sqrt(1.0 + eps) * gamma + beta),
+        (_NOT_SCALED, d * gamma + beta),
+        (_EXCHANGED, normal * beta + gamma),
         (_NOT_DIVIDED, d / np.sqrt(variance * n + eps) * gamma + beta),
         (_COLUMNS, _normalised(x.T, eps)[0].T * gamma + beta),
+        (_TRANSPOSED, _normalised(x.reshape(n, m).T, eps)[0] * gamma + beta),
+        (_TRANSPOSED, (_normalised(x.reshape(n, m).T, eps)[0] * gamma + beta).T.reshape(m, n)),
     ]
     if n > 1:
         wrong.append((_BIASED, d / np.sqrt(variance * n / (n - 1) + eps) * gamma + beta))
     rows = np.arange(len(x))[:, None] % n
     wrong.append((_BY_ROW, normal * gamma[rows] + beta[rows]))
     return wrong
+
+
+def _by_indices(x: Exact, gamma: Exact, beta: Exact, eps: float, out: Exact) -> set[str]:
+    """What is said where mean and variance are right, and gamma or beta alone is that of another place: of the row, of
+    the thread, or, for each column, of some other one."""
+    rows, columns = x.shape
+    normal, _ = _normalised(x, eps)
+    row, column = np.arange(rows)[:, None] % columns, np.arange(columns)
+    others = [row, *(column % group for group in GROUPS if group < columns)]
+    found = set()
+    for other in others:
+        found |= {_GAMMA_INDEX} if _gives(normal * gamma[other] + beta, out) else set()
+        found |= {_BETA_INDEX} if _gives(normal * gamma + beta[other], out) else set()
+        found |= {_BOTH_INDICES} if _gives(normal * gamma[other] + beta[other], out) else set()
+    if found or rows < ENOUGH:
+        return found
+    # A column's elements are a straight line over those of `normal`: its slope is a gamma, and where it begins a beta.
+    off = normal - normal.mean(axis=0)
+    slope = (off * out).sum(axis=0) / (off * off).sum(axis=0)
+    slope = np.where(np.isfinite(slope), slope, gamma)
+    start = out.mean(axis=0) - slope * normal.mean(axis=0)
+    allowed = NEAR * (np.abs(normal * slope) + np.abs(start) + 1.0)
+    known = _is_among(slope, gamma).all() and _is_among(start, beta).all()
+    if not known or not (np.abs(normal * slope + start - out) <= allowed).all():
+        return set()
+    of_gamma, of_beta = (np.abs(slope - gamma) > APART).any(), (np.abs(start - beta) > APART).any()
+    if of_gamma and of_beta:
+        return {_BOTH_INDICES}
+    return {_GAMMA_INDEX} if of_gamma else {_BETA_INDEX} if of_beta else set()
+
+
+def _is_among(values: Exact, others: Exact) -> NDArray[np.bool_]:
+    """Whether each is near one of the others."""
+    others = np.unique(others)
+    behind = np.clip(np.searchsorted(others, values), 1, max(1, len(others) - 1))
+    nearest = np.stack([others[behind - 1], others[np.minimum(behind, len(others) - 1)]])
+    near: NDArray[np.bool_] = np.abs(values - nearest) <= 2.0 * NEAR * (np.abs(nearest) + 1.0)
+    return near.any(axis=0)
+
+
+def _by_merging(x: Exact, gamma: Exact, beta: Exact, eps: float, out: Exact) -> set[str]:
+    """What is said of a thread's part, or of parts that are merged, where so many threads share a row that each takes
+    every so-manyth element. Of a few rows, nothing is: one number fits by chance."""
+    rows, columns = x.shape
+    if rows < ENOUGH:
+        return set()
+    mean = x.mean(axis=1, keepdims=True)
+    d = x - mean
+    squares = (d * d).sum(axis=1, keepdims=True)
+    most = np.abs(d).max(axis=1, keepdims=True) + np.abs(mean)
+
+    def gives(of_squares: Exact) -> bool:
+        root = np.sqrt(of_squares / columns + eps)
+        return _gives(d / root * gamma + beta, out, ROUNDED * most / root * np.abs(gamma))
+
+    found = {_NO_SQUARES} if gives(np.zeros_like(squares)) else set()
+    for threads in (1, *WARPS):
+        turns = -(-columns // threads)
+        if rows * turns * threads > 4 * FEW:
+            break
+        parts = np.zeros((rows, turns * threads))
+        parts[:, :columns] = x
+        parts = parts.reshape(rows, turns, threads)
+        there = (np.arange(turns * threads) < columns).reshape(turns, threads)
+        turn = np.arange(1.0, turns + 1.0)[:, None]
+        before = (np.cumsum(parts, axis=1) - parts) / np.maximum(turn - 1.0, 1.0)
+        old = np.where(there, (parts - before) ** 2, 0.0)  # from the mean before the element
+        for excess in (old / turn, old * (1.0 - turn) / turn**2):
+            found |= {_ONE_DISTANCE} if gives(squares + excess.sum(axis=(1, 2))[:, None]) else set()
+        if threads == 1:
+            continue
+        own = parts.sum(axis=1)
+        counts = there.sum(axis=0) * np.ones((rows, 1))
+        within = (np.where(there, (parts - (own / np.maximum(counts, 1.0))[:, None]) ** 2, 0.0)).sum(axis=1)
+        if columns > threads and gives(within.sum(axis=1, keepdims=True)):
+            found.add(_NOTHING_BETWEEN)
+        moments = counts, own / np.maximum(counts, 1.0), within
+        for far_first in (True, False):
+            for empty in (True, False):
+                found |= {_HALF_BETWEEN} if gives(_half_between(*moments, far_first, empty)) else set()
+        # Of a thread that takes its part for all.
+        mean_of_part = np.tile(own / columns, turns)[:, :columns]
+        apart = np.zeros_like(parts).reshape(rows, -1)
+        apart[:, :columns] = (x - mean_of_part) ** 2
+        root = np.sqrt(np.tile(apart.reshape(parts.shape).sum(axis=1) / columns, turns)[:, :columns] + eps)
+        found |= {_OWN_PART} if _gives((x - mean_of_part) / root * gamma + beta, out) else set()
+    return found
+
+
+def _half_between(counts: Exact, means: Exact, squares: Exact, far_first: bool, empty: bool) -> Exact:
+    """The sums of squares (rows × 1) of a tree that adds half the squared distance of two means, the farthest partners
+    first or the nearest, and to parts without elements as well or not."""
+    while counts.shape[1] > 1:
+        half = counts.shape[1] // 2
+        a, b = (slice(half), slice(half, None)) if far_first else (slice(0, None, 2), slice(1, None, 2))
+        both = counts[:, a] + counts[:, b]
+        apart = means[:, b] - means[:, a]
+        merge = both > 0.0 if empty else (counts[:, a] > 0.0) & (counts[:, b] > 0.0)
+        squares = squares[:, a] + squares[:, b] + np.where(merge, 0.5 * apart * apart, 0.0)
+        means = means[:, a] + apart * counts[:, b] / np.maximum(both, 1.0)
+        counts = both
+    return squares
 
 
 def _other_eps(x: Exact, gamma: Exact, beta: Exact, out: Exact, wrong: NDArray[np.bool_], eps: float) -> bool:
@@ -256,6 +368,20 @@ def _by_lanes(x: Exact, gamma: Exact, beta: Exact, out: Exact) -> bool:
     return differ
 
 
+def _by_thread_0(x: Exact, gamma: Exact, beta: Exact, out: Exact) -> bool:
+    """Whether of the elements of exact rows that lie at the mean, where they are beta whatever the variance is, the
+    first alone is right."""
+    at_mean = x == x.mean(axis=1, keepdims=True)
+    right = np.abs(out - beta) <= NEAR * (np.abs(beta) + np.abs(gamma))
+    first, rest = at_mean[:, 0], at_mean[:, 1:]
+    return bool(
+        first.sum() >= ENOUGH
+        and right[first, 0].all()
+        and 2 * rest.sum() >= rest.size
+        and 2 * (rest & right[:, 1:]).sum() <= rest.sum()
+    )
+
+
 def _of_variances(x: Exact, wrong: NDArray[np.bool_], a: Exact) -> str:
     """What is said of wrong variances."""
     d = x[wrong] - x[wrong].mean(axis=1, keepdims=True)
@@ -280,17 +406,30 @@ def _of_another(x: Exact, wrong: NDArray[np.bool_], a: Exact, b: Exact, eps: flo
         return None
     if (np.abs(a - 1.0) <= near).all():
         return None if its_own else _OTHER_ROW
+    away = (
+        b * of_wrong
+    )  # of the mean from that which is subtracted; the variance may be formed around that one, too
+    around = np.sqrt(x.var(axis=1)[rows, None] + away * away + eps)
+    if (np.abs(of_wrong - around) <= near * around).all():
+        return None if its_own else _OTHER_ROW
     same &= np.abs(of_wrong - root) <= near * root
     return _OTHER_STATISTICS if same.any(axis=1).all() else None
 
 
-def _gives(gives: Exact, out: Exact) -> bool:
-    """Whether a formula gives an output but for rounding to half precision; what is too large for that is infinite."""
-    return bool(np.isclose(out, gives.astype(np.float16), rtol=NEAR, atol=NEAR, equal_nan=True).all())
+def _gives(gives: Exact, out: Exact, slack: Exact | float = 0.0) -> bool:
+    """Whether a formula gives an output but for rounding to half precision, and `slack`; what is too large for that is
+    infinite."""
+    gives = gives.astype(np.float16).astype(np.float64)
+    same = (out == gives) | (np.isnan(out) & np.isnan(gives))
+    near = np.isfinite(gives) & (np.abs(out - gives) <= NEAR * (1.0 + np.abs(gives)) + slack)
+    return bool((same | near).all())
 
 
 NEAR = 2.0**-8
 """A larger difference is a mistake's, and not that of rounding to half precision."""
+
+APART = 0.25
+"""A gamma or beta so far away is another one."""
 
 LARGE_MEAN = 16.0
 """Times the standard deviation: with a larger mean, squares cancel."""
@@ -300,6 +439,18 @@ ENOUGH = 8
 
 WARP = 32
 """Threads of a warp."""
+
+GROUPS = tuple(1 << power for power in range(11))
+"""What an index of a thread or of a lane, or one in a pack, repeats after."""
+
+WARPS = GROUPS[5:]
+"""Threads that share a row."""
+
+FEW = 1 << 18
+"""Elements with which long lists of mistakes are tried."""
+
+ROUNDED = 2.0**-21
+"""Of a mean that many merges have rounded."""
 
 LARGEST_HALF = 65504.0
 """The largest number of half precision."""
@@ -320,9 +471,17 @@ _ROOT_MEAN_SQUARE = (
 _NO_EPS = "eps is not used: it is added to the variance, under the root."
 _EPS_OUTSIDE = "eps is added to the root: it belongs under it, sqrt(variance + eps)."
 _NO_ROOT = "The root is missing: it is (x - mean) / sqrt(variance + eps)."
+_NOT_SCALED = (
+    "The variance is not used, or is still 1: (x - mean) is divided by sqrt(variance + eps), and the variance is the "
+    "mean of (x - mean)²."
+)
+_EXCHANGED = "gamma and beta are exchanged: gamma is the factor, and beta is added."
 _NOT_DIVIDED = "The sum of the squares is not divided by N: the variance is the mean of (x - mean)²."
 _COLUMNS = (
     "Mean and variance are those of columns: the elements of a row are neighbours, x[row * N + column]."
+)
+_TRANSPOSED = (
+    "The indices of x are exchanged: row and column are at x[row * N + column], not x[column * M + row]."
 )
 _BIASED = "The sum of (x - mean)² is divided by N - 1: a layer norm divides it by N."
 _OTHER_EPS = (
@@ -330,14 +489,24 @@ _OTHER_EPS = (
     "it once, under the root."
 )
 _OTHER_ROW = (
-    "The mean that is subtracted is that of another row: it has to be read at the index of its own row, where it was "
-    "stored, and while it is there."
+    "The mean that is subtracted is that of another row: look at the index of the row where its sum is formed, and "
+    "where the mean is stored and read."
 )
 _OTHER_STATISTICS = (
     "Mean and variance are those of another row: they have to be read at the index of their own row, where they were "
     "stored, and while they are there."
 )
 _BY_ROW = "gamma and beta are taken by row: an element of column j takes gamma[j] and beta[j]."
+_GAMMA_INDEX = (
+    "Mean, variance and beta are right: look at the index of gamma. An element of column j takes gamma[j]."
+)
+_BETA_INDEX = (
+    "Mean, variance and gamma are right: look at the index of beta. An element of column j takes beta[j]."
+)
+_BOTH_INDICES = (
+    "Mean and variance are right: look at the indices of gamma and beta. An element of column j takes gamma[j] and "
+    "beta[j]."
+)
 _CANCELLED = (
     "Wrong are rows whose mean is large beside their standard deviation, and no others; their variance is. The mean of "
     "x² and the square of the mean are then large numbers that differ in their last digits alone. Subtract the mean "
@@ -360,6 +529,30 @@ _LANES = (
     "Elements of a row that are equal come out differently, lane by lane: the threads of a warp do not all have its "
     "sum. After __shfl_down_sync, lane 0 alone has it; __shfl_xor_sync leaves it in every lane, and __shfl_sync passes "
     "it on from lane 0."
+)
+_THREAD_0 = (
+    "Elements of a row that are equal come out differently, and those of thread 0 are right: the other threads do not "
+    "have the sum. Let thread 0 store it in shared memory, and all threads read it behind a __syncthreads()."
+)
+_OWN_PART = (
+    "Each thread takes its own part of the sum for that of the row: read the sum where the last step of the tree, or "
+    "of the shuffles, has left it."
+)
+_NO_SQUARES = (
+    "The mean is right, but the variance is 0: nothing comes to the sum of squares. Of threads that have an element "
+    "each and merge, all of it comes from the means: two parts of n_a and n_b elements, whose means differ by d, add "
+    "d² · n_a · n_b / (n_a + n_b) to the sum of squares of both."
+)
+_NOTHING_BETWEEN = (
+    "The sum of squares is that of the threads' own parts alone: where two parts of n_a and n_b elements are merged, "
+    "whose means differ by d, d² · n_a · n_b / (n_a + n_b) is added."
+)
+_HALF_BETWEEN = (
+    "d² / 2 is right for two parts of an element each alone: parts of n_a and n_b elements, whose means differ by d, "
+    "add d² · n_a · n_b / (n_a + n_b) to the sum of squares of both."
+)
+_ONE_DISTANCE = (
+    "One distance is squared where Welford's update takes two: squares += (x - old mean) * (x - new mean)."
 )
 _VARIANCE_SMALL = (
     "The mean is right, but the variance is too small: squares are missing. Look at the tail of the loop. And where "
@@ -422,7 +615,9 @@ def _magnitude(normal: Exact, offset: Exact, gamma: Exact, beta: Exact, columns:
 def _spikes(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
     rows, columns = shape
     most = 2 if columns <= SHORT else 1 if columns <= MIDDLE else 0
-    values = np.repeat(SPIKE * rng.integers(-most, most + 1, (rows, 1)), columns, axis=1)
+    levels = rng.integers(-most, most + 1, (rows, 1))
+    levels[0] = levels[0] or most  # a first row at 0 would be no different from none
+    values = np.repeat(SPIKE * levels, columns, axis=1)
     for row in range(rows):
         pairs = min(1 << int(rng.integers(0, 3)), columns // 2)
         places = rng.choice(columns, 2 * pairs, replace=False, shuffle=False)

@@ -181,6 +181,96 @@ def rounded_mean(x: Array) -> tuple[Array, Array]:
     return mean.astype(np.float16).astype(np.float64), variance
 
 
+def transposed(inputs: Inputs) -> Array:
+    x, gamma, beta = wide(inputs)
+    read = x.reshape(x.shape[::-1]).T
+    mean, variance = moments(read)
+    y: Array = (read - mean) / np.sqrt(variance + EPS) * gamma + beta
+    return y
+
+
+def with_others(
+    of_gamma: Callable[[Array], Array], of_beta: Callable[[Array], Array]
+) -> Callable[[Inputs], Array]:
+    """A kernel with gamma and beta in another order."""
+    return affine(lambda n, gamma, beta: n * of_gamma(gamma) + of_beta(beta))
+
+
+def by_threads(x: Array, threads: int) -> list[Array]:
+    return [x[:, thread::threads] for thread in range(min(threads, x.shape[1]))]
+
+
+def welford_with(
+    change: Callable[[Array, Array], Array], threads: int
+) -> Callable[[Array], tuple[Array, Array]]:
+    """Each thread forms its part's squares of the distances from the means before and after an element, and parts are
+    merged as they should be."""
+
+    def statistics(x: Array) -> tuple[Array, Array]:
+        mean, variance = moments(x)
+        squares = variance[:, 0] * x.shape[1]
+        for part in by_threads(x, threads):
+            at = np.zeros(len(x))
+            for turn in range(part.shape[1]):
+                old = part[:, turn] - at
+                at = at + old / (turn + 1)
+                new = part[:, turn] - at
+                squares = squares + change(old, new) - old * new
+        return mean, squares[:, None] / x.shape[1]
+
+    return statistics
+
+
+def own_squares_alone(threads: int) -> Callable[[Array], tuple[Array, Array]]:
+    def statistics(x: Array) -> tuple[Array, Array]:
+        squares = sum(part.var(axis=1) * part.shape[1] for part in by_threads(x, threads))
+        return x.mean(axis=1, keepdims=True), np.asarray(squares)[:, None] / x.shape[1]
+
+    return statistics
+
+
+def half_the_difference(x: Array, threads: int = 256) -> tuple[Array, Array]:
+    triples = [
+        (part.shape[1], part.mean(axis=1), part.var(axis=1) * part.shape[1])
+        for part in by_threads(x, threads)
+    ]
+    triples += [(0, np.zeros(len(x)), np.zeros(len(x)))] * (threads - len(triples))
+    while len(triples) > 1:
+        half = len(triples) // 2
+        pairs = list(zip(triples[:half], triples[half:], strict=True))
+        triples = []
+        for (na, ma, sa), (nb, mb, sb) in pairs:
+            if na + nb:
+                d = mb - ma
+                triples.append((na + nb, ma + d * nb / (na + nb), sa + sb + d * d / 2))
+            else:
+                triples.append((na, ma, sa))
+    ((_, mean, squares),) = triples
+    return mean[:, None], squares[:, None] / x.shape[1]
+
+
+def own_part(x: Array) -> tuple[Array, Array]:
+    """Of a block with a thread for each element."""
+    mean = x / x.shape[1]
+    return mean, (x - mean) ** 2 / x.shape[1]
+
+
+def in_thread_0_alone(x: Array) -> tuple[Array, Array]:
+    mean = x.mean(axis=1, keepdims=True) * (np.arange(x.shape[1]) == 0)
+    squares = ((x - mean) ** 2).sum(axis=1, keepdims=True) * (np.arange(x.shape[1]) == 0)
+    return mean, squares / x.shape[1]
+
+
+def around_the_mean_of_the_row_before(x: Array) -> tuple[Array, Array]:
+    mean = np.roll(x.mean(axis=1, keepdims=True), 1, axis=0)
+    return mean, ((x - mean) ** 2).mean(axis=1, keepdims=True)
+
+
+def around_the_mean_of_the_first_row(x: Array) -> tuple[Array, Array]:
+    mean = x.mean(axis=1, keepdims=True)[:1]
+    return mean, ((x - mean) ** 2).mean(axis=1, keepdims=True)
+
+
 FORMULAS: dict[str, Callable[[Inputs], Array]] = {
     "_NO_BETA": affine(lambda n, gamma, beta: n * gamma),
     "_NO_GAMMA": affine(lambda n, gamma, beta: n + beta),
@@ -192,6 +282,9 @@ FORMULAS: dict[str, Callable[[Inputs], Array]] = {
     "_NO_EPS": with_eps(np.sqrt),
     "_EPS_OUTSIDE": with_eps(lambda variance: np.sqrt(variance) + EPS),
     "_OTHER_EPS": with_eps(lambda variance: np.sqrt(variance + 1e-6)),
+    "_NOT_SCALED": with_eps(np.ones_like),
+    "_EXCHANGED": affine(lambda n, gamma, beta: n * beta + gamma),
+    "_TRANSPOSED": transposed,
     "_NO_ROOT": with_eps(lambda variance: variance + EPS),
     "_NOT_DIVIDED": with_eps(lambda variance: np.sqrt(101 * variance + EPS)),
     "_BIASED": with_eps(lambda variance: np.sqrt(variance * 101 / 100 + EPS)),
@@ -212,8 +305,34 @@ SUMS: dict[str, Callable[[Inputs], Array]] = {
     "_HALF_SUM": of(sums_of_halves),
     "_HALF_SQUARES": of(squares_in_half),
     "_LANES": of(by_lanes),
+    "_THREAD_0": of(in_thread_0_alone),
+    "_OWN_PART": of(own_part),
+    "_GAMMA_INDEX": with_others(lambda gamma: np.roll(gamma, -1), lambda beta: beta),
+    "_BETA_INDEX": with_others(lambda gamma: gamma, lambda beta: np.roll(beta, 3)),
+    "_BOTH_INDICES": with_others(lambda gamma: gamma[::-1], lambda beta: beta[::-1]),
+    "_NO_SQUARES": of(own_squares_alone(256)),
+    "_NOTHING_BETWEEN": of(own_squares_alone(32)),
+    "_HALF_BETWEEN": of(half_the_difference),
+    "_ONE_DISTANCE": of(welford_with(lambda old, new: old * old, 256)),
 }
 """The same of exact ones, which come first."""
+
+MORE: list[tuple[str, Callable[[Inputs], Array]]] = [
+    ("_OTHER_ROW", of(around_the_mean_of_the_row_before)),
+    ("_OTHER_ROW", of(around_the_mean_of_the_first_row)),
+    ("_ONE_DISTANCE", of(welford_with(lambda old, new: old * old, 1))),
+    ("_ONE_DISTANCE", of(welford_with(lambda old, new: new * new, 32))),
+    ("_HALF_BETWEEN", of(lambda x: half_the_difference(x, 32))),
+    ("_NOT_SCALED", with_eps(lambda variance: np.full_like(variance, np.sqrt(1 + EPS)))),
+    (
+        "_GAMMA_INDEX",
+        lambda inputs: (
+            normal(inputs) * wide(inputs)[1][np.arange(PROBLEM["M"], dtype=int)[:, None]] + wide(inputs)[2]
+        ),
+    ),
+    ("_BETA_INDEX", with_others(lambda gamma: gamma, lambda beta: beta[np.arange(len(beta)) % 8])),
+]
+"""Others that the same is said of."""
 
 
 @pytest.fixture(autouse=True)
@@ -234,6 +353,13 @@ def test_a_wrong_sum_is_told_by_mean_and_variance(name: str) -> None:
     for seed in range(5):
         inputs = drawn("exact", seed)
         assert said(inputs, SUMS[name](inputs)) == REFERENCE[name]
+
+
+@pytest.mark.parametrize(("name", "kernel"), MORE)
+def test_other_ways_to_the_same_mistake(name: str, kernel: Callable[[Inputs], Array]) -> None:
+    for seed in range(5):
+        inputs = drawn("exact", seed)
+        assert said(inputs, kernel(inputs)) == REFERENCE[name]
 
 
 def test_every_text_is_reached() -> None:
