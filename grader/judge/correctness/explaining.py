@@ -42,6 +42,10 @@ WHOLE = (
     "Every wrong element is a whole number, and the right ones have fractions: is an int, or a division of ints, "
     "between the inputs and the result?"
 )
+WHOLE_AS_GIVEN = (
+    "Every wrong element is a whole number, as the inputs are, and the right ones have fractions: is a division or a "
+    "root left out, or is an int, or a division of ints, between the inputs and the result?"
+)
 NOTHING = "Every wrong element is 0, which is what memory holds that was cleared: where should it be added, or stored?"
 
 
@@ -88,7 +92,8 @@ def fitting(
         if not (np.isfinite(found.came).all() and np.isfinite(found.due).all()):
             return ()
         if np.array_equal(found.came, np.rint(found.came)) and not (found.due == np.rint(found.due)).any():
-            return (WHOLE,)
+            given_whole = known and all(np.array_equal(array, np.rint(array)) for array in known.values())
+            return (WHOLE_AS_GIVEN if given_whole else WHOLE,)
         if not found.telling:
             return ()
         return tuple(dict.fromkeys(_sentences(found)))

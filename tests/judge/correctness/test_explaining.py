@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from grader.judge.correctness.explaining import NOTHING, OTHER_SIGN, WHOLE, fitting
+from grader.judge.correctness.explaining import NOTHING, OTHER_SIGN, WHOLE, WHOLE_AS_GIVEN, fitting
 
 Array = np.ndarray[Any, np.dtype[Any]]
 RNG = np.random.default_rng(7)
@@ -40,6 +40,8 @@ def sums(radius: int, without: int | None = None) -> Array:
         (np.zeros(200), A, {}, NOTHING),
         (np.append(B[:150], np.zeros(50)), A, {"in": B[:150]}, "The wrong elements are those of `in` in its order"),
         (np.trunc(A + 0.3), A + 0.3, {}, WHOLE),
+        (np.trunc(A + 0.3), A + 0.3, {"in": A + 0.3}, WHOLE),
+        (np.trunc(A + 0.3), A + 0.3, {"in": np.rint(A)}, WHOLE_AS_GIVEN),
         (np.array([1.0]), np.array([1.46]), {}, WHOLE),
         (A + 1000.0 * (abs(np.arange(200) % 64 - 31.5) > 28) * np.arange(200), A, {}, ""),
         (A * 256, A, {}, "exactly 256 times what it has to be: as many as a block has threads"),
