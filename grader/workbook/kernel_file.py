@@ -77,15 +77,16 @@ class KernelFile(SourceFile):
         return tuple(sorted(used - supplied))
 
 
-def parse_kernel_file(path: Path, signature: Signature) -> KernelFile:
-    """Read a kernel file; raises WarpladderError naming file and line."""
-    return parse_source(read_source(path, "a .cu source file"), signature, path)
+def parse_kernel_file(path: Path, signature: Signature, starter: Path | None = None) -> KernelFile:
+    """Read a kernel file; raises WarpladderError naming file and line. Where it has no launch block, that of `starter`
+    is shown."""
+    return parse_source(read_source(path, "a .cu source file"), signature, path, starter)
 
 
-def parse_source(source: str, signature: Signature, path: Path) -> KernelFile:
+def parse_source(source: str, signature: Signature, path: Path, starter: Path | None = None) -> KernelFile:
     """Read a kernel file's text; `path` names it in messages. Raises WarpladderError."""
     lines = source.splitlines()
-    opening, closing = _find_block(lines, source, signature, path)
+    opening, closing = _find_block(lines, source, signature, path, starter)
     toml = [re.sub(r"^\s*// ?", "", line) for line in lines[opening + 1 : closing]]
     block = read(toml, path, first_line=opening + 2)
     block.allow("launch", "scratch", "tensor_map", "side_step", "smallest_arch")
@@ -134,7 +135,9 @@ def _smallest_arch(block: Table) -> str | None:
     return found
 
 
-def _find_block(lines: list[str], source: str, signature: Signature, path: Path) -> tuple[int, int]:
+def _find_block(
+    lines: list[str], source: str, signature: Signature, path: Path, starter: Path | None
+) -> tuple[int, int]:
     """The indices of the opening and closing lines of the launch block."""
     openings = [number for number, line in enumerate(lines) if _OPENING.fullmatch(line.strip())]
     if not openings and path.suffix == ".py":
@@ -144,11 +147,13 @@ def _find_block(lines: list[str], source: str, signature: Signature, path: Path)
             remedy="pass a .cu file; schedules in Python are for the topics that say so in `ladder topics`",
         )
     if not openings:
+        shown = _block_of_starter(source, starter) or _smallest_block(source, signature)
         raise WarpladderError(
             "missing launch block",
             file=path,
             line=1,
-            remedy=f"put these lines at the top of the file:\n{_smallest_block(source, signature)}",
+            remedy="put these lines at the top of the file:\n"
+            + "\n".join(f"      // {row}" for row in shown),
         )
     if len(openings) > 1:
         raise WarpladderError(
@@ -174,7 +179,26 @@ def _find_block(lines: list[str], source: str, signature: Signature, path: Path)
     )
 
 
-def _smallest_block(source: str, signature: Signature) -> str:
+def _block_of_starter(source: str, starter: Path | None) -> list[str] | None:
+    """The starter's block, for the kernels of this source, which need not have the starter's constants; None where it
+    launches several and the source has others."""
+    text = starter.read_text(encoding="utf-8") if starter is not None and starter.is_file() else ""
+    block = re.search(r"^// /// launch\n(?:// ?.*\n)*?// ///$", text, re.M)
+    if block is None:
+        return None
+    shown, kernels = block[0], declared_kernels(source)
+    for name, value in re.findall(r"^constexpr int (\w+) = (\d+);", text, re.M):
+        shown = re.sub(rf"\b{name}\b", value, shown)
+    shown = re.sub(r'"(\d+)"', r"\1", shown)
+    launched = re.findall(r'^// kernel = "(\w+)[^"]*"$', shown, re.M)
+    if len(launched) == 1 and kernels and launched[0] not in kernels:
+        shown = shown.replace(f'"{launched[0]}"', f'"{kernels[0]}"', 1)
+    elif not {*launched} <= {*kernels} and len(launched) > 1:
+        return None
+    return [line.removeprefix("//").strip() for line in shown.splitlines()]
+
+
+def _smallest_block(source: str, signature: Signature) -> list[str]:
     """A block that suits the signature, for a learner to start from."""
     kernels = declared_kernels(source)
     kernel = signature.name if signature.name in kernels or not kernels else kernels[0]
@@ -183,8 +207,7 @@ def _smallest_block(source: str, signature: Signature) -> str:
         grid, block = f'["cdiv({sizes[1]}, 16)", "cdiv({sizes[0]}, 16)"]', "[16, 16]"
     else:
         grid, block = f'["cdiv({"".join(sizes) or 1}, 256)"]', "[256]"
-    rows = ["/// launch", "[[launch]]", f'kernel = "{kernel}"', f"grid = {grid}", f"block = {block}", "///"]
-    return "\n".join(f"      // {row}" for row in rows)
+    return ["/// launch", "[[launch]]", f'kernel = "{kernel}"', f"grid = {grid}", f"block = {block}", "///"]
 
 
 def _idea(head: list[str]) -> str:

@@ -256,7 +256,7 @@ class KernelTopic(Topic):
     ladder: Ladder[KernelFile]
 
     def parse(self, file: Path) -> KernelFile:
-        return parse_kernel_file(file, self.signature)
+        return parse_kernel_file(file, self.signature, self.starter)
 
     @property
     def kernel_files(self) -> tuple[KernelFile, ...]:

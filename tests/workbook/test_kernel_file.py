@@ -182,6 +182,23 @@ def test_missing_block_of_a_topic_with_one_size() -> None:
         parse_source("", COPY, Path("mine.cu"))
 
 
+def test_missing_block_is_that_of_the_starter(tmp_path: Path) -> None:
+    starter = tmp_path / "starter.cu"
+    starter.write_text(PIPELINE.replace("BM", "64"))  # several launches, of other kernels
+    mine = 'extern "C" __global__ void mine(const float* in, float* out, int N) {}\n'
+    with pytest.raises(WarpladderError, match=r'grid = \["cdiv\(N, 256\)"\]'):
+        parse_source(mine, COPY, Path("mine.cu"), starter)
+    one = '[[launch]]\n// kernel = "copy"\n// grid = ["cdiv(N, 4 * BLOCK)"]\n// block = ["BLOCK"]'
+    starter.write_text(f"// Idea.\n//\n// /// launch\n// {one}\n// ///\nconstexpr int BLOCK = 128;\n")
+    with pytest.raises(WarpladderError) as caught:
+        parse_source(mine, COPY, Path("mine.cu"), starter)
+    shown = "\n".join(line.strip() for line in (caught.value.remedy or "").splitlines()[1:])
+    rung = parse_source(shown + "\n" + mine, COPY, Path("mine.cu"))
+    assert rung.kernels == ("mine",)
+    launch = plan(rung, {"N": 1025}, {}, sms=1).launches[0]
+    assert (launch.grid[0], launch.block[0]) == (3, 128)
+
+
 def test_two_blocks() -> None:
     error = refused(PIPELINE + PIPELINE)
     assert (error.line, error.message) == (6 + PIPELINE.count("\n"), "this is a second launch block")
