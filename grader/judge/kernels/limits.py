@@ -85,7 +85,9 @@ def by_limits(
             return Impossible(
                 "grid",
                 f"a grid of {extent} blocks in {axis}, where the device takes at most {most}",
-                "Put the longer side of the grid in x, or let each block do more.",
+                "`grid` counts blocks: let each of them do more, such as several rows in a loop."
+                if axis == "x"
+                else "Put the longer side of the grid in x, or let each block do more.",
             )
     return (
         _of_cluster(launch)
