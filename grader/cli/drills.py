@@ -189,7 +189,10 @@ def _drill(
     drills = what.discover()
     check_pages(card)
     if every:
-        show_list(format_name, drills.values(), interviews.drills(drills.values()), json)
+        of_level = None if level is None else known_level(level)
+        listed = choose(drills, names or (), what, of_level, topic, 0, len(drills))
+        kept_order = [drill for drill in drills.values() if drill in listed]
+        show_list(format_name, kept_order, interviews.drills(kept_order), json)
         return
     if resume is None:
         wanted = None if level is None else known_level(level)

@@ -50,7 +50,7 @@ def hint(
     in words. Only the third shows code: the lines that differ between the two rungs. A new rung starts again with
     the first.
 
-    \\b
+    \b
     Examples:
       ladder hint transpose mine.cu
       ladder hint transpose mine.cu --step 2

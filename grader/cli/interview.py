@@ -155,7 +155,12 @@ def quiz(
         raise WarpladderError(message, remedy="leave --role out, or the names")
     check_pages(card, sheet)
     if every:
-        show_list("quiz", found.values(), interviews.questions(found.values()), json)
+        listed = (
+            found.values()
+            if not (names or topic or role)
+            else quiz.choose(found, names or (), topic, 0, None, role)
+        )
+        show_list("quiz", listed, interviews.questions(listed), json)
         return
     if resume is not None:
         path, kept = resume, sessions.resumed(resume, "quiz")

@@ -253,6 +253,15 @@ def test_the_list_names_every_question(ladder: Ladder) -> None:
     assert all(name in done.out for name in bank.discover())
 
 
+@pytest.mark.parametrize("command", ["quiz", "review"])
+def test_a_list_is_that_of_the_topic_asked_for(ladder: Ladder, command: str) -> None:
+    whole, some = (
+        json.loads(ladder(command, *more, "--list", "--json", "-").out) for more in ((), ("--topic", "gemm"))
+    )
+    assert some == [item for item in whole if "gemm" in item["topics"]] != []
+    assert ladder(command, "--topic", "nothing", "--list").code == 2
+
+
 @pytest.mark.parametrize(("command", "key"), [("quiz", "topics"), ("estimate", "minutes")])
 def test_a_list_can_be_read_by_programs(ladder: Ladder, command: str, key: str) -> None:
     found = json.loads(ladder(command, "--list", "--json", "-").out)
