@@ -50,6 +50,12 @@ def test_an_ordinary_launch_is_not_refused() -> None:
     assert by_limits(launch(grid=(8 * 132, 1, 1), cooperative=True), 0, 32, LIMITS) is None
 
 
+def test_a_grid_too_long_in_x_has_no_longer_side_to_put_there() -> None:
+    of_x, of_y = (by_limits(launch(grid=grid), 0, 32, LIMITS) for grid in ((1 << 31, 1, 1), (1, 1 << 16, 1)))
+    assert "each of them do more" in getattr(of_x, "remedy", "")
+    assert "longer side" in getattr(of_y, "remedy", "")
+
+
 @pytest.mark.parametrize(
     ("changes", "static", "registers", "says"),
     [
