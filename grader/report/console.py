@@ -8,12 +8,14 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from grader.emulator import metrics
+from grader.errors import WarpladderError
 from grader.report import gantt, records
 from grader.report.grades.corners import corner, small
 from grader.report.reproducing import again
@@ -31,6 +33,7 @@ from grader.results import (
 )
 from grader.workbook import units
 from grader.workbook.ladder import figures
+from grader.workbook.topics import load
 
 SIDE_STEP = "†"
 NOT_MEASURED = "not measured"  # of a rung that a record does not have
@@ -306,6 +309,29 @@ def _beside_model(result: Climb, measured: Climb) -> Iterable[Text]:
         yield Text(f"There {times}{why}.", "dim")
 
 
+def _coalesced(results: Sequence[Climb]) -> str:
+    """How many sectors a request of a warp takes whose threads access neighbours: as many as an element has bytes."""
+    types = set()
+    for result in results:
+        try:
+            types |= {item.dtype.name for item in load(result.topic).signature.inputs[:1]}
+        except WarpladderError:  # a record's topic need not be one of this workbook's
+            continue
+    if len(types) == 1:
+        (only,) = types
+        return f"{np.dtype(only).itemsize} is coalesced {_ELEMENTS.get(only, only)}"
+    return "4 is coalesced floats" + (", 2 halves" if "float16" in types else "")
+
+
+_ELEMENTS = {
+    "float16": "halves",
+    "float32": "floats",
+    "float64": "doubles",
+    "int32": "ints",
+    "uint8": "bytes",
+}
+
+
 def _legend(results: Sequence[Climb]) -> Text:
     """What the columns of the ladders' tables are."""
     rungs = [rung for result in results for rung in result.rungs]
@@ -319,7 +345,7 @@ def _legend(results: Sequence[Climb]) -> Text:
     if not all(rung.timeline for rung in rungs):
         said.append(
             "regs: registers a thread. smem: shared memory a block. occ%: occupancy. ld, st: 32-byte sectors a global "
-            "request, 4 is coalesced floats. confl: shared-memory bank conflicts."
+            f"request, {_coalesced(results)}. confl: shared-memory bank conflicts."
         )
         counted = {
             units.problem(result.counted)

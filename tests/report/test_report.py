@@ -85,6 +85,17 @@ def shown(view: RenderableType) -> str:
     return " ".join(text.split())
 
 
+def test_what_is_coalesced_depends_on_the_elements() -> None:
+    for topic, said in (
+        ("layernorm", "2 is coalesced halves"),
+        ("gemm", "4 is coalesced floats"),
+        ("gone", "4 is"),
+    ):
+        assert said in shown(console.climb(replace(CLIMB, topic=topic), "A title"))
+    both = shown(console.climbs([replace(CLIMB, topic=topic) for topic in ("gemm", "layernorm")], ["", ""]))
+    assert "4 is coalesced floats, 2 halves." in both
+
+
 def test_a_measured_climb() -> None:
     text = shown(console.climb(CLIMB, "Matrix product, FP32"))
     for part in ("284 ms", "%lib", "0.87", "227K", "1.02M", "16.5", "fail", "expected 13", "cuBLAS): 2.7 ms"):
