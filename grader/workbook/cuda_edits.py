@@ -22,7 +22,9 @@ _THREAD = re.compile(r"\b(\w+)\s*=\s*threadIdx\.[xyz]\s*;")
 _STORE_IF = re.compile(
     r"\bif\s*\((?:[^()]|\([^()]*\)){1,300}\)\s*(\{)?\s*((\w+)(?:\[[^\[\]]{1,100}\])+)\s*=(?!=)[^;{}]{1,300};(\s*\})?(?!\s*else)"
 )
-_LOCAL = re.compile(r"^[ \t]+((?:float|double|half|__half|int|unsigned)[ \t]+(\w+)(?:\[[^\[\]]*\])+)[ \t]*;")
+_LOCAL = re.compile(
+    r"^[ \t]+((?:float|double|half|__half|(?:__)?nv_bfloat16|int|unsigned)[ \t]+(\w+)(?:\[[^\[\]]*\])+)[ \t]*;"
+)
 _AXIS = re.compile(r"\b(blockIdx|threadIdx)\.([xyz])\b")
 _LOOP = re.compile(r"\bfor\s*\([^;()]*;\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*;")
 _IF = re.compile(r"\bif\s*\(\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*\)")

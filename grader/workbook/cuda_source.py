@@ -35,7 +35,8 @@ _BARRIER = "__syncthreads"
 _RETURN = re.compile(r"\breturn\s*;")
 
 _ARRAY = re.compile(
-    r"\b(?:float|double|half|__half2?|bool|char|short|int|unsigned|long|size_t|u?int\d+_t|(?:float|half|u?int)[248])"
+    r"\b(?:float|double|half|__half2?|(?:__)?nv_bfloat162?"
+    r"|bool|char|short|int|unsigned|long|size_t|u?int\d+_t|(?:float|half|u?int)[248])"
     r"\s+([^;(){}=]{1,400})(?=[;={])"
 )
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
@@ -48,8 +49,9 @@ _PLACE = r"\*?\s*\b([A-Za-z_]\w*)\b((?:\s*\[(?:[^\[\]]|\[[^\[\]]*\])*\])*)\s*"
 _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|--)\s*{_PLACE}")
 
 _BYTES = {
-    "char": 1, "bool": 1, "half": 2, "__half": 2, "short": 2, "int": 4, "unsigned": 4, "float": 4, "half2": 4,
-    "__half2": 4, "double": 8, "float2": 8, "int2": 8, "float4": 16, "int4": 16,
+    "char": 1, "bool": 1, "half": 2, "__half": 2, "nv_bfloat16": 2, "__nv_bfloat16": 2, "short": 2, "int": 4,
+    "unsigned": 4, "float": 4, "half2": 4, "__half2": 4, "nv_bfloat162": 4, "__nv_bfloat162": 4, "double": 8,
+    "float2": 8, "int2": 8, "float4": 16, "int4": 16,
     "long long": 8, "unsigned long long": 8, "uint64_t": 8,
 }  # fmt: skip
 

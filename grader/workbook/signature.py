@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from grader.workbook.elements import finfo, is_float
 from grader.workbook.expressions import Expression, ExpressionError, Number
 
 _DTYPES = {
@@ -16,6 +17,7 @@ _DTYPES = {
     "double": "float64",
     "half": "float16",
     "__half": "float16",
+    **dict.fromkeys(("bfloat16", "nv_bfloat16", "__nv_bfloat16"), "bfloat16"),
     "char": "int8",
     "signed char": "int8",
     "unsigned char": "uint8",
@@ -68,7 +70,7 @@ class Parameter:
             return f"{self.name}={value} is no number"
         if value <= 0:
             return f"{self.name}={value}: {self.name} has to be positive"
-        of_type = np.finfo(str(self.dtype))
+        of_type = finfo(self.dtype)
         if value > float(of_type.max):  # as Python's numbers, which do not overflow
             return f"{self.name}={value} is infinite as a {self.ctype}"
         too_small = value < float(of_type.smallest_subnormal)
@@ -153,7 +155,7 @@ def _parameter(text: str) -> Parameter:
         )
     const, base, pointer, name = words.groups()
     dtype = np.dtype(_DTYPES[base])
-    if not pointer and dtype == np.float16:
+    if not pointer and is_float(dtype) and dtype.itemsize < 4:
         raise ValueError(f"`{text.strip()}`: parameters by value are integers, float or double")
     return Parameter(
         name, f"{'const ' if const else ''}{base}{pointer or ''}", _kind(const, pointer, dtype), dtype

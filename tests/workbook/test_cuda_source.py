@@ -36,6 +36,7 @@ template <int N> __global__ void two(float* out)
 {
     __shared__ float unknown[N];
     __shared__ int tile[4];
+    __shared__ __nv_bfloat16 brief[8];
     out[1] = 1;
 }
 """
@@ -47,6 +48,7 @@ template <int N> __global__ void two(float* out)
         ("tile", (SharedArray(4, (16, 17)), SharedArray(4, (4,)))),
         ("row", (SharedArray(4, (16,)),)),
         ("pairs", (SharedArray(4, (2, 8)),)),
+        ("brief", (SharedArray(2, (8,)),)),
         ("rest", (SharedArray(8, (None,)),)),
         ("unknown", None),
         ("comment", None),

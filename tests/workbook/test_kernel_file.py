@@ -154,6 +154,7 @@ KERNEL, GRID, BLOCK = 'kernel = "gemm"', "grid = [1]", "block = [1]"
         (["[[scratch]]", 'name = "A"', 'dtype = "int32"', "shape = [1]"], 3, "is a parameter"),
         (["[[scratch]]", 'name = "x"', 'dtype = "object"', "shape = [1]"], 4, "`object` is no dtype"),
         (["[[scratch]]", 'name = "x"', 'dtype = "half"', "shape = [1]"], 4, "C++'s half is float16 here"),
+        (["[[scratch]]", 'name = "x"', 'dtype = "nv_bfloat16"', "shape = [1]"], 4, "is bfloat16 here"),
         (
             ["[[launch]]", KERNEL, GRID, BLOCK, "[[launch]]", KERNEL, 'grid = ["+"]', BLOCK],
             8,
@@ -270,6 +271,7 @@ def test_signature() -> None:
         ("f(float* a, int a)", "two parameters are called `a`"),
         ("f(floot* a)", "`floot\\* a` is not a parameter"),
         ("f(float* a, half b)", "integers"),
+        ("f(float* a, __nv_bfloat16 b)", "integers"),
         ("f()", "is not a parameter"),
     ],
 )

@@ -22,7 +22,7 @@ _LAUNCH_KEYS = (
 _NAME_EXPRESSION = re.compile(r"[A-Za-z_:][\w :<>,*&()+\-/%.'|^~!=?\[\]]{0,499}", re.ASCII)
 """What the compiler is asked to look up: nothing that could end the line, or begin another declaration."""
 _SCRATCH_DTYPES = (
-    *("float16", "float32", "float64"),
+    *("float16", "bfloat16", "float32", "float64"),
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
 )
 
