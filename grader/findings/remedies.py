@@ -309,6 +309,7 @@ def _remedy_of_alignment(size: int, dtype: str | None) -> str:
 
 _ELEMENTS = {
     "float16": (2, "halves"),
+    "bfloat16": (2, "bfloat16 elements"),
     "float32": (4, "floats"),
     "float64": (8, "doubles"),
     "int32": (4, "ints"),

@@ -320,11 +320,13 @@ def _coalesced(results: Sequence[Climb]) -> str:
     if len(types) == 1:
         (only,) = types
         return f"{np.dtype(only).itemsize} is coalesced {_ELEMENTS.get(only, only)}"
-    return "4 is coalesced floats" + (", 2 halves" if "float16" in types else "")
+    small = [f", 2 {_ELEMENTS[name]}" for name in ("float16", "bfloat16") if name in types]
+    return f"4 is coalesced floats{''.join(small)}"
 
 
 _ELEMENTS = {
     "float16": "halves",
+    "bfloat16": "bfloat16 elements",
     "float32": "floats",
     "float64": "doubles",
     "int32": "ints",

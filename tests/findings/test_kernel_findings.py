@@ -139,6 +139,9 @@ def test_an_address_that_is_not_aligned() -> None:
     assert "take single elements where rows" in remedy(of_b("misaligned", 4, size=16))
     halves = remedy(of_b("misaligned", 4, size=16, dtype="float16"))
     assert halves.endswith("take single halves where a row is not a multiple of 8 halves long.")
+    assert "a multiple of 8 bfloat16 elements long" in remedy(
+        of_b("misaligned", 4, size=16, dtype="bfloat16")
+    )
 
 
 def test_a_box_that_begins_at_an_address_that_is_not_aligned() -> None:

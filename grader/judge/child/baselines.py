@@ -132,15 +132,23 @@ def prepare(
 
     given = [_array(cupy, *place) for place in arrays.values()]
     if name.startswith("torch."):
-        import torch
-
-        given = [torch.from_dlpack(array) for array in given]  # takes the host longer than some kernels run
+        types = [dtype for _, dtype, _ in arrays.values()]
+        given = list(map(_tensor, given, types))  # takes the host longer than some kernels run
     told = {size: sizes[size] for size in _SIZES.get(name, ())}
     return partial(_ROUTINES[name], cupy, *given, **told)
 
 
+def _tensor(array: Any, dtype: str) -> Any:
+    """PyTorch's view of a CuPy array."""
+    import torch
+
+    tensor = torch.from_dlpack(array)
+    return tensor.view(torch.bfloat16) if dtype == "bfloat16" else tensor
+
+
 def _array(cupy: Any, address: int, dtype: str, shape: tuple[int, ...]) -> Any:
-    """A CuPy array over memory that belongs to somebody else."""
+    """A CuPy array over memory that belongs to somebody else; CuPy has bfloat16 as its bits."""
+    dtype = "int16" if dtype == "bfloat16" else dtype
     size = cupy.dtype(dtype).itemsize
     for extent in shape:
         size *= extent

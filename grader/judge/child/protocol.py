@@ -14,6 +14,7 @@ import struct
 from collections.abc import Sequence
 from typing import Any, Literal, TypeVar
 
+import ml_dtypes  # noqa: F401 (adds bfloat16 to the NumPy dtypes that messages name)
 import msgspec
 from msgspec import Struct
 

@@ -45,6 +45,7 @@ from grader.judge.correctness.verdict import (
 )
 from grader.results import CaseKind, Reproduce
 from grader.sandbox.memory import memory_bytes
+from grader.workbook.elements import is_float
 from grader.workbook.expressions import Number
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
@@ -253,7 +254,7 @@ def of_results(
     expected = dict(results)
     allowed: dict[str, Array | None] = dict.fromkeys(expected)
     if bounds:  # whole numbers are equal or not
-        allowed |= {name: limit for name, limit in bounds.items() if topic.signature[name].dtype.kind == "f"}
+        allowed |= {name: limit for name, limit in bounds.items() if is_float(topic.signature[name].dtype)}
     else:
         for name, units in tolerance.exact.items():
             if units > 0:

@@ -19,6 +19,7 @@ import numpy as np
 from grader.judge.correctness import pieces
 from grader.judge.correctness.guards import added_to, unset, unwritten
 from grader.results import Corner, Mismatch, Number
+from grader.workbook.elements import finfo, is_float
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -158,9 +159,9 @@ def _below_half(actual: Array, expected: Array) -> bool:
 
 def _flushed(actual: Array, expected: Array) -> bool:
     """Whether wrong elements are zero where they should be subnormals."""
-    if actual.dtype.kind != "f":
+    if not is_float(actual.dtype):
         return False
-    smallest = float(np.finfo(actual.dtype).tiny)
+    smallest = float(finfo(actual.dtype).tiny)
     return bool(np.all((actual == 0) & (expected != 0) & (np.abs(expected) < smallest)))
 
 
@@ -192,7 +193,7 @@ def _rounded_to_half(actual: Array, expected: Array) -> bool:
     Infinities are where half precision ends, too. Sums of small integers are such numbers by themselves, so
     several of the expected ones must not be; one is enough where the output is the expected one, rounded.
     """
-    if actual.dtype.kind != "f" or actual.itemsize <= 2:
+    if not is_float(actual.dtype) or actual.itemsize <= 2:
         return False
     with np.errstate(over="ignore", invalid="ignore"):
         rounded = expected.astype(np.float16)
@@ -228,7 +229,7 @@ def _worst_of_right(actual: Array, expected: Array, limit: Array | None, errors:
     overwritten; None where it has to be looked at element by element."""
     if limit is None:
         return 0.0 if np.array_equal(actual, expected) else None
-    if actual.dtype.kind != "f":
+    if not is_float(actual.dtype):
         return None
     error = errors[: len(actual)]
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
@@ -250,7 +251,7 @@ def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) 
         equal = actual == expected
         if equal.all():
             return 0.0, ~equal
-        if actual.dtype.kind == "f":
+        if is_float(actual.dtype):
             equal |= np.isnan(actual) & np.isnan(expected)
         if limit is None:
             return 0.0, ~equal

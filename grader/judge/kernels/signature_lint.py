@@ -18,6 +18,7 @@ from grader.workbook.launches.spec import Argument, LaunchSpec
 
 _NAMES = {
     "float16": "half",
+    "bfloat16": "nv_bfloat16",
     "float32": "float",
     "float64": "double",
     "int16": "short",

@@ -16,6 +16,7 @@ from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.refused import Refused
 from grader.results import Number, SmallCase
+from grader.workbook.elements import is_float
 from grader.workbook.reference import Problem
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -78,7 +79,7 @@ def _tried(
 def _small(array: Array, place: int, shift: float) -> Array:
     """0, 1, 2 … in the first input, 10, 20, 30 … in the second, 100, 200 … in the third."""
     count = np.arange(array.size).reshape(array.shape)
-    small = (count if place == 0 else (count + 1) * 10**place) + (shift if array.dtype.kind == "f" else 0)
+    small = (count if place == 0 else (count + 1) * 10**place) + (shift if is_float(array.dtype) else 0)
     return small.astype(array.dtype)
 
 

@@ -29,7 +29,7 @@ def bound(topic: Topic, problem: Problem, device: DeviceSpec, moved_s: float | N
 
     `moved_s` is how long it took in the same run to copy as many bytes as the problem has, or to read them where
     it only reads; without it, the device's table says how fast it does so. Rates are known of FP32 arithmetic,
-    and of Tensor Cores for halves.
+    and of Tensor Cores for halves and bfloat16.
     """
     flop, nbytes = topic.reference.min_flop(problem), topic.reference.min_bytes(problem)
     units, rate = _flop_rate(topic, device) if flop else ("", math.inf)
@@ -57,7 +57,7 @@ def _flop_rate(topic: Topic, device: DeviceSpec) -> tuple[str, float | None]:
     types = {str(item.dtype) for item in topic.signature.inputs}
     if types == {"float32"}:
         return "FP32 units", 2.0 * device.capability.fma_lanes * device.sms * device.clock_hz
-    return "Tensor Cores", device.peak_tensor if types == {"float16"} else None
+    return "Tensor Cores", device.peak_tensor if types in ({"float16"}, {"bfloat16"}) else None
 
 
 def too_fast(topic: Topic, problem: Problem, device: DeviceSpec, time_s: float) -> Refused | None:

@@ -133,7 +133,7 @@ def test_the_bound_is_lambda_root_n_u_magnitude() -> None:
     assert bound[0] == 6 * 10 * 2.0**-24 * 2
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "int16"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32", "int16"])
 def test_poison_left_in_an_output_is_counted(dtype: str) -> None:
     output = np.ones(6, dtype=dtype)
     paint(output[2:4].view(np.uint8), POISON)
@@ -142,7 +142,7 @@ def test_poison_left_in_an_output_is_counted(dtype: str) -> None:
     assert (result.unwritten, result.first_unwritten) == (2, (2,))
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32"])
 def test_what_outputs_hold_at_the_start_counts_as_unwritten(dtype: str) -> None:
     output = np.ones(6, dtype=dtype)
     paint_output(output[2:4].view(np.uint8), output.dtype)
@@ -163,7 +163,7 @@ def test_a_sum_with_what_an_output_held_at_the_start_can_be_told(dtype: str) -> 
     assert compare("C", output, np.full(6, 2), None).first_unwritten is None
 
 
-@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
 def test_poison_is_not_a_number(dtype: str) -> None:
     output = np.ones(4, dtype=dtype)
     paint(output.view(np.uint8), POISON)
