@@ -10,6 +10,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from emulated import Array, Bench, apply, check, floats, integers, pairs, triples
@@ -326,3 +327,63 @@ def test_halves_are_shuffled(bench: Bench) -> None:
     values = np.arange(32, dtype=np.float16)
     ran = bench.cuda(source, "k", 1, 32, values, np.zeros_like(values))
     assert ran.arrays[1].tolist() == [*range(3, 32), 29, 30, 31]
+
+
+EVERY_BFLOAT = np.arange(65536, dtype=np.uint16)
+
+
+def test_every_bfloat_to_a_float_and_back(bench: Bench) -> None:
+    """And the floats beside each, and half way to the next, as ml_dtypes rounds them."""
+    wide = EVERY_BFLOAT.view(ml_dtypes.bfloat16).astype(np.float32)
+    number = ~np.isnan(wide)
+    check(bench, "cvt.f32.bf16 %d, %a;", EVERY_BFLOAT[number], expected=wide[number])
+    for low in (0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF):
+        single = (EVERY_BFLOAT.astype(np.uint32) << 16 | low).view(np.float32)
+        expected = single.astype(ml_dtypes.bfloat16).view(np.uint16)
+        expected[np.isnan(single)] = 0x7FFF
+        check(bench, "cvt.rn.bf16.f32 %d, %a;", single, expected=expected)
+
+
+PAIRS = """
+#include <cuda_bf16.h>
+using Pair = __nv_bfloat162;
+extern "C" __global__ void pairs(const uint4* a, const uint4* b, const uint4* c, uint4* results, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    uint4 of_a = a[i], of_b = b[i], of_c = c[i], to[8];
+    const Pair *x = (const Pair*)&of_a, *y = (const Pair*)&of_b, *z = (const Pair*)&of_c;
+    for (int k = 0; k < 4; ++k) {
+        Pair found[] = {__hadd2(x[k], y[k]), __hsub2(x[k], y[k]), __hmul2(x[k], y[k]), __hfma2(x[k], y[k], z[k]),
+                        __hneg2(x[k]), __habs2(x[k]), __hmin2(x[k], y[k]), __hmax2(x[k], y[k])};
+        for (int f = 0; f < 8; ++f) ((Pair*)&to[f])[k] = found[f];
+    }
+    for (int f = 0; f < 8; ++f) results[f * n + i] = to[f];
+}
+"""
+
+
+def test_cuda_intrinsics_of_pairs_of_bfloats(bench: Bench) -> None:
+    """Loaded eight at a time; rounded once, subnormals kept, and every NaN 0x7fff."""
+    rng = np.random.default_rng(4)
+    count = 1 << 13
+    near = rng.integers(-12, 12, (3, count // 2)) * 128 + rng.integers(0x3F00, 0x4000, (3, count // 2))
+    any_of = rng.integers(0, 65536, (3, count // 2))
+    a, b, c = (columns.astype(np.uint16) for columns in np.concatenate([near, any_of], axis=1))
+    c[::3] = to_bits(-from_bits(a, "bf16") * from_bits(b, "bf16"), "bf16")[::3]  # most of the product cancels
+    results = np.zeros((8, count), np.uint16)
+    found = bench.clean(PAIRS, "pairs", count // 8 // 128, 128, a, b, c, results, np.int32(count // 8))[3]
+    x, y, z = (from_bits(column, "bf16").tolist() for column in (a, b, c))
+    sums = [fused(one, 1.0, other, BFLOAT) for one, other in zip(x, y, strict=True)]
+    differences = [fused(one, 1.0, -other, BFLOAT) for one, other in zip(x, y, strict=True)]
+    products = [
+        fused(p, q, math.copysign(0.0, p) * math.copysign(1.0, q), BFLOAT) for p, q in zip(x, y, strict=True)
+    ]
+    all_three = [fused(*case, BFLOAT) for case in zip(x, y, z, strict=True)]
+    smaller, larger = np.fmin(x, y), np.fmax(x, y)
+    both = (sums, differences, products, all_three, np.negative(x), np.abs(x), smaller, larger)
+    for name, row, expected in zip(
+        ("+", "-", "*", "fma", "neg", "abs", "min", "max"), found, both, strict=True
+    ):
+        bits = np.where(np.isnan(expected), 0x7FFF, to_bits(expected, "bf16"))
+        wrong = np.flatnonzero(row != bits)
+        assert not wrong.size, (name, wrong.size, *(hex(column[wrong[0]]) for column in (a, b, c, row, bits)))
