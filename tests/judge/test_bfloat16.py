@@ -185,7 +185,9 @@ def graded(topic: Topic, source: str) -> Grade:
 
 
 @pytest.mark.parametrize(
-    ("source", "reached"), [(NAIVE, "00_naive"), (WIDE, "01_wide"), (IN_PAIRS, "00_naive")]
+    ("source", "reached"),
+    [(NAIVE, "00_naive"), (WIDE, "01_wide"), (IN_PAIRS, "00_naive")],
+    ids=["one by one", "16 bytes", "pairs"],
 )
 def test_what_is_right_passes(topic: Topic, source: str, reached: str) -> None:
     result = graded(topic, source)
@@ -211,6 +213,7 @@ ADDED = "a * __bfloat162float(x[i]) + __bfloat162float(b[i])"
         (ADDED, f"1.02f * ({ADDED})", "`y`[0] is 17.375, expected 17, where N=1"),
         ("y[i] =", "y[i + 1] =", "writes `y`[1], where `y` has 1 element"),
     ],
+    ids=str,
 )
 def test_what_is_wrong_is_named(topic: Topic, old: str, new: str, said: str) -> None:
     assert old in NAIVE
