@@ -242,6 +242,15 @@ def _worst_of_right(actual: Array, expected: Array, limit: Array | None, errors:
     return float(error.max())
 
 
+def overflown(actual: Array, expected: Array, limit: Array) -> Array:
+    """Whether an element is infinite because the right one, within its limit, is too large for its type."""
+    if not is_float(actual.dtype):
+        return np.zeros(actual.shape, np.bool_)
+    most = np.copysign(float(finfo(actual.dtype).max), actual.astype(np.float64))
+    right: Array = np.isinf(actual) & np.isfinite(expected) & (np.sign(most) * (most - expected) <= limit)
+    return right
+
+
 def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) -> tuple[float, Array]:
     """The largest error over its limit, infinite where something is not finite, and which elements are wrong; without
     a limit those that differ."""
@@ -257,6 +266,7 @@ def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) 
             return 0.0, ~equal
         if spreads:
             equal |= ~np.isfinite(limit) & (np.isfinite(expected) | ~np.isfinite(actual))
+        equal |= overflown(actual, expected, limit)
         error = np.abs(actual.astype(np.float64) - expected)
         wrong = ~((error <= limit) | equal)
         # A wrong infinity or NaN gives no finite ratio; an equal one is no error at all.

@@ -120,6 +120,12 @@ def test_what_is_not_finite_passes_where_the_reference_is(value: float, allowed:
     assert not compare("C", np.float32([-1.0]), np.array([value]), allowed).right
 
 
+@pytest.mark.parametrize(("expected", "right"), [(7e4, True), (65500.0, True), (-7e4, False), (6e4, False)])
+def test_what_is_too_large_for_halves_is_infinite(expected: float, right: bool) -> None:
+    found = compare("C", np.float16([np.inf]), np.array([expected]), np.array([32.0]))
+    assert found.right == right
+
+
 def test_opposite_infinities_differ() -> None:
     assert not compare("C", np.float32([-np.inf]), np.array([np.inf]), np.array([1.0])).right
 

@@ -9,6 +9,8 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ from tiers import sample
 from grader.emulator.machine.records import Touched
 from grader.judge.child import process
 from grader.judge.child.protocol import Launch, Record
+from grader.judge.correctness.findings import ArrayType
 from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.fresh import drawn
 from grader.judge.kernels.large import main_size
@@ -205,6 +208,35 @@ def test_what_is_wrong_is_said_with_the_sizes(runner: Runner) -> None:
     file = topic.parse(SUBMISSIONS / "transpose" / "nothing_beyond_1040.cu")
     with pytest.raises(Refused, match="at the topic's main size, M = 16384, N = 16384"):
         main_size.look(prepare(file, runner.hello().arch), topic, runner, seed=5)
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "right"),
+    [
+        ([5.0, 3.0], [5.0, 3.0], True),
+        ([0.0, 3.0], [5.0, 3.0], True),  # the second half of the word alone was written
+        ([0.0, 0.0], [5.0, 0.0], True),  # so it was, and is zero by right
+        ([0.0, 0.0], [5.0, 3.0], False),
+        ([5.0, 4.0], [5.0, 3.0], False),
+    ],
+)
+def test_a_word_of_two_halves_may_be_written_half(
+    found: list[float], expected: list[float], right: bool
+) -> None:
+    topic = kernel_topic("layernorm_backward")
+    look: Any = SimpleNamespace(
+        topic=topic,
+        problem={"M": 3, "N": 7},
+        arrays={"dx": ArrayType(np.dtype(np.float16), (3, 7))},
+        sampled=SimpleNamespace(elements=lambda *_: (np.array(expected), np.full(2, 0.01))),
+        patterns=SimpleNamespace(read=None),
+        _elements=lambda *_: np.array(found, np.float16),
+    )
+    if right:
+        main_size.Look._compare(look, look, "dx", [0])
+    else:
+        with pytest.raises(Refused, match=r"`dx`\[0, "):
+            main_size.Look._compare(look, look, "dx", [0])
 
 
 @pytest.mark.parametrize(
