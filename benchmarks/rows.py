@@ -168,10 +168,11 @@ class WithTorch(Executor):
                     worst = max(worst, self._off(given[item.name], part))
                 else:
                     sums[item.name] = sums.get(item.name, 0.0) + part
-        return max([worst, *(self._off(self.tensors[name], right) for name, right in sums.items())])
+        size = math.sqrt(problem["M"])  # of a sum of as many terms that are about 1 and have any sign
+        return max([worst, *(self._off(self.tensors[name], right, size) for name, right in sums.items())])
 
-    def _off(self, found: Any, right: Any) -> float:
-        return float(((found - right).abs() / right.abs().clamp(min=self.rows.floor)).max())
+    def _off(self, found: Any, right: Any, size: float = 1.0) -> float:
+        return float(((found - right).abs() / right.abs().clamp(min=self.rows.floor * size)).max())
 
 
 def main() -> None:

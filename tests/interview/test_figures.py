@@ -119,7 +119,7 @@ def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
 
 
 @pytest.mark.soak(area="interview")
-@pytest.mark.parametrize("topic", [*TOPICS, "transpose", "softmax", "layernorm"])
+@pytest.mark.parametrize("topic", [*TOPICS, "transpose", "softmax", "layernorm", "layernorm_backward"])
 def test_no_ratio_has_the_same_answer_twice_in_a_row(topic):
     asked = [
         (r.rung, r.ratio) for r in rounds.read_interview(load_topic(topic)).rounds if r.ratio is not None
@@ -182,6 +182,48 @@ def test_the_ratios_of_layer_norm_are_explained_by_what_is_counted():
     for item in rounds.read_interview(load_topic("layernorm")).rounds:
         found = re.search(quoted[item.rung], re.sub(r"\s+", " ", item.ratio.explain))
         assert item.ratio.value.evaluate(counted("layernorm", item.rung)) == pytest.approx(
+            float(found[1]), rel=0.01
+        ), item.rung
+
+
+def test_the_interview_on_the_backward_layer_norm_quotes_what_follows_from_counting():
+    interview = rounds.read_interview(load_topic("layernorm_backward"))
+    answers = {item.rung: item.answer for item in interview.rounds}
+    moved = 6 * 8192**2
+    place = 2 * 2 * 8192 / 1024  # KiB of a row of x and one of dy
+    instructions = next(probe for probe in interview.probes if probe.name == "time_of_instructions")
+    quoted = [
+        (interview.answer, r"backward pass moves (\d+) MB", moved / 1e6),
+        (interview.answer, r"which takes (\d+) µs on an H200", 1e6 * moved / H200.dram_copy),
+        (answers["00_naive"], r"8192 threads are (\d+) %", 100 * 8192 / (2048 * H200.sms)),
+        (answers["01_block_a_row"], r"8192 columns are (\d+) warps", 8192 / 32),
+        (answers["01_block_a_row"], r"8192 threads load (\d+) GB/s", 4 * 4 * 8192 / 600),
+        (answers["01_block_a_row"], r"give (\d+) times the threads", 8192 / 64),
+        (answers["02_bands"], r"which has (\d+) bytes of x and dy", 64 * 4),
+        (answers["02_bands"], r"at a time, (\d+) on an H200", H200.sms),
+        (answers["03_one_pass"], r"132 blocks, (\d+) % of it", 100 * 2 * 8 * H200.sms * 8192 / moved),
+        (answers["03_one_pass"], r"x and dy is (\d+) KiB at 8192", 3 * place),
+        (answers["03_one_pass"], r"on their way, (\d+) KiB", 2 * place),
+        (answers["04_rows_ahead"], r"8192 columns, (\d+) KiB of rows", 2 * place),
+        (instructions.explain, r"bytes take about (\d+) µs on an H200", 1e6 * moved / H200.dram_copy),
+    ]
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        assert float(found) == pytest.approx(computed, rel=0.08 if "of it" in pattern else 0.02), pattern
+
+
+@pytest.mark.soak(area="interview")
+def test_the_ratios_of_the_backward_layer_norm_are_explained_by_what_is_counted():
+    quoted = {
+        "00_naive": r"makes (168) bytes",
+        "01_block_a_row": r"makes (21) bytes",
+        "02_bands": r"makes ([\d.]+) bytes",
+        "03_one_pass": r"makes ([\d.]+) bytes",
+        "04_rows_ahead": r"or ([\d.]+) for 1,000",
+    }
+    for item in rounds.read_interview(load_topic("layernorm_backward")).rounds:
+        found = re.search(quoted[item.rung], re.sub(r"\s+", " ", item.ratio.explain))
+        assert item.ratio.value.evaluate(counted("layernorm_backward", item.rung)) == pytest.approx(
             float(found[1]), rel=0.01
         ), item.rung
 

@@ -159,3 +159,24 @@ def test_squares_of_the_distance_from_the_old_mean_are_too_large(bench: Bench) -
     mended = code.replace("squares += d * d;", "squares += d * (x[i] - mean);")
     ran = bench.cuda(kernel(mended, NUMBERS, before, after=after), "run", 1, 1, *arguments)
     assert ran.arrays[1][0] == pytest.approx(numbers.var(), rel=1e-6)
+
+
+def test_sums_of_a_row_overwrite_those_that_other_warps_have_not_read(bench: Bench) -> None:
+    found = line_probe("layernorm_backward", "overwritten_sums")
+    sums = (
+        "__device__ float warp_sum(float value) { for (int d = 16; d > 0; d /= 2) {"
+        " value += __shfl_xor_sync(0xffffffff, value, d); } return value; }"
+    )
+    before, code = "const float* const x = in; const int M = N;", "\n".join(found.code)
+    arguments = (np.ones(6 * 256, np.float32), np.zeros(6, np.float32), np.int32(6))
+    ran = bench.cuda(kernel(code, NUMBERS, before, sums), "run", 2, 256, *arguments)
+    assert {finding.kind for finding in ran.record.findings} == {"race"}
+    read = "        sum += values[warp];"
+    lines = {finding.line - OPENED for finding in ran.record.findings}
+    assert set(found.marked) <= lines <= {*found.marked, 1 + found.code.index(read)}
+    turns = code.replace("values[8]", "values[2][8]").replace("values[w", "values[row / gridDim.x % 2][w")
+    turns = turns.replace("values[threadIdx", "values[row / gridDim.x % 2][threadIdx")
+    for mended in (code[: code.rindex("}")] + "__syncthreads(); }", turns):
+        ran = bench.cuda(kernel(mended, NUMBERS, before, sums), "run", 2, 256, *arguments)
+        assert not ran.findings
+        assert (ran.arrays[1] == 256).all()

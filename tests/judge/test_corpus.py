@@ -46,6 +46,8 @@ ONE_A_REASON = (
     "hgemm/sums_in_half.cu",
     "hgemm/tma_parity_that_never_changes.cu",
     "layernorm/eps_in_the_code.cu",
+    "layernorm_backward/last_band_left_out.cu",
+    "layernorm_backward/second_mean_left_out.cu",
     "reduce/adds_to_the_output.cu",
     "reduce/barrier_in_a_branch.cu",
     "reduce/counter_keeps_counting.cu",

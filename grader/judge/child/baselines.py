@@ -17,6 +17,7 @@ TITLES = {
     "cupy.transpose": "CuPy (out[...] = in.T)",
     "torch.conv2d": "cuDNN (torch.conv2d)",
     "torch.layer_norm": "PyTorch (layer_norm)",
+    "torch.layer_norm_backward": "PyTorch (native_layer_norm_backward)",
     "torch.softmax": "PyTorch (softmax(1))",
     "torch.sums": "PyTorch (sum(1) and sum(0))",
 }
@@ -70,6 +71,16 @@ def _torch_layer_norm(cupy: Any, x: Any, gamma: Any, beta: Any, y: Any, eps: flo
     torch.nn.functional.layer_norm(x, gamma.shape, gamma, beta, eps)
 
 
+def _torch_layer_norm_backward(
+    cupy: Any, x: Any, dy: Any, gamma: Any, mean: Any, rstd: Any, dx: Any, dgamma: Any, dbeta: Any
+) -> None:
+    """The outputs are new arrays, dgamma and dbeta of halves. beta, whose values do not matter, is gamma."""
+    import torch
+
+    saved = mean[:, None], rstd[:, None]
+    torch.ops.aten.native_layer_norm_backward(dy, x, gamma.shape, *saved, gamma, gamma, [True, True, True])
+
+
 _FP16, _FP32 = 2, 0
 """cudaDataType_t of halves and of floats."""
 
@@ -111,6 +122,7 @@ _ROUTINES: dict[str, Callable[..., None]] = {
     "cupy.transpose": _transpose,
     "torch.conv2d": _conv2d,
     "torch.layer_norm": _torch_layer_norm,
+    "torch.layer_norm_backward": _torch_layer_norm_backward,
     "torch.softmax": _torch_softmax,
     "torch.sums": _torch_sums,
 }

@@ -1,0 +1,82 @@
+// A block of 16 by 16 takes 16 columns; its threads share out the rows, and a tree over y adds them up.
+//
+// /// launch
+// [[launch]]
+// kernel = "input_gradient"
+// args = ["x", "dy", "gamma", "mean", "rstd", "dx", "M", "N"]
+// grid = ["cdiv(M, BLOCK)"]
+// block = ["BLOCK"]
+//
+// [[launch]]
+// kernel = "parameter_gradients"
+// args = ["x", "dy", "mean", "rstd", "dgamma", "dbeta", "M", "N"]
+// grid = ["cdiv(N, TILE)"]
+// block = ["TILE", "TILE"]
+// ///
+
+#include <cuda_fp16.h>
+
+constexpr int BLOCK = 32;  // threads of a block that take a row each
+constexpr int TILE = 16;   // columns of a block, and rows that it reads at a time
+
+extern "C" __global__ void input_gradient(const half* x, const half* dy, const half* gamma, const float* mean,
+                                          const float* rstd, half* dx, int M, int N)
+{
+    const int row = blockIdx.x * BLOCK + threadIdx.x;
+    if (row >= M) {
+        return;
+    }
+    const half* const row_x = x + size_t(row) * N;
+    const half* const row_dy = dy + size_t(row) * N;
+    half* const row_dx = dx + size_t(row) * N;
+    const float m = mean[row];
+    const float r = rstd[row];
+
+    float sum_g = 0.0f;
+    float sum_gn = 0.0f;
+    for (int column = 0; column < N; ++column) {
+        const float n = (__half2float(row_x[column]) - m) * r;
+        const float g = __half2float(row_dy[column]) * __half2float(gamma[column]);
+        sum_g += g;
+        sum_gn += g * n;
+    }
+    const float mean_g = sum_g / N;
+    const float mean_gn = sum_gn / N;
+
+    for (int column = 0; column < N; ++column) {
+        const float n = (__half2float(row_x[column]) - m) * r;
+        const float g = __half2float(row_dy[column]) * __half2float(gamma[column]);
+        row_dx[column] = __float2half((g - mean_g - n * mean_gn) * r);
+    }
+}
+
+extern "C" __global__ void parameter_gradients(const half* x, const half* dy, const float* mean,
+                                               const float* rstd, float* dgamma, float* dbeta, int M, int N)
+{
+    __shared__ float of_gamma[TILE][TILE + 1];
+    __shared__ float of_beta[TILE][TILE + 1];
+    const int column = blockIdx.x * TILE + threadIdx.x;
+    float sum_dyn = 0.0f;
+    float sum_dy = 0.0f;
+    if (column < N) {
+        for (int row = threadIdx.y; row < M; row += TILE) {
+            const size_t place = size_t(row) * N + column;
+            const float d = __half2float(dy[place]);
+            sum_dyn += d * ((__half2float(x[place]) - mean[row]) * rstd[row]);
+            sum_dy += d;
+        }
+    }
+    of_gamma[threadIdx.y][threadIdx.x] = sum_dyn;
+    of_beta[threadIdx.y][threadIdx.x] = sum_dy;
+    for (int distance = TILE / 2; distance > 0; distance /= 2) {
+        __syncthreads();
+        if (threadIdx.y < distance) {
+            of_gamma[threadIdx.y][threadIdx.x] += of_gamma[threadIdx.y + distance][threadIdx.x];
+            of_beta[threadIdx.y][threadIdx.x] += of_beta[threadIdx.y + distance][threadIdx.x];
+        }
+    }
+    if (threadIdx.y == 0 && column < N) {
+        dgamma[column] = of_gamma[0][threadIdx.x];
+        dbeta[column] = of_beta[0][threadIdx.x];
+    }
+}
