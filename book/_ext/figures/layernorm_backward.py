@@ -34,7 +34,9 @@ def sums() -> str:
     for block in range(BLOCKS):
         y = foot + 32 + STEP * block
         _sums(sheet, left, y, COLOURS[block])
-        sheet.text(left + CELL * COLUMNS + 8, y + 18, f"what block {block} leaves in memory at its end", size=12.5)
+        sheet.text(
+            left + CELL * COLUMNS + 8, y + 18, f"what block {block} leaves in memory at its end", size=12.5
+        )
     y = foot + 32 + STEP * BLOCKS + 34
     for column in range(COLUMNS):
         x = left + CELL * column + CELL / 2 - 2
