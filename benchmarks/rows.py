@@ -1,6 +1,6 @@
 """The rungs of a topic that works row by row, or other files, beside PyTorch, at square and other shapes.
 
-    python benchmarks/rows.py softmax|layernorm|layernorm_backward [FILE …] [--rounds N]
+    python benchmarks/rows.py softmax|layernorm|layernorm_backward|rmsnorm [FILE …] [--rounds N]
 
 On a machine with a GPU, PyTorch and CuPy. Without files all rungs but the naive one are timed. PyTorch stands there
 twice, as it is (eager) and compiled (torch.compile), and a copy of the matrix on the device is the bound. Each round
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from grader import cuda
+from grader.judge.child import baselines
 from grader.judge.child.executor import Executor, Memory
 from grader.judge.child.protocol import Allocate, Library, Load, Release, Run, Timed
 from grader.judge.kernels.compiled import Planned, prepare
@@ -106,9 +107,29 @@ class LayerNormBackward(Rows):
         return found
 
 
+class RmsNorm(Rows):
+    """The sum is made first, and its norm then; y and the sum are returned."""
+
+    shapes = ((8192, 8192), (32768, 4096), (1 << 20, 256), (256, 1 << 20))
+    most, floor = 2.0**-6, 1.0
+
+    def draw(self, given: Tensors) -> None:
+        given["x"].normal_(std=2.0)
+        given["residual"].normal_(std=2.0)
+        given["gamma"].normal_(mean=1.0, std=0.25)
+
+    def results(self, given: Tensors) -> tuple[Any, ...]:
+        import torch
+
+        added = given["x"] + given["residual"]
+        gamma = given["gamma"]
+        return torch.nn.functional.rms_norm(added, gamma.shape, gamma, 1e-5), added
+
+
 TOPICS: dict[str, type[Rows]] = {
     "layernorm": LayerNorm,
     "layernorm_backward": LayerNormBackward,
+    "rmsnorm": RmsNorm,
     "softmax": Softmax,
 }
 
@@ -131,11 +152,9 @@ class WithTorch(Executor):
 
         def tensor(name: str, shape: tuple[int, ...]) -> Any:
             dtype = self.topic.signature[name].dtype
-            owned = cupy.cuda.UnownedMemory(
-                self.buffers[name].pointer, dtype.itemsize * math.prod(shape), owner=None
+            return baselines.tensor(
+                baselines.array(cupy, self.buffers[name].pointer, dtype.name, shape), dtype.name
             )
-            memory = cupy.cuda.MemoryPointer(owned, 0)
-            return torch.from_dlpack(cupy.ndarray(shape, dtype, memory))
 
         torch.manual_seed(1)
         self.tensors = {name: tensor(name, shape) for name, shape in shapes(self.topic, problem).items()}

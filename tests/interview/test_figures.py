@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from grader.analysis.devices import board
+from grader.emulator.nvrtc import compilation
 from grader.interview import rounds
 from grader.interview.bank import load
 from grader.interview.counted import counted
+from grader.lab.machine_code import machine_code
 from grader.workbook.content import content_root
 from grader.workbook.topics import load as load_topic
 
@@ -119,7 +121,9 @@ def test_a_rounds_answer_gives_the_share_of_the_bound_or_the_library(topic):
 
 
 @pytest.mark.soak(area="interview")
-@pytest.mark.parametrize("topic", [*TOPICS, "transpose", "softmax", "layernorm", "layernorm_backward"])
+@pytest.mark.parametrize(
+    "topic", [*TOPICS, "transpose", "softmax", "layernorm", "layernorm_backward", "rmsnorm"]
+)
 def test_no_ratio_has_the_same_answer_twice_in_a_row(topic):
     asked = [
         (r.rung, r.ratio) for r in rounds.read_interview(load_topic(topic)).rounds if r.ratio is not None
@@ -226,6 +230,51 @@ def test_the_ratios_of_the_backward_layer_norm_are_explained_by_what_is_counted(
         assert item.ratio.value.evaluate(counted("layernorm_backward", item.rung)) == pytest.approx(
             float(found[1]), rel=0.01
         ), item.rung
+
+
+def test_the_interview_on_the_rms_norm_quotes_what_follows_from_counting():
+    interview = rounds.read_interview(load_topic("rmsnorm"))
+    answers = {item.rung: item.answer for item in interview.rounds}
+    elements, started = 8192**2, 132 * 4 * 1.8e9
+    quoted = [
+        (interview.answer, r"kernel moves (\d+) MB", 8 * elements / 1e6),
+        (interview.answer, r"which takes (\d+) µs on an H200", 1e6 * 8 * elements / H200.dram_copy),
+        (answers["00_naive"], r"8192 threads are (\d+) %", 100 * 8192 / (2048 * H200.sms)),
+        (answers["01_block_a_row"], r"that is (\d+) MB of sums", 8 * H200.sms * 2 * 8192 / 1e6),
+        (answers["01_block_a_row"], r"L2 cache has (\d+) MB", H200.l2_bytes / 1e6),
+        (answers["01_block_a_row"], r"1024 threads, (\d+) registers", 8192 / 1024 / 2),
+        (answers["02_registers"], r"could start some (\d+) in SASS", started * 8 * 32 / 4e12),
+    ]
+    for text, pattern, computed in quoted:
+        (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
+        assert float(found) == pytest.approx(computed, rel=0.02), pattern
+
+
+@pytest.mark.soak(area="interview")
+def test_the_ratios_of_the_rms_norm_are_explained_by_what_is_counted():
+    items = {item.rung: item for item in rounds.read_interview(load_topic("rmsnorm")).rounds}
+    quoted = {
+        "00_naive": r"makes (161) bytes",
+        "01_block_a_row": r"makes (12) bytes",
+        "02_registers": r"makes ([\d.]+) for 1,000",
+    }
+    for rung, pattern in quoted.items():
+        found = re.search(pattern, re.sub(r"\s+", " ", items[rung].ratio.explain))
+        value = items[rung].ratio.value.evaluate(counted("rmsnorm", rung))
+        assert value == pytest.approx(float(found[1]), rel=0.01), rung
+    last = items["02_registers"]
+    before = re.search(r"SASS, ([\d.]+) for 1,000", re.sub(r"\s+", " ", last.ratio.explain))
+    value = last.ratio.value.evaluate(counted("rmsnorm", "01_block_a_row"))
+    assert value == pytest.approx(float(before[1]), rel=0.01)
+
+
+def test_the_machine_code_of_the_rms_norm_is_as_long_as_its_interview_says():
+    last = rounds.read_interview(load_topic("rmsnorm")).rounds[-1]
+    (quoted,) = re.findall(r"has (\d+) instructions for 32 elements", re.sub(r"\s+", " ", last.answer))
+    source = (content_root() / "kernels/optimized/rmsnorm/02_registers.cu").read_text("utf-8")
+    cubin = compilation.build(source, name_expressions=["block_rows<8, 2>"]).cubin
+    (operations,) = machine_code(cubin).kernels.values()  # of a warp's 512 elements, without a loop
+    assert sum(operations.values()) / (512 / 32) == pytest.approx(int(quoted), rel=0.1)
 
 
 @pytest.mark.parametrize("topic", TOPICS)

@@ -55,6 +55,7 @@ ONE_A_REASON = (
     "reduce/missing_threadfence.cu",
     "reduce/nothing_beyond_two_million.cu",
     "reduce/shuffle_from_absent_lanes.cu",
+    "rmsnorm/sums_in_bf16.cu",
     "softmax/no_maximum.cu",
     "softmax/sums_not_zeroed.cu",
     "streams/computes_on_the_host.py",

@@ -18,6 +18,7 @@ TITLES = {
     "torch.conv2d": "cuDNN (torch.conv2d)",
     "torch.layer_norm": "PyTorch (layer_norm)",
     "torch.layer_norm_backward": "PyTorch (native_layer_norm_backward)",
+    "torch.rms_norm": "PyTorch (x + residual, rms_norm)",
     "torch.softmax": "PyTorch (softmax(1))",
     "torch.sums": "PyTorch (sum(1) and sum(0))",
 }
@@ -81,6 +82,14 @@ def _torch_layer_norm_backward(
     torch.ops.aten.native_layer_norm_backward(dy, x, gamma.shape, *saved, gamma, gamma, [True, True, True])
 
 
+def _torch_rms_norm(cupy: Any, x: Any, residual: Any, gamma: Any, y: Any, total: Any, eps: float) -> None:
+    """y is a new array."""
+    import torch
+
+    torch.add(x, residual, out=total)
+    torch.nn.functional.rms_norm(total, gamma.shape, gamma, eps)
+
+
 _FP16, _FP32 = 2, 0
 """cudaDataType_t of halves and of floats."""
 
@@ -123,11 +132,12 @@ _ROUTINES: dict[str, Callable[..., None]] = {
     "torch.conv2d": _conv2d,
     "torch.layer_norm": _torch_layer_norm,
     "torch.layer_norm_backward": _torch_layer_norm_backward,
+    "torch.rms_norm": _torch_rms_norm,
     "torch.softmax": _torch_softmax,
     "torch.sums": _torch_sums,
 }
 
-_SIZES = {"torch.conv2d": ("stride", "pad"), "torch.layer_norm": ("eps",)}
+_SIZES = {"torch.conv2d": ("stride", "pad"), "torch.layer_norm": ("eps",), "torch.rms_norm": ("eps",)}
 """Sizes and floats that a routine is told, where the arrays' shapes do not tell them."""
 
 
@@ -142,23 +152,23 @@ def prepare(
     os.environ["CUPY_TF32"] = "0"  # FP32 means FP32, whatever the user's environment asks for
     import cupy
 
-    given = [_array(cupy, *place) for place in arrays.values()]
+    given = [array(cupy, *place) for place in arrays.values()]
     if name.startswith("torch."):
         types = [dtype for _, dtype, _ in arrays.values()]
-        given = list(map(_tensor, given, types))  # takes the host longer than some kernels run
+        given = list(map(tensor, given, types))  # takes the host longer than some kernels run
     told = {size: sizes[size] for size in _SIZES.get(name, ())}
     return partial(_ROUTINES[name], cupy, *given, **told)
 
 
-def _tensor(array: Any, dtype: str) -> Any:
-    """PyTorch's view of a CuPy array."""
+def tensor(of: Any, dtype: str) -> Any:
+    """PyTorch's view of a CuPy array whose elements are of a type."""
     import torch
 
-    tensor = torch.from_dlpack(array)
-    return tensor.view(torch.bfloat16) if dtype == "bfloat16" else tensor
+    found = torch.from_dlpack(of)
+    return found.view(torch.bfloat16) if dtype == "bfloat16" else found
 
 
-def _array(cupy: Any, address: int, dtype: str, shape: tuple[int, ...]) -> Any:
+def array(cupy: Any, address: int, dtype: str, shape: tuple[int, ...]) -> Any:
     """A CuPy array over memory that belongs to somebody else; CuPy has bfloat16 as its bits."""
     dtype = "int16" if dtype == "bfloat16" else dtype
     size = cupy.dtype(dtype).itemsize

@@ -1,0 +1,513 @@
+"""RMS norm of each row of a sum of two matrices: inputs, the answers, and what no algorithm can do without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import Any, Literal
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]  # of bfloat16, which NumPy's types do not name
+Exact = NDArray[np.float64]
+Places = NDArray[np.int64]
+Read = Callable[[str, Places], Exact]
+Problem = Mapping[str, float]
+
+SPIKES = (16.0, 64.0, 128.0)
+"""How large single elements of exact rows are, whose others are ±1: in rows of up to 64 columns, of up to 16,384, and
+of more. In a mean square, one of them counts as much as hundreds or thousands of the others."""
+
+WIDTHS = (64, 1 << 14)
+
+BFLOAT, SINGLE = 2.0**-8, 2.0**-24
+"""Units of rounding of BF16 and of single precision."""
+
+TINY = 2.0**-133
+"""The smallest subnormal of BF16."""
+
+
+def make_inputs(
+    problem: Problem, rng: np.random.Generator, kind: Literal["exact", "real"]
+) -> dict[str, Array]:
+    """x and residual (M × N) and gamma (N), bfloat16.
+
+    "exact": rows whose sum is ±1 but for one to four elements, which are larger, anywhere or at the end of the row.
+    In the second row, the last element is one of them. Sums and squares are whole numbers that BF16 and floats hold;
+    gamma is ±1, ±2 or ±4.
+    "real": normally distributed, one in 64 elements eight times as large. Of eight rows, one is a thousand times
+    smaller, so that eps counts, and one a thousand times larger. One in 16 is zero.
+    """
+    m, n = int(problem["M"]), int(problem["N"])
+    if kind == "exact":
+        added = _spikes((m, n), rng)
+        residual = rng.integers(-3, 4, (m, n)).astype(np.float64)
+        x = added - residual
+        gamma = rng.choice([-4.0, -2.0, -1.0, 1.0, 2.0, 4.0], n)
+    else:
+        size = np.exp(0.5 * rng.standard_normal((m, 1)))
+        fate = rng.integers(0, 16, (m, 1))
+        size = np.where(fate < 2, 1e-3 * size, np.where(fate < 4, 1e3 * size, np.where(fate == 4, 0.0, size)))
+        x, residual = (_normal((m, n), rng) * size for _ in range(2))
+        gamma = 1.0 + 0.25 * rng.standard_normal(n)
+        gamma[rng.integers(0, 8, n) == 0] *= -1.0
+    given = {"x": x, "residual": residual, "gamma": gamma}
+    return {name: array.astype(ml_dtypes.bfloat16) for name, array in given.items()}
+
+
+def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Array]:
+    """As "real", with a NaN or an infinity in x or the residual in one row in eight. A NaN, and two infinities that
+    cancel, make NaN of the whole row of y; an infinity makes NaN of itself and 0 of all others."""
+    inputs = make_inputs(problem, rng, "real")
+    rows, columns = inputs["x"].shape
+    for row in rng.permutation(rows)[: max(1, rows // 8)]:
+        inputs[rng.choice(["x", "residual"])][row, rng.integers(columns)] = rng.choice(
+            [np.nan, np.inf, -np.inf]
+        )
+    return inputs
+
+
+def reference(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
+    """y and sum (M × N), float64; y is the norm of the sum as BF16 stores it."""
+    added, stored = _added(inputs["x"], inputs["residual"])
+    return {"y": _normal_of(stored, problem["eps"]) * inputs["gamma"].astype(np.float64), "sum": added}
+
+
+def magnitude(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
+    """What rounding errors are proportional to, (M × N), float64: see _magnitude. The sum is rounded once."""
+    added, stored = _added(inputs["x"], inputs["residual"])
+    y = _normal_of(stored, problem["eps"]) * inputs["gamma"].astype(np.float64)
+    return {"y": _magnitude(y, stored), "sum": np.abs(added)}
+
+
+def shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
+    """Every array, without making it."""
+    m, n = int(problem["M"]), int(problem["N"])
+    return {**dict.fromkeys(("x", "residual", "y", "sum"), (m, n)), "gamma": (n,)}
+
+
+def elements(read: Read, problem: Problem, name: str, places: Places) -> tuple[Exact, Exact]:
+    """Single elements of an output and their magnitudes; `read` gives elements of an input. Places count from the
+    start of an array."""
+    n = int(problem["N"])
+    if name == "sum":
+        added = read("x", places) + read("residual", places)
+        return added, np.abs(added)
+    rows, which = np.unique(places // n, return_inverse=True)
+    row = rows[:, None] * n + np.arange(n)
+    _, stored = _added(read("x", row), read("residual", row))
+    y = _normal_of(stored, problem["eps"])[which, places % n] * read("gamma", places % n)
+    return y, _magnitude(y[:, None], stored[which])[:, 0]
+
+
+def min_flop(problem: Problem) -> int:
+    """An element takes an addition for the sum, a product and an addition for the mean square, and two products."""
+    return 5 * int(problem["M"]) * int(problem["N"])
+
+
+def min_bytes(problem: Problem) -> int:
+    """Every element of x and of the residual read once, of y and of the sum written once, 2 bytes each, and gamma."""
+    m, n = int(problem["M"]), int(problem["N"])
+    return 8 * m * n + 2 * n
+
+
+def written_bytes(problem: Problem) -> int:
+    """Of y and of the sum."""
+    return 4 * int(problem["M"]) * int(problem["N"])
+
+
+def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: Problem) -> str | None:
+    """What is behind a wrong output: the one formula that gives all of it, or what its wrong rows have in common."""
+    with np.errstate(all="ignore"):
+        for name, output in outputs.items():
+            out = output.astype(np.float64)
+            text = _of_sum(inputs, out) if name == "sum" else _of_y(inputs, out, problem["eps"])
+            if text is not None:
+                return text
+    return None
+
+
+def _of_sum(inputs: Mapping[str, Array], out: Exact) -> str | None:
+    """What is said of a wrong sum. Of these formulas, each element is rounded once or twice, and to the bit."""
+    x, residual = (inputs[name].astype(np.float64) for name in ("x", "residual"))
+    added, stored = _added(inputs["x"], inputs["residual"])
+    if np.array_equal(stored, out, equal_nan=True):
+        return None
+    m, n = x.shape
+    formulas = [
+        (_NO_RESIDUAL, x),
+        (_NO_X, residual),
+        (_SUBTRACTED, x - residual),
+        (_SUBTRACTED, residual - x),
+        (_SUM_INDEX, x + residual.ravel()[:n]),
+        (_SUM_INDEX, x + residual[:, :1]),
+        (_SUM_INDEX, x + residual.reshape(n, m).T),
+        (_TWICE, added.astype(np.float16).astype(np.float64)),
+        (_CUT, _cut(added)),
+    ]
+    found = {text for text, gives in formulas if np.array_equal(_rounded(gives), out, equal_nan=True)}
+    if len(found) == 1:
+        return found.pop()
+    return _SUM_SWALLOWED if not found and (np.isnan(added) & ~np.isnan(out)).any() else None
+
+
+def _of_y(inputs: Mapping[str, Array], out: Exact, eps: float) -> str | None:
+    """What is said of a wrong y."""
+    x, residual, gamma = (inputs[name].astype(np.float64) for name in ("x", "residual", "gamma"))
+    added, s = _added(inputs["x"], inputs["residual"])
+    right = _normal_of(s, eps) * gamma
+    finite = np.isfinite(s).all(axis=1)
+    if (np.isnan(right) & ~np.isnan(out)).any():
+        return _SWALLOWED if _near(right, out)[finite].all() else None
+    tells = finite & s.any(axis=1)  # rows of zeros are zeros, whatever they are divided by
+    if not tells.any():
+        return None
+    if np.isnan(out[tells]).any():
+        return _NAN
+    lost = tells & ~out.any(axis=1)
+    if lost.any() and _over(s[lost]).all() and not _over(s[tells & ~lost]).any():
+        return _HALF_SUM
+    cut = _normal_of(_cut(added), eps) * gamma
+    if _once(cut[tells], out[tells]) and not _once(right[tells], out[tells]):
+        return _SUM_CUT
+    if s.shape[1] > 1 and not _near(right, out)[tells].all():
+        formulas = [*_formulas(x, residual, s, gamma, eps), *_own_parts(s, gamma, eps)]
+        found = {text for text, gives in formulas if _near(gives, out)[tells].all()}
+        if found:
+            return found.pop() if len(found) == 1 else None
+    said = _of_scales(s, np.where(right == 0.0, np.nan, out / right), tells, eps)
+    if said is None and not _near(right, out)[tells].all():
+        said = _by_lanes(_near(right, out)[tells]) or _of_gamma(_normal_of(s, eps)[tells], gamma, out[tells])
+    return said or (_NAN if np.isnan(out[finite]).any() else None)
+
+
+def _formulas(x: Exact, residual: Exact, s: Exact, gamma: Exact, eps: float) -> Iterator[tuple[str, Exact]]:
+    """Mistaken formulas of y with what they give, but for those that divide by another number alone."""
+    rows, columns = s.shape
+    normal = _normal_of(s, eps)
+    root, root_of_x = (np.sqrt((array * array).mean(axis=1, keepdims=True) + eps) for array in (s, x))
+    centred = s - s.mean(axis=1, keepdims=True)
+    yield _X_ALONE, _normal_of(x, eps) * gamma
+    yield _ADDED_AFTER, _normal_of(x, eps) * gamma + residual
+    yield _ADDED_AFTER, (_normal_of(x, eps) + residual) * gamma
+    yield _SQUARES_OF_X, s / root_of_x * gamma
+    yield _X_DIVIDED, x / root * gamma
+    yield _SUM_INDEX, _normal_of(x + residual.ravel()[:columns], eps) * gamma
+    yield _SUBTRACTED, _normal_of(x - residual, eps) * gamma
+    yield _SUBTRACTED, _normal_of(residual - x, eps) * gamma
+    yield _RESIDUAL_ALONE, _normal_of(residual, eps) * gamma
+    yield _CENTRED, _normal_of(centred, eps) * gamma
+    yield _CENTRED, centred / root * gamma
+    yield _NO_GAMMA, normal
+    yield _ONE_MORE, normal * (1.0 + gamma)
+    yield _DIVIDED_BY_GAMMA, normal / gamma
+    yield _BY_ROW, normal * gamma[np.arange(rows)[:, None] % columns]
+    yield _COLUMNS, _normal_of(s.T, eps).T * gamma
+
+
+def _own_parts(s: Exact, gamma: Exact, eps: float) -> Iterator[tuple[str, Exact]]:
+    """Of threads that take their own part of the sum for that of the row."""
+    for threads in WARPS if s.size <= FEW else ():
+        turns = -(-s.shape[1] // threads)
+        squares = np.pad(s * s, ((0, 0), (0, turns * threads - s.shape[1]))).reshape(-1, turns, threads)
+        part = np.tile(squares.sum(axis=1), turns)[:, : s.shape[1]]
+        yield _OWN_PART, s / np.sqrt(part / s.shape[1] + eps) * gamma
+
+
+def _of_scales(s: Exact, ratios: Exact, tells: NDArray[np.bool_], eps: float) -> str | None:
+    """What is said where each row is the right one times a number of its own: another one has been divided by."""
+    a = np.nanmean(ratios[tells], axis=1)
+    if not (np.abs(ratios[tells] / a[:, None] - 1.0) <= NEAR)[~np.isnan(ratios[tells])].all():
+        return None
+    # The mean of many different roundings is nearly that of none. Elements of an exact row are rounded alike.
+    different = [len(np.unique(np.frexp(np.abs(row))[0])) for row in s[tells]]
+    allowed = BFLOAT * np.minimum(1.1, 2.5 / np.sqrt(different))
+    square = (s * s).mean(axis=1)
+    own = square[tells] + eps
+
+    def gives(of_root: Exact) -> bool:
+        return bool((np.abs(a * np.sqrt(of_root / own) - 1.0) <= allowed).all())
+
+    if gives(own):
+        return None
+    found = {text for text, of_root in _roots(s, square, eps) if gives(of_root[tells])}
+    if found:
+        return found.pop() if len(found) == 1 else None
+    least = int(np.argmin(own))
+    if own.max() > 4.0 * own[least] and gives(
+        own - eps + max(0.0, own[least] / a[least] ** 2 - own[least] + eps)
+    ):
+        return _OTHER_EPS
+    if any(gives(square[other][tells] + eps) for other in _other_rows(len(s))):
+        return _OTHER_ROW if tells.sum() >= ENOUGH else None
+    if s.size <= FEW and any(gives(of_root[tells] + eps) for of_root in _rounded_sums(s)):
+        return _ROUNDED
+    differ = np.abs(a - 1.0) > allowed
+    if s.shape[1] < ENOUGH or not (own > 1e3 * eps)[differ].any():  # it may be eps
+        return None
+    off = a[differ]
+    return _TOO_SMALL if (off > 1.0).all() else _TOO_LARGE if (off < 1.0).all() else _SUMS
+
+
+def _roots(s: Exact, square: Exact, eps: float) -> Iterator[tuple[str, Exact]]:
+    """Mistaken formulas of what each row is divided by the root of."""
+    rows, columns = s.shape
+    yield _STARTER, np.full_like(square, 1.0 + eps)
+    yield _STARTER, np.ones_like(square)
+    yield _NO_ROOT, (square + eps) ** 2
+    yield _MULTIPLIED, 1.0 / (square + eps)
+    yield _NO_EPS, square
+    yield _EPS_OUTSIDE, (np.sqrt(square) + eps) ** 2
+    if columns > 2:
+        yield _NOT_DIVIDED, square * columns + eps
+        yield _NOT_DIVIDED, (square + eps) * columns
+    yield _N_MINUS_1, square * columns / (columns - 1.0) + eps
+    yield _VARIANCE, s.var(axis=1) + eps
+    yield _MEAN, s.mean(axis=1) ** 2 + eps
+    yield _COLUMNS, (s * s).mean(axis=0)[np.arange(rows) % columns] + eps
+    yield _COLUMNS, (s * s).reshape(columns, rows).mean(axis=0) + eps
+
+
+def _other_rows(rows: int) -> Iterator[Places]:
+    """Rows that are taken for others."""
+    row = np.arange(rows)
+    for step in (1 << power for power in range(6)):
+        yield np.minimum(row ^ step, rows - 1)
+        for other in (row + step, row - step, row // (2 * step) * (2 * step), row % step):
+            yield np.clip(other, 0, rows - 1)
+            yield other % rows
+
+
+def _rounded_sums(s: Exact) -> Iterator[Exact]:
+    """Mean squares that come of sums in BF16, or in half precision: in a row's threads, or in their tree as well."""
+    rows, columns = s.shape
+    for dtype, threads in product((ml_dtypes.bfloat16, np.float16), (1, *WARPS)):
+        turns = -(-columns // threads)
+        squares = np.pad(s * s, ((0, 0), (0, turns * threads - columns))).reshape(rows, turns, threads)
+        sums = np.zeros((rows, threads), dtype)
+        for turn in range(turns):
+            sums = (sums.astype(np.float32) + squares[:, turn].astype(np.float32)).astype(dtype)
+        yield sums.astype(np.float64).sum(axis=1) / columns
+        of_warps = sums.reshape(rows, -1, min(threads, 32))
+        for parts, axes in ((of_warps, (2, 1)), (sums[:, :, None], (1,))):
+            for axis in axes:
+                while (half := parts.shape[axis] // 2) > 0:
+                    first, second = np.split(parts, [half], axis=axis)
+                    parts = (first.astype(np.float32) + second.astype(np.float32)).astype(dtype)
+            yield parts.reshape(rows).astype(np.float64) / columns
+
+
+def _by_lanes(right: NDArray[np.bool_]) -> str | None:
+    """What is said where of all rows those elements alone are right that lane 0, or thread 0, writes."""
+    rows, columns = right.shape
+    if rows < ENOUGH or columns < ENOUGH or not right[:, 0].all():
+        return None
+    first = np.arange(columns) % 32 == 0
+    if columns > 32 and right[:, first].all() and 2 * right[:, ~first].sum() < right[:, ~first].size:
+        return _LANES
+    return _THREAD_0 if 4 * right[:, 1:].sum() < right[:, 1:].size else None
+
+
+def _of_gamma(normal: Exact, gamma: Exact, out: Exact) -> str | None:
+    """What is said where each column is the right one with another one's gamma."""
+    if min(out.shape) < ENOUGH:
+        return None
+    taken = np.nanmean(np.where(normal == 0.0, np.nan, out / normal), axis=0)
+    known = (np.abs(taken[:, None] / gamma - 1.0) <= NEAR).any(axis=1)
+    return _GAMMA_INDEX if known.all() and _near(normal * taken, out).all() else None
+
+
+def _near(gives: Exact, out: Exact) -> NDArray[np.bool_]:
+    """Which elements a formula gives, but for rounding them twice."""
+    return np.isclose(out, gives, rtol=NEAR, atol=TINY, equal_nan=True)
+
+
+def _once(gives: Exact, out: Exact) -> bool:
+    """Whether a formula gives all elements, but for rounding them once, or cutting them off."""
+    off = np.abs(gives) - np.abs(out)
+    unit = 1.01 * BFLOAT * np.abs(gives) + TINY
+    return bool((np.abs(off) <= unit).all() or ((off >= -0.01 * unit) & (off <= 2.0 * unit)).all())
+
+
+def _over(s: Exact) -> NDArray[np.bool_]:
+    """In which rows the sum of the squares is no half."""
+    found: NDArray[np.bool_] = (s * s).sum(axis=1) > LARGEST_HALF
+    return found
+
+
+def _rounded(values: Exact) -> Exact:
+    return values.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
+
+
+def _cut(values: Exact) -> Exact:
+    """Without the lower 16 bits of a float."""
+    bits = np.ascontiguousarray(values, np.float32).view(np.uint32) & np.uint32(0xFFFF0000)
+    return bits.view(np.float32).astype(np.float64)
+
+
+NEAR = 2.5 * BFLOAT
+"""A larger difference is a mistake's, and not that of rounding to BF16 twice."""
+
+ENOUGH = 8
+"""Rows or columns, to say what they have in common."""
+
+WARPS = (32, 64, 128, 256, 512, 1024)
+"""Threads that share a row."""
+
+LARGEST_HALF = 65504.0
+"""The largest number of half precision."""
+
+FEW = 1 << 18
+"""Elements with which long lists of mistakes are tried."""
+
+_Y = "y = sum / sqrt(mean of sum² + eps) * gamma"
+_STARTER = (
+    "The mean square is not used, or is still 1: it is the mean of sum² over the row. Begin a float with 0, add the "
+    "square of each element of the row to it, and divide it by N; the sum is divided by sqrt(mean square + eps)."
+)
+_NO_ROOT = f"The root is missing: {_Y}."
+_MULTIPLIED = f"The sum is multiplied by the root: it is divided by it, {_Y}."
+_NO_EPS = "eps is not used: it is added to the mean square, under the root."
+_EPS_OUTSIDE = "eps is added to the root: it belongs under it, sqrt(mean of sum² + eps)."
+_OTHER_EPS = (
+    "Another number is added to the mean square than eps, which differs from launch to launch: take the argument, and "
+    "add it once, under the root, when the sum of the squares is divided by N."
+)
+_NOT_DIVIDED = "The sum of the squares is not divided by N: it is their mean that stands under the root."
+_N_MINUS_1 = "The sum of the squares is divided by another number than N, such as N - 1: divide it by N."
+_VARIANCE = "The variance stands in the place of the mean square: an RMS norm squares elements as they are."
+_MEAN = "The mean is squared: it is the squares that the mean is taken of, add up sum * sum."
+_CENTRED = f"The mean is subtracted, as a layer norm does: an RMS norm leaves it where it is, {_Y}."
+_COLUMNS = (
+    "The mean squares are those of columns: the elements of a row are neighbours, sum[row * N + column]."
+)
+_X_ALONE = f"y is the norm of x alone: add the residual first, {_Y}, where sum = x + residual."
+_RESIDUAL_ALONE = f"y is the norm of the residual alone: {_Y}, where sum = x + residual."
+_ADDED_AFTER = f"The residual is added behind the norm: it comes first, {_Y}, where sum = x + residual."
+_SQUARES_OF_X = "The mean square is that of x: square x + residual."
+_X_DIVIDED = "The mean square is right, but x is divided by its root: divide the sum, x + residual."
+_SUBTRACTED = "The residual is subtracted: sum = x + residual."
+_SUM_CUT = (
+    "The sum that y comes of is cut off in place of rounded, and its elements are too small: __float2bfloat16 rounds "
+    "to the nearest; __float2bfloat16_rz, and a shift by 16 bits, do not."
+)
+_NO_GAMMA = f"Nothing is multiplied by gamma: {_Y}."
+_ONE_MORE = f"1 is added to gamma, as some models have it: here it is the factor as it is, {_Y}."
+_DIVIDED_BY_GAMMA = f"gamma divides: it is a factor, {_Y}."
+_BY_ROW = "gamma is taken by row: an element of column j takes gamma[j]."
+_GAMMA_INDEX = "The rest is right: look at the index of gamma. An element of column j takes gamma[j]."
+_OTHER_ROW = (
+    "The mean square is that of another row: look at the index of the row where its sum is formed, and where it is "
+    "stored and read."
+)
+_ROUNDED = (
+    "The sum of the squares is kept in 16 bits, and small squares are lost beside it: BF16 has 8 significant bits, so "
+    "that a sum of ones stands still at 256. Keep sums in floats."
+)
+_HALF_SUM = (
+    "Rows whose squares add up to more than 65504 come out as zeros, and no others: that is the largest half, and a "
+    "larger sum is infinite. Keep sums in floats."
+)
+_OWN_PART = (
+    "Each thread takes its own part of the sum for that of the row: read the sum where the last step of the tree, or "
+    "of the shuffles, has left it."
+)
+_LANES = (
+    "Of each row, those elements are right that lane 0 of a warp writes: the other lanes do not have the sum. After "
+    "__shfl_down_sync, lane 0 alone has it; __shfl_xor_sync leaves it in every lane, and __shfl_sync passes it on from "
+    "lane 0."
+)
+_THREAD_0 = (
+    "Of each row, the first element is right: the thread that writes it has the sum, and the others do not. Let it "
+    "store the sum in shared memory, and all threads read it behind a __syncthreads()."
+)
+_TOO_SMALL = (
+    "Rows are right but for their mean squares, which are too small: squares are missing. Look at the tail of the "
+    "loop, and at how the threads' sums are added up."
+)
+_TOO_LARGE = (
+    "Rows are right but for their mean squares, which are too large: squares are counted twice, are not the row's, or "
+    "the sum did not begin with 0."
+)
+_SUMS = (
+    "Rows are right but for their mean squares: their sums have terms missing or too many. Look at where the loop "
+    "along the row starts and ends, and at how the threads' sums are added up."
+)
+_SWALLOWED = (
+    "A row with a NaN, or two infinities that cancel, has to become NaN as a whole, and of an infinity NaN comes where "
+    "it stands: fmaxf and fminf drop NaN, and a comparison with NaN is false. Leave elements and mean square alone."
+)
+_NAN = (
+    "A row comes out as NaN that has none: of 0 / 0, where eps is not added under the root of a row of zeros; of the "
+    "root of a negative number; or of memory that nobody has written."
+)
+_NO_RESIDUAL = "x is stored in the place of the sum: sum = x + residual."
+_NO_X = "The residual is stored in the place of the sum: sum = x + residual."
+_SUM_INDEX = "Look at the index of the residual: x and residual are both taken at row * N + column."
+_TWICE = (
+    "The sum is rounded twice, to half precision on the way: add floats, and round once, by __float2bfloat16. Halves "
+    "have more bits than BF16 and a smaller range."
+)
+_CUT = (
+    "The sum is cut off in place of rounded: __float2bfloat16 rounds to the nearest; __float2bfloat16_rz, and a shift "
+    "by 16 bits, do not."
+)
+_SUM_SWALLOWED = (
+    "A NaN is lost in the sum: x + residual is NaN where one of them is, and where infinities cancel. fmaxf and fminf "
+    "drop NaN, and rounding by arithmetic on bits has to leave it out."
+)
+
+
+def _added(x: Array, residual: Array) -> tuple[Exact, Exact]:
+    """x + residual in float64, and as BF16 stores it. It is rounded to a float on the way, as kernels do."""
+    added = x.astype(np.float64) + residual.astype(np.float64)
+    with np.errstate(over="ignore"):
+        return added, added.astype(np.float32).astype(ml_dtypes.bfloat16).astype(np.float64)
+
+
+def _normal_of(stored: Exact, eps: float) -> Exact:
+    """Each row over the root of its mean square plus eps."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found: Exact = stored / np.sqrt((stored * stored).mean(axis=1, keepdims=True) + eps)
+        return found
+
+
+def _magnitude(y: Exact, stored: Exact) -> Exact:
+    """An error bound of rows of y, in units of BFLOAT:
+
+    - y is rounded to BF16, and the normalised element may be before, or the sum may not be: 2 · |y|;
+    - if it is not, the mean square is of other elements as well. Each counts by its share of the squares, and errors of
+      many cancel: the root of the sum of the squares of shares, twice, and no more than 1;
+    - in single precision, a mean square of N terms is rounded by some √N, of which the root takes half, and the product
+      by a few units.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        squares = stored * stored
+        shares = squares / squares.sum(axis=1, keepdims=True)
+        of_mean = np.fmin(1.0, 2.0 * np.sqrt((shares * shares).sum(axis=1, keepdims=True)))
+        in_single = SINGLE / BFLOAT * (3.0 * np.sqrt(stored.shape[1]) + 4.0)
+        bound: Exact = (2.0 + of_mean + in_single) * np.abs(y) + TINY / BFLOAT
+        return bound
+
+
+def _spikes(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
+    rows, columns = shape
+    spike = SPIKES[sum(columns > width for width in WIDTHS)]
+    values = rng.choice([-1.0, 1.0], shape)
+    for row in range(rows):
+        count = min(int(rng.integers(1, 5)), columns)
+        places = rng.choice(columns, count, replace=False)
+        first = row == min(1, rows - 1)  # in one row it is the last element itself
+        last = columns - 1 - (0 if first else int(rng.integers(0, min(9, columns))))
+        if (row % 2 or first) and last not in places:
+            places[0] = last
+        values[row, places] *= spike
+    return values
+
+
+def _normal(shape: tuple[int, int], rng: np.random.Generator) -> Exact:
+    values = rng.standard_normal(shape)
+    values[rng.integers(0, 64, shape, dtype=np.int8) == 0] *= 8.0
+    return values
