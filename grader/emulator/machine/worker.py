@@ -41,6 +41,7 @@ class Worker:
         self.queues = aligned(128, np.uint8)
         self.transactions = aligned(128, np.uint8)
         self.clusters = aligned(128, np.uint8)
+        self._multiplied = False  # by wgmma, in the last launch
         self._run = runtime.function("run_blocks", 4)
         self._set(STAMPS=host_address(self.stamps), PATTERNS_GLOBAL=self.patterns[0].ctypes.data,
                   PATTERNS_SHARED=self.patterns[1].ctypes.data, CLOCK=1)  # fmt: skip
@@ -57,6 +58,9 @@ class Worker:
         warps = -(-launch["THREADS"] // LANES)
         blocks = launch["CLUSTER_SIZE"]
         self._start_clock_anew()
+        if self._multiplied:
+            self._forget_products()
+        self._multiplied = "wgmma" in plan.uses
         local_bytes = (plan.local_bytes + 15) // 16 * 16
         state_bytes = (state_bytes + 127) // 128 * 128
         known_at, known = layout.W_KNOWN * 8, layout.KNOWN_WARPS if plan.transactions else warps
@@ -137,6 +141,13 @@ class Worker:
             self._set(CLOCK=1)
             for shadow in self.shadows:
                 shadow[:] = 0
+
+    def _forget_products(self) -> None:
+        """What wgmma reads is recorded as later than all else until it is waited for, which in another launch it never
+        is."""
+        _, reads, readers, *_ = self.shadows
+        reads[reads >> layout.ACCESSOR_BITS >= layout.NEVER] = 0
+        readers[readers >= layout.NEVER] = 0
 
     def _places(self, strides: dict[int, int], residents: int) -> Array:
         """What the held slots are at first for each block that is under way: each has memory of its own."""

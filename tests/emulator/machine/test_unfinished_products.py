@@ -388,3 +388,24 @@ def test_products_of_warpgroups_are_counted(bench: Bench) -> None:
     assert counters["sm__inst_executed_pipe_tensor_op_gmma.sum"] == 4 * 8  # each of the four warps
     assert counters["sm__ops_path_tensor_op_hgmma_src_fp16_sparsity_off.sum"] == 2 * 64 * 8 * 128
     assert counters["sm__inst_executed_pipe_tensor_op_hmma.sum"] == 4 * 8  # its pipe, as mma.sync's
+
+
+HALF_READ = r"""
+extern "C" __global__ void k(float* out)
+{
+    __shared__ float tile[1024];
+    for (int i = threadIdx.x; i < 1024; i += 128) tile[i] = i;
+    out[threadIdx.x] = tile[threadIdx.x];
+}
+"""
+
+
+def test_what_was_never_waited_for_is_forgotten_with_its_launch(bench: Bench) -> None:
+    """Else what it read would count as read in each launch to come, and stores over it would race with nothing."""
+    a, b, _ = operands()
+    source = LOOP.replace("INSIDE", "__syncthreads();").replace("BEHIND", "")
+    assert (
+        "unfinished_product" in bench.cuda(source, "k", 1, 128, a, b, np.zeros((4, 128), np.float32)).findings
+    )
+    ran = bench.cuda(HALF_READ, "k", 1, 128, np.zeros(128, np.float32))
+    assert ran.record.shared_used_bytes == 128 * 4
