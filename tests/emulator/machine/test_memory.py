@@ -201,7 +201,9 @@ def test_parameters_by_value(bench: Bench) -> None:
 def test_memory_that_the_host_sees_takes_no_file_whose_size_may_be_limited() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     memory = Memory(1 << 28)
-    address = memory.alloc(1 << 20, above=GLOBAL_BASE + GAP)
+    address = memory.alloc(
+        1 << 20, above=GLOBAL_BASE + (1 << 27)
+    )  # lower ones other devices of this process have
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, hard))
     try:
         memory.share(address)
