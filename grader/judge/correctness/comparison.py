@@ -242,7 +242,14 @@ def _worst_of_right(actual: Array, expected: Array, limit: Array | None, errors:
     return float(error.max())
 
 
-def overflown(actual: Array, expected: Array, limit: Array) -> Array:
+def within(actual: Array, expected: Array, limit: Array) -> Array:
+    """Whether each element is off by no more than its limit."""
+    with np.errstate(invalid="ignore"):
+        near: Array = (np.abs(actual - expected) <= limit) | _overflown(actual, expected, limit)
+    return near
+
+
+def _overflown(actual: Array, expected: Array, limit: Array) -> Array:
     """Whether an element is infinite because the right one, within its limit, is too large for its type."""
     if not is_float(actual.dtype):
         return np.zeros(actual.shape, np.bool_)
@@ -266,7 +273,7 @@ def _errors(actual: Array, expected: Array, limit: Array | None, spreads: bool) 
             return 0.0, ~equal
         if spreads:
             equal |= ~np.isfinite(limit) & (np.isfinite(expected) | ~np.isfinite(actual))
-        equal |= overflown(actual, expected, limit)
+        equal |= _overflown(actual, expected, limit)
         error = np.abs(actual.astype(np.float64) - expected)
         wrong = ~((error <= limit) | equal)
         # A wrong infinity or NaN gives no finite ratio; an equal one is no error at all.

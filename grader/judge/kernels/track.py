@@ -48,7 +48,7 @@ from grader.judge.correctness.cases import (
     of_results,
     yardstick_error,
 )
-from grader.judge.correctness.comparison import overflown
+from grader.judge.correctness.comparison import within
 from grader.judge.correctness.guards import GUARD, POISON, UNSET, damage, frame, unwritten
 from grader.judge.correctness.verdict import of_comparison, of_guards
 from grader.judge.kernels import fresh
@@ -329,9 +329,7 @@ class KernelTrack:
                 actual = self._fetched(name)
             else:
                 actual, expected, allowed = self._some(self.topic.sampled, name)
-            with np.errstate(invalid="ignore"):
-                right = np.abs(actual - expected) <= SLACK * allowed
-                right |= (actual == expected) | overflown(actual, expected, SLACK * allowed)
+            right = within(actual, expected, SLACK * allowed) | (actual == expected)
             wrong = int(np.count_nonzero(~right))
             if wrong:
                 raise _kept(name, wrong, int(np.count_nonzero(unwritten(actual))), actual.size)

@@ -36,7 +36,7 @@ from grader.judge.child.protocol import (
     Run,
 )
 from grader.judge.correctness.cases import bound
-from grader.judge.correctness.comparison import number, overflown
+from grader.judge.correctness.comparison import number, within
 from grader.judge.correctness.findings import MOST_OF_AN_INT, ArrayType, located, results
 from grader.judge.correctness.verdict import NO_MEMORY, of_failure, of_findings, of_records
 from grader.judge.kernels.case_run import as_bytes, named, records_of
@@ -358,8 +358,7 @@ class Look:
         actual = self._elements(runner, name, places.tolist())
         expected, magnitude = self.sampled.elements(self.patterns.read, self.problem, name, places)
         allowed = SLACK * bound(self.topic, self.problem, name, magnitude)
-        with np.errstate(invalid="ignore"):
-            right = (np.abs(actual - expected) <= allowed) | overflown(actual, expected, allowed)
+        right = within(actual, expected, allowed)
         others = np.isin(places // each, places[right] // each)
         unwritten = (actual == 0) & others  # of a word that was written the other half, as far as can be told
         wrong = np.flatnonzero(~(right | unwritten))
