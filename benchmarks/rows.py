@@ -160,7 +160,7 @@ class WithTorch(Executor):
         self.tensors = {name: tensor(name, shape) for name, shape in shapes(self.topic, problem).items()}
         self.rows.draw(self.tensors)
         torch._dynamo.reset()
-        given = dict(self.tensors)
+        given = self.tensors
         compiled = torch.compile(self.rows.results, dynamic=False)
         source, target = (
             items[0].name for items in (self.topic.signature.inputs, self.topic.signature.outputs)

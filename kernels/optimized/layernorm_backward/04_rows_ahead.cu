@@ -362,7 +362,7 @@ rows_ahead(const half* __restrict__ x, const half* __restrict__ dy, const half* 
         }
         kept.saved = saved;
         // Those of the next row, which begins with them. After the last row they are loaded once more: a
-        // load on a condition would be waited for.
+        // load on a condition may be waited for at once.
         const int next = min(row + int(gridDim.x), M - 1);
         saved = {mean[next], rstd[next]};
         last = place;
