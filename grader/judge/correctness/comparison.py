@@ -69,6 +69,12 @@ class Comparison:
         """Whether every element passed."""
         return self.mismatch is None
 
+    @property
+    def explained(self) -> bool:
+        """Whether it is known what is behind wrong elements, and no guess."""
+        known = self.added_to or self.unset or self.in_half or self.flushed
+        return bool(known) or self.mistake is not None
+
     def excused(self) -> Comparison:
         """The same output, where what is wrong with it is none of the kernel's doing."""
         return replace(self, mismatch=None, error=None, box=None, flushed=False)
@@ -151,9 +157,9 @@ def _wrong(
 
 def _below_half(actual: Array, expected: Array) -> bool:
     """Whether whole numbers are expected, and no element is off by as much as 1/2."""
-    if not np.array_equal(expected, np.rint(expected)):
-        return False
     with np.errstate(invalid="ignore", over="ignore"):
+        if not np.array_equal(expected, np.rint(expected)):
+            return False
         return bool(np.all(np.abs(actual.astype(np.float64) - expected.astype(np.float64)) < 0.5))
 
 

@@ -144,8 +144,10 @@ def _explained(
 
 
 def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome) -> str:
-    """What in the text mends a kernel that is wrong in a small case already. Where a barrier is missing, many changes
-    would only hide that."""
+    """What in the text mends a kernel that is wrong in a small case already, where nothing else explains it. Where a
+    barrier is missing, many changes would only hide that."""
+    if outcome.comparison is not None and outcome.comparison.explained:
+        return ""
     seen = outcome.findings[0] if outcome.findings else None
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(current.file.source) is not None
