@@ -98,8 +98,9 @@ def elements(read: Read, problem: Problem, name: str, places: Places) -> tuple[E
     rows, which = np.unique(places // n, return_inverse=True)
     row = rows[:, None] * n + np.arange(n)
     _, stored = _added(read("x", row), read("residual", row))
-    y = _normal_of(stored, problem["eps"])[which, places % n] * read("gamma", places % n)
-    return y, _magnitude(y[:, None], stored[which])[:, 0]
+    y = _normal_of(stored, problem["eps"]) * read("gamma", np.arange(n))
+    at = which, places % n
+    return y[at], _magnitude(y, stored)[at]
 
 
 def min_flop(problem: Problem) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ BY_PIECES = {
     "stencil": {"N": 1031},
     "softmax": {"M": 33, "N": 67},
     "layernorm": {"M": 33, "N": 67, "eps": 1e-5},
+    "rmsnorm": {"M": 33, "N": 67, "eps": 1e-5},
 }
 WHOLE = {
     "reduce": {"N": 1031},
@@ -53,3 +55,18 @@ def test_pieces_give_what_the_whole_gives(
         assert (limit is None) == (right_limit is None)
         if limit is not None and right_limit is not None:
             np.testing.assert_allclose(limit, right_limit, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", BY_PIECES)
+def test_a_piece_takes_few_times_its_own_memory(name: str) -> None:
+    topic = topics.load(name)
+    assert topic.sampled is not None
+    problem = topic.problem("main")
+    row = topic.sampled.shapes(problem)[topic.signature.outputs[0].name][-1] if "M" in problem else 1
+    places = np.arange(row * max(1, pieces.PIECE // row))
+    tracemalloc.start()
+    for output in topic.signature.outputs:
+        topic.sampled.elements(lambda _, at: np.ones(at.shape), problem, output.name, places)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 24 * places.nbytes  # sixteen cores have a piece each
