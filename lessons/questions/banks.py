@@ -26,11 +26,11 @@ WORDS: dict[str, Callable[[int], int]] = {
 TILES = {
     "rows of 32 floats": (
         "02_shared_tile",
-        "A column lies in one bank, so a load of its 32 words takes 32 wavefronts, 31 more than one",
+        "A column is in one bank, so a load of its 32 words takes 32 wavefronts, 31 more than one",
     ),
     "rows of 33 floats": (
         "03_padded_tile",
-        "The words of a column lie 33 words apart, so they are in 32 different banks",
+        "The words of a column are 33 words apart, so they are in 32 different banks",
     ),
     "rows of 32 floats, with element x of row y at position x XOR y": (
         "04_swizzled_tile",

@@ -17,7 +17,7 @@ CHECKERS = {
     ),
     "the last block stores past the end of its array": (
         "memcheck",
-        "It checks that every access lies in allocated memory",
+        "It checks that every access is in allocated memory",
     ),
     "a thread reads a tile before its neighbour has stored into it": (
         "racecheck",

@@ -4,7 +4,7 @@ SIGNS = {
     "UDP packets to port 4791": ("RoCE version 2", "it is the transport of InfiniBand in UDP"),
     "Ethernet frames of type 0x8915 and no IP header": (
         "RoCE version 1",
-        "its packets lie directly in Ethernet frames, and do not pass a router",
+        "its packets are directly in Ethernet frames, and do not pass a router",
     ),
     "TCP connections that the cards keep": ("iWARP", "it puts RDMA over TCP"),
     "no Ethernet frames at all, and a subnet manager": (

@@ -243,7 +243,7 @@ def test_the_interview_on_the_rms_norm_quotes_what_follows_from_counting():
         (answers["01_block_a_row"], r"that is (\d+) MB of sums", 8 * H200.sms * 2 * 8192 / 1e6),
         (answers["01_block_a_row"], r"L2 cache has (\d+) MB", H200.l2_bytes / 1e6),
         (answers["01_block_a_row"], r"1024 threads, (\d+) registers", 8192 / 1024 / 2),
-        (answers["02_registers"], r"could start some (\d+) in SASS", started * 8 * 32 / 4e12),
+        (answers["02_registers"], r"could start about (\d+) in SASS", started * 8 * 32 / 4e12),
     ]
     for text, pattern, computed in quoted:
         (found,) = re.findall(pattern, re.sub(r"\s+", " ", text))
