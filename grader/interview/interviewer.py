@@ -35,12 +35,12 @@ HINT_COSTS = 0.25
 CLARIFY, SKIP, BACK = "?", ("skip", "跳过"), ("back", "返回")
 """What a candidate may type in the place of an answer."""
 
-_UNLESS_SAID = "Where nothing else is said, the GPU is an H200 and the language CUDA C++."
+_UNLESS_SAID = "Unless the question says otherwise, the GPU is an H200 and the language is CUDA C++."
 CLARIFIED = (
-    "Say how it works, with the numbers that you know, and where it does not hold; the short questions that follow "
+    "Say how it works, with the numbers that you know, and say where it does not hold. The short questions that follow "
     f"check each point, and `skip` passes them as well. {_UNLESS_SAID}"
 )
-CLARIFIED_FOLLOW_UP = f"A few sentences do: what happens, and why. {_UNLESS_SAID}"
+CLARIFIED_FOLLOW_UP = f"A few sentences are enough: what happens, and why. {_UNLESS_SAID}"
 
 LONGEST_LINE = 40
 """What is longer is prose, and kept as it is typed."""
@@ -150,7 +150,7 @@ class Interviewer:
         if self.kept.take_back():
             self.save()
         else:
-            self.frontend.say("There is no going back: what came after may have told the answer.")
+            self.frontend.say("You cannot go back here: a later step may have shown the answer.")
 
     def told(self) -> None:
         """Something was told: what was answered before is not asked again."""

@@ -265,7 +265,9 @@ def _check_version(data: bytes, path: Path) -> None:
     if not schema.startswith(KEPT_AS):
         raise WarpladderError(f"this is no session: it is a {schema}", file=path)
     if schema != SCHEMA:
-        message = f"this session was kept by another version of the workbook, as {schema}, and cannot be gone on with"
+        message = (
+            f"this session was kept by another version of the workbook, as {schema}, and cannot be continued"
+        )
         remedy = "begin a new one; what was checked in this one is remembered: see `ladder progress`"
         raise WarpladderError(message, file=path, remedy=remedy)
 

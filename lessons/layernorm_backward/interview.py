@@ -102,9 +102,9 @@ def sum_in_order(others: int, when: str) -> dict[str, object]:
     for term in terms:
         total = np.float32(total + np.float32(term))
     why = (
-        "Each of the ones is lost"
+        "Each added 1 is lost"
         if first
-        else f"Here the ones make {others} first, which is even, and nothing is lost"
+        else f"Here the ones first add up to {others}, which is even, and nothing is lost"
     )
     return {"answer": float(total), "why": why}
 
@@ -178,11 +178,9 @@ def between_copy_and_read(who: str) -> dict[str, str]:
     if "itself" in who:
         return {
             "answer": f"{wait}.",
-            "why": "Here nobody needs copies of another thread, so there is no barrier.",
+            "why": "Here no thread needs copies of another thread, so there is no barrier.",
         }
-    why = (
-        "So each thread waits for its own copies, and the barrier then tells the others that they are there."
-    )
+    why = "So each thread waits for its own copies, and the barrier then tells the others that the copies are complete."
     return {"answer": f"{wait}, and then `__syncthreads()`.", "why": why}
 
 

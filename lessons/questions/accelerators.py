@@ -7,13 +7,13 @@ CHOICES = {
         "a neural accelerator",
         "The model is fixed, its operators are common, and little power is available",
     ),
-    "training a new kind of network, with operators of one's own": (
+    "training a new kind of network, with your own operators": (
         "a GPU",
-        "It needs high throughput for matrix products, and kernels that nobody has written yet",
+        "It needs high throughput for matrix products, and kernels that do not exist yet",
     ),
     "parsing requests and calling small models, one at a time": (
         "a CPU",
-        "The work is small and full of branches, and its latency counts",
+        "The work is small and full of branches, and its latency matters",
     ),
     "simulating particles with forces that change from month to month": (
         "a GPU",

@@ -43,7 +43,7 @@ def allowed(index: str) -> dict[str, str]:
         return {"answer": "a float2 load at p + i, but no float4", "so": so}
     return {
         "answer": "only single floats at p + i",
-        "so": "which is sure to be a multiple of 4 only: no vector load is accepted",
+        "so": "which is only guaranteed to be a multiple of 4: no vector load is accepted",
     }
 
 

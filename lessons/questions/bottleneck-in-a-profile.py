@@ -46,7 +46,7 @@ def stall_cure(case: str) -> dict[str, str]:
     if "short scoreboard" in case:
         return {
             "answer": "Pad the shared-memory tile by a column",
-            "why": "A request takes sixteen wavefronts where one would do, because of bank conflicts.",
+            "why": "A request takes sixteen wavefronts instead of one, because of bank conflicts.",
         }
     if "LG throttle" in case:
         return {

@@ -29,7 +29,7 @@ FILES = {
     ),
     "add an optional argument to an operator's schema": (
         "native_functions.yaml",
-        "the schema is written there, and bindings are generated from it",
+        "this file contains the schema, and bindings are generated from it",
     ),
 }
 
@@ -67,9 +67,9 @@ def loop_dimensions(x: str, y: str) -> dict[str, int | str]:
     shape = tuple(int(size) for size in x.strip("()").split(","))
     other = {
         "that of x": shape,
-        "the last dimension of x alone": (1, 1, shape[2]),
-        "that of x with 1 in the middle": (shape[0], 1, shape[2]),
-        "the last two dimensions of x alone": (1, *shape[1:]),
+        "only the last dimension of x": (1, 1, shape[2]),
+        "the shape of x with a 1 in the middle": (shape[0], 1, shape[2]),
+        "only the last two dimensions of x": (1, *shape[1:]),
     }[y]
     tensors = [_strides(shape), _strides(other)]
     left = 1 + sum(

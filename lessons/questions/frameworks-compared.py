@@ -6,7 +6,7 @@ PAGE = 16  # tokens
 CASES = {
     "A fixed vision model at the lowest latency on one kind of NVIDIA GPU.": (
         "TensorRT",
-        "with one architecture and fixed shapes, its tuning by measurement pays most",
+        "with one architecture and fixed shapes, tuning by measurement gains most",
     ),
     "A desktop program that has to run on whatever GPU or CPU customers have.": (
         "ONNX Runtime",

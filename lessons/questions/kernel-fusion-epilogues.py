@@ -13,15 +13,15 @@ PASSES = {
 
 FACTORS = {
     "each token of X by 1/rms of that token": (
-        "also after it, on Y's rows",
+        "also after the product, on the rows of Y",
         "A token's factor is the same in all products of its row, so it can be taken out of the sum",
     ),
     "each feature of X (column of X) by a learned weight": (
         "only before the product",
-        "A feature's weight differs from term to term of the sum over K; it can be folded into W's rows",
+        "A feature's weight is different in each term of the sum over K, but it can be folded into the rows of W",
     ),
     "each output column of W by its quantisation scale": (
-        "also after it, on Y's columns",
+        "also after the product, on the columns of Y",
         "A column's scale is the same in all terms of the sum for that column",
     ),
     "each row of W by a scale of that input feature": (

@@ -24,7 +24,7 @@ def settles(moves: str) -> dict[str, str]:
     if any(not reach[a, b] for a in states for b in states):
         return {
             "answer": several,
-            "why": "There are two closed classes, which are never left, so the start decides",
+            "why": "There are two closed classes, which are never left, so the result depends on the start",
         }
     period = reduce(gcd, reach["A", "A"])
     if period > 1:

@@ -22,9 +22,9 @@ def state_of(count: int, events: str) -> dict[str, object]:
     if left_arrivals and left_bytes:
         answer = "in its first phase, waiting for both"
     elif left_arrivals:
-        answer = "in its first phase, waiting for arrivals alone"
+        answer = "in its first phase, waiting only for arrivals"
     elif left_bytes:
-        answer = "in its first phase, waiting for bytes alone"
+        answer = "in its first phase, waiting only for bytes"
     else:
         answer = "in its second phase"
     return {"answer": answer, "left_arrivals": left_arrivals, "left_bytes": left_bytes}

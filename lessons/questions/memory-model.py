@@ -23,10 +23,10 @@ TESTS = {
     "A stores 1 to x, then 1 to y; B reads y, then x. B must never see the new y and the old x": (
         ("W x", "FENCE", "W y"), ("R y", "FENCE", "R x"), (1, 0),
     ),
-    "A stores 1 to x, then reads y; B stores 1 to y, then reads x. It must never be that both read 0": (
+    "A stores 1 to x, then reads y; B stores 1 to y, then reads x. They must never both read 0": (
         ("W x", "FENCE", "R y"), ("W y", "FENCE", "R x"), (0, 0),
     ),
-    "A reads x, then stores 1 to y; B reads y, then stores 1 to x. It must never be that both read 1": (
+    "A reads x, then stores 1 to y; B reads y, then stores 1 to x. They must never both read 1": (
         ("R x", "FENCE", "W y"), ("R y", "FENCE", "W x"), (1, 1),
     ),
     "A stores 1 to x; B reads x twice. B must never read 1 and then 0": (

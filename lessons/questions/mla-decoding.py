@@ -27,7 +27,7 @@ def times_the_bytes(kv: int, size: int, format: str) -> dict[str, float]:
 def up_projection_mflop(context: int, heads: int, how: str) -> dict[str, float | str]:
     """MFLOP of both up-projections: for each cached token, or for the new one alone."""
     expanded = "expand" in how
-    rows = f"each of {context:,} tokens" if expanded else "the new token alone"
+    rows = f"each of {context:,} tokens" if expanded else "only the new token"
     answer = 2 * LATENT * heads * 2 * HEAD * (context if expanded else 1) / 1e6
     return {"answer": answer, "rows": rows}
 

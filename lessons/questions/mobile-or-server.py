@@ -44,13 +44,13 @@ WISHES = {
     "It has to work in a tunnel.": (PHONE, "The phone needs no network"),
     "A wrong model has to be replaced for all users within the hour.": (
         SERVER,
-        "A model on phones changes only with an update, which not everybody installs",
+        "A model on phones changes only with an update, which not all users install",
     ),
     "Ten times the requests must not cost the provider ten times as much.": (
         PHONE,
         "The users pay for the hardware and the energy of their phones",
     ),
-    "No user may get hold of a file with the model's weights.": (
+    "No user may get a file with the model's weights.": (
         SERVER,
         "A file that is shipped to phones can be read there",
     ),

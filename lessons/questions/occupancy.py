@@ -42,7 +42,7 @@ def bytes_in_flight(latency_ns: float, bandwidth_tb: float, sms: int) -> dict[st
     if threads > MOST_THREADS:
         so = "So each thread needs several loads in flight, or a wider one."
     else:
-        so = "So one float per thread is enough at a high occupancy. With several or wider loads a lower one is, too."
+        so = "So one float per thread is enough at a high occupancy. With several or wider loads a lower one is enough."
     return {"answer": total / sms / 1024, "total_mib": total / 2**20, "threads": threads, "so": so}
 
 

@@ -46,7 +46,7 @@ LEVELS = {
     ),
     "choosing mma.sync's shape for the architecture": (
         TARGET,
-        "the possible shapes are those of the target's instructions",
+        "the target's instructions set the possible shapes",
     ),
     "removing a transpose of a transpose": (
         TENSORS,

@@ -13,7 +13,7 @@ def who_copies(mb: int, kind: str) -> dict[str, float | str]:
 def staged_rate(cpu: int, dma: int, how: str) -> dict[str, float | str]:
     """GB/s of two stages in turn or overlapped."""
     if how.startswith("overlapped"):
-        return {"answer": min(cpu, dma), "why": "The slower of the two stages decides"}
+        return {"answer": min(cpu, dma), "why": "The slower of the two stages sets the rate"}
     return {"answer": 1 / (1 / cpu + 1 / dma), "why": f"The two times add up: 1 / (1/{cpu} + 1/{dma})"}
 
 

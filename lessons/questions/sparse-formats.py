@@ -12,7 +12,10 @@ MEGA = 1e6
 FORMATS = {  # by a word of the matrix
     "stencil": ("DIA", "it stores five full diagonals, and no column indices"),
     "28 to 32": ("ELL", "there is hardly any padding, and with a thread for each row reads are coalesced"),
-    "web graph": ("CSR", "padding to the longest row would be ruinous, and there are no blocks or diagonals"),
+    "web graph": (
+        "CSR",
+        "padding to the longest row would waste too much memory, and there are no blocks or diagonals",
+    ),
     "blocks": ("BSR", "it stores one index for 64 values"),
     "added": ("COO", "an entry is appended without moving others"),
 }

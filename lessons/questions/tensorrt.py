@@ -7,8 +7,8 @@ LAYOUTS = ("NCHW", "NHWC")
 EIGHT_BIT = {
     "on the weights of all four and before the first two": 2,
     "before all four, and on the weights of the last": 1,
-    "on weights and activations of the first, on activations alone of the others": 1,
-    "on weights and activations of the last three, on weights alone of the first": 3,
+    "on weights and activations of the first, and only on activations of the others": 1,
+    "on weights and activations of the last three, and only on weights of the first": 3,
     "on the weights of all four and nowhere else": 0,
 }
 """Convolutions whose two operands are both quantised (TensorRT, Explicit Quantization)."""

@@ -62,7 +62,7 @@ def runs_on(instruction: str, virtual: str, device: str) -> dict[str, str]:
     """What a program with PTX of one virtual architecture does on a device (PTX ISA, `.target`)."""
     if instruction == "`wgmma`" and virtual == "90":
         return {
-            "answer": "it does not get past ptxas",
+            "answer": "ptxas rejects it",
             "why": "`wgmma` needs the target `sm_90a`; `sm_90` does not have it",
         }
     if device == "an H200":

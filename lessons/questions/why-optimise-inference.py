@@ -17,7 +17,7 @@ ALLOWED = {
         "training alone",
         "activations are kept only for the backward pass",
     ),
-    "freeing a layer's input as soon as its output is there": (
+    "freeing a layer's input as soon as its output is complete": (
         "inference alone",
         "in training the backward pass still needs it",
     ),

@@ -87,7 +87,7 @@ def test_a_quiz_from_the_first_question_to_the_card(ladder: Ladder, tmp_path: Pa
     done = ladder(*command, typed=TYPED)
     assert done.code == 0, done.err
     assert fits(done.out)
-    assert "“many” is no number" in done.out
+    assert "“many” is not a number" in done.out
     assert "One number, in %, right within" in " ".join(done.out.split())
     assert "A senior engineer would say" in done.out
     assert "y, p or n: you rate your own answer" in done.out

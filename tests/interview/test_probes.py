@@ -188,7 +188,7 @@ def test_what_is_no_letter_is_asked_again(tmp_path: Path, typed: str) -> None:
 @pytest.mark.parametrize("typed", ["0", "3", "b", "1.5"])
 def test_what_is_no_line_is_asked_again(tmp_path: Path, typed: str) -> None:
     posed = pose(probe(tmp_path, kind="line", text="?", code="a\nb //!\n", explain="So."), "1")
-    with pytest.raises(ValueError, match="there are 1 to 2"):
+    with pytest.raises(ValueError, match="numbered from 1 to 2"):
         posed.read(typed)
 
 

@@ -282,7 +282,7 @@ def test_there_is_no_going_back_behind_what_was_told(topic: Topic, tmp_path: Pat
 
     candidate = Candidate(says, WRITES)
     kept = play(topic, tmp_path / "s.json", candidate)
-    assert any("There is no going back" in text for text in candidate.read)
+    assert any("You cannot go back" in text for text in candidate.read)
     assert kept.answer("00_naive.code") is not None
     assert scored(topic, kept).percent == 100
 
@@ -489,7 +489,7 @@ def test_a_look_back_that_was_seen_does_not_come_again(root: Path, tmp_path: Pat
     again = Candidate({"copies.follow_up": ["back", "So."]})
     kept = ask(root, path, again)
     assert again.looked_back == []
-    assert any("There is no going back" in text for text in again.read)
+    assert any("You cannot go back" in text for text in again.read)
     assert kept.over
 
 

@@ -33,7 +33,7 @@ SOURCES = (".cu", ".schedule.py")
 PROGRAM = "program"
 """What judges a source that has [[run]]s."""
 
-MEND = "Now mend it, with as small a change as you can: all else should stay as it is."
+MEND = "Now fix it, with as small a change as you can. Everything else should stay as it is."
 
 FREE_LINES = 8
 """A change may have so many lines more than the drill's own cure; beyond, it is another program, not a mending."""
@@ -222,7 +222,7 @@ def worth(drill: Review, result: Grade, source: str) -> Worth:
     lines, most = changed(drill.shown, source), changed(drill.shown, drill.cured) + FREE_LINES
     if lines <= most:
         return Worth(1.0)
-    said = f"But {lines} lines differ from what you were given: for all points, change {most} at the most."
+    said = f"But {lines} lines differ from what you were given: for all points, change at most {most}."
     return Worth(REWRITTEN, said)
 
 

@@ -71,7 +71,7 @@ LONGEST = 200
 """Characters that are read as a number. The patterns take time by the square of them."""
 
 
-COSTS = "A wrong answer costs what a guess would earn; `skip` costs nothing, and passes this question alone."
+COSTS = "A wrong answer costs what a guess would earn; `skip` costs nothing, and passes only this question."
 
 _SAID_OTHERWISE = (
     (re.compile(r"\b[KMGT]iB"), "KiB, MiB, GiB and TiB are powers of 1,024 bytes."),
@@ -147,7 +147,9 @@ def read_number(text: str, unit: str | None = None) -> float:
         value = float(parse(bare).evaluate({}))
     except (ExpressionError, ArithmeticError):
         comma = ", with a point and not a comma" if re.search(r"\d,\d", bare) else ""
-        raise ValueError(f"“{typed}” is no number: write it as 128, 64/16, 2^-14 or 1.5e3{comma}") from None
+        raise ValueError(
+            f"“{typed}” is not a number: write it as 128, 64/16, 2^-14 or 1.5e3{comma}"
+        ) from None
     if not math.isfinite(value):
         raise ValueError(f"“{typed}” is not finite")
     if unit is not None and trailing is None:

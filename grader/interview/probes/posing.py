@@ -95,7 +95,7 @@ class Posed:
             case OrderProbe():
                 asks = f"Each of the {len(self.options)} letters once, in the order that is asked for."
             case LineProbe():
-                asks = "The number of the one line that it is about, as it stands in front of it."
+                asks = "Type the number of the one line, as it is shown in front of the line."
             case NumberProbe():
                 return numbers.clarified(self.text, self.unit, self.probe.tolerance)
         return f"{asks} {numbers.COSTS}"
@@ -312,7 +312,7 @@ def _letters(typed: str, options: Sequence[str], count: int) -> str:
         if len(same or begun) == 1:
             return letters[(same or begun)[0]]
     each = "each once" if count > 1 else "one of them"
-    raise ValueError(f"“{typed.strip()}” is no answer: the options are {', '.join(letters)}, {each}")
+    raise ValueError(f"“{typed.strip()}” is not an answer: the options are {', '.join(letters)}, {each}")
 
 
 def _bare(text: str) -> str:
@@ -323,7 +323,7 @@ def _bare(text: str) -> str:
 def _line_number(typed: str, most: int) -> str:
     found = re.fullmatch(r"(?:lines?|l)?\s*(\d+)\.?", typed.strip(), re.IGNORECASE)
     if found is None or not 1 <= int(found[1]) <= most:
-        raise ValueError(f"“{typed.strip()}” is no line: there are 1 to {most}")
+        raise ValueError(f"“{typed.strip()}” is not a line: lines are numbered from 1 to {most}")
     return str(int(found[1]))
 
 

@@ -28,7 +28,7 @@ def tightest_first(cameras: int, fps: int, tops: int, **_: object) -> dict[str, 
     used = {
         "the decoder": 100 * rate / 1200,
         "FP16 arithmetic": 100 * rate * 8 / 1e3 / (tops / 2 * 0.3),
-        "the uplink, with results alone": 100 * rate * 8e3 / 500e6,
+        "the uplink, with only results": 100 * rate * 8e3 / 500e6,
     }
     decoder, arithmetic, results = used.values()
     order = sorted(used, key=lambda name: -used[name])
