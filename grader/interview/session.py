@@ -268,7 +268,7 @@ def _check_version(data: bytes, path: Path) -> None:
         message = (
             f"this session was kept by another version of the workbook, as {schema}, and cannot be continued"
         )
-        remedy = "begin a new one; what was checked in this one is remembered: see `ladder progress`"
+        remedy = "begin a new session; what was checked in this one is kept: see `ladder progress`"
         raise WarpladderError(message, file=path, remedy=remedy)
 
 
