@@ -9,6 +9,7 @@ from grader.errors import WarpladderError
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case
 from grader.judge.provenance import provenance
+from grader.judge.runners.fitting import side_by_side
 from grader.judge.runners.pool import DevicePool, Progress, silent
 from grader.results import Grade, Verdict
 from grader.workbook.reference import Problem
@@ -40,7 +41,7 @@ def grade(
         return refused(topic, str(file), "error", str(error))
     report = progress or silent
     whole = not problem_overrides
-    with DevicePool(device, arch, jobs=1) as pool:
+    with DevicePool(device, arch, side_by_side(topic)) as pool:
         from grader.judge.graded import graded  # takes as long as the children need to start
 
         return graded(pool, topic, parsed, file, tried, whole, report)

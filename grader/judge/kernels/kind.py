@@ -80,10 +80,13 @@ class Kernels(Kind[KernelFile]):
             submission.launchable(current, cases, self.topic.sizes_main)
             submission.count(current, cases, unknown, pool.gpu is not None)
             submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
-            if current.counters is not None:
-                found = main_size.look(current.compiled, self.topic, runner, secrets.randbelow(2**31))
-                current.beyond = found.beyond
-                submission.claim_at_main_sizes(current, cases, found.at_main)
+        if current.counters is None:
+            return
+        found = main_size.look(current.compiled, self.topic, pool, secrets.randbelow(2**31))
+        current.beyond = found.beyond
+        with pool.emulator() as runner:
+            cases = CaseRunner(self.topic, store, runner)
+            submission.claim_at_main_sizes(current, cases, found.at_main)
 
     def times(
         self, pool: DevicePool, current: Submission, rungs: Sequence[Rung[KernelFile]], progress: Progress

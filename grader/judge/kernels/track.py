@@ -187,7 +187,7 @@ class KernelTrack:
             self._set_up()
         return self.runner.do(operations, PASS_SECONDS)
 
-    def rung(self, name: str, kernel: Kernel) -> KernelCandidate:
+    def rung(self, name: str, kernel: Kernel, checked: bool = True) -> KernelCandidate:
         """A kernel as a candidate; its scratch arrays share buffers with those of other kernels."""
         planned = kernel.plan(self.problem, self.runner.hello().limits)
         names = {item.name: f"ladder/scratch {i}" for i, item in enumerate(planned.scratch)}
@@ -196,7 +196,7 @@ class KernelTrack:
         self.runner.load(kernel, PASS_SECONDS)
         self._kernels.append(kernel)
         launches = tuple(renamed(launch, names) for launch in planned.launches)
-        return KernelCandidate(name=name, action=Run(kernel.module, launches), checked=True)
+        return KernelCandidate(name=name, action=Run(kernel.module, launches), checked=checked)
 
     def _reserve(self, name: str, nbytes: int) -> None:
         if self._scratch.get(name, 0) < nbytes:

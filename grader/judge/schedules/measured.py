@@ -30,7 +30,8 @@ def times(
     rungs: Sequence[Rung[ScheduleFile]],
     progress: Progress,
 ) -> Times:
-    """Measured times at the main sizes. A submission that is wrong there is refused."""
+    """Measured times at the main sizes. A submission that is wrong there is refused; the workbook's own rungs are
+    compared in a climb."""
     progress(current.file.path.stem, "time")
     job = schedule_job(pool, topic, topic.sizes_main)
     beside = []
@@ -38,7 +39,7 @@ def times(
         recorded = ScheduleSubmission(name=name_of(rung.path), file=rung.file)
         submission.check_all(recorded, job, [job.problem])
         recording = recorded.recorded(job.problem)
-        beside.append(ReplayCandidate(name=rung.id, recording=recording, checked=True))
+        beside.append(ReplayCandidate(name=rung.id, recording=recording, checked=False))
     own = ReplayCandidate(name="the submission", recording=current.recorded(job.problem), checked=True)
     with pool.judge() as runner:
         runner.do([Release()], rounds.PASS_SECONDS)

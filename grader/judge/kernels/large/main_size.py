@@ -47,6 +47,7 @@ from grader.judge.kernels.large.coverage import RANGES, atomics, uncovered
 from grader.judge.kernels.large.one_sum import OneSum, is_one, of_all_blocks, only_goes_on
 from grader.judge.kernels.limits import Limits
 from grader.judge.refused import Lost, NoRoom, Refused
+from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
 from grader.results import FindingResult
 from grader.workbook import units
@@ -115,34 +116,59 @@ class Looked:
     """Why it is wrong where an array has more elements than an int counts; None where it is not."""
 
 
-def look(kernel: Kernel, topic: KernelTopic, runner: Runner, seed: int) -> Looked:
-    """Look at a kernel at the topic's main and other large sizes. Raises Refused.
+def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Looked:
+    """Look at a kernel at the topic's main size, then at its other large sizes, as many at a time as there are
+    emulators. Raises Refused.
 
     Where reference.py says nothing about single elements, nothing is looked at.
     """
     if topic.sampled is None:
         return Looked()
     known = patterns(topic, np.random.default_rng(seed))
-    rng = random.Random(seed)
-    found: list[Sequence[Record]] = []
-    beyond: str | None = None
-    for problem in (topic.sizes_main, *topic.sampled_cases):
-        limits = _limits(runner, found[0]) if found else runner.hello().limits
+    at_main = _records(kernel, topic, topic.sampled, topic.sizes_main, pool, known, seed)
+
+    def beyond(problem: Problem) -> str | None:
+        assert topic.sampled is not None, "asked above"
         try:
-            planned = _planned(kernel, topic, limits, problem)
-            if planned is not None and any(launch.cooperative for launch in planned.launches):
-                limits = runner.hello().limits  # for which there is room
-                planned = _planned(kernel, topic, limits, problem)
-            if planned is not None:
-                found.append(Look(kernel, topic, topic.sampled, problem, planned, known).run(runner, rng))
-        except Refused as refused:
-            if isinstance(refused, Lost) or _counted_by_an_int(topic, topic.sampled, problem):
-                raise refused.saying(
-                    f"Every case is right, but at {_where(topic, problem)}: {refused.reason}"
-                ) from None
+            _records(kernel, topic, topic.sampled, problem, pool, known, seed, at_main)
+        except _Beyond as refused:
             at = f"at {units.problem(problem)} (a few blocks of it are run): {refused.reason}"
-            beyond = beyond or f"Right wherever an int counts the elements; {at}"
-    return Looked(found[0], beyond)
+            return f"Right wherever an int counts the elements; {at}"
+        return None
+
+    said = pool.spread(beyond, topic.sampled_cases)
+    return Looked(at_main, next(filter(None, said), None))
+
+
+class _Beyond(Refused):
+    """Of a kernel that is wrong where an int does not count the elements of an array."""
+
+
+def _records(
+    kernel: Kernel,
+    topic: KernelTopic,
+    sampled: Sampled,
+    problem: Problem,
+    pool: DevicePool,
+    known: Patterns,
+    seed: int,
+    at_main: Sequence[Record] = (),
+) -> Sequence[Record]:
+    """Of a kernel's launches at one problem; `at_main` are those at the main size. Raises Refused."""
+    rng = random.Random(f"{seed} {problem}")
+    try:
+        with pool.emulator() as runner:
+            planned = _planned(kernel, topic, _limits(runner, at_main), problem)
+            if planned is not None and any(launch.cooperative for launch in planned.launches):
+                planned = _planned(kernel, topic, runner.hello().limits, problem)  # for which there is room
+            if planned is None:
+                return ()
+            return Look(kernel, topic, sampled, problem, planned, known).run(runner, rng)
+    except Refused as refused:
+        if isinstance(refused, Lost) or _counted_by_an_int(topic, sampled, problem):
+            said = f"Every case is right, but at {_where(topic, problem)}: {refused.reason}"
+            raise refused.saying(said) from None
+        raise _Beyond(refused.verdict, refused.reason) from None
 
 
 def _counted_by_an_int(topic: KernelTopic, sampled: Sampled, problem: Problem) -> bool:

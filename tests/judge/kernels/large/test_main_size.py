@@ -26,7 +26,7 @@ from grader.judge.kernels.fresh import drawn
 from grader.judge.kernels.large import main_size
 from grader.judge.kernels.large.coverage import uncovered
 from grader.judge.refused import Lost, Refused
-from grader.judge.runners.runner import Runner
+from grader.judge.runners.pool import DevicePool
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
@@ -41,10 +41,9 @@ def kernel_topic(name: str) -> KernelTopic:
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    found = Runner("emulator", threads=1)
-    yield found
-    found.close()
+def pool() -> Iterator[DevicePool]:
+    with DevicePool("emulator", jobs=1, threads=1) as found:
+        yield found
 
 
 @pytest.mark.parametrize("name", TOPICS)
@@ -173,41 +172,38 @@ RIGHT = {
 
 @pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("name", RIGHT)
-def test_right_kernels_of_other_shapes_are_not_refused(name: str, runner: Runner, tmp_path: Path) -> None:
+def test_right_kernels_of_other_shapes_are_not_refused(name: str, pool: DevicePool, tmp_path: Path) -> None:
     grid, body = RIGHT[name]
     file = tmp_path / "kernel.cu"
     file.write_text(HEAD.format(grid=grid) + body + "}\n", encoding="utf-8")
     topic = kernel_topic("transpose")
     of_two_sizes = replace(topic, sampled_cases=topic.sampled_cases[-1:])
-    made = prepare(topic.parse(file), runner.hello().arch)
-    assert main_size.look(made, of_two_sizes, runner, seed=5).beyond is None
+    made = prepare(topic.parse(file), pool.arch)
+    assert main_size.look(made, of_two_sizes, pool, seed=5).beyond is None
 
 
 @pytest.mark.soak(area="judge")
 @pytest.mark.parametrize("seed", [0, 6, 11, 21])
-def test_a_kernel_whose_blocks_have_two_tasks_is_not_refused(seed: int, runner: Runner) -> None:
+def test_a_kernel_whose_blocks_have_two_tasks_is_not_refused(seed: int, pool: DevicePool) -> None:
     """With these seeds three blocks are run: two that add rows, and the last one, which has four columns."""
     topic = kernel_topic("reduce2d")
     topic = replace(topic, sampled_cases=topic.sampled_cases[-1:])
     file = topic.parse(SUBMISSIONS / "reduce2d" / "right" / "doubles_all_the_way.cu")
-    made = prepare(file, runner.hello().arch)
-    assert main_size.look(made, topic, runner, seed).beyond is None
+    made = prepare(file, pool.arch)
+    assert main_size.look(made, topic, pool, seed).beyond is None
 
 
 @pytest.mark.parametrize("name", sample(TOPICS, ["gemm"], "judge"))
-def test_first_rungs_are_right_at_large_sizes(name: str, runner: Runner) -> None:
+def test_first_rungs_are_right_at_large_sizes(name: str, pool: DevicePool) -> None:
     topic = kernel_topic(name)
-    assert (
-        main_size.look(prepare(topic.rungs[0].file, runner.hello().arch), topic, runner, seed=5).beyond
-        is None
-    )
+    assert main_size.look(prepare(topic.rungs[0].file, pool.arch), topic, pool, seed=5).beyond is None
 
 
-def test_what_is_wrong_is_said_with_the_sizes(runner: Runner) -> None:
+def test_what_is_wrong_is_said_with_the_sizes(pool: DevicePool) -> None:
     topic = kernel_topic("transpose")
     file = topic.parse(SUBMISSIONS / "transpose" / "nothing_beyond_1040.cu")
     with pytest.raises(Refused, match="at the topic's main size, M = 16384, N = 16384"):
-        main_size.look(prepare(file, runner.hello().arch), topic, runner, seed=5)
+        main_size.look(prepare(file, pool.arch), topic, pool, seed=5)
 
 
 @pytest.mark.parametrize(
@@ -243,7 +239,7 @@ def test_a_word_of_two_halves_may_be_written_half(
     ("refused", "said"), [(Refused("fail", "Wrong."), "Wrong."), (Lost("error", "Gone."), None)]
 )
 def test_beyond_an_int_what_is_wrong_is_told_and_a_process_that_ended_is_not(
-    refused: Refused, said: str | None, runner: Runner, monkeypatch: pytest.MonkeyPatch
+    refused: Refused, said: str | None, pool: DevicePool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A judge's process that was killed says nothing of the kernel."""
     topic = kernel_topic("transpose")
@@ -254,12 +250,12 @@ def test_beyond_an_int_what_is_wrong_is_told_and_a_process_that_ended_is_not(
         raise refused
 
     monkeypatch.setattr(main_size.Look, "run", run)
-    kernel = prepare(topic.rungs[0].file, runner.hello().arch)
+    kernel = prepare(topic.rungs[0].file, pool.arch)
     if said is None:
         with pytest.raises(Lost):
-            main_size.look(kernel, topic, runner, seed=5)
+            main_size.look(kernel, topic, pool, seed=5)
     else:
-        beyond = main_size.look(kernel, topic, runner, seed=5).beyond
+        beyond = main_size.look(kernel, topic, pool, seed=5).beyond
         assert beyond is not None
         assert said in beyond
 
@@ -267,13 +263,12 @@ def test_beyond_an_int_what_is_wrong_is_told_and_a_process_that_ended_is_not(
 def test_what_this_machine_has_no_room_for_is_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads that store far apart: each element takes a page."""
     monkeypatch.setattr(process, "_most_memory", lambda: 400 << 20)
-    runner = Runner("emulator", threads=1)
     topic = kernel_topic("transpose")
     beyond_an_int = [case for case in topic.sampled_cases if case == {"M": 65540, "N": 65544}]
     file = topic.parse(SUBMISSIONS / "transpose" / "right" / "grid_stride_of_odd_blocks.cu")
-    kernel = prepare(file, runner.hello().arch)
-    before = runner.generation
-    looked = main_size.look(kernel, replace(topic, sampled_cases=tuple(beyond_an_int)), runner, seed=5)
-    assert looked.beyond is None
-    assert runner.generation > before
-    runner.close()
+    with DevicePool("emulator", jobs=1, threads=1) as pool:
+        with pool.emulator() as runner:
+            before = runner.generation
+        alone = replace(topic, sampled_cases=tuple(beyond_an_int))
+        assert main_size.look(prepare(file, pool.arch), alone, pool, seed=5).beyond is None
+        assert runner.generation > before

@@ -13,7 +13,7 @@ from grader.judge.kernels.compiled import prepare
 from grader.judge.kernels.large import main_size
 from grader.judge.kernels.large.one_sum import is_one
 from grader.judge.refused import Refused
-from grader.judge.runners.runner import Runner
+from grader.judge.runners.pool import DevicePool
 from grader.workbook import topics
 from grader.workbook.topic import KernelTopic
 
@@ -28,14 +28,13 @@ def topic() -> KernelTopic:
 
 
 @pytest.fixture(scope="module")
-def runner() -> Iterator[Runner]:
-    found = Runner("emulator", threads=1)
-    yield found
-    found.close()
+def pool() -> Iterator[DevicePool]:
+    with DevicePool("emulator", jobs=1, threads=1) as found:
+        yield found
 
 
-def look(file: Path, topic: KernelTopic, runner: Runner) -> None:
-    main_size.look(prepare(topic.parse(file), runner.hello().arch), topic, runner, seed=5)
+def look(file: Path, topic: KernelTopic, pool: DevicePool) -> None:
+    main_size.look(prepare(topic.parse(file), pool.arch), topic, pool, seed=5)
 
 
 @pytest.mark.parametrize(
@@ -64,10 +63,10 @@ def test_only_one_sum_of_numbers_as_they_are_is_counted(name: str, one: bool) ->
     ],
 )
 def test_a_wrong_share_of_the_numbers_shows(
-    name: str, sum_of_ones: str, topic: KernelTopic, runner: Runner
+    name: str, sum_of_ones: str, topic: KernelTopic, pool: DevicePool
 ) -> None:
     with pytest.raises(Refused, match=f"main size.* ones, `out` is {sum_of_ones}"):
-        look(SUBMISSIONS / "wrong" / f"{name}.cu", topic, runner)
+        look(SUBMISSIONS / "wrong" / f"{name}.cu", topic, pool)
 
 
 SHAPES = (
@@ -81,8 +80,8 @@ SHAPES = (
 
 
 @pytest.mark.parametrize("name", sample(SHAPES, ["atomics_of_blocks", "last_block_adds"], "judge"))
-def test_sums_of_other_shapes_are_right(name: str, topic: KernelTopic, runner: Runner) -> None:
-    look(SUBMISSIONS / "right" / f"{name}.cu", topic, runner)
+def test_sums_of_other_shapes_are_right(name: str, topic: KernelTopic, pool: DevicePool) -> None:
+    look(SUBMISSIONS / "right" / f"{name}.cu", topic, pool)
 
 
 READS_TWICE = """// /// launch
@@ -107,7 +106,7 @@ extern "C" __global__ void reduce(const float* in, float* out, int N)
 
 
 @pytest.mark.soak(area="judge")
-def test_a_kernel_may_read_more_than_it_adds(topic: KernelTopic, runner: Runner, tmp_path: Path) -> None:
+def test_a_kernel_may_read_more_than_it_adds(topic: KernelTopic, pool: DevicePool, tmp_path: Path) -> None:
     file = tmp_path / "reads_twice.cu"
     file.write_text(READS_TWICE, encoding="utf-8")
-    look(file, topic, runner)
+    look(file, topic, pool)
