@@ -75,11 +75,7 @@ def special_inputs(problem: Problem, rng: np.random.Generator) -> dict[str, Arra
 def reference(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
     """dx (M × N), dgamma and dbeta (N), float64."""
     terms = _terms(inputs)
-    return {
-        "dx": terms.gradient(terms.mean_g, terms.mean_gn),
-        "dgamma": (terms.dy * terms.n).sum(axis=0),
-        "dbeta": terms.dy.sum(axis=0),
-    }
+    return {name: of(terms) for name, of in _OUTPUTS.items()}
 
 
 def magnitude(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]:
@@ -89,12 +85,7 @@ def magnitude(inputs: Mapping[str, Array], problem: Problem) -> dict[str, Exact]
     x · rstd - mean · rstd. Of dx see _magnitude.
     """
     terms = _terms(inputs)
-    dy = np.abs(terms.dy)
-    return {
-        "dx": _magnitude(terms),
-        "dgamma": (dy * (np.abs(terms.n) + 0.7 * terms.offset)).sum(axis=0),
-        "dbeta": dy.sum(axis=0),
-    }
+    return {name: of(terms) for name, of in _MAGNITUDES.items()}
 
 
 def shapes(problem: Problem) -> dict[str, tuple[int, ...]]:
@@ -115,9 +106,9 @@ def elements(read: Read, problem: Problem, name: str, places: Places) -> tuple[E
         rows, columns, which = np.arange(m), places, np.arange(len(places))
     matrices = {key: read(key, rows[:, None] * n + columns) for key in ("x", "dy")}
     vectors = {"gamma": read("gamma", columns), "mean": read("mean", rows), "rstd": read("rstd", rows)}
-    found = {**matrices, **vectors}
+    terms = _terms({**matrices, **vectors})
     at = (which, places % n) if name == "dx" else which
-    return reference(found, problem)[name][at], magnitude(found, problem)[name][at]
+    return _OUTPUTS[name](terms)[at], _MAGNITUDES[name](terms)[at]
 
 
 def min_flop(problem: Problem) -> int:
@@ -577,6 +568,18 @@ def _magnitude(terms: _Terms) -> Exact:
     in_single = terms.rstd * (6.0 * np.sqrt(columns) * means + 4.0 * (g + means + of_n))
     bound: Exact = in_half + SINGLE / HALF * in_single
     return bound
+
+
+_OUTPUTS: Mapping[str, Callable[[_Terms], Exact]] = {
+    "dx": lambda terms: terms.gradient(terms.mean_g, terms.mean_gn),
+    "dgamma": lambda terms: (terms.dy * terms.n).sum(axis=0),
+    "dbeta": lambda terms: terms.dy.sum(axis=0),
+}
+_MAGNITUDES: Mapping[str, Callable[[_Terms], Exact]] = {
+    "dx": _magnitude,
+    "dgamma": lambda terms: (np.abs(terms.dy) * (np.abs(terms.n) + 0.7 * terms.offset)).sum(axis=0),
+    "dbeta": lambda terms: np.abs(terms.dy).sum(axis=0),
+}
 
 
 def _spikes(rows: int, columns: int, rng: np.random.Generator) -> tuple[Exact, Exact, Exact, Exact, Exact]:

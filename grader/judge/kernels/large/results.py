@@ -19,7 +19,7 @@ from grader.workbook.topic import Topic
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = dict[str, Array]
 
-FEW = 8
+FEW = 16
 """Operations and inputs an element of an output, up to which elements are found one by one."""
 
 
@@ -53,7 +53,6 @@ def _by_pieces(
     expected, bounds = {}, {}
     for item in topic.signature.outputs:
         name, shape = item.name, shapes[item.name]
-        row = shape[-1] if len(shape) > 1 else 1  # whole rows: an element of a softmax takes all of its own
         right = np.empty(math.prod(shape), item.dtype if exact else np.float64)
         limit = np.empty(right.size if bounded else 0)
 
@@ -67,8 +66,16 @@ def _by_pieces(
                 if bounded:
                     limit[part] = cases.bound(topic, problem, name, magnitude)
 
-        pieces.done(find, right.size, row * max(1, pieces.PIECE // row))
+        pieces.done(find, right.size, piece_of(topic, problem, shape))
         expected[name] = right.reshape(shape)
         if bounded:
             bounds[name] = limit.reshape(shape)
     return expected, bounds
+
+
+def piece_of(topic: Topic, problem: Problem, shape: tuple[int, ...]) -> int:
+    """Elements of an output of this shape that are found together: whole rows, as an element of a softmax takes all of
+    its own, and fewer of one whose elements take many inputs each."""
+    row = shape[-1] if len(shape) > 1 else 1
+    taken = max(row, topic.input_elements(problem) // math.prod(shape))
+    return row * max(1, pieces.PIECE // taken)
