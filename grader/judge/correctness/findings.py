@@ -159,11 +159,12 @@ def results(records: Sequence[Record]) -> list[FindingResult]:
 
 def _causes_first(findings: Sequence[Finding]) -> list[Finding]:
     """What is wrong with phases of mbarriers before what follows from it, a wait that passes too early before bytes
-    other than expected. And races between warps before those of lanes of one warp: a __syncthreads() mends both."""
+    other than expected. A barrier that some threads do not reach before races, which it leaves behind. And races
+    between warps before those of lanes of one warp: a __syncthreads() mends both."""
 
     def rank(item: Finding) -> int:
         if item.phase is not None:
             return _CAUSES.index(item.phase.fault) - len(_CAUSES) if item.phase.fault in _CAUSES else 0
-        return int(item.kind == "race" and item.scope == "warp")
+        return {"barrier": -1, "race": int(item.scope == "warp")}.get(item.kind, 0)
 
     return sorted(findings, key=rank)

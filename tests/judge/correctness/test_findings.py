@@ -12,7 +12,7 @@ from records import record
 from grader.emulator import metrics
 from grader.emulator.machine.records import Allocation, Finding
 from grader.findings.remedies import GUARD, remedy
-from grader.judge.correctness.findings import ArrayType, located
+from grader.judge.correctness.findings import ArrayType, located, results
 
 SOURCE = """__global__ void k(int n)
 {
@@ -39,6 +39,11 @@ def test_a_return_is_named_where_threads_are_missing(
     given = record(block=(threads, 1, 1), line_counters=counted, findings=(Finding("barrier", 4, 1),))
     ((found,),) = (item.findings for item in located([given], {}, SOURCE))
     assert found.returned == line
+
+
+def test_a_barrier_that_some_never_reach_is_told_before_the_race_it_leaves() -> None:
+    race, barrier = Finding("race", 5, 1, (0, 0, 0), (0, 0, 0)), Finding("barrier", 4, 1)
+    assert [item.kind for item in results([record(findings=(race, barrier))])] == ["barrier", "race"]
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,7 @@ def look(kernel: Kernel, topic: KernelTopic, pool: DevicePool, seed: int) -> Loo
         try:
             _records(kernel, topic, topic.sampled, problem, pool, known, seed, at_main)
         except _Beyond as refused:
-            at = f"at {units.problem(problem)} (a few blocks of it are run): {refused.reason}"
-            return f"Right wherever an int counts the elements; {at}"
+            return refused.reason
         return None
 
     said = pool.spread(beyond, topic.sampled_cases)
@@ -156,6 +155,7 @@ def _records(
 ) -> Sequence[Record]:
     """Of a kernel's launches at one problem; `at_main` are those at the main size. Raises Refused."""
     rng = random.Random(f"{seed} {problem}")
+    planned: Planned | None = None
     try:
         with pool.emulator() as runner:
             planned = _planned(kernel, topic, _limits(runner, at_main), problem)
@@ -168,7 +168,10 @@ def _records(
         if isinstance(refused, Lost) or _counted_by_an_int(topic, sampled, problem):
             said = f"Every case is right, but at {_where(topic, problem)}: {refused.reason}"
             raise refused.saying(said) from None
-        raise _Beyond(refused.verdict, refused.reason) from None
+        so_far = f"Right wherever an int counts the elements; at {units.problem(problem)} (a few blocks of it are run)"
+        if planned is None:
+            so_far = f"Every case is right, but not every size. At {units.problem(problem)}"
+        raise _Beyond(refused.verdict, f"{so_far}: {refused.reason}") from None
 
 
 def _counted_by_an_int(topic: KernelTopic, sampled: Sampled, problem: Problem) -> bool:
