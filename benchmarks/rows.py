@@ -210,7 +210,7 @@ def main() -> None:
     kernels = {name: prepare(file, device.arch) for name, file in files.items()}
     for name, kernel in kernels.items():
         executor.load(Load(name, kernel.build.image("pycuda"), kernel.file.extended))
-    print(f"{device.name}, {chosen.rounds} rounds")
+    print(f"{device.name}, {chosen.rounds} rounds; rates in % of the faster of PyTorch's two")
     for m, n in executor.rows.shapes:
         problem = {**topic.sizes_main, "M": m, "N": n}
         planned = {name: kernel.plan(problem, device.ext.device_limits()) for name, kernel in kernels.items()}
@@ -272,8 +272,8 @@ def report(problem: Problem, copied: int, moved: int, times: dict[str, list[floa
         took = median(samples).value
         speed = 1e-9 * (copied if name == COPY else moved) / took
         print(
-            f"{problem['M']:8} × {problem['N']:<8} {name:18} {1e6 * took:9.1f} µs {speed:8.1f} GB/s   "
-            f"{100 * ratio.value:6.1f} % of {peer} ({100 * ratio.low:.1f} to {100 * ratio.high:.1f})",
+            f"{problem['M']:7} × {problem['N']:<7} {name:17} {1e6 * took:6.1f} µs {speed:4.0f} GB/s "
+            f"{100 * ratio.value:5.1f} % ({100 * ratio.low:.1f} to {100 * ratio.high:.1f})",
             flush=True,
         )
 

@@ -131,11 +131,16 @@ def _stores_scatter(counters: Counters) -> bool:
 
 
 def _says_scattered(counters: Counters, arrays: str) -> str:
-    requests = max(_sum(counters, metrics.GLOBAL_REQUESTS), 1)
-    sectors = _each(counters, "st" if _stores_scatter(counters) else "ld")
-    least = units.digits(counters.get(metrics.IDEAL_SECTORS, 0) / requests)
-    of = arrays or "global memory"
-    return f"{units.digits(sectors)} sectors a request of {of}, where neighbouring elements take {least}"
+    kind, other = ("st", "ld") if _stores_scatter(counters) else ("ld", "st")
+    ideal = counters.get(metrics.IDEAL_SECTORS, 0) - counters.get(metrics.GLOBAL_SECTORS[other], 0)
+    least = units.digits(ideal / counters.get(metrics.GLOBAL_REQUESTS[kind], 1))
+    # The ideal is that of loads and stores together: what it leaves is known only where the others are near theirs.
+    beyond = (
+        f"where neighbouring elements take {least}"
+        if ideal > 0
+        else "far more than neighbouring elements take"
+    )
+    return f"{units.digits(_each(counters, kind))} sectors a request of {arrays or 'global memory'}, {beyond}"
 
 
 def _local(counters: Counters) -> float:

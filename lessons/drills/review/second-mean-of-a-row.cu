@@ -46,7 +46,7 @@ extern "C" __global__ void layernorm_backward(const half* x, const half* dy, con
     const float mean_gn = warp_sum(sum_gn) / N;
 
     for (int column = threadIdx.x; column < N; column += 32) {
-        const float centred = __half2float(row_x[column]) - m;
+        const float centred = __half2float(row_x[column]) - m;  //!
         const float g = __half2float(row_dy[column]) * __half2float(gamma[column]);
         dx[size_t(row) * N + column] = __float2half((g - mean_g - centred * mean_gn) * r);  //!
     }
