@@ -60,8 +60,9 @@ def latest(grades: Sequence[Graded], sittings: Sequence[Sitting]) -> str | None:
 
 
 def following(grades: Sequence[Graded], climbed: Sequence[Climbed], last: str | None = None) -> Next:
-    """What to do now: on the ladder `last` that was climbed or talked about last, then on the others. `grades` in the
-    order of time, `climbed` in the order of study; grades of other ladders count for nothing."""
+    """What to do now: on the ladder `last` that was climbed or talked about last, then on those behind it, and on those
+    that were passed by. `grades` in the order of time, `climbed` in the order of study; grades of other ladders count
+    for nothing."""
     topics = {each.topic for each in climbed}
     known = [grade for grade in grades if grade.topic in topics]
     if known and (wrong := known[-1]).verdict != "pass":
@@ -69,8 +70,9 @@ def following(grades: Sequence[Graded], climbed: Sequence[Climbed], last: str | 
         command = f"ladder grade {wrong.topic} {_typed(wrong.file)}"
         return Next(f"{wrong.topic}: mend {Path(wrong.file).name}", why, command, wrong.topic)
     right = {grade.topic: grade.file for grade in known if grade.verdict == "pass"}
+    here = next((i for i, each in enumerate(climbed) if each.topic == last), 0)
     for most in (FIRST_TIME, None):
-        for each in sorted(climbed, key=lambda each: each.topic != last):
+        for each in (*climbed[here:], *climbed[:here]):
             if each.reached < len(each.rungs[:most]):
                 return _rung(each, right)
     return Next("An interview", "You have reached the top of every ladder.", "ladder loop")

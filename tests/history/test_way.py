@@ -76,3 +76,11 @@ def test_what_is_next(grades: list[Graded], what: str, command: str) -> None:
     ladders = {**LADDERS, "sum": (*LADDERS["sum"], "03_float4")}
     found = following(grades, way(grades, ladders))
     assert (found.what, found.command) == (what, command)
+
+
+def test_behind_a_ladder_comes_the_one_after_it_and_then_what_was_passed_by() -> None:
+    ladders = {"first": ("00_naive",), **LADDERS}
+    grades = [graded("copy", "01_wide")]
+    assert following(grades, way(grades, ladders), "copy").what == "sum: your first kernel"
+    grades.append(graded("sum", "02_shuffles"))
+    assert following(grades, way(grades, ladders), "sum").what == "first: your first kernel"
