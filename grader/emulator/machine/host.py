@@ -12,14 +12,16 @@ import numpy as np
 from grader.emulator.errors import NotAllocated
 from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.memory import Memory
-from grader.emulator.machine.records import Finding
+from grader.emulator.machine.records import Finding, Space
 from grader.emulator.runtime import layout
-from grader.emulator.runtime.layout import LANES, LOCAL_WINDOW
+from grader.emulator.runtime.layout import LANES, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 
 _CALL = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_int64] * 4)
 _CONVERSION = re.compile(r"%([-+ #0]*)(\d+|\*)?(?:\.(\d+|\*))?(hh|h|ll|l|z|t)?([diouxXcsfFeEgGaAp%])")
 VPRINTF, ASSERT, MALLOC, FREE = range(4)
 Shape = tuple[int, int, int]
+Read = Callable[[int, int], bytes]
+"""Bytes at a generic address, as the running lane sees them: (address, how many). Raises NotAllocated."""
 
 FIFO_BYTES = 1 << 20
 """Of a launch's output that are kept: the room that CUDA gives printf unless told otherwise. CUDA keeps the last lines
@@ -56,9 +58,9 @@ class HostCalls:
         if function in (MALLOC, FREE):
             return self._on_heap(slots, function, arguments[0], lanes)
         for lane in lanes:
-            local = slots[layout.LOCAL_HOST] + (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
+            read = self._reading(slots, lane)
             try:
-                text, count = self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), local)
+                text, count = self._formatted(int(arguments[0][lane]), int(arguments[1][lane]), read)
             except NotAllocated as fault:
                 self._astray(slots, fault, lane, "printf")
                 return 1
@@ -107,52 +109,61 @@ class HostCalls:
         self, slots: ctypes.Array[ctypes.c_int64], fault: NotAllocated, lane: int, function: str
     ) -> None:
         block, thread = self._where(slots, lane)
+        space, first = _space(fault.address)
         self.failure = Finding(
-            "out_of_bounds", 0, 1, block, thread, action="read", space="global", address=fault.address,
+            "out_of_bounds", 0, 1, block, thread, action="read", space=space, address=fault.address - first,
             size=fault.nbytes, allocation=self.memory.nearest(fault.address), instruction=function,
         )  # fmt: skip
 
     def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:
         text, _, line, function = values
         block, thread = self._where(slots, lane)
+        read = self._reading(slots, lane)
         self.failure = Finding(
             "assert", line & 0xFFFFFFFF, 1, block, thread,
-            assertion=self._string(text), function=self._string(function),
+            assertion=_string(text, read), function=_string(function, read),
         )  # fmt: skip
 
-    def _string(self, address: int) -> str:
-        """The zero-terminated text at a device address."""
-        data = bytearray()
-        while len(data) < FIFO_BYTES and (byte := int(self.memory.view(address + len(data), 1)[0])):
-            data.append(byte)
-        return data.decode(errors="replace")
+    def _reading(self, slots: ctypes.Array[ctypes.c_int64], lane: int) -> Read:
+        """Reads generic addresses for a lane of the running warp."""
+        own = (slots[layout.WARP] * LANES + lane) * slots[layout.LOCAL_BYTES]
+        windows = (
+            (SHARED_WINDOW, slots[layout.SHARED_HOST], slots[layout.SHARED_BYTES]),
+            (LOCAL_WINDOW, slots[layout.LOCAL_HOST] + own, slots[layout.LOCAL_BYTES]),
+            (PARAM_WINDOW, slots[layout.PARAM_HOST], slots[layout.PARAM_BYTES]),
+        )
 
-    def _formatted(self, format_address: int, values_address: int, local: int) -> tuple[str, int]:
+        def read(address: int, nbytes: int) -> bytes:
+            for first, host, size in windows:
+                if first <= address < first + WINDOW_BYTES:
+                    if address + nbytes > first + size:
+                        raise NotAllocated(address, nbytes)
+                    return ctypes.string_at(host + address - first, nbytes)
+            return self.memory.read(address, nbytes).tobytes()
+
+        return read
+
+    def _formatted(self, format_address: int, values_address: int, read: Read) -> tuple[str, int]:
         """C's printf over the arguments as the compiler packed them (in order, aligned to their size), and how many
         they are."""
         if self._room <= 0 and format_address in self._counts:
             return "", self._counts[format_address]
-        text = self._string(format_address)
+        text = _string(format_address, read)
         position = count = 0
 
         def take(nbytes: int) -> bytes:
             nonlocal position, count
             count += 1
             position = -(-position // nbytes) * nbytes
-            data = self._packed(values_address + position, nbytes, local)
+            data = read(values_address + position, nbytes)
             position += nbytes
             return data
 
-        formatted = "".join(self._pieces(text, take))
+        formatted = "".join(self._pieces(text, take, read))
         self._counts[format_address] = count
         return formatted, count
 
-    def _packed(self, address: int, nbytes: int, local: int) -> bytes:
-        if LOCAL_WINDOW <= address < LOCAL_WINDOW + layout.WINDOW_BYTES:
-            return ctypes.string_at(local + address - LOCAL_WINDOW, nbytes)
-        return self.memory.read(address, nbytes).tobytes()
-
-    def _pieces(self, text: str, take: Callable[[int], bytes]) -> Iterator[str]:
+    def _pieces(self, text: str, take: Callable[[int], bytes], read: Read) -> Iterator[str]:
         end = 0
         for match in _CONVERSION.finditer(text):
             yield text[end : match.start()]
@@ -165,12 +176,12 @@ class HostCalls:
             width = _within(stars.pop(0) if width == "*" else width)
             precision = _within(stars.pop(0) if precision == "*" else precision)
             spec = "%" + flags + width + ("." + precision if precision else "")
-            yield self._converted(spec, length or "", kind, take)
+            yield self._converted(spec, length or "", kind, take, read)
         yield text[end:]
 
-    def _converted(self, spec: str, length: str, kind: str, take: Callable[[int], bytes]) -> str:
+    def _converted(self, spec: str, length: str, kind: str, take: Callable[[int], bytes], read: Read) -> str:
         if kind == "s":
-            return str((spec + "s") % self._string(struct.unpack("<Q", take(8))[0]))
+            return str((spec + "s") % _string(struct.unpack("<Q", take(8))[0], read))
         if kind == "p":
             return str((spec + "s") % hex(struct.unpack("<Q", take(8))[0]))
         if kind == "c":
@@ -184,6 +195,21 @@ class HostCalls:
         if kind == "o" and "#" in spec:  # C's octal prefix is a zero
             return str((spec.replace("#", "") + "s") % f"0{value:o}")
         return str((spec + ("d" if kind in "diu" else kind)) % value)
+
+
+def _string(address: int, read: Read) -> str:
+    """The zero-terminated text at an address."""
+    data = bytearray()
+    while len(data) < FIFO_BYTES and (byte := read(address + len(data), 1)[0]):
+        data.append(byte)
+    return data.decode(errors="replace")
+
+
+def _space(address: int) -> tuple[Space, int]:
+    """The space that a generic address is in, and where it starts."""
+    windows: tuple[tuple[Space, int], ...] = (("shared", SHARED_WINDOW), ("local", LOCAL_WINDOW))
+    found = (each for each in windows if each[1] <= address < each[1] + WINDOW_BYTES)
+    return next(found, ("global", 0))
 
 
 def _forget(slots: ctypes.Array[ctypes.c_int64], address: int, nbytes: int) -> None:

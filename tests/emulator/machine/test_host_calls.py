@@ -38,6 +38,27 @@ extern "C" __global__ void count(int* out) { out[threadIdx.x] = printf("%d %d\n"
 
 extern "C" __global__ void astray(const char** text) { printf("%s\n", *text); }
 
+struct Name { char text[8]; };
+extern "C" __global__ void texts(Name given, int n)
+{
+    __shared__ char shared[8];
+    char own[8];
+    for (int i = 0; i < n; ++i) {
+        own[i] = 'a' + i + threadIdx.x;
+        shared[i] = 'p' + i;
+    }
+    own[n] = shared[n] = 0;
+    __syncthreads();
+    printf("%s %s %s\n", own, shared, given.text);
+}
+
+extern "C" __global__ void unended(int n)
+{
+    __shared__ char shared[8];
+    for (int i = 0; i < n; ++i) shared[i] = 'x';
+    printf("%s\n", shared);
+}
+
 extern "C" __global__ void check(const int* in, int* out)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -95,6 +116,22 @@ def test_printf_of_a_string_that_is_not_there(bench: Bench) -> None:
     ran = bench.cuda(SOURCE, "astray", 1, 32, np.array([64], np.uint64))
     assert ran.record.status == "trap"
     assert ran.findings == ["out_of_bounds"]
+
+
+def test_printf_of_texts_in_each_space(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.clean(SOURCE, "texts", 1, 2, np.frombuffer(b"given\0\0\0", "V8")[0], 2)
+    assert capsys.readouterr().out == "ab pq given\nbc pq given\n"
+
+
+def test_printf_of_a_text_without_an_end(bench: Bench) -> None:
+    ran = bench.cuda(SOURCE, "unended", 1, 1, 8)
+    (finding,) = ran.record.findings
+    assert (finding.kind, finding.space, finding.address, finding.instruction) == (
+        "out_of_bounds",
+        "shared",
+        8,
+        "printf",
+    )
 
 
 def test_an_assertion_that_fails(bench: Bench) -> None:
