@@ -47,7 +47,6 @@ from grader.emulator.runtime.layout import (
     LANES,
     MISALIGNED,
     NO_SITE,
-    NO_WRITE,
     OTHER_READ,
     OUT_OF_BOUNDS,
     RACE,
@@ -401,8 +400,6 @@ class Note:
             self.launched.peer(self.number, rank) if math.prod(self.launched.cluster) > 1 else self._block()
         )
         scope: Scope = "cluster" if block != self._block() else "warp" if warp == self.warp else "block"
-        if self.packed == NO_WRITE:  # nothing is known of it
-            return None, scope
         number, sites = self.packed >> SITE_SHIFT & NO_SITE, self.launched.plan.sites
         other = Access(
             "read" if self.packed & OTHER_READ else "write",

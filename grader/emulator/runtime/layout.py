@@ -264,7 +264,7 @@ ANY_WARP = (1 << SITE_SHIFT - WARP_SHIFT) - 1  # the warp field when several war
 NO_SITE = (
     1 << ACCESSOR_BITS - SITE_SHIFT
 ) - 1  # the site field of sites with higher numbers, and where none is known
-NO_WRITE = NO_SITE << SITE_SHIFT  # all fields below the clock, of a write that never was
+NO_WRITE = NO_SITE << SITE_SHIFT | LANE_FIELD  # all fields below the clock, of a write that never was
 
 COMBINED = 60  # the lane field after an atomic
 UPDATED = 61  # the same after another strong store that another warp may wait for

@@ -122,7 +122,7 @@ def _unordered(context: int, record: int, warp: int, lane: int, synchronised: in
     c = pointer(context, int64)
     when = record >> ACCESSOR_BITS
     other = (record >> WARP_SHIFT) & ANY_WARP
-    if when < c[BLOCK_CLOCK]:
+    if when < c[BLOCK_CLOCK] or other_access(record) == NO_WRITE:  # which was told as what it is
         return False
     if when < c[BARRIER_CLOCK] and (c[CLUSTER_SIZE] == 1 or other >> RANK_SHIFT == c[RANK]):
         return False

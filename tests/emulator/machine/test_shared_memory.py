@@ -73,3 +73,14 @@ ret;
     ran = bench.ptx(text, "k", 1, 64, np.zeros(64, np.uint32))
     assert ran.findings == []
     assert np.array_equal(ran.arrays[0], np.arange(64))
+
+
+@pytest.mark.parametrize("access", ["atomicAdd(&word, 1);", "out[threadIdx.x] = *(volatile int*)&word;"])
+def test_a_word_that_nobody_wrote_is_told_once_and_races_with_nobody(bench: Bench, access: str) -> None:
+    source = f"""extern "C" __global__ void k(int* out)
+    {{
+        __shared__ int word;
+        {access}
+        if (threadIdx.x >= 32) {{ {access} }}
+    }}"""
+    assert bench.cuda(source, "k", 1, 64, np.zeros(64, np.int32)).findings == ["uninitialised_shared"]
