@@ -294,6 +294,10 @@ def _absent_block(finding: Finding) -> str:
 
 
 def _trap(finding: Finding) -> str:
+    if finding.instruction:
+        return (
+            f"the kernel waits for its whole grid ({finding.instruction}), and its launch is not cooperative"
+        )
     return "the kernel executed a trap"
 
 

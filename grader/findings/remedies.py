@@ -44,6 +44,11 @@ REACH_BARRIERS = (
     "Every thread of the block has to reach every __syncthreads(): move it out of the `if`, and do not return before "
     "it."
 )
+_COOPERATIVE = (
+    "Blocks of a plain launch may run one after the other, so none can wait for all others. Launch the kernel with "
+    "cudaLaunchCooperativeKernel, or with `cooperative = true` in a launch block: it then has no more blocks than the "
+    "device holds at a time."
+)
 TRAPS = (
     "The compiler puts a trap where code has no meaning, such as an access through a null pointer; __trap() is one as "
     "well. So is, here, a stack that is full: see to it that every function that calls itself comes to an end."
@@ -225,12 +230,12 @@ def remedy(finding: Finding) -> str:
         return _remedy_of_cluster(finding)
     if finding.kind == "out_of_bounds":
         return _remedy_of_index(finding)
+    if finding.kind == "trap" and finding.instruction:
+        return _COOPERATIVE
     if finding.returned is not None:
         return _RETURNED.format(line=finding.returned)
-    if finding.kind == "misaligned" and finding.instruction == TENSOR_COPY:
-        return _ALIGN_BOX
     if finding.kind == "misaligned" and finding.size is not None:
-        return _remedy_of_alignment(finding.size, finding.dtype)
+        return _remedy_of_alignment(finding, finding.size)
     if finding.phase is not None:
         return _REMEDIES_OF_PHASES[finding.phase.fault]
     if finding.block_ends:
@@ -296,9 +301,11 @@ def _stride(finding: Finding) -> str:
     return f"a row of `{finding.array}` is {length} element{'' if length == 1 else 's'} long"
 
 
-def _remedy_of_alignment(size: int, dtype: str | None) -> str:
+def _remedy_of_alignment(finding: Finding, size: int) -> str:
     """Of an access of so many bytes, to an array of a type that may be known."""
-    nbytes, elements = _ELEMENTS.get(dtype or "", (size, ""))
+    if finding.instruction == TENSOR_COPY:
+        return _ALIGN_BOX
+    nbytes, elements = _ELEMENTS.get(finding.dtype or "", (size, ""))
     if nbytes < size:
         return _ALIGN_ROWS.format(size=size, many=size // nbytes, elements=elements)
     return (

@@ -400,7 +400,7 @@ class LaunchExecution:
             kernel=self.plan.name, grid=self.grid, block=self.block, shared_bytes=self.shared_bytes,
             registers=self.registers, status=_STATUS[status], counters=counted.total,
             line_counters={line: dict(values) for line, values in sorted(counted.lines.items())},
-            findings=found + self._trap(workers, status), blocks_run=blocks_run, grid_blocks=math.prod(self.grid),
+            findings=found + self._trap(status, blocks), blocks_run=blocks_run, grid_blocks=math.prod(self.grid),
             dram_read_bytes=32 * loaded, dram_write_bytes=32 * stored,
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
             longest_warp=max(int(w.context[layout.LONGEST_WARP]) for w in workers),
@@ -433,10 +433,16 @@ class LaunchExecution:
             words = self.updated_first + each * (blocks - 1)
         return lanes * blocks / run / words
 
-    def _trap(self, workers: Sequence[Worker], status: int) -> tuple[Finding, ...]:
+    def _trap(self, status: int, executed: Array) -> tuple[Finding, ...]:
+        """What ended the launch: a call of the host, or the trap that it came to."""
         if status != layout.TRAPPED:
             return ()
-        return (self.calls.failure or Finding("trap", 0, 1),)
+        if self.calls.failure:
+            return (self.calls.failure,)
+        ends = (block.terminator for block in self.plan.flow.blocks if executed[block.index][0])
+        lines = {end.source_line for end in ends if end and end.parts[0] == "trap"}
+        function = "grid.sync()" if self.plan.synchronises_grid and not self.workspace else None
+        return (Finding("trap", lines.pop() if len(lines) == 1 else 0, 1, instruction=function),)
 
 
 def _multiplies_matrices(inst: Instruction) -> bool:

@@ -38,6 +38,7 @@ from grader.emulator.ptx.tree import (
     Instruction,
     Module,
     Param,
+    Reg,
     Variable,
 )
 from grader.emulator.runtime.tensor.forms import operand_spread, shape_of
@@ -122,6 +123,8 @@ class KernelPlan:
     clusters: bool
     """It uses the barrier of a cluster."""
     max_threads: int | None
+    synchronises_grid: bool = False
+    """It asks for the workspace by which a cooperative launch synchronises its grid."""
     uses: set[str] = field(default_factory=set)
     """The names of its instructions."""
     allocates: bool = False
@@ -195,6 +198,7 @@ def plan_kernel(module: Module, name: str, *, rows_uniform: bool, watch: bool = 
         transactions=transactions,
         clusters=any(map(is_cluster_barrier, instructions)),
         max_threads=entry.max_threads,
+        synchronises_grid=any(Reg("%envreg2") in inst.operands for inst in instructions),
         uses={inst.parts[0] for inst in instructions},
         allocates=any(inst.parts[0] == "call" and _HEAP & set(symbols_in(inst)) for inst in instructions),
         watched=tuple(filter(makes_numbers, instructions)) if watch else None,

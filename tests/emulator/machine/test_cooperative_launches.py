@@ -8,6 +8,8 @@ from emulated import Bench
 
 from grader.emulator.errors import TooManyBlocks
 from grader.emulator.runtime.layout import SHORT_TURN
+from grader.findings.kernels import message
+from grader.findings.remedies import remedy
 
 SOURCE = """
 #include <cooperative_groups.h>
@@ -87,6 +89,10 @@ def test_a_grid_is_valid_in_a_cooperative_launch(bench: Bench, cooperative: bool
 def test_synchronising_a_grid_that_was_launched_otherwise_is_a_trap(bench: Bench) -> None:
     ran = bench.cuda(SOURCE, "neighbours", 8, 32, *arrays(), np.int32(1))
     assert ran.record.status == "trap"
+    (finding,) = ran.record.findings
+    assert "grid.sync();" in SOURCE.splitlines()[finding.line - 1]
+    assert "its launch is not cooperative" in message(finding)
+    assert "cudaLaunchCooperativeKernel" in remedy(finding)
 
 
 def test_more_blocks_than_fit_are_refused(bench: Bench) -> None:
