@@ -16,7 +16,15 @@ from grader.judge.correctness import cases
 from grader.judge.correctness.cases import SPECIAL, Case
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.verdict import NOBODY_WROTE, WHICH_THREAD, beside, of_origin
-from grader.judge.kernels import counting, launch_tries, sampling, signature_lint, small_case, source_tries
+from grader.judge.kernels import (
+    counted_terms,
+    counting,
+    launch_tries,
+    sampling,
+    signature_lint,
+    small_case,
+    source_tries,
+)
 from grader.judge.kernels.case_run import Outcome
 from grader.judge.kernels.case_runner import (
     SMALL,
@@ -139,7 +147,8 @@ def _explained(
         current.small, also = found
         fits = tuple(said for said in fits if said in also)
     before = comparison.fits[0] if comparison.fits else comparison.advice
-    told = refusal.saying(refusal.reason.replace(before, fits[0] if fits else comparison.advice))
+    known = counted_terms.told(runner, current.compiled, case) or (*fits, comparison.advice)[0]
+    told = refusal.saying(refusal.reason.replace(before, known))
     return _traced(told, current, runner, case, comparison.mismatch)
 
 

@@ -27,7 +27,7 @@ from grader.judge.kernels.large.coverage import RANGES
 from grader.judge.refused import Refused
 from grader.workbook import units
 from grader.workbook.reference import Problem
-from grader.workbook.topic import KernelTopic
+from grader.workbook.topic import KernelTopic, Topic
 
 EXACT = 1 << 24
 """Whole numbers below this are exact in float32, and so are sums of ones, in any order."""
@@ -42,7 +42,7 @@ not fit, and in doubt when nothing has come out."""
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def is_one(topic: KernelTopic, problem: Problem) -> bool:
+def is_one(topic: Topic, problem: Problem) -> bool:
     """Whether the only output is one float32, for which each element of the inputs is added once."""
     if topic.sampled is None or len(topic.signature.outputs) != 1:
         return False

@@ -1,0 +1,273 @@
+"""How often a kernel that sums its inputs has each element in its sum, found by giving elements weights of their own.
+
+That a sum is wrong says little. Which elements are left out, or added twice, and what these have in common in terms of
+the launch, leads to the line.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from grader.judge.child.protocol import Launch
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import Case, CaseData
+from grader.judge.correctness.comparison import Comparison
+from grader.judge.correctness.places import Span, common
+from grader.judge.kernels.case_run import CaseRun
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.compiled import Kernel
+from grader.judge.kernels.large.one_sum import EXACT, is_one
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+MOST = 1100
+"""Elements of which each is counted: several blocks of most kernels, and a second of runs."""
+
+BITS = (2, 8)
+"""Of a sum, so many tell how often one element was added: the fewer, the fewer runs. The more, for kernels that add an
+element more often."""
+
+WARP, VECTOR = 32, 4
+
+HALVES = "A tree's first step has to add the upper half of the block to the lower."
+STEP = "A tree halves its step from half of the block to 1: is one of the steps left out?"
+WARPS = "Each warp has a sum of its own: all of them have to be added."
+SHUFFLE = "Each step has to add what a shuffle brings: v += __shfl_down_sync(0xffffffff, v, offset)."
+ONE_THREAD = (
+    "What the other threads load never reaches it: look at where each step reads, and where it stores."
+)
+ALL_BLOCKS = (
+    "Does the index leave out the blocks before its own? It begins at blockIdx.x * blockDim.x + threadIdx.x."
+)
+REST = "They are the last N % 4: what is left where threads take four elements at a time is taken one by one."
+GO_ON = "Make the grid larger, or let each thread go on by gridDim.x * blockDim.x elements at a time."
+
+
+@dataclass(frozen=True)
+class _Kept(CaseData):
+    """Keeps what comes out, and finds nothing wrong with it."""
+
+    outputs: dict[str, Array] = field(default_factory=dict)
+
+    def compare(self, name: str, actual: Array, block: int = 0) -> Comparison:
+        self.outputs[name] = actual.copy()
+        return Comparison(None, 0.0, 0, None, None)
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """A kernel that adds up an input, for one problem."""
+
+    runner: CaseRunner
+    run: CaseRun
+
+    @property
+    def size(self) -> int:
+        (array,) = self.run.data.inputs.values()
+        return array.size
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it is wrong on the case's own numbers."""
+        return self.runner.once(self.run).refusal is not None
+
+    @property
+    def launch(self) -> Launch:
+        """The first launch, which is given the input."""
+        return self.run.planned.launches[0]
+
+    def said(self, counts: Array) -> str:
+        """What there is to say of how often each element is added."""
+        sizes = ", ".join(f"{name}={value}" for name, value in self.run.case.sizes)
+        return f"Counted at {sizes}: {_said(counts, self.launch)}"
+
+    def of(self, terms: Array) -> float:
+        """What it makes of these elements; NaN where it does not come to an end."""
+        ((name, array),) = self.run.data.inputs.items()
+        inputs = {name: terms.astype(array.dtype).reshape(array.shape)}
+        kept = _Kept(inputs, self.run.data.expected, self.run.data.allowed, "")
+        outcome = self.runner.once(replace(self.run, data=kept))
+        return math.nan if outcome.refusal else float(next(iter(kept.outputs.values())).reshape(-1)[0])
+
+    def counts(self, places: Sequence[int], bits: int) -> list[int] | None:
+        """How often each of these elements is added, where so many bits hold that; None: they do not."""
+        found: list[int] = []
+        base, digits = 1 << bits, (EXACT - 1).bit_length() // bits
+        for start in range(0, len(places), digits):
+            some = places[start : start + digits]
+            terms = np.zeros(self.size)
+            terms[list(some)] = [base**digit for digit in range(len(some))]
+            total = self.of(terms)
+            if not (0 <= total <= EXACT and total == int(total)):
+                return None
+            found += [int(total) // base**digit % base for digit in range(len(some))]
+        return found
+
+    def all_counts(self) -> Array | None:
+        """How often each element is added; None where that is not known."""
+        together = self.of(np.ones(self.size))
+        for bits in BITS:
+            counts = self.counts(range(self.size), bits)
+            if counts is not None and sum(counts) == together:
+                return np.array(counts)
+        return None
+
+    def end(self) -> int | None:
+        """The element from which on none is added, where all before it are added once; None where there is none."""
+        known, wrong = -1, self.size
+        while wrong - known > 1:
+            places = sorted({int(at) for at in np.linspace(known, wrong, 13)[1:-1]} - {known, wrong})
+            counts = self.counts(places, BITS[0])
+            if counts is None:
+                return None
+            known = max([known, *(at for at, count in zip(places, counts, strict=True) if count)])
+            wrong = min([wrong, *(at for at, count in zip(places, counts, strict=True) if not count)])
+        behind = np.arange(self.size) >= wrong
+        return wrong if self.of(behind) == 0 and self.of(~behind) == wrong < self.size else None
+
+
+def told(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
+    """Which elements a wrong sum has lost, or has more than once; "" where that is not known, or there is no such
+    sum."""
+    topic = runner.topic
+    if case.kind != "exact" or not is_one(topic, case.problem) or len(topic.signature.inputs) != 1:
+        return ""
+    few = [each for each in topic.judge_cases if topic.input_elements(each) <= MOST]
+    tried = (_sums(runner, kernel, cases.make(problem, "exact")) for problem in reversed(few))
+    largest = next((sums for sums in tried if sums.wrong), None)
+    failed = _sums(runner, kernel, case)
+    if largest is None:
+        end = failed.end()
+        return "" if end is None else failed.said((np.arange(failed.size) < end).astype(int))
+    counts = largest.all_counts()
+    if counts is None or (counts == 1).all():
+        return ""
+    if not _common(counts, largest.launch) and failed.size < largest.size:
+        fewer = failed.all_counts()
+        if fewer is not None and _common(fewer, failed.launch):
+            return failed.said(fewer)
+    return largest.said(counts)
+
+
+def _sums(runner: CaseRunner, kernel: Kernel, case: Case) -> _Sums:
+    planned = kernel.plan(case.problem, runner.child.hello().limits)
+    return _Sums(runner, CaseRun(kernel, planned, case, runner.store.get(case)))
+
+
+def _said(counts: Array, launch: Launch) -> str:
+    """What elements have in common that are not added once."""
+    block, blocks = math.prod(launch.block), math.prod(launch.grid)
+    lost, more = counts == 0, counts > 1
+    if lost.all():
+        return "no element is ever added: is the condition in front of that ever true?"
+    step = _stride(counts, block * blocks)
+    if step:
+        return (
+            f"threads go on by {step} elements, and the grid has {block * blocks} threads, so that element {step} is "
+            f"added {counts[step]} times. Add gridDim.x * blockDim.x to the index."
+        )
+    if not more.any():
+        return _of_lost(lost, block, blocks)
+    if not lost.any():
+        return f"{_of_more(counts, block, blocks)}."
+    others = _of_lost(lost, block, blocks)
+    if np.array_equal(lost, ~more):
+        others = (
+            f"the others never. {ALL_BLOCKS if common(more) == Span(0, block, len(more), len(more)) else ''}"
+        )
+    return f"{_of_more(counts, block, blocks)}, and {others}".strip()
+
+
+def _common(counts: Array, launch: Launch) -> bool:
+    """Whether elements have something in common that are not added once."""
+    if _stride(counts, math.prod(launch.block) * math.prod(launch.grid)):
+        return True
+    return all(common(marked) is not None for marked in (counts == 0, counts > 1) if marked.any())
+
+
+def _stride(counts: Array, threads: int) -> int:
+    """By how many elements threads go on that come upon those of others; 0 where that is not what happens."""
+    step = int(np.argmax(counts > 1))
+    return step if step and np.array_equal(counts, _of_stride(step, threads, len(counts))) else 0
+
+
+def _of_stride(step: int, threads: int, size: int) -> Array:
+    """How often each element is added where so many threads begin at one each, and go on by a step until the end."""
+    at = np.arange(size)
+    counts: Array = at // step + 1 - np.maximum(0, -((threads - 1 - at) // step))
+    return counts
+
+
+def _of_more(counts: Array, block: int, blocks: int) -> str:
+    """Elements that are added more than once."""
+    more = counts > 1
+    times, span = np.unique(counts[more]), common(more)
+    first = int(np.argmax(more))
+    if len(times) > 1 or (span is None and not more.all()):
+        return (
+            f"{_many(more)} elements are added more than once, element {first} is added {counts[first]} times"
+        )
+    known = {blocks: ", as often as the grid has blocks", block: ", as often as a block has threads"}
+    which = "all elements are" if span is None else _elements(span, block)
+    return f"{which} added {times[0]} times{known.get(int(times[0]), '')}"
+
+
+def _of_lost(lost: Array, block: int, blocks: int) -> str:
+    """Elements that are never added, or those that alone are, where they are fewer."""
+    kept = common(~lost)
+    if kept is not None and 2 * int(lost.sum()) > len(lost):
+        alone = f"only {_elements(kept, block)} in the sum ({_many(~lost)})."
+        return f"{alone} {_why_alone(kept, block, blocks)}".strip()
+    span = common(lost)
+    if span is None:
+        first = ", ".join(str(at) for at in np.flatnonzero(lost)[:3])
+        return f"{_many(lost)} elements are never added, the first of them {first}."
+    return f"{_elements(span, block)} never added ({_many(lost)}). {_why_lost(span, block, blocks)}".strip()
+
+
+def _many(marked: Array) -> str:
+    return f"{marked.sum()} of {len(marked)}"
+
+
+def _elements(span: Span, block: int) -> str:
+    """Elements in words, and the verb: by the threads that load them where those are the first to think of."""
+    if span.once and span.end == span.size:
+        return f"the elements from {span.first} on are"
+    if span.once:
+        return f"{span.named('element')} {'is' if span.end - span.first == 1 else 'are'}"
+    if span.period == block:
+        return f"the elements of {span.named('thread')} of each block are"
+    if span.period == WARP:
+        return f"the elements of {span.named('lane')} of each warp are"
+    return f"elements i with {span.condition('i')} are"
+
+
+def _why_alone(kept: Span, block: int, blocks: int) -> str:
+    if kept.first == 0 and kept.end == block * blocks:
+        return _of_grid(kept.period, kept, block, blocks)
+    if kept.period == WARP and kept.end - kept.first == 1:
+        return SHUFFLE
+    if kept.period != block or kept.first:
+        return ""
+    return {1: ONE_THREAD, WARP: WARPS}.get(kept.end, HALVES if 2 * kept.end <= block else "")
+
+
+def _why_lost(lost: Span, block: int, blocks: int) -> str:
+    if lost.first == block * blocks:
+        return _of_grid(lost.period, lost, block, blocks)
+    if lost.once and lost.end == lost.size and lost.end - lost.first == lost.size % VECTOR:
+        return REST
+    if not lost.once and lost.upper_half and lost.period <= block:
+        return HALVES if lost.period == block else STEP
+    return ""
+
+
+def _of_grid(step: int, span: Span, block: int, blocks: int) -> str:
+    """Of a grid whose threads take one element each, or go on too far."""
+    has = f"The grid has {block * blocks} threads ({blocks} blocks of {block})"
+    return f"{has}. {GO_ON}" if span.once else f"{has}, and they go on by {step} elements."

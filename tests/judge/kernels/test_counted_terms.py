@@ -1,0 +1,76 @@
+"""Which elements a wrong sum has lost, or has more than once, is counted and said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.compiled import prepare
+from grader.judge.kernels.counted_terms import told
+from grader.judge.runners.runner import Runner
+from grader.workbook import topics
+
+TOPIC = topics.load("block_sum")
+
+SUM = """// /// launch
+// [[launch]]
+// kernel = "block_sum"
+// grid = ["GRID"]
+// block = ["128"]
+// zero = ["out"]
+// ///
+
+extern "C" __global__ void block_sum(const float* in, float* out, int N)
+{
+    __shared__ float s[128];
+    int t = threadIdx.x;
+    float v = 0.0f;
+    for (int i = blockIdx.x * 128 + t; i < N; i += gridDim.x * 128) v += in[i];
+    s[t] = v;
+    __syncthreads();
+    for (int step = 64; step > 0; step /= 2) {
+        if (t < step) s[t] += s[t + step];
+        __syncthreads();
+    }
+    if (t == 0) atomicAdd(out, s[0]);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def runner() -> Iterator[CaseRunner]:
+    child = Runner("emulator", threads=1)
+    yield CaseRunner(TOPIC, CaseStore(TOPIC), child)
+    child.close()
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "size", "said"),
+    [
+        ("step = 64", "step = 32", 255, "the elements of threads 64 to 127 of each block are never added (511"),
+        ("s[t] += s", "s[t] = s", 255, "only the elements of thread 127 of each block are in the sum (7 of 1023)"),
+        ("v += in[i]", "v += i % 6 == 1 ? 0.0f : in[i]", 2, "elements i with i % 6 == 1 are never added"),
+        ("v += in[i]", "v += i % 6 == 1 && i != 7 ? 0 : in[i]", 255, "170 of 1023 elements are never added"),
+        ("blockIdx.x * 128 + t", "t", 255, "elements 0 to 127 are added 8 times, as often as the grid has blo"),
+        ("gridDim.x * 128", "128", 255, "go on by 128 elements, and the grid has 1024 threads"),
+        ("gridDim.x * 128", "N", 65537, "only elements 0 to 1023 are in the sum (1024 of 65537). The grid has 10"),
+        ("v += in[i]", "v += in[i] + (i == 700 ? in[5] : 0.0f)", 1023, "element 5 is added 2 times."),
+        ("t == 0", "t < 0", 2, "no element is ever added"),
+        ("i < N", "i < N / 4 * 4", 2, "the elements from 1020 on are never added (3 of 1023). They are the last N % 4"),
+        ("v += in[i]", "v += fabsf(in[i])", 2, ""),
+    ],
+)  # fmt: skip
+def test_what_lost_or_doubled_elements_have_in_common(
+    runner: CaseRunner, tmp_path: Path, right: str, wrong: str, size: int, said: str
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(SUM.replace(right, wrong).replace("GRID", "min(8, cdiv(N, 128))"), "utf-8")
+    kernel = prepare(TOPIC.parse(file), runner.child.hello().arch)
+    found = told(runner, kernel, cases.make({"N": size}, "exact"))
+    assert said in found
+    assert bool(said) == bool(found)
