@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -62,6 +62,8 @@ class Comparison:
     advice: str = ""  # what to look at, where the case knows
     mistake: str | None = None  # what is behind it, where the topic knows
     fits: tuple[str, ...] = ()  # mistakes that explain every wrong element, in sentences
+    missing: Array | None = field(default=None, compare=False, repr=False)
+    """Which elements are as they were at the start, unwritten or 0."""
     bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
     @property
@@ -145,6 +147,7 @@ def _wrong(
         mismatch=_mismatch(name, actual, expected, allowed, wrong),
         error=error,
         unwritten=len(holes),
+        missing=_missing(actual, expected, wrong, holes),
         first_unwritten=_index(holes[0], actual.shape) if len(holes) else None,
         box=_box(wrong, actual.shape),
         in_half=_rounded_to_half(actual.reshape(-1), expected.reshape(-1)),
@@ -153,6 +156,19 @@ def _wrong(
         flushed=_flushed(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
         below_half=_below_half(actual.reshape(-1)[wrong], expected.reshape(-1)[wrong]),
     )
+
+
+def _missing(actual: Array, expected: Array, wrong: Array, holes: Array) -> Array | None:
+    """Which elements nobody wrote, or of an output that was cleared, and is right but for them, nobody added to."""
+    if actual.size > SMALL or len(holes) == actual.size:
+        return None
+    mask = wrong
+    if len(holes):
+        mask = np.zeros(actual.size, np.bool_)
+        mask[holes] = True
+    elif wrong.all() or not expected.all() or actual.reshape(-1)[wrong].any():
+        return None
+    return mask.reshape(actual.shape)
 
 
 def _below_half(actual: Array, expected: Array) -> bool:

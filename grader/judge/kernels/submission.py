@@ -12,14 +12,15 @@ from grader.analysis.model import ModelledTime
 from grader.judge.child.protocol import Hello, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
-from grader.judge.correctness import cases
-from grader.judge.correctness.cases import SPECIAL, Case
+from grader.judge.correctness.cases import Case
 from grader.judge.correctness.comparison import Comparison
+from grader.judge.correctness.explaining import NOTHING
 from grader.judge.correctness.verdict import NOBODY_WROTE, WHICH_THREAD, beside, of_origin
 from grader.judge.kernels import (
     counted_terms,
     counting,
     launch_tries,
+    missing,
     sampling,
     signature_lint,
     small_case,
@@ -38,7 +39,7 @@ from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
 from grader.results import LineCost, Mismatch
-from grader.workbook import cuda_source
+from grader.workbook import cuda_source, units
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from grader.judge.kernels.track import KernelTrack
 
 
-FEW, LARGER = 3, 4
-"""Wrong elements that many mistakes explain, and larger cases that are then looked at."""
+FEW = 3
+"""Wrong elements that many mistakes explain."""
 
 MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised")
 """Findings behind which there may be a mistake in the text that is not where they are."""
@@ -141,15 +142,87 @@ def _explained(
         refusal = refusal.saying(f"{odd} {seen}")
     if comparison is None or comparison.right or outcome.findings:
         return refusal
+    first = Seen(case, refusal, planned, comparison)
+    others = _larger(current, runner, case)
+    fits = _confirmed(first, others)
     found = small_case.of(runner, current.compiled)
-    fits = comparison.fits if _tells(comparison) else _fits_larger(current, runner, case) or comparison.fits
     if found is not None:
         current.small, also = found
         fits = tuple(said for said in fits if said in also)
-    before = comparison.fits[0] if comparison.fits else comparison.advice
-    known = counted_terms.told(runner, current.compiled, case) or (*fits, comparison.advice)[0]
-    told = refusal.saying(refusal.reason.replace(before, known))
+    if comparison.first_unwritten is not None:
+        told = _of_unwritten(first, others)
+    else:
+        before = comparison.fits[0] if comparison.fits else comparison.advice
+        known = counted_terms.told(runner, current.compiled, case) or (*fits, comparison.advice)[0]
+        if known == NOTHING:
+            known = f"{known} {_where([first, *others])}".rstrip()
+        told = refusal.saying(refusal.reason.replace(before, known))
     return _traced(told, current, runner, case, comparison.mismatch)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A case that a kernel gets wrong."""
+
+    case: Case
+    refusal: Refused
+    planned: Planned
+    comparison: Comparison
+
+    @property
+    def tells(self) -> bool:
+        """Whether what fits its wrong elements fits more than a few, and no side is so short that all are alike."""
+        wrong = self.comparison.mismatch
+        return (
+            wrong is not None
+            and wrong.wrong >= min(FEW, wrong.elements)
+            and 1 not in self.case.problem.values()
+        )
+
+    @property
+    def missing(self) -> str:
+        """What those elements have in common that nobody has written, or added to."""
+        found = self.comparison.missing
+        return "" if found is None else missing.told(found, self.planned.launches[-1])
+
+
+def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[Seen]:
+    """Larger cases that are wrong as well, and tell."""
+    found = []
+    for other in launch_tries.to_be_right(runner, case)[1:]:
+        if work(runner.topic, other.problem) <= work(runner.topic, case.problem):
+            continue
+        outcome = runner.outcome(current.compiled, other)
+        if outcome.refusal is None or outcome.comparison is None or outcome.findings:
+            continue
+        planned = current.compiled.plan(other.problem, runner.child.hello().limits)
+        found.append(Seen(other, outcome.refusal, planned, outcome.comparison))
+    return [seen for seen in found if seen.tells]
+
+
+def _confirmed(first: Seen, larger: Sequence[Seen]) -> tuple[str, ...]:
+    """Of what explains the wrong elements of a case, what explains those of larger ones as well. Where there are few,
+    or a side has one element, many mistakes do, and the larger ones decide."""
+    cases = [first, *larger] if first.tells or not larger else larger
+    return tuple(
+        said for said in cases[0].comparison.fits if all(said in seen.comparison.fits for seen in cases)
+    )
+
+
+def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
+    """Says which elements nobody has written, of a larger case where in the one that failed all are, or a few."""
+    for seen in (first, *larger):
+        if (seen.tells or not larger) and (said := seen.missing):
+            return seen.refusal.saying(seen.refusal.reason.replace(WHICH_THREAD, said))
+    return first.refusal
+
+
+def _where(larger: Sequence[Seen]) -> str:
+    """Which elements of a larger case nobody has added to."""
+    for seen in larger:
+        if seen.tells and (said := seen.missing):
+            return f"At {units.problem(seen.case.problem)}, {said[0].lower()}{said[1:]}"
+    return ""
 
 
 def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome) -> str:
@@ -185,24 +258,6 @@ def _traced(
         return refusal
     origin = runner.origin_of_nan(current.compiled, case)
     return refusal if origin is None else of_origin(refusal, origin)
-
-
-def _tells(comparison: Comparison) -> bool:
-    """Whether what fits fits more than a few elements."""
-    return bool(comparison.fits) and comparison.mismatch is not None and comparison.mismatch.wrong >= FEW
-
-
-def _fits_larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> tuple[str, ...]:
-    """What explains the wrong elements of a larger case: of the one that has failed they are few."""
-    if case.kind == SPECIAL:
-        return ()
-    topic = runner.topic
-    larger = [each for each in topic.judge_cases if work(topic, each) > work(topic, case.problem)]
-    for problem in sorted(larger, key=topic.reference.min_bytes)[:LARGER]:
-        found = runner.outcome(current.compiled, cases.make(problem, case.kind, case.seed)).comparison
-        if found is not None and _tells(found):
-            return found.fits
-    return ()
 
 
 def look_for_faults(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case]) -> None:

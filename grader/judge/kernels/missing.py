@@ -1,0 +1,121 @@
+"""What elements have in common that a kernel has not written, in terms of its launch: the grid ends before them, blocks
+begin too near to each other, a loop over a tile ends early, a vector's component or the rest behind vectors is left
+out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from grader.judge.child.protocol import Launch
+from grader.judge.correctness.places import Span, common
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+VECTOR = 4
+COMPONENTS = "xyzw"
+
+TILES = (8, 128)
+"""Rows or columns of a tile, the fewest and the most."""
+
+AXES = {"row": (1, 0), "column": (0, 1), "element": (0,)}
+"""The sides of a grid that go along rows, columns, or all elements of an array, the likelier first."""
+
+GO_ON = "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time."
+
+
+def told(missing: Mask, launch: Launch) -> str:
+    """What has all missing elements of an array in common, and no other; "" where nothing is known to."""
+    flat = missing.reshape(-1)
+    span = common(flat)
+    threads = math.prod(launch.grid) * math.prod(launch.block)
+    if span is not None and span.first == threads and _to_the_end(span):
+        return f"They are all from flat index {span.first} on, and {_threads(launch)}. {GO_ON}"
+    for unit, line in _lines(missing):
+        whole = len(line) // VECTOR * VECTOR
+        span = common(line)
+        if span is None and not line[whole:].any():
+            span = common(line[:whole])  # of whole vectors, and not of the rest
+        if span is not None:
+            return _said(span, unit, launch)
+    return ""
+
+
+def _lines(missing: Mask) -> Iterator[tuple[str, Mask]]:
+    """Whole rows, whole columns, or all elements in the order of memory: a unit, and which are missing."""
+    if missing.ndim == 2:
+        if missing.shape[0] > 1 and (missing == missing[:, :1]).all():
+            yield "row", missing[:, 0]
+        if missing.shape[1] > 1 and (missing == missing[:1]).all():
+            yield "column", missing[0]
+    yield "element", missing.reshape(-1)
+
+
+def _said(span: Span, unit: str, launch: Launch) -> str:
+    if span.once and not _to_the_end(span):
+        one = span.end - span.first == 1
+        return f"{'It is' if one else 'They are'} {span.named(unit)}: which thread writes {'it' if one else 'them'}?"
+    if span.once:
+        return f"They are all {unit}s from {span.first} on{_why_from(span, unit, launch)}"
+    condition = f"the {unit}s i with {span.condition('i')}"
+    one = span.end - span.first == 1
+    if one and span.period == VECTOR:
+        return f"They are {condition}: is component {COMPONENTS[span.first]} of a vector never set?"
+    if span.first > 0 and span.end == span.period and TILES[0] <= span.period <= TILES[1]:
+        return (
+            f"They are {condition}: does a loop over the {span.period} {unit}s of a tile end after the first "
+            f"{span.first}?"
+        )
+    return f"They are {condition}: which thread writes them?"
+
+
+def _to_the_end(span: Span) -> bool:
+    return span.once and span.end == span.size
+
+
+def _why_from(span: Span, unit: str, launch: Launch) -> str:
+    """What the launch, or the size, has to do with where the missing ones begin."""
+    for axis in AXES[unit]:
+        blocks, side = launch.grid[axis], launch.block[axis]
+        if span.first == blocks * side:
+            return f", and {_threads(launch, axis)}. {GO_ON}"
+        each = -(-span.size // blocks)
+        for apart in (0, 1, blocks):
+            if blocks > 1 and apart < each and span.first == (blocks - 1) * apart + each:
+                return _too_near(apart, each, unit, axis, blocks)
+        if span.first == side:
+            return f", and a block has {side} threads. Let each of them go on by as many until the end."
+    rest = span.size - span.first
+    if rest == span.size % VECTOR:
+        last = f", the last {rest} of {span.size}"
+        return f"{last}: where a thread takes several at a time, what is left is done one by one."
+    return ": which thread writes them, and does the grid have it?"
+
+
+def _too_near(apart: int, each: int, unit: str, axis: int, blocks: int) -> str:
+    side = "xyz"[axis]
+    many = f"{each} {unit}s each"
+    if apart == 0:
+        return (
+            f": the {blocks} blocks along {side}, which have {many}, all write the first. The index has to count those "
+            f"of the blocks before its own: add blockIdx.{side} * {each}."
+        )
+    units = f"{apart} {unit}{'s' if apart > 1 else ''}"
+    instead = f" by {each}, and not by gridDim.{side}" if apart > 1 else f" by {each}"
+    return (
+        f": the {blocks} blocks along {side}, which have {many}, begin {units} apart. "
+        f"Multiply blockIdx.{side}{instead}."
+    )
+
+
+def _threads(launch: Launch, axis: int | None = None) -> str:
+    """How many threads a grid has, along one side or in all."""
+    blocks = math.prod(launch.grid) if axis is None else launch.grid[axis]
+    side = math.prod(launch.block) if axis is None else launch.block[axis]
+    along = "" if axis is None or max(launch.grid[1:] + launch.block[1:]) == 1 else f" along {'xyz'[axis]}"
+    return (
+        f"the grid has {blocks * side} threads{along} ({blocks} block{'s' if blocks > 1 else ''} of {side})"
+    )

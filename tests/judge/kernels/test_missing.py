@@ -1,0 +1,73 @@
+"""What elements have in common that nobody has written, in terms of the launch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.judge.child.protocol import Launch
+from grader.judge.grade import grade
+from grader.judge.kernels.missing import told
+from grader.workbook import topics
+
+Shape = tuple[int, int, int]
+AT = np.arange(1023)
+ROW, COLUMN = np.indices((131, 129))
+
+
+def launch(grid: Shape, block: Shape) -> Launch:
+    return Launch("kernel", grid, block, 0, ())
+
+
+NO_REST = """// /// launch
+// [[launch]]
+// kernel = "vector_add"
+// grid = ["cdiv(N, 256)"]
+// block = ["64"]
+// ///
+extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int N)
+{
+    int i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+    if (i + 3 >= N) return;
+    for (int j = i; j < i + 4; j++) c[j] = a[j] + b[j];
+}
+"""
+
+LINE = launch((4, 1, 1), (256, 1, 1))
+PLANE = launch((5, 17, 1), (32, 8, 1))
+
+
+@pytest.mark.parametrize(
+    ("missing", "launched", "said"),
+    [
+        (AT >= 512, launch((2, 1, 1), (256, 1, 1)), "from flat index 512 on, and the grid has 512 threads (2 blocks"),
+        (AT >= 256, LINE, "4 blocks along x, which have 256 elements each, all write the first"),
+        (AT >= 259, LINE, "begin 1 element apart. Multiply blockIdx.x by 256."),
+        (AT >= 268, LINE, "begin 4 elements apart. Multiply blockIdx.x by 256, and not by gridDim.x."),
+        (AT >= 1020, LINE, "all elements from 1020 on, the last 3 of 1023: where a thread takes several"),
+        (AT >= 700, LINE, "all elements from 700 on: which thread writes them"),
+        (AT % 4 == 3, LINE, "i % 4 == 3: is component w of a vector never set?"),
+        ((AT % 4 == 0) & (AT < 1020), LINE, "i % 4 == 0: is component x"),
+        (AT == 7, LINE, "It is element 7: which thread writes it?"),
+        ((AT % 4 == 3) & (AT != 7), LINE, ""),
+        (ROW % 32 >= 8, PLANE, "rows i with i % 32 >= 8: does a loop over the 32 rows of a tile end after the f"),
+        (ROW >= 24, PLANE, "17 blocks along y, which have 8 rows each, begin 1 row apart. Multiply blockIdx.y by 8."),
+        (COLUMN >= 64, launch((2, 17, 1), (32, 8, 1)), "from 64 on, and the grid has 64 threads along x (2 blocks"),
+        ((ROW >= 24) | (COLUMN >= 64), PLANE, ""),
+    ],
+)  # fmt: skip
+def test_what_has_all_missing_elements_and_no_other_is_said(
+    missing: np.ndarray, launched: Launch, said: str
+) -> None:
+    found = told(missing, launched)
+    assert said in found
+    assert bool(said) == bool(found)
+
+
+def test_where_few_elements_tell_nothing_it_is_said_of_a_larger_case(tmp_path: Path) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(NO_REST, "utf-8")
+    reason = grade(topics.load("vector_add"), file, "emulator").reason or ""
+    assert "where N=1023. They are all elements from 1020 on, the last 3 of 1023" in reason
