@@ -30,7 +30,6 @@ from grader.judge.correctness.comparison import (
     compare_bits,
     compare_within,
     error_bound,
-    exchanged_index,
 )
 from grader.judge.correctness.verdict import (
     EVERY_BIT,
@@ -41,7 +40,6 @@ from grader.judge.correctness.verdict import (
     NOTHING_IS_COMPUTED,
     SPECIAL_VALUES,
     SUMS_ARE_EXACT,
-    wrong_index,
 )
 from grader.results import CaseKind, Reproduce
 from grader.sandbox.memory import memory_bytes
@@ -116,9 +114,6 @@ class CaseData:
         """How an output differs from what must come out, and what to look at; `block` is the threads of a block."""
         found = self._compare(name, actual)
         advice = self.advice
-        if self.kind == "exact" and not found.right and self.allowed.get(name, name) is None:
-            exchanged = exchanged_index(actual, self.expected[name], self.inputs)
-            advice = wrong_index(*exchanged) if exchanged else advice
         if self.kind == "exact" and found.below_half:
             advice = INEXACT_CONSTANTS
         elif self.kind == "real" and found.error is not None and found.error > self.rounding:

@@ -187,28 +187,6 @@ def _flushed(actual: Array, expected: Array) -> bool:
     return bool(np.all((actual == 0) & (expected != 0) & (np.abs(expected) < smallest)))
 
 
-def exchanged_index(
-    actual: Array, expected: Array, inputs: Mapping[str, Array]
-) -> tuple[str, str, str] | None:
-    """The input of one dimension that is looked up along the wrong side of an output of two: its name, the index that
-    was taken, and the right one. None where that does not explain every element of an exact output.
-
-    If a term v[row] stands in the place of v[column], the output is off by v[row] - v[column].
-    """
-    if actual.ndim != 2 or actual.size > SMALL or not np.isfinite(actual).all():
-        return None
-    off = actual.astype(np.float64) - expected
-    for side, (taken, right) in enumerate((("column", "row"), ("row", "column"))):
-        here, across = actual.shape[side], actual.shape[1 - side]
-        for name, vector in inputs.items():
-            if vector.shape == (here,) and across <= here:
-                added = vector.astype(np.float64)
-                term = added[:across, None] - added[None, :]
-                if np.array_equal(off, term if side == 1 else term.T):
-                    return name, taken, right
-    return None
-
-
 def _rounded_to_half(actual: Array, expected: Array) -> bool:
     """Whether a wrong output holds nothing but numbers of half precision, about where the right ones are.
 

@@ -102,6 +102,7 @@ def fitting(
 def _sentences(wrong: Wrong) -> Iterator[str]:
     if np.array_equal(wrong.came, -wrong.due):
         yield OTHER_SIGN
+    yield from _other_index(wrong)
     yield from _of_inputs(wrong)
     yield from _product(wrong)
     if not wrong.came.any() and wrong.due.all():
@@ -132,7 +133,11 @@ def _of_inputs(wrong: Wrong) -> Iterator[str]:
             yield f"`{name}` is copied in the order in which it lies in memory: which index belongs where?"
         filled = np.zeros(wrong.actual.size)
         filled[: array.size] = array.reshape(-1)[: filled.size]
-        if array.size < filled.size and filled.any() and np.array_equal(wrong.came, filled[wrong.places]):
+        if (
+            array.size < filled.size
+            and filled[wrong.places].any()
+            and np.array_equal(wrong.came, filled[wrong.places])
+        ):
             yield f"The wrong elements are those of `{name}` in its order: which is the index, and which the value?"
     for (first, one), (second, other) in combinations(alike.items(), 2):
         for said, values in (
@@ -143,6 +148,34 @@ def _of_inputs(wrong: Wrong) -> Iterator[str]:
         ):
             if np.array_equal(wrong.came, values):
                 yield f"Every wrong element is {said}."
+
+
+def _other_index(wrong: Wrong) -> Iterator[str]:
+    """An input of one dimension is looked up along the wrong side of an output of two, or by an index that mixes them.
+
+    If a term v[row] stands in the place of v[column], the output is off by v[row] - v[column].
+    """
+    if wrong.actual.ndim != 2:
+        return
+    off = (wrong.actual - wrong.expected).reshape(-1)
+    (rows, columns), place = wrong.actual.shape, np.arange(off.size)
+    indices = {
+        "row": place // columns,
+        "column": place % columns,
+        "i % rows": place % rows,
+        "i / rows": place // rows,
+    }
+    for right, side in (("column", columns), ("row", rows)):
+        for name, vector in wrong.inputs.items():
+            for found, index in indices.items():
+                if vector.shape != (side,) or found == right or index.max() >= side:
+                    continue
+                if np.array_equal(off, vector[index] - vector[indices[right]]):
+                    counts = ", where i counts all elements" if found.startswith("i ") else ""
+                    yield (
+                        f"Every element is what `{name}[{found}]` in place of `{name}[{right}]` gives{counts}: the "
+                        f"values of `{name}` have to follow the {right}."
+                    )
 
 
 def _product(wrong: Wrong) -> Iterator[str]:

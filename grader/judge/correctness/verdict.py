@@ -85,14 +85,6 @@ WHICH_THREAD = (
 """Of elements that nobody has written, as long as nothing is known of why."""
 
 
-def wrong_index(array: str, found: str, right: str) -> str:
-    """An input that is looked up by the wrong one of two indices."""
-    return (
-        f"Every element is what `{array}[{found}]` in place of `{array}[{right}]` gives: the values of `{array}` "
-        f"follow the {found}, and have to follow the {right}."
-    )
-
-
 FAULTS = {"ILLEGAL_ADDRESS": GUARD, "MISALIGNED_ADDRESS": ALIGN}
 """The statuses with which a GPU's driver stops a kernel that is at fault, and what would mend it."""
 

@@ -143,14 +143,15 @@ def _explained(
     if comparison is None or comparison.right or outcome.findings:
         return refusal
     first = Seen(case, refusal, planned, comparison)
-    others = _larger(current, runner, case)
+    others = [] if comparison.explained else _larger(current, runner, case)
     fits = _confirmed(first, others)
     found = small_case.of(runner, current.compiled)
     if found is not None:
         current.small, also = found
         fits = tuple(said for said in fits if said in also)
     if comparison.first_unwritten is not None:
-        told = _of_unwritten(first, others)
+        odd = odd or signature_lint.of(current.compiled, current.compiled.build.arch)
+        told = refusal if odd else _of_unwritten(first, others)
     else:
         before = comparison.fits[0] if comparison.fits else comparison.advice
         known = counted_terms.told(runner, current.compiled, case) or (*fits, comparison.advice)[0]
@@ -214,7 +215,9 @@ def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     for seen in (first, *larger):
         if (seen.tells or not larger) and (said := seen.missing):
             return seen.refusal.saying(seen.refusal.reason.replace(WHICH_THREAD, said))
-    return first.refusal
+    mismatch = first.comparison.mismatch
+    none = mismatch is not None and first.comparison.unwritten == mismatch.elements
+    return (larger[0] if larger and none else first).refusal
 
 
 def _where(larger: Sequence[Seen]) -> str:

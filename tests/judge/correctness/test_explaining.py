@@ -15,6 +15,8 @@ A, B = RNG.integers(-(2**20), 2**20, (2, 200)).astype(np.float64)
 MATRIX = RNG.integers(-(2**20), 2**20, (12, 12)).astype(np.float64)
 WIDE = RNG.integers(-(2**20), 2**20, (6, 9)).astype(np.float64)
 
+SIX = np.arange(WIDE.size).reshape(WIDE.shape) % 6
+
 
 def said(actual: Array, expected: Array, block: int = 256, **inputs: Array) -> str:
     """The first sentence, or ""."""
@@ -39,6 +41,9 @@ def sums(radius: int, without: int | None = None) -> Array:
         (WIDE.reshape(9, 6), WIDE.T, {"in": WIDE}, "`in` is copied in the order in which it lies"),
         (np.zeros(200), A, {}, NOTHING),
         (np.append(B[:150], np.zeros(50)), A, {"in": B[:150]}, "The wrong elements are those of `in` in its order"),
+        (WIDE + A[:6, None], WIDE + A[:9], {"in": WIDE, "v": A[:9]}, "`v[row]` in place of `v[column]` gives: the"),
+        (WIDE + A[:6][SIX], WIDE + A[:9], {"in": WIDE, "v": A[:9]}, "`v[i % rows]` in place of `v[column]` gives, w"),
+        (WIDE.T + A[:6], WIDE.T + A[:9, None], {"in": WIDE.T, "v": A[:9]}, "`v[column]` in place of `v[row]`"),
         (np.trunc(A + 0.3), A + 0.3, {}, WHOLE),
         (np.trunc(A + 0.3), A + 0.3, {"in": A + 0.3}, WHOLE),
         (np.trunc(A + 0.3), A + 0.3, {"in": np.rint(A)}, WHOLE_AS_GIVEN),
@@ -87,6 +92,12 @@ def test_what_explains_all_but_one_is_not_said() -> None:
 )
 def test_few_small_numbers_explain_nothing(actual: list[float], expected: list[float]) -> None:
     assert said(np.array(actual), np.array(expected), 3) == ""
+
+
+def test_places_behind_a_short_input_are_no_evidence() -> None:
+    """Bins above the values of the input are 0, and so would be an input of one value, filled up."""
+    actual, expected = np.zeros(256), np.bincount(np.array([171] * 40), minlength=256).astype(float)
+    assert "in its order" not in said(actual, expected, **{"in": np.array([171.0])})
 
 
 def test_right_elements_are_no_evidence() -> None:
