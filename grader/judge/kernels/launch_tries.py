@@ -62,6 +62,8 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
     larger ones as well; "" for nothing."""
     tried = to_be_right(runner, case)
     for said, way in WAYS.items():
+        if _of_one_side(kernel) and said in OF_TWO_SIDES:
+            continue
         changes = False
         for each in tried:
             planned = kernel.plan(each.problem, runner.child.hello().limits)
@@ -73,6 +75,15 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             also = _or_in_kernel(kernel, said)
             return f"With {said} exchanged in the launch block{also} it comes out right."
     return ""
+
+
+def _of_one_side(kernel: Kernel) -> bool:
+    """Whether grids have one side and no kernel asks for another: turned, each block does what all of them do."""
+    grids = [launch.grid for launch in kernel.file.launches]
+    return (
+        all(side.text == "1" for grid in grids for side in grid[1:])
+        and "blockIdx.y" not in kernel.file.source
+    )
 
 
 def _or_in_kernel(kernel: Kernel, said: str) -> str:
@@ -98,14 +109,14 @@ def _turned(shape: tuple[int, int, int]) -> tuple[int, int, int]:
     return y, x, z
 
 
-GRID = "x and y of `grid`"
+GRID, BOTH = "x and y of `grid`", "x and y of `grid` and `block`"
+
+OF_TWO_SIDES = (GRID, BOTH)
 
 WAYS: Mapping[str, Callable[[Launch], Launch]] = {
     GRID: lambda launch: structs.replace(launch, grid=_turned(launch.grid)),
     "x and y of `block`": lambda launch: structs.replace(launch, block=_turned(launch.block)),
-    "x and y of `grid` and `block`": lambda launch: structs.replace(
-        launch, grid=_turned(launch.grid), block=_turned(launch.block)
-    ),
+    BOTH: lambda launch: structs.replace(launch, grid=_turned(launch.grid), block=_turned(launch.block)),
     "`grid` and `block`": lambda launch: structs.replace(launch, grid=launch.block, block=launch.grid),
 }
 """What is often exchanged, and the launch where it is not."""

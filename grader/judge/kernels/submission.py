@@ -129,7 +129,12 @@ def _explained(
     """Says what mends the launch, or shows wrong values in a case that can be read. Of what explains the values of the
     case that failed, only that is said which explains those of the small one as well."""
     seen = refusal.reason.replace(f" {WHICH_THREAD}", "")
-    if refusal.verdict == "fail" and (mended := launch_tries.mended(runner, current.compiled, case)):
+    races = any(finding.kind == "race" for finding in outcome.findings)
+    if (
+        refusal.verdict == "fail"
+        and not races
+        and (mended := launch_tries.mended(runner, current.compiled, case))
+    ):
         return refusal.saying(f"{seen} {mended}")
     if refusal.verdict == "fail" and (mended := _mended(current, runner, case, outcome)):
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")

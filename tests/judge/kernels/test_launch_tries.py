@@ -1,0 +1,50 @@
+"""What mends a wrong kernel by a turned launch is no remedy where each block then does what all of them do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.judge.grade import grade
+from grader.workbook import topics
+
+LAUNCH = """// /// launch
+// [[launch]]
+// kernel = "{0}"
+// grid = ["cdiv(N, 256)"]
+// block = ["256"]
+// ///
+extern "C" __global__ void {0}({1})
+"""
+
+ADD = """{
+    for (int i = blockIdx.x * gridDim.x * 256 + threadIdx.x; i < N; i += gridDim.x * 256) c[i] = a[i] + b[i];
+}
+"""
+COUNT = """{
+    __shared__ unsigned counts[256];
+    counts[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * 256 + threadIdx.x; i < N; i += gridDim.x * 256) atomicAdd(&counts[in[i]], 1);
+    __syncthreads();
+    bins[threadIdx.x] = counts[threadIdx.x];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("topic", "parameters", "body", "said"),
+    [
+        ("vector_add", "const float* a, const float* b, float* c, int N", ADD, "never written"),
+        ("histogram", "const unsigned char* in, unsigned* bins, int N", COUNT, "race"),
+    ],
+)
+def test_a_grid_of_one_side_is_not_turned(
+    tmp_path: Path, topic: str, parameters: str, body: str, said: str
+) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(LAUNCH.format(topic, parameters) + body, "utf-8")
+    reason = grade(topics.load(topic), file, "emulator").reason or ""
+    assert said in reason
+    assert "exchanged" not in reason
