@@ -166,8 +166,10 @@ def _missing(actual: Array, expected: Array, wrong: Array, holes: Array) -> Arra
     if len(holes):
         mask = np.zeros(actual.size, np.bool_)
         mask[holes] = True
-    elif wrong.all() or not expected.all() or actual.reshape(-1)[wrong].any():
-        return None
+    else:
+        with np.errstate(invalid="ignore"):  # a NaN that signals is no zero
+            if wrong.all() or not expected.all() or actual.reshape(-1)[wrong].any():
+                return None
     return mask.reshape(actual.shape)
 
 

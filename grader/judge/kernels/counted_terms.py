@@ -34,6 +34,9 @@ element more often."""
 
 WARP, VECTOR = 32, 4
 
+SHOWN = 3
+"""Elements that are named where they have nothing in common."""
+
 HALVES = "A tree's first step has to add the upper half of the block to the lower."
 STEP = "A tree halves its step from half of the block to 1: is one of the steps left out?"
 WARPS = "Each warp has a sum of its own: all of them have to be added."
@@ -225,7 +228,10 @@ def _of_lost(lost: Array, block: int, blocks: int) -> str:
         return f"{alone} {_why_alone(kept, block, blocks)}".strip()
     span = common(lost)
     if span is None:
-        first = ", ".join(str(at) for at in np.flatnonzero(lost)[:3])
+        places = np.flatnonzero(lost)
+        first = ", ".join(str(at) for at in places[:SHOWN])
+        if len(places) <= SHOWN:
+            return f"elements {first} are never added."
         return f"{_many(lost)} elements are never added, the first of them {first}."
     return f"{_elements(span, block)} never added ({_many(lost)}). {_why_lost(span, block, blocks)}".strip()
 

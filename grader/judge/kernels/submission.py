@@ -39,7 +39,7 @@ from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
 from grader.results import LineCost, Mismatch
-from grader.workbook import cuda_source, units
+from grader.workbook import cuda_source
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
@@ -193,7 +193,7 @@ class Seen:
 
 
 def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[Seen]:
-    """Larger cases that are wrong as well, and tell."""
+    """Larger cases that are wrong as well."""
     found = []
     for other in launch_tries.to_be_right(runner, case)[1:]:
         if work(runner.topic, other.problem) <= work(runner.topic, case.problem):
@@ -203,13 +203,13 @@ def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[S
             continue
         planned = current.compiled.plan(other.problem, runner.child.hello().limits)
         found.append(Seen(other, outcome.refusal, planned, outcome.comparison))
-    return [seen for seen in found if seen.tells]
+    return found
 
 
 def _confirmed(first: Seen, larger: Sequence[Seen]) -> tuple[str, ...]:
     """Of what explains the wrong elements of a case, what explains those of larger ones as well. Where there are few,
     or a side has one element, many mistakes do, and the larger ones decide."""
-    cases = [first, *larger] if first.tells or not larger else larger
+    cases = [seen for seen in (first, *larger) if seen.tells] or [first, *larger]
     return tuple(
         said for said in cases[0].comparison.fits if all(said in seen.comparison.fits for seen in cases)
     )
@@ -218,7 +218,7 @@ def _confirmed(first: Seen, larger: Sequence[Seen]) -> tuple[str, ...]:
 def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:
     """Says which elements nobody has written, of a larger case where in the one that failed all are, or a few."""
     for seen in (first, *larger):
-        if (seen.tells or not larger) and (said := seen.missing):
+        if (seen.tells or seen is not first or not larger) and (said := seen.missing):
             return seen.refusal.saying(seen.refusal.reason.replace(WHICH_THREAD, said))
     mismatch = first.comparison.mismatch
     none = mismatch is not None and first.comparison.unwritten == mismatch.elements
@@ -229,7 +229,8 @@ def _where(larger: Sequence[Seen]) -> str:
     """Which elements of a larger case nobody has added to."""
     for seen in larger:
         if seen.tells and (said := seen.missing):
-            return f"At {units.problem(seen.case.problem)}, {said[0].lower()}{said[1:]}"
+            sizes = ", ".join(f"{name}={size}" for name, size in seen.case.sizes)
+            return f"At {sizes}, {said[0].lower()}{said[1:]}"
     return ""
 
 
