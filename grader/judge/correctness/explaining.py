@@ -68,6 +68,11 @@ class Wrong:
         return self.expected.reshape(-1)[self.places]
 
     @property
+    def nothing(self) -> bool:
+        """Whether all wrong elements are 0, and none has to be."""
+        return not self.came.any() and bool(self.due.all())
+
+    @property
     def various(self) -> bool:
         """Whether values are so many, or so large, that a place with the same one is no chance."""
         return len(np.unique(self.due)) >= VARIOUS or bool(np.abs(self.due).max() >= TELLING)
@@ -95,7 +100,7 @@ def fitting(
             given_whole = known and all(np.array_equal(array, np.rint(array)) for array in known.values())
             return (WHOLE_AS_GIVEN if given_whole else WHOLE,)
         if not found.telling:
-            return ()
+            return (NOTHING,) if found.nothing else ()
         return tuple(dict.fromkeys(_sentences(found)))
 
 
@@ -105,7 +110,7 @@ def _sentences(wrong: Wrong) -> Iterator[str]:
     yield from _other_index(wrong)
     yield from _of_inputs(wrong)
     yield from _product(wrong)
-    if not wrong.came.any() and wrong.due.all():
+    if wrong.nothing:
         yield NOTHING
     yield from _factor(wrong)
     if wrong.various:

@@ -210,9 +210,10 @@ def _confirmed(first: Seen, larger: Sequence[Seen]) -> tuple[str, ...]:
     """Of what explains the wrong elements of a case, what explains those of larger ones as well. Where there are few,
     or a side has one element, many mistakes do, and the larger ones decide."""
     cases = [seen for seen in (first, *larger) if seen.tells] or [first, *larger]
-    return tuple(
-        said for said in cases[0].comparison.fits if all(said in seen.comparison.fits for seen in cases)
-    )
+    fits = cases[0].comparison.fits
+    found = tuple(said for said in fits if all(said in seen.comparison.fits for seen in cases))
+    # That nothing was added is seen, and no guess.
+    return found or tuple(said for said in first.comparison.fits if said == NOTHING)
 
 
 def _of_unwritten(first: Seen, larger: Sequence[Seen]) -> Refused:

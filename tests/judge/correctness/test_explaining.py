@@ -40,6 +40,7 @@ def sums(radius: int, without: int | None = None) -> Array:
         (B, A + B, {"a": A, "b": B}, "is the element of `b` at its place, as it is"),
         (WIDE.reshape(9, 6), WIDE.T, {"in": WIDE}, "`in` is copied in the order in which it lies"),
         (np.zeros(200), A, {}, NOTHING),
+        (np.zeros(1), np.array([3.0]), {}, NOTHING),
         (np.append(B[:150], np.zeros(50)), A, {"in": B[:150]}, "The wrong elements are those of `in` in its order"),
         (WIDE + A[:6, None], WIDE + A[:9], {"in": WIDE, "v": A[:9]}, "`v[row]` in place of `v[column]` gives: the"),
         (WIDE + A[:6][SIX], WIDE + A[:9], {"in": WIDE, "v": A[:9]}, "`v[i % rows]` in place of `v[column]` gives, w"),
