@@ -84,3 +84,22 @@ def test_a_word_that_nobody_wrote_is_told_once_and_races_with_nobody(bench: Benc
         if (threadIdx.x >= 32) {{ {access} }}
     }}"""
     assert bench.cuda(source, "k", 1, 64, np.zeros(64, np.int32)).findings == ["uninitialised_shared"]
+
+
+def test_a_race_is_told_at_the_other_threads_line_and_not_at_ones_own_read(bench: Bench) -> None:
+    source = """extern "C" __global__ void k(float* out)
+    {
+        __shared__ float s[64];
+        int t = threadIdx.x;
+        s[t] = t;
+        __syncthreads();
+        if (t < 32)
+            out[t] = s[t + 32];
+        else
+            s[t] += out[t];
+        __syncthreads();
+        out[t] += s[t];
+    }"""
+    (finding,) = bench.cuda(source, "k", 1, 64, np.zeros(64, np.float32)).record.findings
+    assert finding.other is not None
+    assert (finding.kind, finding.line, finding.other.line) == ("race", 10, 8)
