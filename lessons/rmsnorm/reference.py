@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import product
+from itertools import chain, product
 from typing import Any, Literal
 
 import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
+
+from grader.workbook.misplaced import GROUPS, WARPS, other_divisors, other_indices, other_rows
 
 Array = NDArray[Any]  # of bfloat16, which NumPy's types do not name
 Exact = NDArray[np.float64]
@@ -123,14 +125,14 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
     """What is behind a wrong output: the one formula that gives all of it, or what its wrong rows have in common."""
     with np.errstate(all="ignore"):
         for name, output in outputs.items():
-            out = output.astype(np.float64)
-            text = _of_sum(inputs, out) if name == "sum" else _of_y(inputs, out, problem["eps"])
+            of_output = _of_sum if name == "sum" else _of_y
+            text = of_output(inputs, output.astype(np.float64), problem["eps"])
             if text is not None:
                 return text
     return None
 
 
-def _of_sum(inputs: Mapping[str, Array], out: Exact) -> str | None:
+def _of_sum(inputs: Mapping[str, Array], out: Exact, eps: float) -> str | None:
     """What is said of a wrong sum. Of these formulas, each element is rounded once or twice, and to the bit."""
     x, residual = (inputs[name].astype(np.float64) for name in ("x", "residual"))
     added, stored = _added(inputs["x"], inputs["residual"])
@@ -142,6 +144,7 @@ def _of_sum(inputs: Mapping[str, Array], out: Exact) -> str | None:
         (_NO_X, residual),
         (_SUBTRACTED, x - residual),
         (_SUBTRACTED, residual - x),
+        (_ADDED_TWICE, added + residual),
         (_SUM_INDEX, x + residual.ravel()[:n]),
         (_SUM_INDEX, x + residual[:, :1]),
         (_SUM_INDEX, x + residual.reshape(n, m).T),
@@ -149,6 +152,9 @@ def _of_sum(inputs: Mapping[str, Array], out: Exact) -> str | None:
         (_CUT, _cut(added)),
     ]
     found = {text for text, gives in formulas if np.array_equal(_rounded(gives), out, equal_nan=True)}
+    normal, gamma = _normal_of(stored, eps), inputs["gamma"].astype(np.float64)
+    if n > 1 and any(_near(norm, out).all() for norm in (normal, normal * gamma)):
+        found.add(_SUM_REPLACED)
     if len(found) == 1:
         return found.pop()
     return _SUM_SWALLOWED if not found and (np.isnan(added) & ~np.isnan(out)).any() else None
@@ -165,23 +171,28 @@ def _of_y(inputs: Mapping[str, Array], out: Exact, eps: float) -> str | None:
     tells = finite & s.any(axis=1)  # rows of zeros are zeros, whatever they are divided by
     if not tells.any():
         return None
+    nan = np.flatnonzero(np.isnan(out).any(axis=1) & finite)
     if np.isnan(out[tells]).any():
-        return _NAN
+        return _NAN.format(row=nan[0])
     lost = tells & ~out.any(axis=1)
     if lost.any() and _over(s[lost]).all() and not _over(s[tells & ~lost]).any():
         return _HALF_SUM
     cut = _normal_of(_cut(added), eps) * gamma
     if _once(cut[tells], out[tells]) and not _once(right[tells], out[tells]):
         return _SUM_CUT
+    if not _once(right[tells], out[tells]) and _in_bf16(s[tells], gamma, eps, out[tells]):
+        return _Y_ROUNDED
     if s.shape[1] > 1 and not _near(right, out)[tells].all():
-        formulas = [*_formulas(x, residual, s, gamma, eps), *_own_parts(s, gamma, eps)]
-        found = {text for text, gives in formulas if _near(gives, out)[tells].all()}
+        formulas = [_formulas(x, residual, s, gamma, eps)]
+        if s.size <= FEW:
+            formulas += [_own_parts(s, gamma, eps), _other_places(s, gamma, eps)]
+        found = {text for text, gives in chain(*formulas) if _near(gives, out)[tells].all()}
         if found:
             return found.pop() if len(found) == 1 else None
     said = _of_scales(s, np.where(right == 0.0, np.nan, out / right), tells, eps)
     if said is None and not _near(right, out)[tells].all():
         said = _by_lanes(_near(right, out)[tells]) or _of_gamma(_normal_of(s, eps)[tells], gamma, out[tells])
-    return said or (_NAN if np.isnan(out[finite]).any() else None)
+    return said or (_NAN.format(row=nan[0]) if len(nan) else None)
 
 
 def _formulas(x: Exact, residual: Exact, s: Exact, gamma: Exact, eps: float) -> Iterator[tuple[str, Exact]]:
@@ -193,6 +204,10 @@ def _formulas(x: Exact, residual: Exact, s: Exact, gamma: Exact, eps: float) -> 
     yield _X_ALONE, _normal_of(x, eps) * gamma
     yield _ADDED_AFTER, _normal_of(x, eps) * gamma + residual
     yield _ADDED_AFTER, (_normal_of(x, eps) + residual) * gamma
+    yield _ADDED_TWICE, normal * gamma + residual
+    yield _ADDED_TWICE, (normal + residual) * gamma
+    for twice in (x + 2.0 * residual, s + residual):
+        yield _ADDED_TWICE, _normal_of(_rounded(twice), eps) * gamma
     yield _SQUARES_OF_X, s / root_of_x * gamma
     yield _X_DIVIDED, x / root * gamma
     yield _SUM_INDEX, _normal_of(x + residual.ravel()[:columns], eps) * gamma
@@ -209,12 +224,49 @@ def _formulas(x: Exact, residual: Exact, s: Exact, gamma: Exact, eps: float) -> 
 
 
 def _own_parts(s: Exact, gamma: Exact, eps: float) -> Iterator[tuple[str, Exact]]:
-    """Of threads that take their own part of the sum for that of the row."""
-    for threads in WARPS if s.size <= FEW else ():
-        turns = -(-s.shape[1] // threads)
-        squares = np.pad(s * s, ((0, 0), (0, turns * threads - s.shape[1]))).reshape(-1, turns, threads)
-        part = np.tile(squares.sum(axis=1), turns)[:, : s.shape[1]]
-        yield _OWN_PART, s / np.sqrt(part / s.shape[1] + eps) * gamma
+    """Of threads that take the sum of their own elements, or of a part of the threads, for that of the row. The part
+    is of neighbours, where the sums of such parts are not added up, or of every so-manyth thread."""
+    rows, columns = s.shape
+    for threads, pack in product(WARPS, (1, 2, 4, 8)):
+        if columns % pack or threads // 2 * pack >= max(columns, 32 * pack):
+            continue
+        turns = -(-columns // (threads * pack))
+        squares = np.pad(s * s, ((0, 0), (0, turns * threads * pack - columns)))
+        own = squares.reshape(rows, turns, threads, pack).sum(axis=(1, 3))
+        for part in GROUPS[: GROUPS.index(threads)]:
+            neighbours = np.repeat(own.reshape(rows, -1, part).sum(axis=2), part, axis=1)
+            apart = np.tile(own.reshape(rows, -1, part).sum(axis=1), threads // part)
+            for of_thread in (neighbours, apart) if part > 1 else (neighbours,):
+                square = np.tile(np.repeat(of_thread, pack, axis=1), turns)[:, :columns] / columns
+                yield _OWN_PART if part == 1 else _PART_OF_THREADS, s / np.sqrt(square + eps) * gamma
+
+
+def _other_places(s: Exact, gamma: Exact, eps: float) -> Iterator[tuple[str, Exact]]:
+    """Of elements that take the mean square of another row, or another gamma."""
+    rows, columns = s.shape
+    if columns < ENOUGH:
+        return
+    normal, scale = _normal_of(s, eps), 1.0 / np.sqrt((s * s).mean(axis=1) + eps)
+    for other in other_indices(rows, columns, columns):
+        yield _BY_ROW if (other == other[:, :1]).all() else _GAMMA_INDEX, normal * gamma[other]
+    for other in other_indices(rows, columns, rows) if rows > 1 else ():
+        yield _OTHER_ROW, s * scale[other] * gamma
+
+
+def _in_bf16(s: Exact, gamma: Exact, eps: float, out: Exact) -> bool:
+    """Whether y is to the bit what products in BF16 give, of a factor that is rounded as well."""
+    square = (s * s).mean(axis=1, keepdims=True)
+    for off in (1.0 - ULPS, 1.0 + ULPS):
+        root = np.sqrt(square + eps) * off
+        under = (_rounded(square * off + eps), _rounded(_rounded(square * off) + eps))
+        for factor in (1.0 / root, 1.0 / _rounded(root), *(1.0 / np.sqrt(value) for value in under)):
+            scale = _rounded(factor)
+            for y in (_rounded(s * scale) * gamma, s * _rounded(scale * gamma), _rounded(s * gamma) * scale):
+                if np.array_equal(_rounded(y), out):
+                    return True
+        if np.array_equal(_rounded(_rounded(s / _rounded(root)) * gamma), out):
+            return True
+    return False
 
 
 def _of_scales(s: Exact, ratios: Exact, tells: NDArray[np.bool_], eps: float) -> str | None:
@@ -241,13 +293,24 @@ def _of_scales(s: Exact, ratios: Exact, tells: NDArray[np.bool_], eps: float) ->
         own - eps + max(0.0, own[least] / a[least] ** 2 - own[least] + eps)
     ):
         return _OTHER_EPS
-    if any(gives(square[other][tells] + eps) for other in _other_rows(len(s))):
+    if tells.sum() >= ENOUGH:
+        divisors = other_divisors(*s.shape).items()
+        known = [name for number, name in divisors if gives((own - eps) * s.shape[1] / number + eps)]
+        if len(known) == 1:
+            return _DIVISOR.format(number=known[0])
+    if any(gives(square[other][tells] + eps) for other in other_rows(len(s))):
         return _OTHER_ROW if tells.sum() >= ENOUGH else None
     if s.size <= FEW and any(gives(of_root[tells] + eps) for of_root in _rounded_sums(s)):
         return _ROUNDED
     differ = np.abs(a - 1.0) > allowed
     if s.shape[1] < ENOUGH or not (own > 1e3 * eps)[differ].any():  # it may be eps
         return None
+    large = own > 1e3 * eps
+    factors = ((own / (a * a) - eps) / (own - eps))[large]
+    factor = float(np.sqrt(factors.min() * factors.max()))
+    if gives((own - eps) * factor + eps):
+        text = _FACTOR_MANY if tells.sum() >= ENOUGH else _FACTOR
+        return text.format(factor=f"{factor:.3g}", other=_SQUARES_MISSING if factor < 1.0 else _SQUARES_TWICE)
     off = a[differ]
     return _TOO_SMALL if (off > 1.0).all() else _TOO_LARGE if (off < 1.0).all() else _SUMS
 
@@ -261,24 +324,14 @@ def _roots(s: Exact, square: Exact, eps: float) -> Iterator[tuple[str, Exact]]:
     yield _MULTIPLIED, 1.0 / (square + eps)
     yield _NO_EPS, square
     yield _EPS_OUTSIDE, (np.sqrt(square) + eps) ** 2
+    yield _EPS_BEHIND, 1.0 / (1.0 / np.sqrt(square) + eps) ** 2
     if columns > 2:
         yield _NOT_DIVIDED, square * columns + eps
         yield _NOT_DIVIDED, (square + eps) * columns
-    yield _N_MINUS_1, square * columns / (columns - 1.0) + eps
     yield _VARIANCE, s.var(axis=1) + eps
     yield _MEAN, s.mean(axis=1) ** 2 + eps
     yield _COLUMNS, (s * s).mean(axis=0)[np.arange(rows) % columns] + eps
     yield _COLUMNS, (s * s).reshape(columns, rows).mean(axis=0) + eps
-
-
-def _other_rows(rows: int) -> Iterator[Places]:
-    """Rows that are taken for others."""
-    row = np.arange(rows)
-    for step in (1 << power for power in range(6)):
-        yield np.minimum(row ^ step, rows - 1)
-        for other in (row + step, row - step, row // (2 * step) * (2 * step), row % step):
-            yield np.clip(other, 0, rows - 1)
-            yield other % rows
 
 
 def _rounded_sums(s: Exact) -> Iterator[Exact]:
@@ -354,8 +407,8 @@ NEAR = 2.5 * BFLOAT
 ENOUGH = 8
 """Rows or columns, to say what they have in common."""
 
-WARPS = (32, 64, 128, 256, 512, 1024)
-"""Threads that share a row."""
+ULPS = 2.0**-21
+"""How far a root in single precision may be off, as a share."""
 
 LARGEST_HALF = 65504.0
 """The largest number of half precision."""
@@ -372,12 +425,13 @@ _NO_ROOT = f"The root is missing: {_Y}."
 _MULTIPLIED = f"The sum is multiplied by the root: it is divided by it, {_Y}."
 _NO_EPS = "eps is not used: it is added to the mean square, under the root."
 _EPS_OUTSIDE = "eps is added to the root: it belongs under it, sqrt(mean of sum² + eps)."
+_EPS_BEHIND = "eps is added to 1 / root: it belongs under the root, rsqrtf(mean of sum² + eps)."
 _OTHER_EPS = (
     "Another number is added to the mean square than eps, which differs from launch to launch: take the argument, and "
     "add it once, under the root, when the sum of the squares is divided by N."
 )
 _NOT_DIVIDED = "The sum of the squares is not divided by N: it is their mean that stands under the root."
-_N_MINUS_1 = "The sum of the squares is divided by another number than N, such as N - 1: divide it by N."
+_DIVISOR = "The sum of the squares is divided by {number}: divide it by N."
 _VARIANCE = "The variance stands in the place of the mean square: an RMS norm squares elements as they are."
 _MEAN = "The mean is squared: it is the squares that the mean is taken of, add up sum * sum."
 _CENTRED = f"The mean is subtracted, as a layer norm does: an RMS norm leaves it where it is, {_Y}."
@@ -387,12 +441,17 @@ _COLUMNS = (
 _X_ALONE = f"y is the norm of x alone: add the residual first, {_Y}, where sum = x + residual."
 _RESIDUAL_ALONE = f"y is the norm of the residual alone: {_Y}, where sum = x + residual."
 _ADDED_AFTER = f"The residual is added behind the norm: it comes first, {_Y}, where sum = x + residual."
+_ADDED_TWICE = f"The residual is added twice: it is in the sum already, {_Y}, where sum = x + residual."
 _SQUARES_OF_X = "The mean square is that of x: square x + residual."
 _X_DIVIDED = "The mean square is right, but x is divided by its root: divide the sum, x + residual."
 _SUBTRACTED = "The residual is subtracted: sum = x + residual."
 _SUM_CUT = (
     "The sum that y comes of is cut off in place of rounded, and its elements are too small: __float2bfloat16 rounds "
     "to the nearest; __float2bfloat16_rz, and a shift by 16 bits, do not."
+)
+_Y_ROUNDED = (
+    "y is rounded to BF16 more than once: the factor of the row and the products are BF16. Keep all of them in floats, "
+    "and round once, where y is stored."
 )
 _NO_GAMMA = f"Nothing is multiplied by gamma: {_Y}."
 _ONE_MORE = f"1 is added to gamma, as some models have it: here it is the factor as it is, {_Y}."
@@ -415,6 +474,11 @@ _OWN_PART = (
     "Each thread takes its own part of the sum for that of the row: read the sum where the last step of the tree, or "
     "of the shuffles, has left it."
 )
+_PART_OF_THREADS = (
+    "An element is divided by the root of a part of the row's squares: those of some of the threads that share the "
+    "row. Steps are missing where their sums are added up: in a warp, shuffles take the distances 16, 8, 4, 2 and 1; "
+    "the sums of several warps are added up in shared memory."
+)
 _LANES = (
     "Of each row, those elements are right that lane 0 of a warp writes: the other lanes do not have the sum. After "
     "__shfl_down_sync, lane 0 alone has it; __shfl_xor_sync leaves it in every lane, and __shfl_sync passes it on from "
@@ -432,6 +496,18 @@ _TOO_LARGE = (
     "Rows are right but for their mean squares, which are too large: squares are counted twice, are not the row's, or "
     "the sum did not begin with 0."
 )
+_FACTOR = (
+    "The mean square is {factor} times what it has to be: the sum of the squares is divided by another number than N, "
+    "or {other}."
+)
+_FACTOR_MANY = (
+    "The mean square is {factor} times what it has to be, in all rows alike: look at what the sum of the squares is "
+    "divided by, and whether each square is added once."
+)
+_SQUARES_MISSING = (
+    "squares are missing: look at the tail of the loop, and at how the threads' sums are added up"
+)
+_SQUARES_TWICE = "squares are counted twice, are not the row's, or the sum did not begin with 0"
 _SUMS = (
     "Rows are right but for their mean squares: their sums have terms missing or too many. Look at where the loop "
     "along the row starts and ends, and at how the threads' sums are added up."
@@ -441,11 +517,14 @@ _SWALLOWED = (
     "it stands: fmaxf and fminf drop NaN, and a comparison with NaN is false. Leave elements and mean square alone."
 )
 _NAN = (
-    "A row comes out as NaN that has none: of 0 / 0, where eps is not added under the root of a row of zeros; of the "
-    "root of a negative number; or of memory that nobody has written."
+    "Row {row} of y has a NaN, and its inputs have none: it comes of 0 / 0, where eps is not added under the root of a "
+    "row of zeros; of the root of a negative number; or of memory that nobody has written."
 )
 _NO_RESIDUAL = "x is stored in the place of the sum: sum = x + residual."
 _NO_X = "The residual is stored in the place of the sum: sum = x + residual."
+_SUM_REPLACED = (
+    "The norm is stored in sum: sum = x + residual, as it is before the norm, and the norm goes to y."
+)
 _SUM_INDEX = "Look at the index of the residual: x and residual are both taken at row * N + column."
 _TWICE = (
     "The sum is rounded twice, to half precision on the way: add floats, and round once, by __float2bfloat16. Halves "

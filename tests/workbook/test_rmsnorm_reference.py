@@ -121,6 +121,27 @@ def ones_stand_still(s: Array) -> Array:
     return total.astype(np.float64)[:, None] / s.shape[1]
 
 
+def of_half_warps(s: Array) -> Array:
+    """Of shuffles that begin at 8."""
+    half = np.arange(s.shape[1]) // 16 % 2
+    found: Array = np.stack([(s * s * (half == which)).sum(axis=1) for which in half], axis=1) / s.shape[1]
+    return found
+
+
+def in_bf16(x: Array, residual: Array, gamma: Array) -> Array:
+    s = added(x, residual)
+    scale = bf16(1.0 / np.sqrt(square(s) + EPS)).astype(np.float64)
+    found: Array = bf16(s * scale).astype(np.float64) * gamma
+    return found
+
+
+def of_other_scales(x: Array, residual: Array, gamma: Array) -> Array:
+    s = added(x, residual)
+    place = np.arange(s.size).reshape(s.shape)
+    found: Array = s / np.sqrt(square(s)[place % len(s), 0] + EPS) * gamma
+    return found
+
+
 OF_Y: dict[str, Kernel] = {
     "_STARTER": with_square(np.ones_like),
     "_NO_ROOT": divided_by(lambda s: square(s) + EPS),
@@ -133,6 +154,7 @@ OF_Y: dict[str, Kernel] = {
     "_X_ALONE": lambda x, residual, gamma: norm(x) * gamma,
     "_RESIDUAL_ALONE": lambda x, residual, gamma: norm(residual) * gamma,
     "_ADDED_AFTER": lambda x, residual, gamma: norm(x) * gamma + residual,
+    "_ADDED_TWICE": lambda x, residual, gamma: norm(added(x, residual)) * gamma + residual,
     "_SQUARES_OF_X": lambda x, residual, gamma: added(x, residual) / np.sqrt(square(x) + EPS) * gamma,
     "_X_DIVIDED": lambda x, residual, gamma: x / np.sqrt(square(added(x, residual)) + EPS) * gamma,
     "_SUBTRACTED": lambda x, residual, gamma: norm(added(x, -residual)) * gamma,
@@ -143,6 +165,7 @@ OF_Y: dict[str, Kernel] = {
     "_GAMMA_INDEX": with_gamma(lambda n, gamma: n * np.roll(gamma, -1)),
     "_OTHER_ROW": with_square(lambda s: square(s)[np.minimum(np.arange(len(s)) ^ 1, len(s) - 1)]),
     "_OWN_PART": with_square(own_part),
+    "_PART_OF_THREADS": with_square(of_half_warps),
     "_LANES": with_square(in_lanes),
     "_THREAD_0": with_square(lambda s: square(s) * (np.arange(s.shape[1]) == 0)),
     "_TOO_SMALL": with_square(lambda s: (s[:, :64] ** 2).sum(axis=1, keepdims=True) / s.shape[1]),
@@ -155,15 +178,55 @@ OF_REAL: dict[str, Kernel] = {
     "_NO_EPS": divided_by(lambda s: np.sqrt(square(s))),
     "_EPS_OUTSIDE": divided_by(lambda s: np.sqrt(square(s)) + EPS),
     "_OTHER_EPS": divided_by(lambda s: np.sqrt(square(s) + 1e-6)),
-    "_N_MINUS_1": with_square(lambda s: square(s) * 101 / 100),
+    "_EPS_BEHIND": divided_by(lambda s: 1.0 / (1.0 / np.sqrt(square(s)) + EPS)),
+    "_Y_ROUNDED": in_bf16,
     "_SUM_CUT": lambda x, residual, gamma: norm(cut(x + residual)) * gamma,
 }
 """The same where small rows, or many, or numbers that are rounded, are needed."""
+
+DIVISORS = {
+    67: "67 (M)",
+    100: "100 (N - 1)",
+    104: "104 (N rounded up)",
+    128: "128 (a block's number of threads, or N rounded up)",
+    1024: "1024 (a block's number of threads, or N rounded up)",
+}
+"""In place of 101."""
+
+OF_OTHERS: dict[str, tuple[str, Kernel]] = {
+    "of the place, over M": (
+        "_GAMMA_INDEX",
+        with_gamma(lambda n, gamma: n * gamma[np.arange(n.size).reshape(n.shape) // len(n) % len(gamma)]),
+    ),
+    "of the thread of 32": (
+        "_GAMMA_INDEX",
+        with_gamma(lambda n, gamma: n * gamma[np.arange(n.shape[1]) % 32]),
+    ),
+    "the scale of the place": ("_OTHER_ROW", of_other_scales),
+    "added first": ("_ADDED_TWICE", lambda x, residual, gamma: norm(x + 2.0 * residual) * gamma),
+    "the last step missing": (
+        "_PART_OF_THREADS",
+        with_square(
+            lambda s: np.stack([(s * s)[:, column % 2 :: 2].sum(axis=1) for column in range(101)], 1) / 101
+        ),
+    ),
+    "one warp of four": (
+        "_PART_OF_THREADS",
+        with_square(
+            lambda s: (
+                np.stack([(s * s)[:, at // 32 * 32 :][:, :32].sum(axis=1) for at in range(101)], 1) / 101
+            )
+        ),
+    ),
+}
+"""Other ways to the same mistakes."""
 
 OF_SUM: dict[str, Callable[[Array, Array], Array]] = {
     "_NO_RESIDUAL": lambda x, residual: x,
     "_NO_X": lambda x, residual: residual,
     "_SUBTRACTED": lambda x, residual: x - residual,
+    "_ADDED_TWICE": lambda x, residual: x + 2.0 * residual,
+    "_SUM_REPLACED": lambda x, residual: norm(added(x, residual)),
     "_SUM_INDEX": lambda x, residual: x + residual[0],
 }
 """Of sums, exact and real ones."""
@@ -212,7 +275,42 @@ def test_a_sum_of_squares_that_is_no_half_is_told() -> None:
 
 def test_in_rows_of_two_n_minus_1_is_1() -> None:
     inputs = drawn("exact", M=64, N=2)
-    assert said(inputs, "y", with_square(lambda s: square(s) * 2.0)(*wide(inputs))) == REFERENCE["_N_MINUS_1"]
+    answer = said(inputs, "y", with_square(lambda s: square(s) * 2.0)(*wide(inputs)))
+    assert answer == REFERENCE["_DIVISOR"].format(number="1 (N - 1)")
+
+
+@pytest.mark.parametrize("number", DIVISORS)
+def test_what_the_sum_is_divided_by_is_told(number: int) -> None:
+    inputs = drawn("real" if number in (100, 104) else "exact")
+    answer = said(inputs, "y", with_square(lambda s: square(s) * 101 / number)(*wide(inputs)))
+    assert answer == REFERENCE["_DIVISOR"].format(number=DIVISORS[number])
+
+
+@pytest.mark.parametrize("kind", ["exact", "real"])
+@pytest.mark.parametrize("name", OF_OTHERS)
+def test_other_ways_to_a_mistake_are_told(name: str, kind: Literal["exact", "real"]) -> None:
+    inputs = drawn(kind)
+    text, kernel = OF_OTHERS[name]
+    assert said(inputs, "y", kernel(*wide(inputs))) == REFERENCE[text]
+
+
+def test_of_one_row_the_gamma_of_a_thread_is_told() -> None:
+    inputs = drawn("exact", M=1, N=1031)
+    y = with_gamma(lambda n, gamma: n * gamma[np.arange(1031) % 256])(*wide(inputs))
+    assert said(inputs, "y", y) == REFERENCE["_GAMMA_INDEX"]
+
+
+def test_squares_are_missing_only_where_rows_say_so() -> None:
+    """One factor in all rows comes of another divisor, or of squares that are all counted twice; of one row nobody
+    knows."""
+    for rows, factor, text, other in (
+        (67, 2.0, "_FACTOR_MANY", ""),
+        (1, 0.5, "_FACTOR", "_SQUARES_MISSING"),
+        (1, 3.0, "_FACTOR", "_SQUARES_TWICE"),
+    ):
+        inputs = drawn("real", 3, M=rows)
+        answer = said(inputs, "y", with_square(lambda s, by=factor: square(s) * by)(*wide(inputs)))  # type: ignore[misc]
+        assert answer == REFERENCE[text].format(factor=f"{factor:.3g}", other=REFERENCE.get(other))
 
 
 @pytest.mark.parametrize("name", [*OF_SUM, *ROUNDED])
@@ -227,6 +325,7 @@ def test_a_wrong_sum_is_told(name: str) -> None:
 def test_every_text_is_reached() -> None:
     texts = {name for name, value in REFERENCE.items() if name.isupper() and isinstance(value, str)}
     others = {"_Y", "_ROUNDED", "_HALF_SUM", "_SWALLOWED", "_SUM_SWALLOWED", "_NAN"}
+    others |= {"_DIVISOR", "_FACTOR", "_FACTOR_MANY", "_SQUARES_MISSING", "_SQUARES_TWICE"}
     assert texts == {*OF_Y, *OF_REAL, *OF_SUM, *ROUNDED, *others}
 
 
@@ -244,8 +343,9 @@ def test_a_lost_nan_is_told_and_one_that_comes_of_nothing() -> None:
     )
     inputs = drawn("real")
     y = with_gamma(np.multiply)(*wide(inputs))
-    y[~y.any(axis=1)] = np.nan
-    assert said(inputs, "y", y) == REFERENCE["_NAN"]
+    zeros = np.flatnonzero(~y.any(axis=1))
+    y[zeros] = np.nan
+    assert said(inputs, "y", y) == REFERENCE["_NAN"].format(row=zeros[0])
 
 
 @pytest.mark.parametrize("kind", ["exact", "real"])
