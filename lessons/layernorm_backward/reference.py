@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from grader.workbook.misplaced import other_indices, other_rows
 
 Array = NDArray[np.float16] | NDArray[np.float32] | NDArray[np.float64]
 Exact = NDArray[np.float64]
@@ -151,14 +154,17 @@ def _of_dx(terms: _Terms, out: Exact) -> str | None:
     if not wrong.any():
         return None
     little = _gives(right, out)
+    if not spoilt.any() and _rounded_twice(terms, right, out):
+        return _DX_ROUNDED
     if not little:
         found = {text for text, gives in _formulas(terms) if _gives(gives, out)}
+        found |= _with_other_statistics(terms, out)
         if found:
             return found.pop() if len(found) == 1 else None
     if wrong[spoilt].any():
         return None if wrong[~spoilt].any() else _SWALLOWED
     if np.isnan(out[wrong]).any():
-        return _NAN
+        return _NAN.format(row=np.flatnonzero(wrong & np.isnan(out).any(axis=1))[0])
     wrong &= np.isfinite(out).all(axis=1)
     if not wrong.any() or terms.n.shape[1] < ENOUGH:
         return None
@@ -173,32 +179,102 @@ def _formulas(terms: _Terms) -> Iterator[tuple[str, Exact]]:
     n, g, r, dy, a, b = terms.n, terms.g, terms.rstd, terms.dy, terms.mean_g, terms.mean_gn
     right = terms.gradient(a, b)
 
-    def whole(g: Exact, n: Exact, rstd: Exact) -> Exact:
-        means = g.mean(axis=1, keepdims=True), (g * n).mean(axis=1, keepdims=True)
-        dx: Exact = rstd * (g - means[0] - n * means[1])
-        return dx
-
     yield _NO_MEANS, r * g
     yield _NO_FIRST, terms.gradient(0.0, b)
     yield _NO_SECOND, terms.gradient(a, 0.0)
     for first, second in ((1, -1), (-1, 1), (-1, -1)):
         yield _SIGNS, terms.gradient(first * a, second * b)
+    yield _NO_N, terms.gradient(a + b, 0.0)
+    yield _NO_N, r * (g - n * a - b)
+    of_dy, of_dyn = (array.mean(axis=1, keepdims=True) for array in (dy, dy * n))
+    yield _FIRST_OF_DY, terms.gradient(of_dy, b)
+    yield _SECOND_OF_DY, terms.gradient(a, of_dyn)
+    yield _MEANS_OF_DY, terms.gradient(of_dy, of_dyn)
     yield _NO_RSTD, right / r
     yield _RSTD_TWICE, right * r
     yield _RSTD_DIVIDES, right / r / r
-    yield _NO_GAMMA, whole(dy, n, r)
-    yield _GAMMA_AFTER, terms.gamma * whole(dy, n, r)
-    yield _GAMMA_BY_ROW, whole(dy * terms.gamma[np.arange(rows)[:, None] % columns], n, r)
+    yield _NO_GAMMA, _whole(dy, n, r)
+    yield _GAMMA_AFTER, terms.gamma * _whole(dy, n, r)
+    yield _GAMMA_BY_ROW, _whole(dy * terms.gamma[np.arange(rows)[:, None] % columns], n, r)
     for first, second in ((columns, columns), (1, columns), (columns, 1)):
         yield _NOT_DIVIDED, terms.gradient(a * first, b * second)
     yield _BIASED, terms.gradient(a * columns / (columns - 1), b * columns / (columns - 1))
     yield _COLUMNS, terms.gradient(g.mean(axis=0), (g * n).mean(axis=0))
-    for text, other in ((_CENTRED, n / r), (_NOT_CENTRED, terms.x), (_NOT_CENTRED, terms.x * r)):
+    for text, other in (
+        (_CENTRED, n / r),
+        (_N_RSTD_TWICE, n * r),
+        (_NOT_CENTRED, terms.x),
+        (_NOT_CENTRED, terms.x * r),
+    ):
         for factor, added in ((other, other), (other, n), (n, other)):
             yield text, r * (g - a - factor * (g * added).mean(axis=1, keepdims=True))
     by_column = np.arange(columns) % rows
     mean, rstd = terms.mean[by_column, 0], r[by_column, 0]
-    yield _SAVED_BY_COLUMN, whole(g, (terms.x - mean) * rstd, rstd)
+    yield _SAVED_BY_COLUMN, _whole(g, (terms.x - mean) * rstd, rstd)
+
+
+def _whole(g: Exact, n: Exact, rstd: Exact) -> Exact:
+    """dx of a g, an n and an rstd, with the means that they have."""
+    dx: Exact = rstd * (g - g.mean(axis=1, keepdims=True) - n * (g * n).mean(axis=1, keepdims=True))
+    return dx
+
+
+def _with_other_statistics(terms: _Terms, out: Exact) -> set[str]:
+    """What is said of a dx where mean or rstd is another one. Of nearly all that are tried, four rows say enough."""
+    x, g = terms.x, terms.g
+    return {
+        text
+        for text, mean, rstd in _other_statistics(terms)
+        if all(
+            _gives(_whole(g[rows], (x[rows] - mean[rows]) * rstd[rows], rstd[rows]), out[rows])
+            for rows in (slice(4), slice(None))
+        )
+    }
+
+
+def _other_statistics(terms: _Terms) -> Iterator[tuple[str, Exact, Exact]]:
+    """Each mistaken mean and rstd: computed anew, and of other rows. A mean of 0 or an rstd of 1 is none: others say
+    that. A new mean alone is no different from no second mean, in exact rows."""
+    x, mean, rstd = terms.x, terms.mean, terms.rstd
+    rows, columns = x.shape
+    if columns < ENOUGH:
+        return
+    new = x.mean(axis=1, keepdims=True)
+    for eps in (0.0, *OTHER_EPS):
+        around_new, around_old = (((x - of) ** 2).mean(axis=1, keepdims=True) + eps for of in (new, mean))
+        yield _ANEW, new, 1.0 / np.sqrt(around_new)
+        yield _ANEW, mean, 1.0 / np.sqrt(around_new)
+        yield _ANEW, mean, 1.0 / np.sqrt(around_old)
+    if x.size > FEW or rows == 1:
+        return
+    for other in chain((row[:, None] for row in other_rows(rows)), other_indices(rows, columns, rows)):
+        of_mean, of_rstd = mean[other, 0], rstd[other, 0]
+        text = _SAVED_BY_COLUMN if (other == np.arange(columns) % rows).all() else _OTHER_ROW
+        zero, one = not of_mean.any(), (of_rstd == 1.0).all()
+        if not (zero and one):
+            yield text, of_mean, of_rstd
+        if not zero:
+            yield text, of_mean, rstd
+        if not one:
+            yield text, mean, of_rstd
+
+
+def _rounded_twice(terms: _Terms, right: Exact, out: Exact) -> bool:
+    """Whether nearly all of dx is to the bit what comes of rounding more than once, and not of once: sums of floats
+    may be added up in any order."""
+    n, g, r, a, b = terms.n, terms.g, terms.rstd, terms.mean_g, terms.mean_gn
+    in_half = _half(_half(_half(g) - _half(a)) - _half(_half(n) * _half(b)))
+    once = _half(right) == out
+    for inner, rstd in ((g - a - n * b, r), (_half(_half(g) - _half(a)) - _half(n * b), r), (in_half, r)):
+        for factor in (rstd, _half(rstd)):
+            same = _half(_half(inner) * factor) == out
+            if same.mean() > 1.0 - FLIPPED and same.mean() > once.mean() + 2.0 * FLIPPED:
+                return True
+    return False
+
+
+def _half(values: Exact) -> Exact:
+    return values.astype(np.float16).astype(np.float64)
 
 
 def _of_another_row(terms: _Terms, out: Exact, wrong: NDArray[np.bool_]) -> bool:
@@ -235,15 +311,20 @@ def _of_sums(terms: _Terms, out: Exact, wrong: NDArray[np.bool_], little: bool) 
     if not (np.abs(fitted[0] + fitted[1] - rest) <= allowed).all():
         return _LANES if _by_lanes(g, n, rest) else None
     of_a, of_b = np.abs(a - own_a), np.abs(b - own_b)
+    # Of rounding dx alone, as often as it may be, numbers are off by less.
+    scatter = 3.0 * HALF * np.sqrt(((out / r)[wrong] ** 2).mean(axis=1) / out.shape[1])
+    moved = np.maximum(of_a, of_b * n.std(axis=1)) > 3.0 * scatter
     of_mean = 2.0 * HALF * (offset + 1.0)  # of the mean and of x, in standard deviations
-    if (offset > LARGE_MEAN).any() and (
-        (of_a <= of_mean * (np.abs(b) + 1.0)) & (of_b <= of_mean * (np.abs(own_a) + 1.0))
-    ).all():
+    far = offset > LARGE_MEAN
+    if (
+        2 * moved[far].sum() > far.sum()
+        and ((of_a <= of_mean * (np.abs(b) + 1.0)) & (of_b <= of_mean * (np.abs(own_a) + 1.0))).all()
+    ):
         return _MEAN_ROUNDED
     share = 2.0 * HALF if wrong.all() else 16.0 * HALF  # rows of small terms are right if sums are rounded
     sizes = (np.abs(array).mean(axis=1) for array in (g, g * n))
     if all((off <= share * (size + 1.0)).all() for off, size in zip((of_a, of_b), sizes, strict=True)):
-        return _ROUNDED
+        return _ROUNDED if 2 * moved.sum() > len(moved) else None
     if little or not tells.any():
         return None
     same, own = (
@@ -295,8 +376,9 @@ def _of_column_sums(terms: _Terms, out: Exact, name: str) -> str | None:
     spoilt = np.isnan(right)
     if not np.isnan(out[spoilt]).all():
         return _COLUMN_SWALLOWED
-    if np.isnan(out[~spoilt]).any():
-        return _COLUMN_SPREAD
+    spread = np.flatnonzero(np.isnan(out) & ~spoilt)
+    if len(spread):
+        return _COLUMN_SPREAD.format(column=spread[0], name=name)
     added, out, right, size = added[:, ~spoilt], out[~spoilt], right[~spoilt], size[~spoilt]
     if _sums_to(right, out, size):
         return None
@@ -330,6 +412,9 @@ def _column_formulas(terms: _Terms, name: str) -> Iterator[tuple[str, Exact]]:
     yield _DGAMMA_NO_RSTD, dy * n / r
     yield _DGAMMA_OF_G, terms.g * n
     yield _DGAMMA_OF_N, n
+    yield _N_RSTD_TWICE, dy * n * r
+    for text, mean, rstd in _other_statistics(terms):
+        yield _DGAMMA_BY_COLUMN if text == _SAVED_BY_COLUMN else text, dy * (x - mean) * rstd
     by_column = np.arange(columns) % rows
     yield _DGAMMA_BY_COLUMN, dy * (x - terms.mean[by_column, 0]) * r[by_column, 0]
     yield _TURNED, dy.ravel()[turned] * (x.ravel()[turned] - terms.mean) * r
@@ -402,6 +487,15 @@ ALIKE = 2.0**-6
 ENOUGH = 8
 """Rows or columns, to say what they have in common."""
 
+FEW = 1 << 16
+"""Elements with which long lists of mistakes are tried."""
+
+FLIPPED = 2.0**-5
+"""The share of elements that are rounded to the other side, where sums are added up in another order."""
+
+OTHER_EPS = (1e-2, 1e-3, 1e-5, 1e-6, 1e-8, 1e-12)
+"""Numbers that are added to a variance."""
+
 MOST_ROWS, MANY = 2048, 1 << 26
 """Rows of which all ranges are tried, and elements that are computed to find another row."""
 
@@ -414,6 +508,12 @@ _NO_MEANS = f"Neither mean is subtracted from g: {_DX}."
 _NO_FIRST = f"The mean of g is not subtracted: {_DX}."
 _NO_SECOND = f"n * mean of g * n is not subtracted: {_DX}."
 _SIGNS = f"A mean is added that is to be subtracted: {_DX}."
+_NO_N = f"n is missing before the second mean: n multiplies the mean of g * n, and nothing else. {_DX}."
+_FIRST_OF_DY = f"The first mean is that of dy, and not of g: multiply dy by gamma first. {_DX}."
+_SECOND_OF_DY = f"The second mean is that of dy * n, and not of g * n: multiply dy by gamma first. {_DX}."
+_MEANS_OF_DY = (
+    f"gamma is missing in both means, which are those of g and of g * n: multiply dy by it first. {_DX}."
+)
 _NO_RSTD = f"The last factor is missing, multiply by rstd: {_DX}."
 _RSTD_TWICE = f"There is one rstd too many as a factor, multiply by it once at the end: {_DX}."
 _RSTD_DIVIDES = f"dx is divided by rstd, which is 1 / sqrt(variance + eps) already: multiply by it. {_DX}."
@@ -425,6 +525,15 @@ _COLUMNS = "The means are those of columns: add up along the row, whose elements
 _GAMMA_BY_ROW = "gamma is taken by row: an element of column j takes gamma[j]."
 _CENTRED = f"x - mean stands in the place of n: multiply it by rstd, in both places. {_DX}."
 _NOT_CENTRED = f"The mean is not subtracted from x: take n = (x - mean) * rstd in both places. {_DX}."
+_N_RSTD_TWICE = "rstd is a factor of n twice: n = (x - mean) * rstd."
+_ANEW = (
+    "mean or rstd is computed anew from x: read those that the forward pass has saved, mean[row] and rstd[row]. Its "
+    "eps is not known here."
+)
+_DX_ROUNDED = (
+    "dx is rounded to half precision more than once: keep the difference, the product and rstd in floats, and round "
+    "once, where dx is stored."
+)
 _SAVED_BY_COLUMN = "mean and rstd are taken by column: an element of row i takes mean[i] and rstd[i]."
 _OTHER_ROW = (
     "mean or rstd is that of another row: read it at the index of the element's own row, where it was stored, and "
@@ -456,7 +565,7 @@ _SWALLOWED = (
     "comparison with NaN is false: leave the sums as they are."
 )
 _NAN = (
-    "A row of dx has a NaN where its inputs have none: it comes of 0 * infinity, of a sum in half precision beyond "
+    "Row {row} of dx has a NaN, and its inputs have none: it comes of 0 * infinity, of a sum in half precision beyond "
     "65504, or of memory that nobody has written. Keep sums in floats, and set them to 0 first."
 )
 _EXCHANGED = "dgamma and dbeta are exchanged: store the sum of dy * n in dgamma, and the sum of dy in dbeta."
@@ -479,20 +588,18 @@ _DGAMMA_BY_COLUMN = (
 )
 _DBETA_OF_G = "gamma is a factor of what is added: dbeta adds up dy as it is, leave gamma out."
 _KEPT = (
-    "There is nothing but {which} of {rows} in {name}. Look at where the loop over rows starts and ends, and "
+    "{name} holds the sum of {which} only, of {rows}. Look at where the loop over rows starts and ends, and "
     "whether blocks overwrite one another's sums: keep partial sums for each block, and add all of them up in another "
     "launch, or use atomicAdd on an output that is set to 0."
 )
 _MISSING = (
-    "Missing from {name}: {which} of {rows}. Look at where a band of rows starts and ends, and that "
+    "{name} leaves out {which} of {rows}. Look at where a band of rows starts and ends, and that "
     "all partial sums are added up."
 )
-_AGAIN = (
-    "Counted twice in {name}: {which} of {rows}. Let a band end where the next one starts, and before row M."
-)
+_AGAIN = "{name} counts {which} of {rows} twice. Let a band end where the next one starts, and before row M."
 _EVERY = (
-    "Of {step} rows only one is in {name}, from row {first} on: add the sums of the other threads that share the rows "
-    "out."
+    "{name} holds the sum of one row in {step} only, from row {first} on: add the sums of the other "
+    "threads that share the rows out."
 )
 _COLUMN_ROUNDED = (
     "{name} is a little wrong: sums, or what they add up, were rounded to half precision. Convert to float before "
@@ -503,8 +610,8 @@ _COLUMN_SWALLOWED = (
     "with NaN is false: add all terms as they are."
 )
 _COLUMN_SPREAD = (
-    "There is a NaN in a column that has none: 0 * NaN is NaN. Do not multiply what belongs to another column by 0; do "
-    "not add it, and set sums to 0 first."
+    "Column {column} of {name} is NaN, and its inputs have none: 0 * NaN is NaN. Do not multiply what belongs to "
+    "another column by 0; do not add it, and set sums to 0 first."
 )
 
 

@@ -217,15 +217,61 @@ def in_half(a: Array, b: Array, inputs: Inputs) -> tuple[Array, Array]:
     return a.astype(np.float64) / N, b.astype(np.float64) / N
 
 
+def of_dy(a: Array, b: Array, inputs: Inputs) -> tuple[Array, Array]:
+    """Means without gamma."""
+    n, dy = rows_of(inputs)[0], inputs["dy"].astype(np.float64)
+    return dy.mean(axis=1, keepdims=True), (dy * n).mean(axis=1, keepdims=True)
+
+
+def anew(eps: float) -> dict[str, Callable[[Inputs], Array]]:
+    """mean and rstd as the forward pass may have computed them."""
+    return {
+        "mean": lambda inputs: inputs["x"].mean(axis=1, dtype=np.float64),
+        "rstd": lambda inputs: 1.0 / np.sqrt(inputs["x"].var(axis=1, dtype=np.float64) + eps),
+    }
+
+
+def rstd_by_thread(inputs: Inputs) -> Array:
+    """Threads beyond the last row take row 0."""
+    _, g, _, a, _, _ = rows_of(inputs)
+    thread = np.arange(N)
+    rstd = inputs["rstd"].astype(np.float64)[np.where(thread < M, thread, 0)]
+    n = centred(inputs) * rstd
+    result: Array = rstd * (g - a - n * (g * n).mean(axis=1, keepdims=True))
+    return result
+
+
+def n_of(change: Callable[[Array], Array], *names: str) -> Callable[[Inputs], Array]:
+    """n with the mean, the rstd, or both, of other rows."""
+
+    def of(inputs: Inputs) -> Array:
+        other = {**inputs, **{name: change(inputs[name]) for name in names}}
+        result: Array = REFERENCE["_terms"](other).n
+        return result
+
+    return of
+
+
+def half(values: Array) -> Array:
+    rounded: Array = values.astype(np.float16).astype(np.float64)
+    return rounded
+
+
 def rounded_mean(inputs: Inputs) -> Array:
     return inputs["mean"].astype(np.float16)
 
+
+Sums = Callable[[Array, Array, Inputs], Array]
 
 DX: dict[str, Callable[[Inputs], Array]] = {
     "_NO_MEANS": means(lambda a, b, inputs: (0.0 * a, 0.0 * b)),
     "_NO_FIRST": means(lambda a, b, inputs: (0.0 * a, b)),
     "_NO_SECOND": means(lambda a, b, inputs: (a, 0.0 * b)),
     "_SIGNS": means(lambda a, b, inputs: (a, -b)),
+    "_NO_N": means(lambda a, b, inputs: (a + b, 0.0 * b)),
+    "_FIRST_OF_DY": means(lambda a, b, inputs: (of_dy(a, b, inputs)[0], b)),
+    "_SECOND_OF_DY": means(lambda a, b, inputs: (a, of_dy(a, b, inputs)[1])),
+    "_MEANS_OF_DY": means(of_dy),
     "_NO_RSTD": factor(-1),
     "_RSTD_TWICE": factor(1),
     "_RSTD_DIVIDES": factor(-2),
@@ -236,6 +282,8 @@ DX: dict[str, Callable[[Inputs], Array]] = {
     "_COLUMNS": means(of_columns),
     "_GAMMA_BY_ROW": by_row,
     "_CENTRED": with_n(centred),
+    "_N_RSTD_TWICE": with_n(lambda inputs: rows_of(inputs)[0] * inputs["rstd"][:, None]),
+    "_ANEW": changed(**anew(1e-5)),
     "_NOT_CENTRED": with_n(lambda inputs: inputs["x"].astype(np.float64)),
     "_SAVED_BY_COLUMN": saved_by_column,
     "_OTHER_ROW": changed(
@@ -246,8 +294,6 @@ DX: dict[str, Callable[[Inputs], Array]] = {
     "_ROUNDED": means(in_half),
 }
 """Of exact inputs: a wrong dx, and the name of what is said of it."""
-
-Sums = Callable[[Array, Array, Inputs], Array]
 
 
 def in_rounded_bands(added: Array) -> Array:
@@ -265,20 +311,37 @@ ROW_SUMS: dict[str, tuple[str, Sums]] = {
     "_DGAMMA_OF_X": ("dgamma", lambda dy, n, inputs: (dy * inputs["x"]).sum(axis=0)),
     "_DGAMMA_NO_RSTD": ("dgamma", lambda dy, n, inputs: (dy * centred(inputs)).sum(axis=0)),
     "_DGAMMA_OF_G": ("dgamma", lambda dy, n, inputs: (dy * n).sum(axis=0) * inputs["gamma"]),
+    "_N_RSTD_TWICE": ("dgamma", lambda dy, n, inputs: (dy * n * inputs["rstd"][:, None]).sum(axis=0)),
     "_DGAMMA_OF_N": ("dgamma", lambda dy, n, inputs: n.sum(axis=0)),
     "_DBETA_OF_G": ("dbeta", lambda dy, n, inputs: dy.sum(axis=0) * inputs["gamma"]),
     "_COLUMN_ROUNDED": ("dgamma", lambda dy, n, inputs: in_rounded_bands(dy * n)),
 }
 """The same of dgamma and dbeta."""
 
+OTHERS: dict[str, tuple[str, str, Callable[[Inputs], Array]]] = {
+    "rstd of the thread": ("dx", "_OTHER_ROW", rstd_by_thread),
+    "rstd anew": ("dx", "_ANEW", changed(rstd=anew(1e-6)["rstd"])),
+    "both in dgamma": ("dgamma", "_OTHER_ROW", n_of(lambda array: array[:1].repeat(M), "mean", "rstd")),
+    "mean in dgamma": ("dgamma", "_OTHER_ROW", n_of(lambda array: np.append(array[1:], array[-1]), "mean")),
+    "rstd in dgamma": ("dgamma", "_OTHER_ROW", n_of(lambda array: array[np.arange(M) % 32], "rstd")),
+    "anew in dgamma": (
+        "dgamma",
+        "_ANEW",
+        lambda inputs: (
+            REFERENCE["_terms"]({**inputs, **{name: of(inputs) for name, of in anew(1e-5).items()}}).n
+        ),
+    ),
+}
+"""Other ways to the same mistakes, of exact inputs: dx, or the n of dgamma."""
+
 SOME_ROWS: dict[str, tuple[str, slice, float]] = {
-    "There is nothing but rows 64 to 66 of 67 in dgamma.": ("dgamma", slice(64, 67), 0.0),
-    "There is nothing but rows 0 to 63 of 67 in dbeta.": ("dbeta", slice(0, 64), 0.0),
-    "Missing from dgamma: rows 16 to 31 of 67.": ("dgamma", slice(16, 32), -1.0),
-    "Counted twice in dbeta: row 32 of 67.": ("dbeta", slice(32, 33), 1.0),
-    "Of 8 rows only one is in dgamma, from row 0 on": ("dgamma", slice(0, None, 8), 0.0),
-    "Counted twice in dgamma: one row in 16 of 67.": ("dgamma", slice(16, None, 16), 1.0),
-    "Missing from dbeta: one row in 16 of 67.": ("dbeta", slice(15, None, 16), -1.0),
+    "dgamma holds the sum of rows 64 to 66 only, of 67.": ("dgamma", slice(64, 67), 0.0),
+    "dbeta holds the sum of rows 0 to 63 only, of 67.": ("dbeta", slice(0, 64), 0.0),
+    "dgamma leaves out rows 16 to 31 of 67.": ("dgamma", slice(16, 32), -1.0),
+    "dbeta counts row 32 of 67 twice.": ("dbeta", slice(32, 33), 1.0),
+    "dgamma holds the sum of one row in 8 only, from row 0 on:": ("dgamma", slice(0, None, 8), 0.0),
+    "dgamma counts one row in 16 of 67 twice.": ("dgamma", slice(16, None, 16), 1.0),
+    "dbeta leaves out one row in 16 of 67.": ("dbeta", slice(15, None, 16), -1.0),
 }
 """What is said of sums of these rows, or of all rows with these left out or counted twice."""
 
@@ -311,6 +374,22 @@ def test_sums_with_terms_missing_are_told(columns: int) -> None:
 def test_a_mean_as_a_half_is_told_where_it_is_large() -> None:
     inputs = drawn("real")
     assert said(inputs, "dx", changed(mean=rounded_mean)(inputs)) == REFERENCE["_MEAN_ROUNDED"]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_mean_and_rstd_of_another_place_are_told(name: str) -> None:
+    inputs = drawn("exact")
+    output, text, of = OTHERS[name]
+    found = of(inputs) if output == "dx" else (inputs["dy"].astype(np.float64) * of(inputs)).sum(axis=0)
+    assert said(inputs, output, found) == REFERENCE[text]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_products_and_differences_in_half_are_told(seed: int) -> None:
+    inputs = drawn("real", seed)
+    n, g, rstd, a, b, _ = rows_of(inputs)
+    for inner in (half(g - a - n * b), half(half(half(g) - half(a)) - half(half(n) * half(b)))):
+        assert said(inputs, "dx", inner * half(rstd)) == REFERENCE["_DX_ROUNDED"]
 
 
 @pytest.mark.parametrize("name", ROW_SUMS)
@@ -358,7 +437,8 @@ def test_a_nan_stays_where_it_belongs() -> None:
         for value, places, text in ((0.0, at, inside), (np.nan, ~at, outside)):
             output = answers[name].copy()
             output[np.flatnonzero(places)[0]] = value
-            assert said(inputs, name, output) == REFERENCE[text]
+            found = {"row": np.flatnonzero(places)[0], "column": np.flatnonzero(places)[0], "name": name}
+            assert said(inputs, name, output) == REFERENCE[text].format(**found)
 
 
 def test_every_text_is_reached() -> None:
@@ -366,6 +446,7 @@ def test_every_text_is_reached() -> None:
     others = {
         "_SUMS",
         "_MEAN_ROUNDED",
+        "_DX_ROUNDED",
         "_KEPT",
         "_MISSING",
         "_AGAIN",
