@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from grader.workbook.misplaced import GROUPS, WARPS, other_divisors
+
 Array = NDArray[np.float16]
 Exact = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -137,10 +139,11 @@ def mistake(inputs: Mapping[str, Array], outputs: Mapping[str, Array], problem: 
                 return found.pop()
         if not np.isnan(out[spoilt]).all():
             return _SWALLOWED
-        x, out, wrong = x[~spoilt], out[~spoilt], wrong[~spoilt]
-        nan = np.isnan(out).any(axis=1)
+        nan = np.isnan(out).any(axis=1) & ~spoilt
         if nan.any():
-            return _HALF_SUM if (np.abs(x[nan]).sum(axis=1) > LARGEST_HALF).all() else _NAN
+            halves = (np.abs(x[nan]).sum(axis=1) > LARGEST_HALF).all()
+            return _HALF_SUM if halves else _NAN.format(row=np.flatnonzero(nan)[0])
+        x, out, wrong = x[~spoilt], out[~spoilt], wrong[~spoilt]
         if not little and _other_eps(x, gamma, beta, out, wrong, eps):
             return _OTHER_EPS
         finite = wrong & np.isfinite(out).all(axis=1)
@@ -321,7 +324,7 @@ def _of_rows(
     of_mean = np.abs(a - 1.0) <= np.abs(b) / 4 + HALF
     of_variance = np.abs(b) <= np.abs(a - 1.0) / 4 + HALF
     if of_variance.all():
-        return _of_variances(x, wrong, a)
+        return _of_variances(x, wrong, a, eps)
     return _of_another(x, wrong, a, b, eps) or (_MEAN if of_mean.all() else _SUMS)
 
 
@@ -382,11 +385,24 @@ def _by_thread_0(x: Exact, gamma: Exact, beta: Exact, out: Exact) -> bool:
     )
 
 
-def _of_variances(x: Exact, wrong: NDArray[np.bool_], a: Exact) -> str:
-    """What is said of wrong variances."""
+def _of_variances(x: Exact, wrong: NDArray[np.bool_], a: Exact, eps: float) -> str:
+    """What is said of wrong variances. That all rows are wrong by one factor is no matter of missing squares; what
+    number they are divided by, many rows tell that differ."""
     d = x[wrong] - x[wrong].mean(axis=1, keepdims=True)
     if (a <= NEAR).all() and ((d * d).sum(axis=1) > LARGEST_HALF).all():
         return _HALF_SQUARES
+    variance = x[wrong].var(axis=1)
+    tells = variance > 1e3 * eps
+    factors = (((variance + eps) / (a * a) - eps) / variance)[tells]
+    if (
+        tells.sum() >= ENOUGH
+        and factors.max() / factors.min() - 1.0 <= NEAR
+        and np.ptp(variance[tells]) > 0.0
+    ):
+        factor, columns = np.median(factors), x.shape[1]
+        divisors = other_divisors(*x.shape).items()
+        known = [name for number, name in divisors if abs(factor * number / columns - 1.0) <= NEAR]
+        return _DIVISOR.format(number=known[0]) if len(known) == 1 else _FACTOR.format(factor=f"{factor:.3g}")
     return _VARIANCE_SMALL if (a > 1.0).all() else _VARIANCE_LARGE if (a < 1.0).all() else _SUMS
 
 
@@ -440,12 +456,6 @@ ENOUGH = 8
 WARP = 32
 """Threads of a warp."""
 
-GROUPS = tuple(1 << power for power in range(11))
-"""What an index of a thread or of a lane, or one in a pack, repeats after."""
-
-WARPS = GROUPS[5:]
-"""Threads that share a row."""
-
 FEW = 1 << 18
 """Elements with which long lists of mistakes are tried."""
 
@@ -484,6 +494,11 @@ _TRANSPOSED = (
     "The indices of x are exchanged: row and column are at x[row * N + column], not x[column * M + row]."
 )
 _BIASED = "The sum of (x - mean)² is divided by N - 1: a layer norm divides it by N."
+_DIVISOR = "The mean is right, but the sum of (x - mean)² is divided by {number}: divide it by N."
+_FACTOR = (
+    "The mean is right, but the variance is {factor} times what it has to be, in all rows alike: look at what the sum "
+    "of (x - mean)² is divided by, and whether each square is added once."
+)
 _OTHER_EPS = (
     "Another number is added to the variance than eps, which differs from launch to launch: take the argument, and add "
     "it once, under the root."
@@ -579,8 +594,9 @@ _SWALLOWED = (
     "drop NaN, and a comparison with NaN is false: leave a variance that is a sum of squares as it is."
 )
 _NAN = (
-    "A row comes out as NaN that has none: of the root of a negative number, where the variance is a difference; of "
-    "0 / 0, where a part of a row has no elements, or eps is not added; or of memory that nobody has written."
+    "Row {row} of y has a NaN, and its inputs have none: it comes of the root of a negative number, where the variance "
+    "is a difference; of 0 / 0, where a part of a row has no elements, or eps is not added; or of memory that "
+    "nobody has written."
 )
 
 

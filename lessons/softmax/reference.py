@@ -148,7 +148,7 @@ def _of_rows(logits: Exact, out: Exact, right: Exact, wrong: NDArray[np.bool_]) 
     if np.isnan(right[row]).all():
         return _MASKED_WHOLE if (logits[row] == -np.inf).all() else _SWALLOWED
     if np.isnan(out[row]).any():
-        return _PARTLY_MASKED if masked[wrong].all() and not masked.all() else _NAN
+        return _PARTLY_MASKED if masked[wrong].all() and not masked.all() else _NAN.format(row=row)
     if not out[row].any():
         return _ZEROS
     return _of_sums(out[wrong], right[wrong])
@@ -229,9 +229,9 @@ _ZEROS = (
     "elements of some rows."
 )
 _NAN = (
-    "A row comes out as NaN that has none: of ∞ / ∞ or 0 / 0, where what is subtracted is not the maximum of the row; "
-    "of ∞ · 0, where the factor of a sum is not exp(old maximum - new maximum); of -∞ - (-∞), where elements are "
-    "masked; or of memory that nobody has written."
+    "Row {row} of the result has a NaN, and its inputs have none: it comes of ∞ / ∞ or 0 / 0, where what is subtracted "
+    "is not the maximum of the row; of ∞ · 0, where the factor of a sum is not exp(old maximum - new maximum); of "
+    "-∞ - (-∞), where elements are masked; or of memory that nobody has written."
 )
 _PARTLY_MASKED = (
     "Rows with masked elements (-∞) come out as NaN, and no others: -∞ - (-∞) is NaN. A thread or a tile that has "

@@ -364,7 +364,23 @@ def test_other_ways_to_the_same_mistake(name: str, kernel: Callable[[Inputs], Ar
 
 def test_every_text_is_reached() -> None:
     texts = {name for name, value in REFERENCE.items() if name.isupper() and isinstance(value, str)}
-    assert texts == {*FORMULAS, *SUMS, "_SWALLOWED", "_NAN"}
+    assert texts == {*FORMULAS, *SUMS, "_SWALLOWED", "_NAN", "_DIVISOR", "_FACTOR"}
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "known"),
+    [
+        ("_DIVISOR", 67, "67 (M)"),
+        ("_DIVISOR", 256, "256 (a block's number of threads, or N rounded up)"),
+        ("_FACTOR", 50.5, ""),
+    ],
+)
+def test_what_the_sum_of_squares_is_divided_by_is_told(text: str, number: float, known: str) -> None:
+    for seed in range(2):
+        inputs = drawn("exact", seed)
+        mean, variance = moments(wide(inputs)[0])
+        answer = said(inputs, finished(inputs, mean, variance * 101 / number))
+        assert answer == REFERENCE[text].format(number=known, factor=f"{101 / number:.3g}")
 
 
 def test_a_constant_in_the_place_of_eps_is_told_where_eps_is_another() -> None:
@@ -393,8 +409,9 @@ def test_a_nan_that_comes_of_nothing_is_told() -> None:
     inputs = drawn("real")
     x, *_ = wide(inputs)
     y = finished(inputs, *moments(x))
-    y[np.argmin(np.abs(x).sum(axis=1))] = np.nan
-    assert said(inputs, y) == REFERENCE["_NAN"]
+    row = np.argmin(np.abs(x).sum(axis=1))
+    y[row] = np.nan
+    assert said(inputs, y) == REFERENCE["_NAN"].format(row=row)
 
 
 @pytest.mark.parametrize("kind", ["exact", "real"])
