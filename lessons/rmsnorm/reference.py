@@ -236,7 +236,7 @@ def _own_parts(s: Exact, gamma: Exact, eps: float) -> Iterator[tuple[str, Exact]
         for part in GROUPS[: GROUPS.index(threads)]:
             neighbours = np.repeat(own.reshape(rows, -1, part).sum(axis=2), part, axis=1)
             apart = np.tile(own.reshape(rows, -1, part).sum(axis=1), threads // part)
-            for of_thread in (neighbours, apart) if part > 1 else (neighbours,):
+            for of_thread in (neighbours, apart) if 1 < part < WARPS[0] else (neighbours,):
                 square = np.tile(np.repeat(of_thread, pack, axis=1), turns)[:, :columns] / columns
                 yield _OWN_PART if part == 1 else _PART_OF_THREADS, s / np.sqrt(square + eps) * gamma
 

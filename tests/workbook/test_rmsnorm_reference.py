@@ -210,6 +210,12 @@ OF_OTHERS: dict[str, tuple[str, Kernel]] = {
             lambda s: np.stack([(s * s)[:, column % 2 :: 2].sum(axis=1) for column in range(101)], 1) / 101
         ),
     ),
+    "own part of a warp": (
+        "_OWN_PART",
+        with_square(
+            lambda s: np.stack([(s * s)[:, at % 32 :: 32].sum(axis=1) for at in range(101)], 1) / 101
+        ),
+    ),
     "one warp of four": (
         "_PART_OF_THREADS",
         with_square(
