@@ -229,7 +229,8 @@ def _stored_read_only(finding: Finding) -> str:
 def _absent_lanes(finding: Finding) -> str:
     there = finding.other.thread if finding.other else None
     if there == finding.thread:
-        return f"thread {there} executes {finding.instruction} with a mask that does not name it"
+        instruction = "__syncwarp" if finding.instruction == "bar.warp" else finding.instruction
+        return f"thread {there} executes {instruction} with a mask that does not name it"
     return f"thread {there} executes {finding.instruction} with thread {finding.thread} in its mask, which is elsewhere"
 
 

@@ -125,11 +125,11 @@ class Emitter(FunctionBuilder):
         self.add_to(self.context_pointer(layout.CLOCK), I64(1))
         self.b.store(self.context_slot(layout.CLOCK), self.warp_pointer(layout.W_EXCHANGE))
         active = self.active_mask()
-        self._check_named(mask, active)
+        self.check_named(mask, active)
         named = self.b.zext(self.read(mask, "b32", vector=False), I64) if self.is_uniform(mask) else active
         self._note_absent(self.b.and_(self.b.and_(named, self.staying()), self.b.not_(active)), active)
 
-    def _check_named(self, mask: Operand, active: Any) -> None:
+    def check_named(self, mask: Operand, active: Any) -> None:
         """Notes lanes that execute an instruction whose mask does not name them, each as absent from its own."""
         own = ir.Constant(self.lane_type(32), [I32(1 << lane) for lane in range(LANES)])
         named = self.bits(

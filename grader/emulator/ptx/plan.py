@@ -300,7 +300,11 @@ def _sites(flow: ControlFlow, warpgroup: WarpgroupRegisters) -> list[Site]:
                 found.append(Site(len(found), inst, operation, space, block.index, accesses, is_matrix))
                 for other in GENERIC_COMPANIONS if space == "generic" else ():
                     found.append(Site(len(found), inst, operation, other, block.index, companion=True))
-            elif not doubtful.isdisjoint(observed(inst)) or warpgroup.touched(inst):
+            elif (
+                not doubtful.isdisjoint(observed(inst))
+                or warpgroup.touched(inst)
+                or is_partial_warp_barrier(inst)
+            ):
                 found.append(Site(len(found), inst, "use", "generic", block.index))
         end = block.terminator
         if end is not None and not doubtful.isdisjoint(observed(end)):

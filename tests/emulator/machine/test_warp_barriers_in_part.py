@@ -67,3 +67,10 @@ def test_lanes_that_are_named_are_ordered(name: str, memory: str, bench: Bench) 
 @pytest.mark.parametrize("name", UNORDERED)
 def test_lanes_that_are_not_named_are_not(name: str, memory: str, bench: Bench) -> None:
     assert set(found(bench, memory, UNORDERED[name])) == {"race"}
+
+
+@pytest.mark.parametrize(("lanes", "findings"), [(16, []), (17, ["absent_lanes"])])
+def test_a_lane_waits_with_a_mask_that_names_it(bench: Bench, lanes: int, findings: list[str]) -> None:
+    body = f"if (lane < {lanes}) __syncwarp(0xffff); out[lane] = lane;"
+    source = HEADS["shared"].format(body)
+    assert bench.cuda(source, "k", 1, 32, np.zeros(32, np.int32)).findings == findings

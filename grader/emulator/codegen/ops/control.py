@@ -27,6 +27,7 @@ def warp_barrier(e: Emitter, o: Op) -> None:
     if is_partial_warp_barrier(e.inst):
         masks = e.read(e.inst.operands[0], "b32", vector=True)
         with e.where_active() as active:
+            e.check_named(e.inst.operands[0], active)
             e.store_vector(masks, e.value_buffer)
             e.call("meet_lanes", e.context, e.value_buffer, active)
         return
