@@ -87,7 +87,7 @@ class _Sums:
     def said(self, counts: Array) -> str:
         """What there is to say of how often each element is added."""
         sizes = ", ".join(f"{name}={value}" for name, value in self.run.case.sizes)
-        return f"Counted at {sizes}: {_said(counts, self.launch)}"
+        return f"Counted at {sizes}: {in_words(counts, self.launch)}"
 
     def of(self, terms: Array) -> float:
         """What it makes of these elements; NaN where it does not come to an end."""
@@ -162,7 +162,7 @@ def _sums(runner: CaseRunner, kernel: Kernel, case: Case) -> _Sums:
     return _Sums(runner, CaseRun(kernel, planned, case, runner.store.get(case)))
 
 
-def _said(counts: Array, launch: Launch) -> str:
+def in_words(counts: Array, launch: Launch) -> str:
     """What elements have in common that are not added once."""
     block, blocks = math.prod(launch.block), math.prod(launch.grid)
     lost, more = counts == 0, counts > 1

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from grader.judge.child.protocol import Launch
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import CaseStore
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import prepare
-from grader.judge.kernels.counted_terms import told
+from grader.judge.kernels.counted_terms import in_words, told
 from grader.judge.runners.runner import Runner
 from grader.workbook import topics
 
@@ -49,23 +51,50 @@ def runner() -> Iterator[CaseRunner]:
     child.close()
 
 
+PLACE = np.arange(1023)
+LAUNCHED = Launch("k", (8, 1, 1), (128, 1, 1), 0, ())
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (PLACE % 128 < 64, "the elements of threads 64 to 127 of each block are never added (511 of 1023)"),
+        (PLACE % 128 == 127, "only the elements of thread 127 of each block are in the sum (7 of 1023)"),
+        (PLACE % 6 != 1, "elements i with i % 6 == 1 are never added"),
+        ((PLACE % 6 != 1) | (PLACE == 7), "170 of 1023 elements are never added, the first of them 1"),
+        (
+            8 * (PLACE < 128),
+            "elements 0 to 127 are added 8 times, as often as the grid has blocks, and the others never",
+        ),
+        (PLACE // 128 + 1, "threads go on by 128 elements, and the grid has 1024 threads"),
+        (1 + (PLACE == 5), "element 5 is added 2 times."),
+        (0 * PLACE, "no element is ever added"),
+        (PLACE < 1020, "the elements from 1020 on are never added (3 of 1023). They are the last N % 4"),
+    ],
+)
+def test_what_lost_or_doubled_elements_have_in_common(counts: np.ndarray, said: str) -> None:
+    assert said in in_words(counts.astype(int), LAUNCHED)
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "size", "said"),
     [
-        ("step = 64", "step = 32", 255, "the elements of threads 64 to 127 of each block are never added (511"),
-        ("s[t] += s", "s[t] = s", 255, "only the elements of thread 127 of each block are in the sum (7 of 1023)"),
-        ("v += in[i]", "v += i % 6 == 1 ? 0.0f : in[i]", 2, "elements i with i % 6 == 1 are never added"),
-        ("v += in[i]", "v += i % 6 == 1 && i != 7 ? 0 : in[i]", 255, "170 of 1023 elements are never added"),
-        ("blockIdx.x * 128 + t", "t", 255, "elements 0 to 127 are added 8 times, as often as the grid has blo"),
-        ("gridDim.x * 128", "128", 255, "go on by 128 elements, and the grid has 1024 threads"),
-        ("gridDim.x * 128", "N", 65537, "only elements 0 to 1023 are in the sum (1024 of 65537). The grid has 10"),
-        ("v += in[i]", "v += in[i] + (i == 700 ? in[5] : 0.0f)", 1023, "element 5 is added 2 times."),
-        ("t == 0", "t < 0", 2, "no element is ever added"),
-        ("i < N", "i < N / 4 * 4", 2, "the elements from 1020 on are never added (3 of 1023). They are the last N % 4"),
+        (
+            "step = 64",
+            "step = 32",
+            255,
+            "the elements of threads 64 to 127 of each block are never added (511",
+        ),
+        (
+            "gridDim.x * 128",
+            "N",
+            65537,
+            "only elements 0 to 1023 are in the sum (1024 of 65537). The grid has 10",
+        ),
         ("v += in[i]", "v += fabsf(in[i])", 2, ""),
     ],
-)  # fmt: skip
-def test_what_lost_or_doubled_elements_have_in_common(
+)
+def test_elements_of_a_wrong_sum_are_counted(
     runner: CaseRunner, tmp_path: Path, right: str, wrong: str, size: int, said: str
 ) -> None:
     file = tmp_path / "mine.cu"
