@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from grader.workbook.cuda_source import shared_arrays
+from grader.workbook.cuda_source import plain, shared_arrays
 
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _LONGEST = 500  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 
 _TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
@@ -85,19 +84,14 @@ class _Line:
 
 def _lines(source: str) -> Iterator[_Line]:
     start = 0
-    for number, text in enumerate(_plain(source).split("\n"), 1):
+    for number, text in enumerate(plain(source).split("\n"), 1):
         yield _Line(number, start, text[:_LONGEST])
         start += len(text) + 1
 
 
-def _plain(source: str) -> str:
-    """The text with blanks in place of comments."""
-    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
-
-
 def _stored_if(source: str) -> Iterator[Edit]:
     """0 in the elements of shared memory that are only stored where there is an element of the input."""
-    text, shared = _plain(source), shared_arrays(source)
+    text, shared = plain(source), shared_arrays(source)
     stores: list[_Place] = []
     for found in _STORE_IF.finditer(text):
         opened, target, name, closed = found.groups()

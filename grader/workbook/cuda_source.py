@@ -241,6 +241,11 @@ def _upwards(source: str, line: int) -> Iterator[tuple[int, str]]:
             return
 
 
+def plain(source: str) -> str:
+    """The text with blanks in place of comments."""
+    return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
+
+
 def _blank(comment: re.Match[str]) -> str:
     """A comment's line breaks, so that lines keep their numbers."""
     return "\n" * comment[0].count("\n")

@@ -130,6 +130,11 @@ class Build:
     lowered: dict[str, str]  # name expression → symbol
     resources: dict[str, Resources]  # by symbol
 
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What the compiler has warned of, in the source and in what it includes."""
+        return tuple(item for item in _diagnostics(self.log) if item.severity == "warning")
+
     def image(self, kind: str) -> bytes:
         """What `module_from_buffer` loads: PTX for the "emulator", the cubin for "pycuda".
 

@@ -15,7 +15,14 @@ from grader.judge.claims.derived import with_sums
 from grader.judge.correctness.cases import Case
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.explaining import NOTHING
-from grader.judge.correctness.verdict import NOBODY_WROTE, WHICH_THREAD, beside, of_origin
+from grader.judge.correctness.verdict import (
+    ALL_OF_IT,
+    ENDLESS,
+    NOBODY_WROTE,
+    WHICH_THREAD,
+    beside,
+    of_origin,
+)
 from grader.judge.kernels import (
     counted_terms,
     counting,
@@ -39,7 +46,7 @@ from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
 from grader.results import LineCost, Mismatch
-from grader.workbook import cuda_source
+from grader.workbook import cuda_source, suspects
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
@@ -136,6 +143,8 @@ def _explained(
         and (mended := launch_tries.mended(runner, current.compiled, case))
     ):
         return refusal.saying(f"{seen} {mended}")
+    if refusal.verdict in ("fail", "timeout") and (cause := _in_text(current.compiled)):
+        return refusal.saying(f"{cause} {_without_advice(seen, outcome)}")
     if refusal.verdict == "fail" and (mended := _mended(current, runner, case, outcome)):
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
     planned = current.compiled.plan(case.problem, runner.child.hello().limits)
@@ -164,6 +173,11 @@ def _explained(
             known = f"{known} {_where([first, *others])}".rstrip()
         told = refusal.saying(refusal.reason.replace(before, known))
     return _traced(told, current, runner, case, comparison.mismatch)
+
+
+def _in_text(kernel: Kernel) -> str:
+    """What is suspicious in the text of a kernel that is wrong, whatever it was seen to do."""
+    return suspects.said(kernel.file.source, kernel.build.warnings, kernel.file.path.name)
 
 
 @dataclass(frozen=True)
@@ -252,9 +266,10 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
 def _without_advice(reason: str, outcome: Outcome) -> str:
     """A reason without what to look at in general, where it is known what mends the kernel."""
     comparison = outcome.comparison
-    general = [finding.remedy for finding in outcome.findings[:1]]
+    general = [finding.remedy for finding in outcome.findings[:1] if finding.kind in MENDED]
+    general += [NOBODY_WROTE, ENDLESS, ALL_OF_IT]
     if comparison is not None:
-        general += [*comparison.fits[:1], comparison.advice, NOBODY_WROTE]
+        general += [*comparison.fits[:1], comparison.advice]
     for text in filter(None, general):
         reason = reason.removesuffix(f" {text}")
     return reason

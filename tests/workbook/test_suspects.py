@@ -1,0 +1,79 @@
+"""What is wrong in a kernel's text whatever it is run on."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.emulator.nvrtc.compilation import Diagnostic
+from grader.workbook.suspects import said
+
+UNSET = 'variable "v" is used before its value is set'
+EQUAL = 'use of "=" where "==" may have been intended'
+BELOW = "pointless comparison of unsigned integer with zero"
+NOTHING = "expression has no effect"
+
+
+def warned(text: str, line: int = 0, message: str = "", file: str = "k.cu") -> str:
+    return said(text, [Diagnostic(file, line, "warning", message, "")] if line else [], "k.cu")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message", "sentence"),
+    [
+        ("float v;\nv += x;", 2, UNSET, "Line 1: `v` has no value before it is added to in line 2: `float v = 0.0f;`."),
+        ("int v;\nint w = v;", 2, UNSET, "Line 1: `v` has no value before it is read in line 2: set it first."),
+        ("if (a.x = 0) {", 1, EQUAL, "Line 1: `a.x = 0` sets `a.x` and compares nothing: `a.x == 0`."),
+        ("for (unsigned m = 9; m >= 0; --m)", 1, BELOW,
+         "Line 1: `m >= 0` is always true, since an unsigned number is not below 0: use an int."),
+        ("sum + in[i];", 1, NOTHING,
+         "Line 1: `sum + in[i];` computes a value that nothing keeps: assign it, with `=` or `+=`."),
+        ("i == 3;", 1, NOTHING, "Line 1: `i == 3;` compares and sets nothing: `=`."),
+    ],
+)  # fmt: skip
+def test_what_the_compiler_warns_of_is_told_with_what_mends_it(
+    text: str, line: int, message: str, sentence: str
+) -> None:
+    assert warned(text, line, message) == sentence
+
+
+def test_a_warning_in_a_header_or_of_what_is_no_mistake_is_not_told() -> None:
+    assert warned("float v;\n", 1, EQUAL, "math.h") == ""
+    assert warned("float v;\n", 1, 'variable "v" was declared but never referenced') == ""
+    assert warned("if (threadIdx.x >= 0)", 1, BELOW) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("double sum; // sum = 0\nfor (;;)\n  sum += x;",
+         "Line 1: `sum` has no value before it is added to in line 3: `double sum = 0.0;`."),
+        ("float a, acc[4][4];\nacc[i][j] += x;",
+         "Line 1: `acc` has no value before it is added to in line 2: `float acc[4][4] = {};`."),
+        ("float most;\nmost = fmaxf(most, x);",
+         "Line 1: `most` has no value before it is read in line 2: set it first."),
+        ("int step = 8;\nfor (int i = 0; i < N; i = step) {}",
+         "Line 2: the step `i = step` sets `i` to the same each time: `i += step`."),
+    ],
+)  # fmt: skip
+def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
+    assert warned(text) == sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "float sum;\nif (x) sum = 0;\nsum += x;",
+        "float x;\ny.x += 1;",
+        "float v;\nv = first ? x : v + x;",
+        "__shared__ float s[4];\ns[t] += 1;",
+        'float c[4];\nasm("mma" : "+f"(c[0]));',
+        "for (int i = 0; i < N; i = 2 * i + 1) {}",
+        "for (p = head; p < N; p = next) { next = p + 1; next++; }",
+    ],
+)
+def test_nothing_is_told_of_what_may_be_right(text: str) -> None:
+    assert warned(text) == ""
+
+
+def test_a_long_text_takes_no_time() -> None:
+    assert warned("float " + "a, " * 20_000 + ";\n" + "if (" * 50_000, 1, EQUAL)
