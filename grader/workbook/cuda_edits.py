@@ -14,6 +14,11 @@ from grader.workbook.cuda_source import plain, shared_arrays
 _LONGEST = 500  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
 
 _TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
+_ONE_INDEX = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)\](?!\s*\[)")
+_SUM_IN_IF = re.compile(r"(?:\bif\s*\(|&&|\|\|)\s*(\w+)\s*\+\s*(\w+)\s*[<>]")
+_ROW_COLUMN = re.compile(
+    r"\b(\w+)\[\s*(?:\(\s*\w+\s*\)|\w+\()?\s*([A-Za-z_]\w*)\s*\)?\s*\*\s*\w+\s*\+\s*([A-Za-z_]\w*)\s*\]"
+)
 _TYPE_BEFORE = re.compile(r"\b(?!(?:return|else)\s)\w+\s+$")
 _STORED = re.compile(r"\s*(?:[-+*/|&^]|<<|>>)?=(?!=)")
 _OF_THREAD = r"(?:[^\]]*\bthreadIdx\b[^\]]*|\s*(?:{names})\s*)"
@@ -29,6 +34,17 @@ _LOOP = re.compile(r"\bfor\s*\([^;()]*;\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;
 _IF = re.compile(r"\bif\s*\(\s*([^;()<>=&|]{1,60}?)\s*([<>]=?)\s*([^;()<>=&|]{1,60}?)\s*\)")
 _INSIDE = re.compile(r"<=?\s*(\w+)\s*&&[^&|<>()]{1,60}<=?\s*(\w+)\s*\)")
 _BEYOND = re.compile(r">=?\s*(\w+)\s*\|\|[^&|<>()]{1,60}>=?\s*(\w+)\s*\)")
+
+_EMPTY = re.compile(
+    r"^([ \t]*)(?:else[ \t]+)?(for|if|while)[ \t]*\((?:[^()]|\((?:[^()]|\([^()]*\)){0,300}\)){1,300}\)[ \t]*(;)"
+    r"([ \t]*(?:\n[ \t]*)?\{|[ \t]*\n\1[ \t]+\S)?",
+    re.MULTILINE,
+)
+_SHUFFLE = re.compile(
+    r"^[ \t]*(?:(\w+)[ \t]*=[ \t]*)?(?=__shfl_(?:down_|up_|xor_)?sync\s*\([^,()]+,\s*(\w+)\s*,)"
+)
+_PART = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*([%/]|&|>>)\s*(\w+)\s*;")
+_PARTS = {"%": "/", "/": "%", "&": ">>", ">>": "&"}
 
 _OTHER_END = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 
@@ -66,9 +82,14 @@ def edits(source: str) -> Iterator[Edit]:
     """The changes to be tried, the likeliest first. Of an element that is stored in one way and read in another both
     places mend it: where it is read comes first."""
     lines = list(_lines(source))
+    yield from _emptied(source)
+    yield from _shuffles(lines)
     yield from _shared(lines)
+    yield from _parts(lines)
     yield from _stored_if(source)
     yield from _indices(lines)
+    yield from _as_compared(lines)
+    yield from _flat(lines)
     yield from _limits(lines)
     yield from _uneven(lines)
     yield from _axes(lines)
@@ -87,6 +108,46 @@ def _lines(source: str) -> Iterator[_Line]:
     for number, text in enumerate(plain(source).split("\n"), 1):
         yield _Line(number, start, text[:_LONGEST])
         start += len(text) + 1
+
+
+def _emptied(source: str) -> Iterator[Edit]:
+    """No `;` between a condition, or the head of a loop, and what it is meant for: a block, or a line further in."""
+    text = plain(source)
+    for found in _EMPTY.finditer(text):
+        if not found[4] and found[2] != "if":  # a loop that waits
+            continue
+        at, number = found.start(3), text.count("\n", 0, found.start(3)) + 1
+        why = f"It ends the `{found[2]}`: what follows is done {'once' if found[2] == 'for' else 'in any case'}."
+        yield Edit(
+            f"the `;` behind `{found[2]} (…)` in line {number} deleted", number, ((at, at + 1, ""),), why
+        )
+
+
+def _shuffles(lines: list[_Line]) -> Iterator[Edit]:
+    """What a shuffle brings added to what the thread has, in place of it, or of being thrown away."""
+    for line in lines:
+        found = _SHUFFLE.search(line.text)
+        if found and found[1] in (None, found[2]):
+            start = len(line.text) - len(line.text.lstrip())
+            why = "A shuffle gives the value of the other lane, and adds nothing."
+            change = (line.start + start, line.start + found.end(), f"{found[2]} += ")
+            yield Edit(f"`{found[2]} += __shfl…` in line {line.number}", line.number, (change,), why)
+
+
+def _parts(lines: list[_Line]) -> Iterator[Edit]:
+    """The number of the warp as an index in place of a lane's, or the other way round."""
+    parts = [found.groups() for line in lines if (found := _PART.search(line.text))]
+    others = {
+        one: other for one, sign, _ in parts for other, opposite, _ in parts if _PARTS[sign] == opposite
+    }
+    for line in lines:
+        for found in _ONE_INDEX.finditer(line.text):
+            name, index = found.groups()
+            if index in others and not _TYPE_BEFORE.search(line.text[: found.start()]):
+                new = f"{name}[{others[index]}]"
+                said = f"`{new}` in place of `{found[0]}` in line {line.number}"
+                change = (line.start + found.start(), line.start + found.end(), new)
+                yield Edit(said, line.number, (change,), "Lanes have the same numbers in every warp.")
 
 
 def _stored_if(source: str) -> Iterator[Edit]:
@@ -146,6 +207,33 @@ def _indices(lines: list[_Line]) -> Iterator[Edit]:
             side.append(Edit(said, line.number, (change,)))
     yield from read
     yield from stored
+
+
+def _as_compared(lines: list[_Line]) -> Iterator[Edit]:
+    """The sum that a condition compares as the index behind it, in place of one of its terms."""
+    for above, line in ((above, line) for at, above in enumerate(lines) for line in lines[at : at + 3]):
+        for compared in dict.fromkeys(_SUM_IN_IF.findall(above.text)):
+            for found in _ONE_INDEX.finditer(line.text):
+                name, index = found.groups()
+                if index in compared:
+                    new = f"{name}[{' + '.join(compared)}]"
+                    said = f"`{new}` in place of `{found[0]}` in line {line.number}"
+                    change = (line.start + found.start(), line.start + found.end(), new)
+                    why = f"The condition in line {above.number} compares `{' + '.join(compared)}`."
+                    yield Edit(said, line.number, (change,), why)
+
+
+def _flat(lines: list[_Line]) -> Iterator[Edit]:
+    """Row and column exchanged in an index `row * N + column`."""
+    for line in lines:
+        for found in _ROW_COLUMN.finditer(line.text):
+            name, row, column = found.groups()
+            said = f"`{row}` and `{column}` exchanged in the index of `{name}` in line {line.number}"
+            changes = tuple(
+                (line.start + found.start(side), line.start + found.end(side), found[5 - side])
+                for side in (2, 3)
+            )
+            yield Edit(said, line.number, changes)
 
 
 def _ends(lines: list[_Line]) -> Iterator[Edit]:

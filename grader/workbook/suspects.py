@@ -11,7 +11,10 @@ from itertools import chain
 from grader.emulator.nvrtc.compilation import Diagnostic
 from grader.workbook.cuda_source import plain
 
-_LONGEST = 500  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
+_LONGEST, _MOST = (
+    500,
+    20_000,
+)  # characters of a line, and of a text, that are looked at: bounds a stranger's work
 
 _DECLARED = re.compile(
     r"^[ \t]*((?:float|double|(?:__)?half|(?:__)?nv_bfloat16|(?:unsigned[ \t]+)?(?:long[ \t]+long|long|short|char|int)"
@@ -28,7 +31,7 @@ _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\
 
 def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
     """The first of what is suspicious, by the line, in a sentence that says what mends it; "" for nothing."""
-    text = plain(source)
+    text = plain(source[:_MOST])
     own = [item for item in warnings if item.file == file]
     return min(chain(_warned(text, own), _sums(text), _steps(text)), default=(0, ""))[1]
 

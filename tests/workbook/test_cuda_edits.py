@@ -138,4 +138,41 @@ def test_z_of_the_grid_is_exchanged_in_all_of_a_kernel() -> None:
 
 def test_a_long_text_takes_no_time() -> None:
     assert len(list(edits("if (" + "a < b && " * 20_000 + "\nfor (" + "x[" * 50_000))) == 0
+    assert len(list(edits("if (" + "(a) + " * 20_000 + "\n" + "while (((" * 20_000))) == 0
     assert len(list(edits("if ((" * 20_000 + "if (a) b[" * 20_000))) == 0
+
+
+OF_PARTS = "int lane = threadIdx.x % 32;\nint warp = threadIdx.x / 32;\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "becomes"),
+    [
+        ("if (f(i) < N); {", "the `;` behind `if (…)` in line 1 deleted", "if (f(i) < N) {"),
+        ("for (r = 0; r < 8; r++);\n{", "the `;` behind `for (…)` in line 1 deleted", "for (r = 0; r < 8; r++)\n{"),
+        ("while (a[i] > 0); // until\n    i++;", "the `;` behind `while (…)` in line 1 deleted",
+         "while (a[i] > 0) // until\n    i++;"),
+        ("  v = __shfl_xor_sync(~0u, v, 1);", "`v += __shfl…` in line 1", "  v += __shfl_xor_sync(~0u, v, 1);"),
+        ("__shfl_down_sync(~0u, v, 1);", "`v += __shfl…` in line 1", "v += __shfl_down_sync(~0u, v, 1);"),
+        (f"{OF_PARTS}s[lane] = v;", "`s[warp]` in place of `s[lane]` in line 3", f"{OF_PARTS}s[warp] = v;"),
+        ("if (i + k >= 0) s += in[k];", "`in[i + k]` in place of `in[k]` in line 1",
+         "if (i + k >= 0) s += in[i + k];"),
+        ("v = in[(size_t)x * N + y];", "`x` and `y` exchanged in the index of `in` in line 1",
+         "v = in[(size_t)y * N + x];"),
+    ],
+)  # fmt: skip
+def test_what_is_often_mistyped_is_changed(text: str, said: str, becomes: str) -> None:
+    made = {edit.said: edit.applied(text) for edit in edits(text)}
+    assert made[said] == becomes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "while (atomicAdd(flag, 0) == 0);\n__syncthreads();",
+        "do {\n    i++;\n} while (i < N);\n{",
+        "int other = __shfl_sync(~0u, v, 0);",
+    ],
+)
+def test_what_is_meant_is_not_changed(text: str) -> None:
+    assert not list(edits(text))

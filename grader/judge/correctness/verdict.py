@@ -85,6 +85,13 @@ WHICH_THREAD = (
 """Of elements that nobody has written, as long as nothing is known of why."""
 
 
+NOTHING_WRITTEN = (
+    "Is it the pointer that the kernel writes through, in its place among the launch block's `args`? Is there a guard "
+    "that no thread passes? Counters in scratch memory hold nothing at the start, either: name them in `zero`."
+)
+"""Of an output that nobody has written at all."""
+
+
 FAULTS = {"ILLEGAL_ADDRESS": GUARD, "MISALIGNED_ADDRESS": ALIGN}
 """The statuses with which a GPU's driver stops a kernel that is at fault, and what would mend it."""
 
@@ -293,11 +300,7 @@ def _unset(array: str, count: int, elements: int, sizes: str) -> str:
 
 def _unwritten(mismatch: Mismatch, count: int, first: Sequence[int], sizes: str, usual: str) -> str:
     if count == mismatch.elements:
-        return (
-            f"`{mismatch.array}` was never written, where {sizes}. Is it the pointer that the kernel writes "
-            "through, in its place among the launch block's `args`? Is there a guard that no thread passes? Counters "
-            "in scratch memory hold nothing at the start, either: name them in `zero`."
-        )
+        return f"`{mismatch.array}` was never written, where {sizes}. {NOTHING_WRITTEN}"
     return (
         f"{count} of {mismatch.elements} elements of `{mismatch.array}` were never written, the first at "
         f"[{_list(first)}], where {sizes}. {usual}"

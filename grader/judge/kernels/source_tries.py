@@ -20,12 +20,17 @@ LONGEST = 200
 """Lines of a file: a beginner's has fewer, and what is longer takes long to compile."""
 
 
-def mended(runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None) -> str:
-    """What makes all of these cases come out right; "" for nothing. `line` is where something was seen to be wrong."""
+def mended(
+    runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: bool = False
+) -> str:
+    """What makes all of these cases come out right; "" for nothing. `line` is where something was seen to be wrong:
+    changes of it are tried first, or `only` those."""
     source = kernel.file.source
     if source.count("\n") > LONGEST:
         return ""
     candidates = sorted(cuda_edits.edits(source), key=lambda edit: edit.line != line)
+    if only:
+        candidates = [edit for edit in candidates if edit.line == line]
     for edit in candidates[:MOST]:
         changed = _compiled(kernel, edit.applied(source))
         if changed is not None and all(_right(runner, changed, case) for case in tried):

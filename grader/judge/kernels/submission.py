@@ -19,6 +19,7 @@ from grader.judge.correctness.verdict import (
     ALL_OF_IT,
     ENDLESS,
     NOBODY_WROTE,
+    NOTHING_WRITTEN,
     WHICH_THREAD,
     beside,
     of_origin,
@@ -45,7 +46,7 @@ from grader.judge.kernels.compiled import Kernel, Planned, prepare
 from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
-from grader.results import LineCost, Mismatch
+from grader.results import FindingResult, LineCost, Mismatch
 from grader.workbook import cuda_source, suspects
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
@@ -144,7 +145,8 @@ def _explained(
     ):
         return refusal.saying(f"{seen} {mended}")
     if refusal.verdict in ("fail", "timeout") and (cause := _in_text(current.compiled)):
-        return refusal.saying(f"{cause} {_without_advice(seen, outcome)}")
+        advised = outcome.findings and outcome.findings[0].kind not in MENDED
+        return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")
     if refusal.verdict == "fail" and (mended := _mended(current, runner, case, outcome)):
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
     planned = current.compiled.plan(case.problem, runner.child.hello().limits)
@@ -257,17 +259,28 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
     seen = outcome.findings[0] if outcome.findings else None
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(current.file.source) is not None
-    if work(runner.topic, case.problem) > SMALL or not ordered or (seen and seen.kind not in MENDED):
+    collide = seen is not None and _stores_collide(seen)
+    if work(runner.topic, case.problem) > SMALL or not ordered:
+        return ""
+    if seen and seen.kind not in MENDED and not collide:
         return ""
     cases = launch_tries.to_be_right(runner, case)
-    return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None)
+    return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=collide)
+
+
+def _stores_collide(seen: FindingResult) -> bool:
+    """Whether threads store to the same place of shared memory in one line, which no barrier mends."""
+    other = seen.other
+    if other is None or seen.kind != "race" or seen.space != "shared":
+        return False
+    return seen.action == other.action == "write" and other.line == seen.line
 
 
 def _without_advice(reason: str, outcome: Outcome) -> str:
     """A reason without what to look at in general, where it is known what mends the kernel."""
     comparison = outcome.comparison
-    general = [finding.remedy for finding in outcome.findings[:1] if finding.kind in MENDED]
-    general += [NOBODY_WROTE, ENDLESS, ALL_OF_IT]
+    general = [finding.remedy for finding in outcome.findings[:1]]
+    general += [NOBODY_WROTE, NOTHING_WRITTEN, ENDLESS, ALL_OF_IT]
     if comparison is not None:
         general += [*comparison.fits[:1], comparison.advice]
     for text in filter(None, general):
