@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 from grader.emulator.machine.records import TENSOR_COPY, Finding, Kind, PhaseFault
-from grader.findings.phrases import near_device_memory
+from grader.findings import bounds
 
-GUARD = "Guard the access: threads that have no element must not touch memory."
-_GUARDED = (
-    "The condition in line {line} lets this thread pass: does it compare the index that is used here, and with the "
-    "size of this array?"
-)
-_ONE_SUFFICES = (
-    "The condition in line {line} lets this thread pass, since one of its indices is inside: let through only where "
-    "all are (`&&` of `<`), or leave where any is not (`||` of `>=`)."
-)
-_ALIKE = (
-    "`{array}` has the same index as `{longer}` in this line, and fewer elements: which index does it follow?"
-)
-_LAST = " It is the first place that is not there: `<`, and not `<=`?"
-_SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
-_NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
-_HOST_POINTER = (
-    "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
-    "std::vector give lies in the host's memory."
-)
-_BELOW = "The index is below 0: has the array room in front for what is subtracted, and is nothing subtracted twice?"
-_TOO_MANY = (
-    "{blocks:,} blocks of {threads:,} threads are {total:,} threads, more than an int counts, and indices become "
-    "negative. `grid` counts blocks, not threads: one block for so many elements, cdiv(N, BLOCK)."
-)
 ALIGN = (
     "An access of several elements at a time, such as a float4, needs an address that is a multiple of its size: take "
     "single elements where rows do not begin at one."
@@ -53,10 +28,6 @@ TRAPS = (
     "The compiler puts a trap where code has no meaning, such as an access through a null pointer; __trap() is one as "
     "well. So is, here, a stack that is full: see to it that every function that calls itself comes to an end."
 )
-_SHARED_BYTES = (
-    "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
-    "`extern __shared__` arrays are given with the launch, as `shared`."
-)
 _INITIALISE = (
     "Shared memory holds nothing at the start: write every element before it is read, also at the edges, and put a "
     "__syncthreads() between."
@@ -65,14 +36,6 @@ _TILE = "Is each element of `{array}` read by the indices that it is stored by, 
 _RETURNED = (
     "Threads return in line {line}, and so neither fill their part of shared memory nor reach barriers behind it: let "
     "all threads of the block go on, and put the condition on what they load from and store to global memory."
-)
-_INDEX = (
-    "Thread (0, 0, 0) of block (0, 0, 0) has elements of its own, so look at how its index is formed: {stride}. A "
-    "thread that handles several elements has to guard each."
-)
-_ROWS = (
-    "The index of `{array}` in this line counts rows of `{size}` elements, but {stride}: multiply by the length of a "
-    "row."
 )
 _SYNCTHREADS = (
     "Put a __syncthreads() between the accesses: after a tile is written and before it is read, and after it is read "
@@ -160,10 +123,6 @@ _ALIGN_BOX = (
     "A box begins at a multiple of 16 bytes of a row, or a GPU stops with an illegal instruction: take a first "
     "coordinate that is one, times the bytes of an element."
 )
-_BEGIN_INSIDE = (
-    "A box that is stored may end outside of its tensor, but begins inside: take no negative coordinate, which a load "
-    "alone allows; a GPU stops with an illegal instruction."
-)
 _WAIT_UNTIL_READ = (
     "Let the thread that issues the copy wait until that has read its source (cp.async.bulk.wait_group.read), and all "
     "threads for that one, before they write there anew."
@@ -205,9 +164,6 @@ _ALL_BLOCKS = (
     "Every thread of every block of the cluster has to arrive at its barrier, or to have left the kernel: move it out "
     "of the `if`."
 )
-_IN_CLUSTER = (
-    "Is the rank below the number of the cluster's blocks, and the array as large there as its indices go?"
-)
 _LATER_FETCH = "Fetch it in a later launch: a texture need not see what the launch itself stores."
 _CREATE_TEXTURE = (
     "Create the object with cudaCreateTextureObject before the launch, pass the kernel what that gave, and destroy it "
@@ -229,7 +185,7 @@ def remedy(finding: Finding) -> str:
     if finding.absence is not None or finding.scope == "cluster":
         return _remedy_of_cluster(finding)
     if finding.kind == "out_of_bounds":
-        return _remedy_of_index(finding)
+        return bounds.remedy(finding)
     if finding.kind == "trap" and finding.instruction:
         return _COOPERATIVE
     if finding.returned is not None:
@@ -247,58 +203,12 @@ def remedy(finding: Finding) -> str:
     return _REMEDIES[finding.kind]
 
 
-def _remedy_of_index(finding: Finding) -> str:
-    """Of an access out of bounds."""
-    if finding.before is not None:
-        return _BEGIN_INSIDE
-    if finding.space == "shared":
-        below = finding.element is not None and finding.element < 0
-        return _IN_CLUSTER if finding.owner else _BELOW if below else _SHARED_BYTES
-    if finding.rows_of is not None:
-        return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
-    if finding.launched is not None:
-        blocks, threads = finding.launched
-        return _TOO_MANY.format(blocks=blocks, threads=threads, total=blocks * threads)
-    if finding.allocation is None and not near_device_memory(finding.address):
-        return _HOST_POINTER
-    if _is_first_thread(finding) and _lies_behind_rows(finding):
-        return _INDEX.format(stride=_stride(finding))
-    if finding.element == -(2**15):
-        return _SHORT
-    if finding.guarded is None:
-        return GUARD
-    if finding.indexed_as is not None:
-        return _ALIKE.format(array=finding.array, longer=finding.indexed_as)
-    if finding.one_suffices:
-        return _ONE_SUFFICES.format(line=finding.guarded)
-    if finding.element is not None and finding.element < 0:
-        return _NEGATIVE.format(line=finding.guarded)
-    first_behind = finding.element is not None and finding.element == math.prod(finding.shape or (0,))
-    return _GUARDED.format(line=finding.guarded) + (_LAST if first_behind else "")
-
-
 def _remedy_of_cluster(finding: Finding) -> str:
     if finding.absence == "no_such_block":
-        return _IN_CLUSTER
+        return bounds.IN_CLUSTER
     if finding.kind == "barrier":
         return _ALL_BLOCKS
     return _BEGUN if finding.absence == "not_begun" else _STAY
-
-
-def _is_first_thread(finding: Finding) -> bool:
-    """Whether it is the one that has something to do whatever the size."""
-    return not any((*(finding.block or (1,)), *(finding.thread or (1,)))) and not finding.any_of_warp
-
-
-def _lies_behind_rows(finding: Finding) -> bool:
-    """Whether a row's length may be wrong in its index. With one dimension, or below 0, a guard is often missing."""
-    return finding.element is not None and finding.element >= 0 and len(finding.shape or ()) > 1
-
-
-def _stride(finding: Finding) -> str:
-    """What there is to know of an array for those who form an index."""
-    length = (finding.shape or (1,))[-1]
-    return f"a row of `{finding.array}` is {length} element{'' if length == 1 else 's'} long"
 
 
 def _remedy_of_alignment(finding: Finding, size: int) -> str:
@@ -349,7 +259,7 @@ def _remedy_of_race(finding: Finding) -> str:
 
 
 _REMEDIES: Mapping[Kind, str] = {
-    "out_of_bounds": GUARD,
+    "out_of_bounds": bounds.GUARD,
     "misaligned": ALIGN,
     "uninitialised_shared": _INITIALISE,
     "unfinished_copy": _WAIT_FOR_COPY,

@@ -28,6 +28,8 @@ _BOTH_BEYOND = re.compile(r"\bif\s*\([^&|]{0,200}>=?\s*[A-Za-z_][^&|]{0,200}&&[^
 _EITHER_INSIDE = re.compile(
     r"\bif\s*\([^&|]{0,200}<=?\s*[A-Za-z_][^&|]{0,200}\|\|[^&|]{0,200}<=?\s*[A-Za-z_]"
 )
+_LEAVES = re.compile(r"\b(?:return|continue|break)\b")
+_WITH_BODY = re.compile(r"\bif\b[^{]*;\s*$")
 _OVER_BLOCKS = re.compile(r"\bblockIdx\.([xyz])\s*\)?\s*(?:\*\s*([A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.\1\b")
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
@@ -41,6 +43,7 @@ _ARRAY = re.compile(
 )
 _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
 _WITH_INDEX = re.compile(r"\b([A-Za-z_]\w*)\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
+_BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _UPDATED = re.compile(r"\batomic\w+\s*\(\s*&?\s*([A-Za-z_]\w*)")
 _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\[])")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
@@ -123,9 +126,23 @@ def indexed_alike(source: str, line: int, array: str) -> set[str]:
     return {name for name, index in found if name != array and index in own}
 
 
+def statement(source: str, line: int) -> str:
+    """A line without comments."""
+    return _line(_COMMENT.sub(_blank, source), line)
+
+
+def index_of(source: str, line: int, array: str) -> tuple[str, str]:
+    """What a line indexes an array by, and what that was last set to, of a variable. An array that has another name
+    there is the one that is indexed, where there is but one index; empty where it is not to be seen."""
+    own = {index.strip() for name, index in _indices(source, line) if name == array}
+    found = own or {index.strip() for index in _BRACKETS.findall(statement(source, line))}
+    index = next(iter(found)) if len(found) == 1 else ""
+    return index, _set_to(source, line, index) if index.isidentifier() else ""
+
+
 def _indices(source: str, line: int) -> list[tuple[str, str]]:
     """What a line indexes, and by which texts."""
-    return _WITH_INDEX.findall(_line(_COMMENT.sub(_blank, source), line))
+    return _WITH_INDEX.findall(statement(source, line))
 
 
 def _set_to(source: str, line: int, name: str) -> str:
@@ -184,11 +201,21 @@ def early_return(source: str, line: int, before_barrier: bool = False) -> int | 
     return None
 
 
-def guard(source: str, line: int) -> int | None:
-    """The line of the comparison that `line` stands behind: its own, or the nearest `if` before it in its function."""
+def guard(source: str, line: int, index: str = "") -> int | None:
+    """The line of the comparison that `line` stands behind: its own, or the nearest `if` before it in its function
+    whose block it is in, or that leaves; or the loop that counts `index`."""
+    counts = re.compile(rf"\bfor\s*\([^;]*;\s*{index}\s*[<>]") if index.isidentifier() else None
+    closed, leaves, ended = 0, False, False
     for number, text in _upwards(source, line):
-        if _GUARD.search(text[:_LONGEST]) or (number == line and _CHOICE.search(text[:_LONGEST])):
+        found = _GUARD.search(text[:_LONGEST]) or (number == line and _CHOICE.search(text[:_LONGEST]))
+        found = found or (counts and counts.search(text[:_LONGEST]))
+        behind = (leaves or not (closed or ended)) and (_LEAVES.search(text) or not _WITH_BODY.search(text))
+        if found and (behind or number == line):
             return number
+        leaves, ended = bool(closed and (leaves or _LEAVES.search(text))), False
+        for brace in re.findall(r"[{}]", text if number < line else "")[::-1]:
+            closed = closed + 1 if brace == "}" else max(closed - 1, 0)
+            ended = ended or (brace == "{" and not closed and text.strip() == brace)
     return None
 
 

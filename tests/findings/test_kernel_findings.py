@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import get_args
@@ -20,6 +21,7 @@ from grader.emulator.machine.records import (
     Kind,
     Phase,
     PhaseFault,
+    Text,
     Tool,
 )
 from grader.findings.kernels import message, result
@@ -96,6 +98,65 @@ def test_an_access_out_of_bounds_names_array_and_element() -> None:
     assert "writes `B`[128 to 131], where `B` has 131 elements" in message(wide)
     matrix = of_b("out_of_bounds", 524, shape=(1, 131))
     assert "reads `B`[131], where `B` has 1 × 131 = 131 elements" in message(matrix)
+
+
+LETS = "The condition in line 6 lets "
+
+
+@pytest.mark.parametrize(
+    ("element", "size", "text", "says"),
+    [
+        (131, 4, Text("B[i]", "i", "", "if (i <= n)"), f"{LETS}this thread pass: .*`<`, and not `<=`\\?"),
+        (
+            131,
+            4,
+            Text("B[i]", "i", "", "if (i > n) return;"),
+            f"{LETS}this thread pass: .*`>=`, and not `>`\\?",
+        ),
+        (131, 4, Text("B[i]", "i", "", "if (i < m)"), f"{LETS}this thread pass: .*size of this array\\?$"),
+        (140, 4, Text("B[j]", "j", "i + 9", "if (a || i < n) {"), f"{LETS}this thread pass: .*array\\?$"),
+        (-9, 4, Text("B[j]", "j", "i - 9", "if (i < n) {"), f"{LETS}indices below 0 pass"),
+        (
+            -9,
+            4,
+            Text("B[k]", "k", "", "if (i + k >= 0)"),
+            "line 6 compares `i \\+ k`, and the index is `k`\\.$",
+        ),
+        (
+            131,
+            4,
+            Text("B[i + k]", "i + k", "", "if (i + k >= 0)"),
+            "`i \\+ k` has to be less than the number",
+        ),
+        (
+            131,
+            4,
+            Text("B[y]", "y", "", "if (x < n)"),
+            "another index: .*the last element is `B`\\[130\\]\\.$",
+        ),
+        (-1, 4, Text("B[y]", "y", "", "if (x < n)"), "and the first element is `B`\\[0\\]\\.$"),
+        (140, 4, Text("*(B + i * sizeof(float))"), "counts elements and not bytes"),
+        (140, 4, Text("B[i]", "i", "", "if (i < n * sizeof(float))"), "line 6 counts bytes"),
+        (
+            140,
+            4,
+            Text("B[i]", "i", "", "if (i < sizeof(B) / sizeof(B[0]))"),
+            "of a pointer is 8 bytes.*line 6",
+        ),
+        (
+            160,
+            16,
+            Text("((float4*)B)[i]", "i", "4 * t", "if (i + 3 < n)"),
+            "counts 4 elements.*`4 \\* t`.*once is",
+        ),
+        (132, 16, Text("((float4*)B)[i]", "i", "t", "if (i < n)"), f"{LETS}this thread pass"),
+    ],
+)
+def test_what_mends_an_index_follows_from_its_text(element: int, size: int, text: Text, says: str) -> None:
+    found = remedy(
+        of_b("out_of_bounds", 4 * element, size=size, guarded=6 if text.condition else None, text=text)
+    )
+    assert re.search(says, found), found
 
 
 @pytest.mark.parametrize(

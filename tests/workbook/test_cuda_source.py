@@ -91,10 +91,17 @@ def test_a_return_behind_the_barrier_takes_nothing_from_a_tile() -> None:
         ("__global__ void k()\n{\n  x = i < n ? a[i] : 0;\n}", 3, 3),
         ("__global__ void k()\n{\n  if (first)\n    a[i] = 0;\n}", 4, None),
         ("void f()\n{\n  if (i < n) b();\n}\n__global__ void k()\n{\n  a[i] = 0;\n}", 7, None),
+        ("if (i < n) {\n  b();\n }\na[i] = 0;", 4, None),
+        ("if (i < n)\n{\n  b();\n }\na[i] = 0;", 5, None),
+        ("if (i < n) b[i] = 0;\na[i] = 0;", 2, None),
+        ("if (i >= n) {\n  return;\n }\na[i] = 0;", 4, 1),
+        ("if (i >= n)\n{\n  return;\n }\na[i] = 0;", 5, 1),
+        ("if (j < n)\n  for (i = 0; i < n; ++i) {\n    a[i] = 0;", 3, 2),
+        ("if (j < n)\n  for (k = 0; k < n; ++k) {\n    a[i] = 0;", 3, 1),
     ],
 )
 def test_the_condition_that_an_access_stands_behind(text: str, line: int, found: int | None) -> None:
-    assert guard(text, line) == found
+    assert guard(text, line, "i") == found
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,19 @@ class Descriptor:
 
 
 @dataclass(frozen=True)
+class Text:
+    """What the source says of an access: plain text, without comments."""
+
+    line: str
+    index: str = ""
+    """What the array is indexed by there; empty where that is not to be seen."""
+    formed: str = ""
+    """What that was last set to, of a variable."""
+    condition: str = ""
+    """The line of the condition that it stands behind."""
+
+
+@dataclass(frozen=True)
 class Finding:
     """Something a kernel did that it must not do: what is known of it, as data. Words are put to it elsewhere."""
 
@@ -191,6 +204,8 @@ class Finding:
     source, and that rows have another."""
     guarded: int | None = None
     """Of an access out of bounds: the line of a condition that it stands behind, where somebody knows the source."""
+    text: Text | None = None
+    """Of such an access, where somebody knows the source."""
     indexed_as: str | None = None
     """Of such an access: a longer array that has the same index in that line, where somebody knows the source."""
     one_suffices: bool = False

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import Finding, PhaseFault
+from grader.emulator.machine.records import Finding, PhaseFault, Text
 from grader.findings import kernels
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
@@ -21,9 +21,11 @@ from grader.workbook.cuda_source import (
     early_return,
     factors,
     guard,
+    index_of,
     indexed_alike,
     one_suffices,
     shared_arrays,
+    statement,
 )
 from grader.workbook.reference import Problem
 
@@ -71,9 +73,12 @@ def located(
         if finding.kind == "out_of_bounds":
             blocks, threads = math.prod(record.grid), math.prod(record.block)
             many = (blocks, threads) if blocks * threads > max(MOST_OF_AN_INT, FAR_MORE * elements) else None
-            condition = guard(source, finding.line)
+            index, formed = index_of(source, finding.line, finding.array or "")
+            condition = guard(source, finding.line, index)
             lenient = condition is not None and one_suffices(source, condition)
-            finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many)
+            lines = [statement(source, number or 0) for number in (finding.line, condition)]
+            text = Text(lines[0], index, formed, lines[1]) if source else None
+            finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
         if finding.space == "shared":
             return _located_in_shared(finding, declared)
         finding = _with_longer(_located(finding, arrays), source, arrays)

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from grader.emulator import metrics
 from grader.emulator.machine.orders import CROWDED, Order
+from grader.findings.bounds import GUARD
 from grader.findings.origins import Told
-from grader.findings.remedies import ALIGN, GUARD, REACH_BARRIERS, TRAPS
+from grader.findings.remedies import ALIGN, REACH_BARRIERS, TRAPS
 from grader.judge.child.protocol import Failure, Record
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.guards import Damage

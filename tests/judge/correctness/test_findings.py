@@ -11,7 +11,8 @@ from records import record
 
 from grader.emulator import metrics
 from grader.emulator.machine.records import Allocation, Finding
-from grader.findings.remedies import GUARD, remedy
+from grader.findings.bounds import GUARD
+from grader.findings.remedies import remedy
 from grader.judge.correctness.findings import ArrayType, located, results
 
 SOURCE = """__global__ void k(int n)

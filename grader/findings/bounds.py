@@ -1,0 +1,204 @@
+"""What would mend an access out of bounds: what the text shows of its index, and of the condition before it."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from grader.emulator.machine.records import Finding, Text
+from grader.findings.phrases import near_device_memory
+
+GUARD = "Guard the access: threads that have no element must not touch memory."
+_GUARDED = (
+    "The condition in line {line} lets this thread pass: does it compare the index that is used here, and with the "
+    "size of this array?"
+)
+_ONE_SUFFICES = (
+    "The condition in line {line} lets this thread pass, since one of its indices is inside: let through only where "
+    "all are (`&&` of `<`), or leave where any is not (`||` of `>=`)."
+)
+_ALIKE = (
+    "`{array}` has the same index as `{longer}` in this line, and fewer elements: which index does it follow?"
+)
+_LAST = " It is the first place that is not there: `<`, and not `<=`?"
+_SHORT = "A short ends at 32,767, and goes on at -32,768: form indices in int or size_t."
+_MORE = " It is the first place that is not there: `>=`, and not `>`?"
+_NEGATIVE = "The condition in line {line} lets indices below 0 pass: what is subtracted, and at which end?"
+_ONLY_BELOW = (
+    "The condition in line {line} keeps out indices below 0, and none behind the end: `{index}` has to be less than "
+    "the number of elements too."
+)
+_OTHER_INDEX = "The condition in line {line} compares `{compared}`, and the index is `{index}`."
+_NO_ELEMENT = (
+    "The condition in line {line} compares another index: the thread is in block {block}, and the {end} element is "
+    "`{array}`[{element}]."
+)
+_ELEMENTS_NOT_BYTES = (
+    "An index, and what is added to a pointer, counts elements and not bytes: leave `sizeof` out."
+)
+_BYTES_COMPARED = (
+    "The condition in line {line} counts bytes, and an index counts elements: leave `sizeof` out."
+)
+_SIZE_OF_POINTER = (
+    "`sizeof` of a pointer is 8 bytes, whatever it points to: have the condition in line {line} compare with the "
+    "number of elements that the kernel is passed."
+)
+_WIDE = (
+    "A pointer to {size} bytes counts {many} elements at a time, and the index, `{formed}`, is multiplied by {many} "
+    "before: once is enough."
+)
+_HOST_POINTER = (
+    "Pass the kernel a pointer that cudaMalloc has given, and copy to it with cudaMemcpy: what malloc, new or a "
+    "std::vector give lies in the host's memory."
+)
+_BELOW = "The index is below 0: has the array room in front for what is subtracted, and is nothing subtracted twice?"
+_TOO_MANY = (
+    "{blocks:,} blocks of {threads:,} threads are {total:,} threads, more than an int counts, and indices become "
+    "negative. `grid` counts blocks, not threads: one block for so many elements, cdiv(N, BLOCK)."
+)
+_SHARED_BYTES = (
+    "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
+    "`extern __shared__` arrays are given with the launch, as `shared`."
+)
+_INDEX = (
+    "Thread (0, 0, 0) of block (0, 0, 0) has elements of its own, so look at how its index is formed: {stride}. A "
+    "thread that handles several elements has to guard each."
+)
+_ROWS = (
+    "The index of `{array}` in this line counts rows of `{size}` elements, but {stride}: multiply by the length of a "
+    "row."
+)
+_BEGIN_INSIDE = (
+    "A box that is stored may end outside of its tensor, but begins inside: take no negative coordinate, which a load "
+    "alone allows; a GPU stops with an illegal instruction."
+)
+IN_CLUSTER = (
+    "Is the rank below the number of the cluster's blocks, and the array as large there as its indices go?"
+)
+
+
+def remedy(finding: Finding) -> str:
+    """What would mend it."""
+    if finding.before is not None:
+        return _BEGIN_INSIDE
+    if finding.space == "shared":
+        below = finding.element is not None and finding.element < 0
+        return IN_CLUSTER if finding.owner else _BELOW if below else _SHARED_BYTES
+    if finding.rows_of is not None:
+        return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
+    if finding.launched is not None:
+        blocks, threads = finding.launched
+        return _TOO_MANY.format(blocks=blocks, threads=threads, total=blocks * threads)
+    if finding.allocation is None and not near_device_memory(finding.address):
+        return _HOST_POINTER
+    if _is_first_thread(finding) and _lies_behind_rows(finding):
+        return _INDEX.format(stride=_stride(finding))
+    if finding.element == -(2**15):
+        return _SHORT
+    return _of_text(finding, finding.text) if finding.text is not None else _of_condition(finding)
+
+
+def _of_text(finding: Finding, text: Text) -> str:
+    """By what the line and the condition before it are seen to count, in place of elements."""
+    if _BYTES.search(f"{text.line} {text.formed}") and "char" not in text.line:
+        return _ELEMENTS_NOT_BYTES
+    if size := re.search(r"\bsizeof\s*\(?\s*(\w+)", text.condition):
+        compared = _BYTES_COMPARED if size[1] in _TYPES else _SIZE_OF_POINTER
+        return compared.format(line=finding.guarded)
+    many = _elements_at_a_time(finding)
+    if many > 1 and re.search(rf"(?<!\w){many}\s*\*|\*\s*{many}\b", f"{text.index} {text.formed}"):
+        return _WIDE.format(size=finding.size, many=many, formed=text.formed.strip() or text.index)
+    return _of_condition(finding)
+
+
+_BYTES = re.compile(r"[-+*\[]\s*sizeof\b|\bsizeof\s*(?:\(\s*\w+\s*\)|\w+)\s*\*")
+_TYPES = (
+    "float",
+    "double",
+    "int",
+    "unsigned",
+    "char",
+    "short",
+    "long",
+    "half",
+    "float2",
+    "float4",
+    "int4",
+    "size_t",
+)
+
+
+def _elements_at_a_time(finding: Finding) -> int:
+    """How many elements of its array an access takes."""
+    nbytes, elements = (
+        finding.allocation.nbytes if finding.allocation else 0,
+        math.prod(finding.shape or (0,)),
+    )
+    return (finding.size or 0) * elements // nbytes if nbytes else 0
+
+
+def _of_condition(finding: Finding) -> str:
+    if finding.guarded is None:
+        return GUARD
+    if finding.indexed_as is not None:
+        return _ALIKE.format(array=finding.array, longer=finding.indexed_as)
+    if finding.one_suffices:
+        return _ONE_SUFFICES.format(line=finding.guarded)
+    if finding.element is None or finding.text is None:
+        return _GUARDED.format(line=finding.guarded)
+    return _of_comparison(finding, finding.text, finding.guarded)
+
+
+def _of_comparison(finding: Finding, text: Text, line: int) -> str:
+    """By what its condition compares: the index, something of which that is made, or neither."""
+    below, elements = (finding.element or 0) < 0, math.prod(finding.shape or (0,))
+    compared, index = _compared(text.condition), " ".join(text.index.split())
+    names = _names(f"{index} {text.formed}")
+    if index not in compared and not names & set(compared):
+        near = [each for each in compared if names & _names(each)]
+        if near and len(finding.shape or ()) == 1:
+            return _OTHER_INDEX.format(line=line, compared=near[0], index=index)
+        end, element = ("first", 0) if below else ("last", elements - 1)
+        return _NO_ELEMENT.format(
+            line=line, block=finding.block, end=end, array=finding.array, element=element
+        )
+    if below:
+        return _NEGATIVE.format(line=line)
+    if index in compared and all(
+        re.match(r"(?:>=\s*0|>\s*-\s*1)\b", sign) for sign in _SIGNS.findall(text.condition)
+    ):
+        return _ONLY_BELOW.format(line=line, index=index)
+    last = finding.element == elements
+    lenient = (
+        _LAST if "<=" in text.condition else _MORE if re.search(r"[^->]>(?![=>])", text.condition) else ""
+    )
+    return _GUARDED.format(line=line) + (lenient if last else "")
+
+
+_SIGNS = re.compile(r"(?<![-<>])[<>](?![<>]).*?(?=&&|\|\||$)")
+_COMPARED = re.compile(r"(?:\bif\s*\(|\bfor\s*\([^;]*;|\bwhile\s*\(|&&|\|\||[=(,])\s*([\w\s+*/.-]+?)\s*[<>]")
+
+
+def _compared(condition: str) -> list[str]:
+    """What stands before the signs of comparison."""
+    return [" ".join(each.split()) for each in _COMPARED.findall(condition)]
+
+
+def _names(text: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", text))
+
+
+def _is_first_thread(finding: Finding) -> bool:
+    """Whether it is the one that has something to do whatever the size."""
+    return not any((*(finding.block or (1,)), *(finding.thread or (1,)))) and not finding.any_of_warp
+
+
+def _lies_behind_rows(finding: Finding) -> bool:
+    """Whether a row's length may be wrong in its index. With one dimension, or below 0, a guard is often missing."""
+    return finding.element is not None and finding.element >= 0 and len(finding.shape or ()) > 1
+
+
+def _stride(finding: Finding) -> str:
+    """What there is to know of an array for those who form an index."""
+    length = (finding.shape or (1,))[-1]
+    return f"a row of `{finding.array}` is {length} element{'' if length == 1 else 's'} long"
