@@ -52,6 +52,10 @@ _HOST_POINTER = (
     "std::vector give lies in the host's memory."
 )
 _BELOW = "The index is below 0: has the array room in front for what is subtracted, and is nothing subtracted twice?"
+_UNSIGNED = " {what} is unsigned, and so is what is computed with it: no comparison with 0 keeps that out."
+_SIGNED_CHAR = (
+    "A char is signed, from -128 to 127, so that {meant} becomes {element}: make it an unsigned char."
+)
 _TOO_MANY = (
     "{blocks:,} blocks of {threads:,} threads are {total:,} threads, more than an int counts, and indices become "
     "negative. `grid` counts blocks, not threads: one block for so many elements, cdiv(N, BLOCK)."
@@ -81,9 +85,12 @@ def remedy(finding: Finding) -> str:
     """What would mend it."""
     if finding.before is not None:
         return _BEGIN_INSIDE
+    element = finding.element or 0
+    if finding.text is not None and finding.text.signed_char and -128 <= element < 0:
+        return _SIGNED_CHAR.format(meant=element + 256, element=element)
     if finding.space == "shared":
-        below = finding.element is not None and finding.element < 0
-        return IN_CLUSTER if finding.owner else _BELOW if below else _SHARED_BYTES
+        below = f"{_BELOW}{_unsigned(finding)}" if element < 0 else _SHARED_BYTES
+        return IN_CLUSTER if finding.owner else below
     if finding.rows_of is not None:
         return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))
     if finding.launched is not None:
@@ -95,7 +102,16 @@ def remedy(finding: Finding) -> str:
         return _INDEX.format(stride=_stride(finding))
     if finding.element == -(2**15):
         return _SHORT
+    if finding.wrapped:
+        return f"{_BELOW}{_unsigned(finding)}"
     return _of_text(finding, finding.text) if finding.text is not None else _of_condition(finding)
+
+
+def _unsigned(finding: Finding) -> str:
+    """Why an index that was to be below 0 is not."""
+    text = finding.text or Text("")
+    named = re.search(r"\b(?:thread|block)Idx\.[xyz]\b", f"{text.index} {text.formed}")
+    return _UNSIGNED.format(what=f"`{named[0]}`" if named else "The index") if finding.wrapped else ""
 
 
 def _of_text(finding: Finding, text: Text) -> str:

@@ -140,6 +140,15 @@ def index_of(source: str, line: int, array: str) -> tuple[str, str]:
     return index, _set_to(source, line, index) if index.isidentifier() else ""
 
 
+def of_signed_char(source: str, index: str) -> bool:
+    """Whether an index is a variable, or an element of an array, that is declared as char, or is cast to it."""
+    if re.match(r"\(\s*(?:signed\s+)?char\s*\)", index):
+        return True
+    name = re.match(r"[A-Za-z_]\w*", index)
+    declared = r"(?<!unsigned )\bchar\s*\*?\s*(?:const\s|__restrict__\s)?\s*{}\b"
+    return bool(name and re.search(declared.format(name[0]), _COMMENT.sub(_blank, source)))
+
+
 def _indices(source: str, line: int) -> list[tuple[str, str]]:
     """What a line indexes, and by which texts."""
     return _WITH_INDEX.findall(statement(source, line))

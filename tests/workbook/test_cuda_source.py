@@ -13,6 +13,7 @@ from grader.workbook.cuda_source import (
     factors,
     guard,
     indexed_alike,
+    of_signed_char,
     one_suffices,
     shared_arrays,
 )
@@ -102,6 +103,21 @@ def test_a_return_behind_the_barrier_takes_nothing_from_a_tile() -> None:
 )
 def test_the_condition_that_an_access_stands_behind(text: str, line: int, found: int | None) -> None:
     assert guard(text, line, "i") == found
+
+
+@pytest.mark.parametrize(
+    ("declared", "index", "signed"),
+    [
+        ("const char v = in[i];", "v", True),
+        ("const unsigned char v = in[i];", "v", False),
+        ("const char* in, int N", "in[i]", True),
+        ("unsigned char *in, int N", "in[i]", False),
+        ("", "(char)in[i]", True),
+        ("", "", False),
+    ],
+)
+def test_an_index_that_is_a_signed_char(declared: str, index: str, signed: bool) -> None:
+    assert of_signed_char(declared, index) == signed
 
 
 @pytest.mark.parametrize(

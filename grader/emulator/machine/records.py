@@ -158,6 +158,8 @@ class Text:
     """What that was last set to, of a variable."""
     condition: str = ""
     """The line of the condition that it stands behind."""
+    signed_char: bool = False
+    """The index is a char, which is signed."""
 
 
 @dataclass(frozen=True)
@@ -204,6 +206,8 @@ class Finding:
     source, and that rows have another."""
     guarded: int | None = None
     """Of an access out of bounds: the line of a condition that it stands behind, where somebody knows the source."""
+    wrapped: bool = False
+    """Of such an access: its index, of 32 bits without a sign, was to be below 0; the address is as if it were."""
     text: Text | None = None
     """Of such an access, where somebody knows the source."""
     indexed_as: str | None = None

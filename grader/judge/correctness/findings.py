@@ -23,6 +23,7 @@ from grader.workbook.cuda_source import (
     guard,
     index_of,
     indexed_alike,
+    of_signed_char,
     one_suffices,
     shared_arrays,
     statement,
@@ -77,8 +78,9 @@ def located(
             condition = guard(source, finding.line, index)
             lenient = condition is not None and one_suffices(source, condition)
             lines = [statement(source, number or 0) for number in (finding.line, condition)]
-            text = Text(lines[0], index, formed, lines[1]) if source else None
+            text = Text(lines[0], index, formed, lines[1], of_signed_char(source, index)) if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
+            finding = _below_0(finding)
         if finding.space == "shared":
             return _located_in_shared(finding, declared)
         finding = _with_longer(_located(finding, arrays), source, arrays)
@@ -88,6 +90,16 @@ def located(
         msgspec.structs.replace(record, findings=tuple(located(record, item) for item in record.findings))
         for record in records
     )
+
+
+def _below_0(finding: Finding) -> Finding:
+    """An access far behind an array, by an index of 32 bits without a sign that was to be below 0."""
+    place, size = finding.allocation, finding.size or 0
+    if place is None or finding.address is None or place.nbytes >= 2**31 * size:
+        return finding
+    if not 2**31 * size <= finding.address - place.base < 2**32 * size:
+        return finding
+    return replace(finding, address=finding.address - 2**32 * size, wrapped=True)
 
 
 def _some_are_missing(record: Record, line: int) -> bool:
@@ -104,7 +116,7 @@ def _located_in_shared(finding: Finding, declared: Mapping[str, Sequence[SharedA
     place, address = finding.allocation, finding.address
     if place is None or address is None:
         return finding
-    if finding.kind == "out_of_bounds" and finding.array is None and len(declared) == 1:
+    if finding.kind == "out_of_bounds" and len(declared) == 1 and finding.array in (None, *declared):
         finding = replace(finding, array=next(iter(declared)))  # all of the block's shared memory is its
     elif not 0 <= address - place.base < place.nbytes:
         return finding

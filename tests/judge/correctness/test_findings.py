@@ -75,3 +75,15 @@ def test_a_size_that_is_taken_for_the_length_of_a_row_is_named(index: str, size:
     ((found,),) = (item.findings for item in located([given], arrays, f"//\nsum += B[{index}];\n", sizes))
     assert found.rows_of == size
     assert (remedy(found) == GUARD) == (size is None)
+
+
+@pytest.mark.parametrize(
+    ("address", "element"), [(4 * (2**32 - 8), -8), (4 * 272, 272), (-4, -1), (4 * 2**30, 2**30)]
+)
+def test_an_unsigned_index_that_was_to_be_below_0_is(address: int, element: int) -> None:
+    source = "__shared__ float tile[272];\nsum += tile[threadIdx.x + k];\n"
+    finding = Finding("out_of_bounds", 2, 1, space="shared", address=address, size=4, array="tile")
+    given = record(findings=(replace(finding, allocation=Allocation(0, 1088)),))
+    ((found,),) = (item.findings for item in located([given], {}, source))
+    assert found.element == element
+    assert found.wrapped == (element == -8)
