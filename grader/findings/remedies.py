@@ -170,6 +170,9 @@ _CREATE_TEXTURE = (
     "only when no kernel uses it any more."
 )
 _ALL_LANES = "Let all lanes of the mask come here, and put the condition on what they do with the result."
+_NAME_IT = (
+    "The mask has to name every lane that comes here: 0xffffffff where all 32 lanes of a warp take part."
+)
 _ADD_ATOMICALLY = (
     "Several threads read the same element, add to it and store it back, so that additions are lost, and no barrier "
     "helps: add with atomicAdd(&{array}[…], …)."
@@ -194,10 +197,12 @@ def remedy(finding: Finding) -> str:
         return _remedy_of_alignment(finding, finding.size)
     if finding.phase is not None:
         return _REMEDIES_OF_PHASES[finding.phase.fault]
-    if finding.block_ends:
-        return _WAIT_BEFORE_END
-    if finding.kind == "unfinished_copy" and finding.other is not None and finding.other.action == "read":
-        return _WAIT_UNTIL_READ
+    other = finding.other
+    reads = finding.kind == "unfinished_copy" and other is not None and other.action == "read"
+    if finding.block_ends or reads:
+        return _WAIT_BEFORE_END if finding.block_ends else _WAIT_UNTIL_READ
+    if finding.kind == "absent_lanes" and other is not None and other.thread == finding.thread:
+        return _NAME_IT
     if finding.kind == "uninitialised_shared" and len(finding.shape or ()) > 1:
         return _TILE.format(array=finding.array) + _INITIALISE
     return _REMEDIES[finding.kind]

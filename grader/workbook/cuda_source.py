@@ -180,14 +180,15 @@ def _names(declarators: Iterable[str]) -> set[str]:
     return {name for text in declarators for name in _INDEXED.findall(text)}
 
 
-def accumulates(source: str, line: int, array: str | None) -> bool:
+def accumulates(source: str, line: int, array: str | None, by_blocks: bool = False) -> bool:
     """Whether a line adds to an element of an array and reads no other one of it: `bins[value]++`, `*out += sum`. An
-    element by the thread's own number, `sums[threadIdx.x] += other`, no other thread adds to."""
+    element by the thread's own number, `sums[threadIdx.x] += other`, no other thread of the block adds to; those of
+    other blocks do, `by_blocks`."""
     plain, name = _COMMENT.sub(_blank, source), re.escape(array or "")
     text = _line(plain, line)
     targets = [found[1] or found[3] for found in _ADDITION.finditer(text)]
     numbers = "|".join(["threadIdx\\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", plain)])
-    if re.search(rf"\b{name}\s*\[\s*(?:{numbers})\s*\]", text):
+    if not by_blocks and re.search(rf"\b{name}\s*\[\s*(?:{numbers})\s*\]", text):
         return False
     return array in targets and len(re.findall(rf"\b{name}\b", text)) == 1
 

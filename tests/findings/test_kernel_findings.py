@@ -426,6 +426,8 @@ def test_what_warps_and_blocks_do_together() -> None:
     assert message(absent) == (
         "thread (0, 0, 0) executes shfl.sync with thread (1, 0, 0) in its mask, which is elsewhere"
     )
+    assert "condition on what they do with the result" in remedy(absent)
+    assert "0xffffffff where all 32 lanes" in remedy(replace(absent, other=Access(None, thread=SECOND)))
     part = Finding("barrier", 7, 1, FIRST)
     assert message(part).startswith("only some threads of a warp reach the barrier in line 7")
     assert "(lines 7 and 9)" in message(replace(part, other=Access(line=9)))

@@ -209,6 +209,12 @@ def test_a_line_that_adds_to_an_element(line: str, array: str | None, adds: bool
     assert accumulates(line, 1, array) is adds
 
 
+def test_other_blocks_have_a_thread_of_the_same_number() -> None:
+    line = "const int t = threadIdx.x; bins[t] += counts[t];"
+    assert not accumulates(line, 1, "bins")
+    assert accumulates(line, 1, "bins", by_blocks=True)
+
+
 @pytest.mark.parametrize("text", ["a[" * 50_000, "float " + "[" * 100_000, "int " * 10_000, "=" * 100_000])
 def test_a_strangers_text_takes_no_time(text: str) -> None:
     assert arrays_in(text, 1, "local", False) == ()

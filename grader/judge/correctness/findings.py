@@ -70,7 +70,9 @@ def located(
             finding = replace(finding, returned=early_return(source, finding.line, before_barrier=unset))
         other = finding.other and finding.other.line
         if finding.kind == "race" and other in (None, finding.line):
-            finding = replace(finding, accumulates=accumulates(source, finding.line, finding.array))
+            by_blocks = finding.scope == "grid"
+            adds = accumulates(source, finding.line, finding.array, by_blocks)
+            finding = replace(finding, accumulates=adds)
         if finding.kind == "out_of_bounds":
             blocks, threads = math.prod(record.grid), math.prod(record.block)
             many = (blocks, threads) if blocks * threads > max(MOST_OF_AN_INT, FAR_MORE * elements) else None
