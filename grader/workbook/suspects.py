@@ -26,6 +26,10 @@ _SET = re.compile(r"(?:\[[^\[\]]*\])*\s*=(?!=)([^;]{0,200});")
 _UNSET = re.compile(r'variable "(\w+)" is used before its value is set')
 _ASSIGNED = re.compile(r"\b(?:if|while)\s*\(.*?([\w.\[\]]+)\s*=(?!=)\s*([^=&|;()]+)")
 _UNSIGNED = re.compile(r"([\w.][^()<>=&|;]*?)\s*(>=|<)\s*0\b")
+_EMPTY_WHILE = re.compile(
+    r"^([ \t]*)while[ \t]*\((?:[^()]|\([^()]*\)){1,300}\)[ \t]*;(?=[ \t]*(?:\n[ \t]*)?\{|[ \t]*\n\1[ \t]+\S)",
+    re.MULTILINE,
+)
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
 
@@ -33,7 +37,7 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
     """The first of what is suspicious, by the line, in a sentence that says what mends it; "" for nothing."""
     text = plain(source[:_MOST])
     own = [item for item in warnings if item.file == file]
-    return min(chain(_warned(text, own), _sums(text), _steps(text)), default=(0, ""))[1]
+    return min(chain(_warned(text, own), _sums(text), _steps(text), _waits(text)), default=(0, ""))[1]
 
 
 _Said = tuple[int, str]
@@ -79,9 +83,13 @@ def _compares(text: str, line: str, item: Diagnostic) -> str:
 
 
 def _never_below(text: str, line: str, item: Diagnostic) -> str:
+    found = _UNSIGNED.search(line)
     if "threadIdx" in line or "blockIdx" in line:  # which says too much, and no more
         return ""
-    found = _UNSIGNED.search(line)
+    if found and re.search(
+        rf"(?<!\w){re.escape(found[1])}\s*<[^<]", line[found.end() :]
+    ):  # what is below 0 is not less
+        return ""
     always = {">=": "always", "<": "never"}
     what = (
         f"`{found[1]} {found[2]} 0` is {always[found[2]]} true" if found else "the comparison tells nothing"
@@ -143,6 +151,13 @@ def _steps(text: str) -> Iterator[_Said]:
                 line,
                 f"Line {line}: the step {step} sets `{name}` to the same each time: `{name} += {value}`.",
             )
+
+
+def _waits(text: str) -> Iterator[_Said]:
+    """Loops that end before what looks like their body."""
+    for found in _EMPTY_WHILE.finditer(text):
+        line = _line_of(text, found.end())
+        yield line, f"Line {line}: the `;` behind `while (…)` ends the loop in front of its body: delete it."
 
 
 def _sets(text: str, name: str) -> int:

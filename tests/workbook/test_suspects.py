@@ -40,6 +40,7 @@ def test_a_warning_in_a_header_or_of_what_is_no_mistake_is_not_told() -> None:
     assert warned("float v;\n", 1, EQUAL, "math.h") == ""
     assert warned("float v;\n", 1, 'variable "v" was declared but never referenced') == ""
     assert warned("if (threadIdx.x >= 0)", 1, BELOW) == ""
+    assert warned("if (j >= 0 && j < N)", 1, BELOW) == ""
 
 
 @pytest.mark.parametrize(
@@ -53,6 +54,8 @@ def test_a_warning_in_a_header_or_of_what_is_no_mistake_is_not_told() -> None:
          "Line 1: `most` has no value before it is read in line 2: set it first."),
         ("int step = 8;\nfor (int i = 0; i < N; i = step) {}",
          "Line 2: the step `i = step` sets `i` to the same each time: `i += step`."),
+        ("\nwhile (f(i) < N);\n{",
+         "Line 2: the `;` behind `while (…)` ends the loop in front of its body: delete it."),
     ],
 )  # fmt: skip
 def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
@@ -64,6 +67,8 @@ def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
     [
         "float sum;\nif (x) sum = 0;\nsum += x;",
         "float x;\ny.x += 1;",
+        "while (atomicAdd(flag, 0) == 0);\n__syncthreads();",
+        "do {\n    i++;\n} while (i < N);\n{",
         "float v;\nv = first ? x : v + x;",
         "__shared__ float s[4];\ns[t] += 1;",
         'float c[4];\nasm("mma" : "+f"(c[0]));',
