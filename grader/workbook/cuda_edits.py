@@ -41,9 +41,10 @@ _EMPTY = re.compile(
     re.MULTILINE,
 )
 _SHUFFLE = re.compile(
-    r"^[ \t]*(?:(\w+)[ \t]*=[ \t]*)?(?=__shfl_(?:down_|up_|xor_)?sync\s*\([^,()]+,\s*(\w+)\s*,)"
+    r"^([ \t]*(?:for[ \t]*\([^()]*\)[ \t]*\{?[ \t]*)?)(?:(\w+)[ \t]*=[ \t]*)?"
+    r"(?=__shfl_(?:down_|up_|xor_)?sync\s*\([^,()]+,\s*(\w+)\s*,)"
 )
-_PART = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*([%/]|&|>>)\s*(\w+)\s*;")
+_PART = re.compile(r"\b(\w+)\s*=\s*(threadIdx\.x|\w+)\s*([%/]|&|>>)\s*\w+\s*[;,]")
 _PARTS = {"%": "/", "/": "%", "&": ">>", ">>": "&"}
 
 _OTHER_END = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
@@ -127,18 +128,20 @@ def _shuffles(lines: list[_Line]) -> Iterator[Edit]:
     """What a shuffle brings added to what the thread has, in place of it, or of being thrown away."""
     for line in lines:
         found = _SHUFFLE.search(line.text)
-        if found and found[1] in (None, found[2]):
-            start = len(line.text) - len(line.text.lstrip())
+        if found and found[2] in (None, found[3]):
             why = "A shuffle gives the value of the other lane, and adds nothing."
-            change = (line.start + start, line.start + found.end(), f"{found[2]} += ")
-            yield Edit(f"`{found[2]} += __shfl…` in line {line.number}", line.number, (change,), why)
+            change = (line.start + found.end(1), line.start + found.end(), f"{found[3]} += ")
+            yield Edit(f"`{found[3]} += __shfl…` in line {line.number}", line.number, (change,), why)
 
 
 def _parts(lines: list[_Line]) -> Iterator[Edit]:
     """The number of the warp as an index in place of a lane's, or the other way round."""
-    parts = [found.groups() for line in lines if (found := _PART.search(line.text))]
+    parts = [found for line in lines for found in _PART.findall(line.text)]
     others = {
-        one: other for one, sign, _ in parts for other, opposite, _ in parts if _PARTS[sign] == opposite
+        one: other
+        for one, base, sign in parts
+        for other, of, opposite in parts
+        if base == of and _PARTS[sign] == opposite
     }
     for line in lines:
         for found in _ONE_INDEX.finditer(line.text):

@@ -142,7 +142,7 @@ def test_a_long_text_takes_no_time() -> None:
     assert len(list(edits("if ((" * 20_000 + "if (a) b[" * 20_000))) == 0
 
 
-OF_PARTS = "int lane = threadIdx.x % 32;\nint warp = threadIdx.x / 32;\n"
+OF_PARTS = "int t = threadIdx.x;\nint lane = t & 31, warp = t >> 5, row = i >> 2;\n"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,8 @@ OF_PARTS = "int lane = threadIdx.x % 32;\nint warp = threadIdx.x / 32;\n"
         ("while (a[i] > 0); // until\n    i++;", "the `;` behind `while (…)` in line 1 deleted",
          "while (a[i] > 0) // until\n    i++;"),
         ("  v = __shfl_xor_sync(~0u, v, 1);", "`v += __shfl…` in line 1", "  v += __shfl_xor_sync(~0u, v, 1);"),
-        ("__shfl_down_sync(~0u, v, 1);", "`v += __shfl…` in line 1", "v += __shfl_down_sync(~0u, v, 1);"),
+        ("for (;;) __shfl_down_sync(~0u, v, 1);", "`v += __shfl…` in line 1",
+         "for (;;) v += __shfl_down_sync(~0u, v, 1);"),
         (f"{OF_PARTS}s[lane] = v;", "`s[warp]` in place of `s[lane]` in line 3", f"{OF_PARTS}s[warp] = v;"),
         ("if (i + k >= 0) s += in[k];", "`in[i + k]` in place of `in[k]` in line 1",
          "if (i + k >= 0) s += in[i + k];"),

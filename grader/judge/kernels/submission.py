@@ -145,7 +145,7 @@ def _explained(
     ):
         return refusal.saying(f"{seen} {mended}")
     if refusal.verdict in ("fail", "timeout") and (cause := _in_text(current.compiled)):
-        advised = outcome.findings and outcome.findings[0].kind not in MENDED
+        advised = outcome.findings and outcome.findings[0].kind != "uninitialised"
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")
     if refusal.verdict == "fail" and (mended := _mended(current, runner, case, outcome)):
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
