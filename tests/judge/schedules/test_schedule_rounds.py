@@ -19,6 +19,7 @@ from grader.judge.refused import Refused
 from grader.judge.runners import pool
 from grader.judge.runners.pool import DevicePool
 from grader.judge.runners.runner import Runner
+from grader.judge.schedules import measured
 from grader.judge.schedules.job import ScheduleJob, schedule_job
 from grader.judge.schedules.submission import ScheduleSubmission, check_all
 from grader.judge.schedules.track import ReplayCandidate, ReplayTrack
@@ -106,3 +107,23 @@ def test_a_wrong_output_is_found_in_the_warm_up(job: ScheduleJob) -> None:
     assert right.refusal is None
     assert wrong.refusal is not None
     assert wrong.refusal.verdict == "fail"
+
+
+def test_the_submission_is_compared_and_the_rungs_beside_it_are_not(
+    topic: ScheduleTopic, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed: list[ReplayCandidate] = []
+
+    def measure(track: object, candidates: list[ReplayCandidate], *_: object) -> None:
+        for candidate in candidates:
+            candidate.samples.append(1e-3)
+            timed.append(candidate)
+
+    monkeypatch.setattr(rounds, "measure", measure)
+    topic = dataclasses.replace(topic, sizes_main=PROBLEM)
+    _, rung, another = topic.ladder.rungs
+    current = ScheduleSubmission(name="mine", file=another.file)
+    with DevicePool("emulator", jobs=1) as found:
+        check_all(current, schedule_job(found, topic, PROBLEM), [PROBLEM])
+        measured.times(found, topic, current, [rung], pool.silent)
+    assert [(item.name, item.checked) for item in timed] == [("the submission", True), (rung.id, False)]

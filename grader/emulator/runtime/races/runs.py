@@ -24,27 +24,22 @@ from grader.emulator.runtime.options import native
 
 
 @native
-def at_site_of(earlier: int, me: int) -> int:
-    """An accessor with the site of an earlier record."""
-    return (me & ~(NO_SITE << SITE_SHIFT)) | (earlier & (NO_SITE << SITE_SHIFT))
-
-
-@native
 def reader_after(read: int, me: int, lane: int, settled: int, synced: int) -> int:
     """The record of the last read after one more by `me` (an accessor) and `lane`.
 
     Readers that a later write could race with are kept apart only as far as it matters: one lane, several lanes
-    of one warp, several warps. Of several the first one's site is kept: who writes has often read just before.
+    of one warp, several warps. Of several warps the first one's site is kept: who writes has often read just before.
     """
     if read < settled:
         return me | lane
     if read >= NEVER << ACCESSOR_BITS:  # by a wgmma that is not finished
         return read
     if (read ^ me) & (ANY_WARP << WARP_SHIFT):
-        return at_site_of(read, me) | (ANY_WARP << WARP_SHIFT) | SEVERAL
+        first = (me & ~(NO_SITE << SITE_SHIFT)) | (read & (NO_SITE << SITE_SHIFT))
+        return first | (ANY_WARP << WARP_SHIFT) | SEVERAL
     if read < synced or read & LANE_FIELD == lane:
         return me | lane
-    return at_site_of(read, me) | SEVERAL
+    return me | SEVERAL
 
 
 @native
