@@ -26,6 +26,8 @@ Read = Callable[[int, int], bytes]
 FIFO_BYTES = 1 << 20
 """Of a launch's output that are kept: the room that CUDA gives printf unless told otherwise. CUDA keeps the last lines
 and we the first; neither says how many were lost, so a line says that some were."""
+_CHUNK = 64
+"""Bytes of a text that are read together, at first."""
 FULL = f"\n[printf's buffer of {FIFO_BYTES:,} bytes is full: what this launch prints from here on is lost]\n"
 
 
@@ -57,6 +59,10 @@ class HostCalls:
             return 1
         if function in (MALLOC, FREE):
             return self._on_heap(slots, function, arguments[0], lanes)
+        first = int(arguments[0][lanes[0]])
+        if self._room <= 0 and first in self._counts and (arguments[0][lanes] == first).all():
+            arguments[0][lanes] = self._counts[first]
+            return 0
         for lane in lanes:
             read = self._reading(slots, lane)
             try:
@@ -146,8 +152,6 @@ class HostCalls:
     def _formatted(self, format_address: int, values_address: int, read: Read) -> tuple[str, int]:
         """C's printf over the arguments as the compiler packed them (in order, aligned to their size), and how many
         they are."""
-        if self._room <= 0 and format_address in self._counts:
-            return "", self._counts[format_address]
         text = _string(format_address, read)
         position = count = 0
 
@@ -199,10 +203,15 @@ class HostCalls:
 
 def _string(address: int, read: Read) -> str:
     """The zero-terminated text at an address."""
-    data = bytearray()
-    while len(data) < FIFO_BYTES and (byte := read(address + len(data), 1)[0]):
-        data.append(byte)
-    return data.decode(errors="replace")
+    data, chunk = bytearray(), _CHUNK
+    while len(data) < FIFO_BYTES and 0 not in data:
+        try:
+            data += read(address + len(data), chunk)
+        except NotAllocated:
+            if chunk == 1:
+                raise
+            chunk //= 2  # the memory ends before
+    return data.partition(b"\0")[0].decode(errors="replace")
 
 
 def _space(address: int) -> tuple[Space, int]:
