@@ -132,6 +132,8 @@ def _of_inputs(wrong: Wrong) -> Iterator[str]:
     for name, values in alike.items():
         if np.array_equal(wrong.came, values):
             yield f"Every wrong element is the element of `{name}` at its place, as it is: what has to be done with it?"
+        if len(alike) > 1 and np.array_equal(wrong.came, values + values):
+            yield f"Every wrong element is twice that of `{name}`: is `{name}` read in place of another input?"
     for name, array in wrong.inputs.items():
         other = array.size == wrong.actual.size and array.shape != wrong.actual.shape
         if other and np.array_equal(wrong.came, array.reshape(-1)[wrong.places]):

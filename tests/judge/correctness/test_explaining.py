@@ -38,6 +38,7 @@ def sums(radius: int, without: int | None = None) -> Array:
         (B - A, A + B, {"a": A, "b": B}, "Every wrong element is `b` - `a`."),
         (A * B, A + B, {"a": A, "b": B}, "Every wrong element is `a` · `b`."),
         (B, A + B, {"a": A, "b": B}, "is the element of `b` at its place, as it is"),
+        (A + A, A + B, {"a": A, "b": B}, "is twice that of `a`: is `a` read in place of another input?"),
         (WIDE.reshape(9, 6), WIDE.T, {"in": WIDE}, "`in` is copied in the order in which it lies"),
         (np.zeros(200), A, {}, NOTHING),
         (np.zeros(1), np.array([3.0]), {}, NOTHING),
