@@ -205,7 +205,7 @@ ADDED = "a * __bfloat162float(x[i]) + __bfloat162float(b[i])"
         (
             "if (i < N)",
             "if (i < N && i != 5)",
-            "1 of 33 elements of `y` were never written, the first at [5]",
+            "1 of 1032 elements of `y` were never written, the first at [5]",
         ),
         (ADDED, f"fmaxf(-1e9f, {ADDED})", "`y`[0] is -998244352, expected nan"),
         (f"__float2bfloat16_rn({ADDED})", "__hmul(__float2bfloat16(a), x[i])", "expected 17"),
