@@ -1,9 +1,9 @@
 """Roofs, ridges, and the compute-to-memory ratio from the counters of kernels."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
+from tiers import sample
 
 from grader import cuda
 from grader.analysis.devices import boards, named
@@ -140,14 +140,19 @@ def test_what_was_not_timed_or_not_counted_has_no_place(without: dict[str, None]
     assert place(H200, replace(RUNG, **without)) is None
 
 
+RECORDS = {
+    f"{path.parent.name}/{path.stem}": path for path in (content_root() / "measurements").glob("*/*.json")
+}
+
+
 @pytest.mark.parametrize(
-    "path", sorted((content_root() / "measurements").glob("*/*.json")), ids=lambda p: p.stem
+    "name", sample(sorted(RECORDS), [name for name in RECORDS if name.startswith("h200/")][::4], "judge")
 )
-def test_no_measured_rung_is_far_above_a_roof_of_dram_or_arithmetic(path: Path) -> None:
+def test_no_measured_rung_is_far_above_a_roof_of_dram_or_arithmetic(name: str) -> None:
     """Shared memory and L2 may be: ptxas merges loads, and L1 keeps lines from block to block. Of the gradients of a
     layer norm, partial sums are a fifth of the bytes at the counted size and a fifteenth at the main size: on an H100
     the last rung is 6 % above the roof of its counted bytes."""
-    for rung in rooflines.placed(load(path, Climb)):
+    for rung in rooflines.placed(load(RECORDS[name], Climb)):
         for roof in ("dram", "fma", "tensor"):
             assert rung.roof_s[roof] < 1.06 * rung.time_s, (rung.rung, roof)
 

@@ -195,6 +195,7 @@ def test_what_is_right_passes(topic: Topic, source: str, reached: str) -> None:
     assert {case.kind for case in result.cases} == {"exact", "real", "special"}
 
 
+SWEPT = pytest.mark.soak(area="judge")
 ADDED = "a * __bfloat162float(x[i]) + __bfloat162float(b[i])"
 
 
@@ -208,10 +209,12 @@ ADDED = "a * __bfloat162float(x[i]) + __bfloat162float(b[i])"
             "1 of 1032 elements of `y` were never written, the first at [5]",
         ),
         (ADDED, f"fmaxf(-1e9f, {ADDED})", "`y`[0] is -998244352, expected nan"),
-        (f"__float2bfloat16_rn({ADDED})", "__hmul(__float2bfloat16(a), x[i])", "expected 17"),
         (ADDED, f"truncf({ADDED})", "Every wrong element is a whole number"),
-        (ADDED, f"1.02f * ({ADDED})", "`y`[0] is 17.375, expected 17, where N=1"),
-        ("y[i] =", "y[i + 1] =", "writes `y`[1], where `y` has 1 element"),
+        pytest.param(
+            f"__float2bfloat16_rn({ADDED})", "__hmul(__float2bfloat16(a), x[i])", "expected 17", marks=SWEPT
+        ),
+        pytest.param(ADDED, f"1.02f * ({ADDED})", "`y`[0] is 17.375, expected 17, where N=1", marks=SWEPT),
+        pytest.param("y[i] =", "y[i + 1] =", "writes `y`[1], where `y` has 1 element", marks=SWEPT),
     ],
     ids=str,
 )

@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, pairwise
 
 import pytest
@@ -91,9 +92,14 @@ DRAWN: dict[str, Callable[[], str]] = {
 }
 
 
+@cache
+def drawn(name: str) -> str:
+    return DRAWN[name]()
+
+
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_picture_is_complete_and_always_the_same(name: str) -> None:
-    text = DRAWN[name]()
+    text = drawn(name)
     assert text == DRAWN[name]()
     root = ElementTree.fromstring(text)
     assert root.tag == f"{SVG}svg"
@@ -107,7 +113,7 @@ def test_every_picture_is_complete_and_always_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_nothing_stands_outside_of_a_picture(name: str) -> None:
-    root = ElementTree.fromstring(DRAWN[name]())
+    root = ElementTree.fromstring(drawn(name))
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
     for text in root.iter(f"{SVG}text"):
         size, length = float(text.get("font-size", 0)), len(text.text or "")
@@ -145,7 +151,7 @@ def test_text_can_be_read_on_its_ground(tone: int) -> None:
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_every_colour_used_has_its_dark_value(name: str) -> None:
-    text = DRAWN[name]()
+    text = drawn(name)
     style = text.split("<style>")[1].split("</style>")[0]
     dark = style.split("@media (prefers-color-scheme:dark){")[1].split("}}")[0]
     for kind, colour in set(re.findall(r'class="([fs])-(\w+)"', text)):
