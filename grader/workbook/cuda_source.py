@@ -79,7 +79,7 @@ class SharedArray:
 @lru_cache(maxsize=8)
 def shared_arrays(source: str) -> Mapping[str, tuple[SharedArray, ...]]:
     """By name: what a file's declarations in shared memory say; several where functions use the same name."""
-    text = _COMMENT.sub(" ", source)
+    text = plain(source)
     numbers = _numbers(text)
     found: dict[str, tuple[SharedArray, ...]] = {}
     for kind, declarators in _DECLARATION.findall(text):
@@ -98,7 +98,7 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
 
     Whatever the file does not declare, such as a parameter, is in global memory. Empty where the line tells nothing.
     """
-    text = _COMMENT.sub(_blank, source)
+    text = plain(source)
     shared = _names(declarators for _, declarators in _DECLARATION.findall(text))
     local = _names(_ARRAY.findall(text)) - shared
     found = dict.fromkeys(_INDEXED.findall(_side(_line(text, line), stored)))
@@ -108,7 +108,7 @@ def arrays_in(source: str, line: int, space: Space, stored: bool) -> tuple[str, 
 
 def updated_in(source: str, line: int) -> tuple[str, ...]:
     """The arrays that atomic functions of a line update. Empty where the line tells nothing."""
-    return tuple(dict.fromkeys(_UPDATED.findall(_line(_COMMENT.sub(_blank, source), line))))
+    return tuple(dict.fromkeys(_UPDATED.findall(statement(source, line))))
 
 
 def factors(source: str, line: int, array: str) -> set[str]:
@@ -128,7 +128,7 @@ def indexed_alike(source: str, line: int, array: str) -> set[str]:
 
 def statement(source: str, line: int) -> str:
     """A line without comments."""
-    return _line(_COMMENT.sub(_blank, source), line)
+    return _line(plain(source), line)
 
 
 def index_of(source: str, line: int, array: str) -> tuple[str, str]:
@@ -146,7 +146,7 @@ def of_signed_char(source: str, index: str) -> bool:
         return True
     name = re.match(r"[A-Za-z_]\w*", index)
     declared = r"(?<!unsigned )\bchar\s*\*?\s*(?:const\s|__restrict__\s)?\s*{}\b"
-    return bool(name and re.search(declared.format(name[0]), _COMMENT.sub(_blank, source)))
+    return bool(name and re.search(declared.format(name[0]), plain(source)))
 
 
 def _indices(source: str, line: int) -> list[tuple[str, str]]:
@@ -184,10 +184,9 @@ def accumulates(source: str, line: int, array: str | None, by_blocks: bool = Fal
     """Whether a line adds to an element of an array and reads no other one of it: `bins[value]++`, `*out += sum`. An
     element by the thread's own number, `sums[threadIdx.x] += other`, no other thread of the block adds to; those of
     other blocks do, `by_blocks`."""
-    plain, name = _COMMENT.sub(_blank, source), re.escape(array or "")
-    text = _line(plain, line)
+    text, name = statement(source, line), re.escape(array or "")
     targets = [found[1] or found[3] for found in _ADDITION.finditer(text)]
-    numbers = "|".join(["threadIdx\\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", plain)])
+    numbers = "|".join(["threadIdx\\.x", *re.findall(r"\b(\w+)\s*=\s*threadIdx\.x\s*;", plain(source))])
     if not by_blocks and re.search(rf"\b{name}\s*\[\s*(?:{numbers})\s*\]", text):
         return False
     return array in targets and len(re.findall(rf"\b{name}\b", text)) == 1
@@ -232,7 +231,7 @@ def guard(source: str, line: int, index: str = "") -> int | None:
 def one_suffices(source: str, line: int) -> bool:
     """Whether the condition of a line leaves only where all indices are beyond the end, or lets through where one is
     inside."""
-    text = _line(_COMMENT.sub(_blank, source), line)
+    text = statement(source, line)
     return bool(_BOTH_BEYOND.search(text) or _EITHER_INSIDE.search(text))
 
 
@@ -250,7 +249,7 @@ class Counted:
 
 def counted(source: str) -> Iterator[Counted]:
     """The indices over all blocks whose factor is a number, a name, or missing."""
-    text = _COMMENT.sub(_blank, source)
+    text = plain(source)
     numbers = _numbers(text)
     for number, each in enumerate(text.splitlines(), 1):
         for axis, factor in _OVER_BLOCKS.findall(each[:_LONGEST]):
@@ -259,18 +258,18 @@ def counted(source: str) -> Iterator[Counted]:
 
 def barrier(source: str) -> int | None:
     """The line of the first __syncthreads(); None without one."""
-    lines = _COMMENT.sub(_blank, source).splitlines()
+    lines = plain(source).splitlines()
     return next((number for number, text in enumerate(lines, 1) if _BARRIER in text), None)
 
 
 def loops(source: str) -> bool:
     """Whether there is any loop."""
-    return bool(re.search(r"\b(?:for|while)\b", _COMMENT.sub(" ", source)))
+    return bool(re.search(r"\b(?:for|while)\b", plain(source)))
 
 
 def _upwards(source: str, line: int) -> Iterator[tuple[int, str]]:
     """Lines without comments, from one upwards to where its function begins, or another one ends."""
-    lines = _COMMENT.sub(_blank, source).splitlines()
+    lines = plain(source).splitlines()
     for number in range(min(line, len(lines)), 0, -1):
         text = lines[number - 1]
         yield number, text
@@ -281,11 +280,6 @@ def _upwards(source: str, line: int) -> Iterator[tuple[int, str]]:
 def plain(source: str) -> str:
     """The text with blanks in place of comments."""
     return _COMMENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), source)
-
-
-def _blank(comment: re.Match[str]) -> str:
-    """A comment's line breaks, so that lines keep their numbers."""
-    return "\n" * comment[0].count("\n")
 
 
 def _numbers(text: str) -> dict[str, int]:

@@ -178,3 +178,8 @@ def sizes(problem: Mapping[str, Number]) -> str:
 def problem(sizes: Mapping[str, Number]) -> str:
     """Sizes by name: M = 1024, N = 33."""
     return ", ".join(f"{name} = {size}" for name, size in sizes.items())
+
+
+def case(sizes: Mapping[str, Number]) -> str:
+    """Sizes as they tell one case from another: M=1024, N=33."""
+    return ", ".join(f"{name}={size}" for name, size in sizes.items())

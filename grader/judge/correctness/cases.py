@@ -43,6 +43,7 @@ from grader.judge.correctness.verdict import (
 )
 from grader.results import CaseKind, Reproduce
 from grader.sandbox.memory import memory_bytes
+from grader.workbook import units
 from grader.workbook.elements import is_float
 from grader.workbook.expressions import Number
 from grader.workbook.reference import Problem
@@ -215,8 +216,8 @@ def check_room(topic: Topic, problem: Problem) -> None:
     """Raises WarpladderError for a problem that this machine's memory does not hold."""
     needed = COPIES * topic.reference.min_bytes(problem)
     if needed > memory_bytes():
-        at = ", ".join(f"{name}={value}" for name, value in problem.items())
-        message = f"{at} needs some {needed / 2**30:,.0f} GiB of memory, this machine has {memory_bytes() / 2**30:,.0f}"
+        room = f"{needed / 2**30:,.0f} GiB of memory, this machine has {memory_bytes() / 2**30:,.0f}"
+        message = f"{units.case(problem)} needs some {room}"
         raise WarpladderError(message, remedy="choose smaller sizes with --set")
 
 

@@ -262,7 +262,7 @@ def of_comparison(comparison: Comparison, advice: str, problem: Problem) -> Refu
     mismatch = comparison.mismatch
     if mismatch is None:
         return None
-    sizes = ", ".join(f"{name}={value}" for name, value in problem.items())
+    sizes = units.case(problem)
     if comparison.added_to:
         return Refused("fail", _added_to(mismatch.array, comparison.added_to, mismatch.elements, sizes))
     if comparison.unset:

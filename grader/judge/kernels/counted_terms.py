@@ -22,6 +22,7 @@ from grader.judge.kernels.case_run import CaseRun
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.large.one_sum import EXACT, is_one
+from grader.workbook import units
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -86,8 +87,7 @@ class _Sums:
 
     def said(self, counts: Array) -> str:
         """What there is to say of how often each element is added."""
-        sizes = ", ".join(f"{name}={value}" for name, value in self.run.case.sizes)
-        return f"Counted at {sizes}: {in_words(counts, self.launch)}"
+        return f"Counted at {units.case(self.run.case.problem)}: {in_words(counts, self.launch)}"
 
     def of(self, terms: Array) -> float:
         """What it makes of these elements; NaN where it does not come to an end."""

@@ -47,7 +47,7 @@ from grader.judge.kernels.counting import Resources
 from grader.judge.refused import Refused
 from grader.judge.submission import Submission, check_claims
 from grader.results import FindingResult, LineCost, Mismatch
-from grader.workbook import cuda_source, suspects
+from grader.workbook import cuda_source, suspects, units
 from grader.workbook.expressions import Number
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import ClaimSpec
@@ -246,8 +246,7 @@ def _where(larger: Sequence[Seen]) -> str:
     """Which elements of a larger case nobody has added to."""
     for seen in larger:
         if seen.tells and (said := seen.missing):
-            sizes = ", ".join(f"{name}={size}" for name, size in seen.case.sizes)
-            return f"At {sizes}, {said[0].lower()}{said[1:]}"
+            return f"At {units.case(seen.case.problem)}, {said[0].lower()}{said[1:]}"
     return ""
 
 

@@ -20,6 +20,7 @@ from grader.judge.schedules.dataflow import MOST_TIMES, TooMuch, followed
 from grader.judge.schedules.facts import facts, host_copies
 from grader.judge.schedules.job import ScheduleJob
 from grader.judge.submission import Submission, check_claims
+from grader.workbook import units
 from grader.workbook.expressions import Number
 from grader.workbook.ladder import ClaimSpec
 from grader.workbook.reference import Problem
@@ -76,7 +77,7 @@ def _check(current: ScheduleSubmission, job: ScheduleJob, runner: Runner, proble
 
 
 def _where(problem: Problem) -> str:
-    return "(Where " + ", ".join(f"{name}={value}" for name, value in problem.items()) + ".)"
+    return f"(Where {units.case(problem)}.)"
 
 
 def try_cases(

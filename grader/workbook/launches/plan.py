@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.errors import WarpladderError
+from grader.workbook import units
 from grader.workbook.expressions import Expression, ExpressionError
 from grader.workbook.kernel_file import KernelFile
 from grader.workbook.launches import tensor_map
@@ -88,7 +89,7 @@ class _Numbers:
     def __init__(self, file: KernelFile, problem: Problem, constants: Mapping[str, int], sms: int) -> None:
         self.file = file
         self.values = {**constants, **file.signature.with_derived(problem), SM_COUNT: sms}
-        self.at = ", ".join(f"{name}={value}" for name, value in problem.items())
+        self.at = units.case(problem)
 
     def applies(self, launch: LaunchSpec) -> bool:
         """Whether a launch takes place."""
