@@ -7,7 +7,8 @@ An expression, in the language of launch blocks and claims, and how it is to be 
     registers, max_registers, …         limits that all GPUs have in common, `COMMON`
     roof.dram, roof.fma, …              roofs
     paths2.instructions, …              counts of a kernel of the chapters, `RUNS`
-    transpose.r03.vs_bound, …           a field of a rung of a topic's first record
+    transpose.r03.vs_bound, …           a field of a rung, measured on the H200; where it was not, in the first record
+    H100.softmax.r02.time_s, …          the same on another board
 """
 
 from __future__ import annotations
@@ -88,7 +89,9 @@ def value_of(name: str) -> float:
     elif first in RUNS:
         found = getattr(RUNS[first](), rest[0])
     elif first in _topics() and len(rest) == 2:
-        found = _recorded(first, *rest)
+        found = _recorded(_record(first, BOARD) or measured.records(ROOT, first)[0], *rest)
+    elif len(rest) == 3 and (record := _record(rest[0], first)):
+        found = _recorded(record, *rest[1:])
     else:
         found = _of_board(named(first)).get(rest[0])
     if found is None:
@@ -112,9 +115,16 @@ def _of_board(board: DeviceSpec) -> dict[str, float]:
     return found
 
 
-def _recorded(topic: str, rung: str, field: str) -> Any:
-    """A field of a rung of the topic's first record, None where there is none."""
-    climb = measured.read(measured.records(ROOT, topic)[0])
+def _record(topic: str, board: str) -> Path | None:
+    """A topic's record on a board: its folder has the GPU's name."""
+    return next(
+        (path for path in measured.records(ROOT, topic) if path.parent.name.startswith(board.lower())), None
+    )
+
+
+def _recorded(record: Path, rung: str, field: str) -> Any:
+    """A field of a rung in a record, None where there is none."""
+    climb = measured.read(record)
     if rung == "bound":
         return getattr(climb.bound, field, None)
     return next((getattr(r, field, None) for r in climb.rungs if f"r{r.id[:2]}" == rung), None)

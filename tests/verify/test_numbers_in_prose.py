@@ -27,10 +27,20 @@ def test_a_number_in_prose_is_computed(text: str, written: str) -> None:
     assert extension("values").written(text) == written
 
 
-@pytest.mark.parametrize("text", ["nothing_like_it", "gemm.r99.time_s", "Z9.sms", "sms | furlongs", "sms +"])
+@pytest.mark.parametrize(
+    "text",
+    ["nothing_like_it", "gemm.r99.time_s", "A100.gemm.r02.time_s", "Z9.sms", "sms | furlongs", "sms +"],
+)
 def test_a_number_that_cannot_be_computed_is_an_error(text: str) -> None:
     with pytest.raises((WarpladderError, ExpressionError)):
         extension("values").written(text)
+
+
+@pytest.mark.parametrize(("name", "folder"), [("gemm", "h200"), ("H100.gemm", "h100-80gb-hbm3")])
+def test_a_rungs_number_is_of_the_card_that_prose_speaks_of(name: str, folder: str) -> None:
+    record = extension("measured").read(ROOT / "measurements" / folder / "gemm.json")
+    written = extension("values").written(f"{name}.r02.time_s | s")
+    assert written == extension("values").written(f"{record.rungs[2].time_s} | s")
 
 
 def test_a_rung_that_a_record_lacks_stands_in_its_place_and_is_not_measured() -> None:
