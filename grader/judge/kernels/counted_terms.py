@@ -9,16 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from grader.emulator.metrics import WARP_INSTRUCTIONS
 from grader.judge.child.protocol import Launch
 from grader.judge.correctness import cases
 from grader.judge.correctness.cases import Case, CaseData
 from grader.judge.correctness.comparison import Comparison
 from grader.judge.correctness.places import Span, common
-from grader.judge.kernels.case_run import CaseRun
+from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.large.one_sum import EXACT, is_one
@@ -28,6 +30,9 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 MOST = 1100
 """Elements of which each is counted: several blocks of most kernels, and a second of runs."""
+
+MOST_INSTRUCTIONS = 1 << 26
+"""Of all warps, were each element given a run of its own; several share one, so that it takes two seconds at worst."""
 
 BITS = (2, 8)
 """Of a sum, so many tell how often one element was added: the fewer, the fewer runs. The more, for kernels that add an
@@ -75,10 +80,19 @@ class _Sums:
         (array,) = self.run.data.inputs.values()
         return array.size
 
+    @cached_property
+    def outcome(self) -> Outcome:
+        """On the case's own numbers."""
+        return self.runner.once(self.run)
+
     @property
     def wrong(self) -> bool:
-        """Whether it is wrong on the case's own numbers."""
-        return self.runner.once(self.run).refusal is not None
+        return self.outcome.refusal is not None
+
+    def affords(self, runs: int) -> bool:
+        """Whether so many runs take no longer than a learner waits."""
+        executed = sum(record.counters.get(WARP_INSTRUCTIONS, 0) for record in self.outcome.records)
+        return runs * executed <= MOST_INSTRUCTIONS
 
     @property
     def launch(self) -> Launch:
@@ -113,6 +127,8 @@ class _Sums:
 
     def all_counts(self) -> Array | None:
         """How often each element is added; None where that is not known."""
+        if not self.affords(self.size):
+            return None
         together = self.of(np.ones(self.size))
         for bits in BITS:
             counts = self.counts(range(self.size), bits)
@@ -122,6 +138,8 @@ class _Sums:
 
     def end(self) -> int | None:
         """The element from which on none is added, where all before it are added once; None where there is none."""
+        if not self.affords(self.size.bit_length()):
+            return None
         known, wrong = -1, self.size
         while wrong - known > 1:
             places = sorted({int(at) for at in np.linspace(known, wrong, 13)[1:-1]} - {known, wrong})

@@ -92,6 +92,12 @@ def test_what_lost_or_doubled_elements_have_in_common(counts: np.ndarray, said: 
             "only elements 0 to 1023 are in the sum (1024 of 65537). The grid has 10",
         ),
         ("v += in[i]", "v += fabsf(in[i])", 2, ""),
+        (
+            "v += in[i]",
+            "for (int j = 0; j < 4000 && i % 6 != 1; j++) v += in[(i + j) % N] * (j < 1)",
+            255,
+            "",
+        ),  # takes too long
     ],
 )
 def test_elements_of_a_wrong_sum_are_counted(
