@@ -37,7 +37,7 @@ def other_indices(rows: int, columns: int, length: int) -> Iterator[Places]:
     ends = [column + 1, columns - 1 - column]
     for index in (row + 0 * column, column, *ends, place, place // rows, place % rows, *threads, *packs):
         yield index % length
-        if index.max() >= length:
+        if np.max(index) >= length:
             yield np.minimum(index, length - 1)
             yield np.where(index < length, index, 0)
 
