@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from grader.emulator.streams.clocks import Clock, join
 from grader.emulator.streams.commands import DEFAULT_STREAM, Copy, Queued, RecordEvent, WaitForEvent
-from grader.emulator.streams.ordering import Clock, join
+from grader.emulator.streams.ordering import Thread
 
 
 def is_capturable(command: Queued) -> bool:
@@ -20,8 +21,10 @@ def is_capturable(command: Queued) -> bool:
 
 def complaint(origin: int, commands: Iterable[Queued]) -> str:
     """What CUDA would refuse of these commands, captured from the stream `origin` on; "" if nothing."""
-    clocks: dict[int, Clock] = {origin: {}}  # by stream that has joined: what its next work comes after
-    events: dict[int, Clock] = {}
+    clocks: dict[int, Clock[Thread]] = {
+        origin: {}
+    }  # by stream that has joined: what its next work comes after
+    events: dict[int, Clock[Thread]] = {}
     last: dict[int, Queued] = {}
     for command in commands:
         stream = command.stream

@@ -1,9 +1,7 @@
 """Hazards of a recording: commands that touch the same memory and that nothing puts in order.
 
-What runs on a device by itself is ordered by streams, by events and by the host's waiting, and by nothing else:
-not by the order of the calls, nor by how long things usually take. Each access carries a vector clock; two
-accesses to the same bytes, of which one writes, are a finding unless one happens before the other. So a fault is
-found in every run, not only where the timing is unlucky.
+Streams, events and the host's waiting give commands their order (`clocks`); what they do to each buffer is held against
+that order (`accesses`).
 """
 
 from __future__ import annotations
@@ -11,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from grader.emulator.streams.accesses import Access, Accesses, Bytes
+from grader.emulator.streams.clocks import Clock, Clocks, join
 from grader.emulator.streams.commands import (
     DEFAULT_STREAM,
+    MOST_CALLS,
     AwaitEvent,
     Command,
     Copy,
@@ -33,7 +34,6 @@ Thread = tuple[int, int]
 """Who does something in order: (launch of a graph, stream), or the host."""
 
 HOST: Thread = (-1, -1)
-Clock = dict[Thread, int]
 
 
 @dataclass(frozen=True)
@@ -62,16 +62,6 @@ class Hazard:
     """The bytes that both touch, where that is only a part of what either does; the second is behind the last."""
 
 
-@dataclass(frozen=True)
-class _Access:
-    first: int
-    last: int  # the byte after the last
-    writes: bool
-    thread: Thread
-    number: int  # in its thread's order
-    command: Command
-
-
 def hazards(recording: Recording, reach: Reach, results: Iterable[int]) -> list[Hazard]:
     """The first hazard of every command with those before it; `results` are buffers read after the end."""
     run = _Run(recording, reach)
@@ -88,11 +78,12 @@ class _Run:
     def __init__(self, recording: Recording, reach: Reach) -> None:
         self._recording = recording
         self._reach = reach
-        self._clocks: dict[Thread, Clock] = {}
-        self._numbers: dict[Thread, int] = {}
-        self._host: Clock = {}
-        self._events: dict[tuple[int, int], Clock] = {}
-        self._accesses: list[list[_Access]] = [[] for _ in recording.buffers]
+        blocking = ((0, stream) for stream, blocks in enumerate(recording.blocking) if blocks)
+        self._clocks: Clocks[Thread] = Clocks((0, DEFAULT_STREAM), blocking)
+        self._events: dict[tuple[int, int], Clock[Thread]] = {}
+        self._accesses: list[Accesses[Thread, Command]] = [
+            Accesses(2 * MOST_CALLS) for _ in recording.buffers
+        ]
         self._graphs = 0  # launched so far
         self.found: list[Hazard] = []
 
@@ -101,12 +92,11 @@ class _Run:
             case HostRead() | HostCopy():
                 self._by_host(command)
             case Synchronise(stream=None):
-                for clock in list(self._clocks.values()):
-                    join(self._host, clock)
+                self._clocks.host_waits()
             case Synchronise(stream=int(stream)):
-                join(self._host, self._of((0, stream)))
+                self._clocks.host_waits(self._clocks.of((0, stream)))
             case AwaitEvent(event=event):
-                join(self._host, self._events.get((0, event), {}))
+                self._clocks.host_waits(self._events.get((0, event), {}))
             case LaunchGraph():
                 self._launch_graph(command)
             case Copy() | Fill() | LaunchKernel() | RecordEvent() | WaitForEvent():
@@ -115,98 +105,75 @@ class _Run:
     def look(self, buffer: int) -> None:
         """The results are looked at, by the host that has just returned."""
         whole = HostRead(Place(buffer, 0), self._recording.buffers[buffer].nbytes)
-        self._touch(
-            HOST, self._tick(HOST, self._host), whole, Extent(whole.source, whole.nbytes, False), True
-        )
-
-    def _of(self, thread: Thread) -> Clock:
-        return self._clocks.setdefault(thread, {})
-
-    def _tick(self, thread: Thread, clock: Clock) -> Clock:
-        """The thread's next step."""
-        self._numbers[thread] = clock[thread] = self._numbers.get(thread, 0) + 1
-        return clock
+        host = self._clocks.host
+        self._clocks.step(HOST, host)
+        self._touch(HOST, host, whole, Extent(whole.source, whole.nbytes, False), True)
 
     def _by_host(self, command: HostRead | HostCopy) -> None:
-        clock = self._tick(HOST, self._host)
+        self._clocks.step(HOST, self._clocks.host)
         for extent in extents(command, self._reach):
-            self._touch(HOST, clock, command, extent)
+            self._touch(HOST, self._clocks.host, command, extent)
 
     def _queued(self, command: Queued, graph: int) -> None:
         """A command in a stream; `graph` is 0 for those that were enqueued by themselves."""
         thread = (graph, command.stream)
-        clock = self._of(thread)
-        if graph == 0:
-            join(clock, self._host)
-            self._keep_default_order(command.stream, clock)
+        clock = self._clocks.of(thread) if graph else self._clocks.enqueue(thread)
         match command:
             case RecordEvent():
                 self._events[graph, command.event] = dict(clock)
             case WaitForEvent():
                 join(clock, self._events.get((graph, command.event), {}))
             case _:
-                self._tick(thread, clock)
+                self._clocks.step(thread, clock)
                 for extent in extents(command, self._reach):
                     self._touch(*self._who(command, extent, thread, clock), command, extent)
         if isinstance(command, Copy) and (command.waits or self._spaces(command) == ("pageable", "device")):
-            join(self._host, clock)
-
-    def _keep_default_order(self, stream: int, clock: Clock) -> None:
-        """The default stream and those that keep to its order wait for each other."""
-        if stream != DEFAULT_STREAM:
-            if self._recording.blocking[stream]:
-                join(clock, self._of((0, DEFAULT_STREAM)))
-            return
-        for other, blocking in enumerate(self._recording.blocking):
-            if blocking:
-                join(clock, self._of((0, other)))
+            self._clocks.host_waits(clock)
 
     def _spaces(self, command: Copy) -> tuple[str, str]:
         buffers = self._recording.buffers
         return buffers[command.target.buffer].space, buffers[command.source.buffer].space
 
-    def _who(self, command: Queued, extent: Extent, thread: Thread, clock: Clock) -> tuple[Thread, Clock]:
+    def _who(
+        self, command: Queued, extent: Extent, thread: Thread, clock: Clock[Thread]
+    ) -> tuple[Thread, Clock[Thread]]:
         """Pageable memory is read by the host, into a buffer of the driver's, before the call returns."""
         pageable = self._recording.buffers[extent.place.buffer].space == "pageable"
         if isinstance(command, Copy) and not extent.writes and pageable:
-            return HOST, self._tick(HOST, self._host)
+            self._clocks.step(HOST, self._clocks.host)
+            return HOST, self._clocks.host
         return thread, clock
 
     def _launch_graph(self, command: LaunchGraph) -> None:
         """The graph's first work waits for the stream, the stream for the graph's last work."""
         self._graphs += 1
         graph = self._recording.graphs[command.graph]
-        outer = self._of((0, command.stream))
-        join(outer, self._host)
-        self._keep_default_order(command.stream, outer)
+        outer = self._clocks.enqueue((0, command.stream))
         streams = {item.stream for item in graph.commands}
         for stream in streams:
-            join(self._of((self._graphs, stream)), outer)
+            join(self._clocks.of((self._graphs, stream)), outer)
         for item in graph.commands:
             self._queued(item, self._graphs)
         for stream in streams:
-            join(outer, self._of((self._graphs, stream)))
+            join(outer, self._clocks.of((self._graphs, stream)))
 
     def _touch(
-        self, thread: Thread, clock: Clock, command: Command, extent: Extent, last: bool = False
+        self, thread: Thread, clock: Clock[Thread], command: Command, extent: Extent, last: bool = False
     ) -> None:
         buffer, first = extent.place.buffer, extent.place.offset
-        new = _Access(first, first + extent.nbytes, extent.writes, thread, clock[thread], command)
-        kept: list[_Access] = []
-        for old in self._accesses[buffer]:
-            ordered = old.number <= clock.get(old.thread, 0)
-            overlaps = old.first < new.last and new.first < old.last and old.command is not command
-            if overlaps and not ordered and (old.writes or new.writes):
-                later = None if last else command
-                common = max(old.first, new.first), min(old.last, new.last)
-                part = common if common not in ((old.first, old.last), (new.first, new.last)) else None
-                self.found.append(Hazard(old.command, later, buffer, old.writes, new.writes, part))
-                return
-            covered = new.first <= old.first and old.last <= new.last
-            if not (ordered and covered and new.writes):
-                kept.append(old)
-        kept.append(new)
-        self._accesses[buffer] = kept
+        where = Bytes(first, first + extent.nbytes)
+        new = Access(where, extent.writes, thread, clock[thread], command)
+        met = self._accesses[buffer].add(new, clock)
+        if met is None:
+            return
+        old, common = met
+        same = (common.first, common.last)
+        whole = same in ((old.where.first, old.where.last), (where.first, where.last))
+        self.found.append(
+            Hazard(
+                old.deed, None if last else command, buffer, old.writes, new.writes, None if whole else same
+            )
+        )
 
 
 def extents(command: Command, reach: Reach) -> Sequence[Extent]:
@@ -224,10 +191,3 @@ def extents(command: Command, reach: Reach) -> Sequence[Extent]:
         case LaunchKernel():
             return reach(command)
     return []
-
-
-def join(clock: Clock, other: Clock) -> None:
-    """Let everything that `other` knows happen before what follows in `clock`."""
-    for thread, number in other.items():
-        if clock.get(thread, 0) < number:
-            clock[thread] = number
