@@ -28,6 +28,7 @@ from grader.emulator.machine.orders import CROWDED, SWITCHED, Order, arranged, s
 from grader.emulator.machine.origins import Origins, Watch
 from grader.emulator.machine.records import Finding, LaunchRecord, Touched
 from grader.emulator.machine.tracing.block_trace import BlockTrace
+from grader.emulator.machine.tracing.extents import Extents
 from grader.emulator.machine.tracing.touched import TouchedByBlocks
 from grader.emulator.machine.tracing.traces import Marks, Traces, warps_of
 from grader.emulator.machine.worker import Array, Worker, Workers
@@ -109,6 +110,8 @@ class LaunchExecution:
     """Where a cooperative launch synchronises its grid."""
     watch: Watch = "never"
     """Whether to look for the origin of a NaN, as far as the code does (`KernelPlan.watched`)."""
+    extents: Extents | None = None
+    """To be filled in."""
     found: tuple[Touched, ...] = ()
     """By sampled blocks."""
     updated_first: int = 0
@@ -394,6 +397,8 @@ class LaunchExecution:
         found = launched.findings(workers)
         loaded, stored = self.traces.sectors()
         atomics_a_word = self._atomics_a_word(sites, blocks_run)
+        if self.extents is not None:
+            self.extents.take(self.traces, self.plan)
         self.traces.clear(self.plan, tracked=tracked)
         self._refuse_without_room(workers)
         return LaunchRecord(

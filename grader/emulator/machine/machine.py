@@ -27,6 +27,7 @@ from grader.emulator.machine.orders import Order
 from grader.emulator.machine.origins import Watch
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.machine.tracing.block_trace import BlockTrace
+from grader.emulator.machine.tracing.extents import Extents
 from grader.emulator.machine.tracing.traces import Traces
 from grader.emulator.machine.worker import Workers
 from grader.emulator.nvrtc.compilation import resources_of
@@ -182,6 +183,7 @@ class Machine:
         budget: int | None = None, blocks: Sequence[int] | None = None, enough: int | None = None,
         order: Order = "rising", traced: int | None = None, cooperative: bool = False,
         cluster: Shape | None = None, non_portable: bool = False, watch: Watch = "never",
+        extents: Extents | None = None,
     ) -> LaunchRecord:  # fmt: skip
         """Runs a kernel to its end and says what it counted and found.
 
@@ -192,8 +194,9 @@ class Machine:
         communicate. Of the block `traced` it is noted what it accesses. The blocks of a `cooperative` launch, which
         have to be under way at the same time, may synchronise. `cluster` are the blocks of a cluster, those of the
         kernel's declaration by default; more than 8 have to be allowed as `non_portable`. `watch` is when the
-        record says where the first infinity and the first NaN were made. Raises LaunchRefused for a
-        configuration that the device does not allow, UnsupportedPtx for instructions that the emulator does not know.
+        record says where the first infinity and the first NaN were made. `extents` are filled in. Raises
+        LaunchRefused for a configuration that the device does not allow, UnsupportedPtx for instructions that the
+        emulator does not know.
         """
         self._check(kernel, grid, block, kernel.static_shared_bytes + shared_bytes)
         shape = clusters.chosen(kernel.cluster, cluster)
@@ -211,7 +214,7 @@ class Machine:
                 budget=budget or NO_BUDGET, device=self.device, registers=kernel.registers, cluster=shape,
                 trace=None if traced is None else BlockTrace(traced), workspace=workspace,
                 heap=self.heap if compiled.plan.allocates else None,
-                watch=watch,
+                watch=watch, extents=extents,
             )  # fmt: skip
             if blocks is not None:
                 sample = partial(launch.sample, self._workers, np.asarray(blocks, np.int64), enough)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from mmap import MADV_DONTNEED, PAGESIZE, mmap
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -37,6 +37,11 @@ class Marks:
         self._areas = read, write, atomic = [reserve(sectors) for _ in range(3)]
         self.loaded, self.stored = MarkedPages(read), MarkedPages(write, atomic)
         self.updated = MarkedPages(atomic)
+        self._plainly_stored = MarkedPages(write)
+
+    def of_action(self, action: Literal["read", "write", "atomic"]) -> MarkedPages:
+        """The words that were loaded, stored by plain stores, or updated."""
+        return {"read": self.loaded, "write": self._plainly_stored, "atomic": self.updated}[action]
 
     def slots(self) -> dict[str, int]:
         """The context slots of whoever marks."""
@@ -110,6 +115,10 @@ class Traces:
             "VECTOR_LENGTH": length, "VECTOR_MOST": most, "VECTOR_COUNT": 0, "FREE_COUNT": 0,
             "LENIENT": int(length > 0 and most < 4),
         }  # fmt: skip
+
+    def stored_bytes(self) -> np.ndarray[Any, np.dtype[np.uint32]]:
+        """Of each sector, the bytes that stores narrower than a word have stored, a bit each."""
+        return np.frombuffer(self._bytes, np.uint32)
 
     # -- what was touched ---------------------------------------------------------------------------------------
     def ranges(self) -> Ranges:
