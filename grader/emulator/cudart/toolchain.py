@@ -28,7 +28,8 @@ _WRAPPED = (
     "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm",
 )  # fmt: skip
 """Functions of the C and C++ libraries whose calls go by way of the runtime, which notes how large blocks are."""
-_HOST_OPTIONS = ("-g", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+_HOST_OPTIONS = ("-gdwarf-4", "-O1", "-fPIC", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+"""DWARF 4, as addr2line of binutils may take the source for another file where a table of DWARF 5 begins."""
 _UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symbol:?) [`']?(\w+)")
 _REQUIRED = re.compile(r"required symbol [`'](\w+)' not defined")
 _LINKED = "__cudaRegisterLinkedBinary"
