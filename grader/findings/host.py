@@ -14,6 +14,10 @@ _REMEDIES = {
         "Wait first: cudaStreamSynchronize, cudaEventSynchronize or cudaDeviceSynchronize, between the call and this "
         "line."
     ),
+    "unordered": (
+        "Record an event behind the first, cudaEventRecord, and let the stream of the second wait for it, "
+        "cudaStreamWaitEvent; or let the host wait in between, cudaStreamSynchronize or cudaDeviceSynchronize."
+    ),
     "copy_direction": (
         "Name the direction that the pointers have: the destination comes first. What is to lie on the device has to "
         "come from cudaMalloc."
@@ -24,6 +28,16 @@ _REMEDIES = {
     "lost_output": "Call cudaDeviceSynchronize() before the program ends: what kernels print is shown then.",
     "crash": "Host code reaches its own memory; device memory is copied to it with cudaMemcpy.",
 }
+_ALLOCATIONS = {
+    "cudaMallocAsync": "allocates",
+    "cudaMallocFromPoolAsync": "allocates",
+    "cudaFreeAsync": "frees",
+}
+"""What calls do to memory that nothing else does."""
+_BESIDE_DEFAULT = (
+    "A stream made with cudaStreamNonBlocking does not wait for the default stream, nor that for it: call "
+    "cudaStreamSynchronize in between, for the stream of the first, or put both into one stream."
+)
 _FREES = {"cudaHostAlloc": "cudaFreeHost", "cudaMallocHost": "cudaFreeHost"}
 _NO_BLOCKS = (
     "A grid has at least one block: round the number of blocks up, (n + block - 1) / block, and launch nothing where "
@@ -53,6 +67,8 @@ def remedy(finding: HostFinding) -> str:
         if finding.array and finding.nbytes in (4 * finding.room, 8 * finding.room):
             return f"Allocate `{finding.array}` in bytes as well: the number of elements times sizeof of one."
         return "Copy no more bytes than both sides have: the number of elements times sizeof of one."
+    if finding.kind == "unordered" and finding.beside_default:
+        return _BESIDE_DEFAULT
     if finding.kind == "launch_failed" and finding.empty:
         return _NO_BLOCKS
     if finding.kind == "unchecked_error" and (mended := cause(finding.call, finding.error)):
@@ -99,9 +115,26 @@ def _launch_failed(finding: HostFinding) -> str:
 
 
 def _too_early(finding: HostFinding) -> str:
-    what = "the kernel launched" if "Launch" in finding.other_call else finding.other_call
     may = "may still be using it" if finding.writes else "may not have finished"
-    return f"the host {_does(finding)} {_memory(finding)}, and {what}{_line(finding)} {may}: nothing has waited for it"
+    return (
+        f"the host {_does(finding)} {_memory(finding)}, and {_work(finding.other_call)}{_line(finding)} {may}: "
+        "nothing has waited for it"
+    )
+
+
+def _unordered(finding: HostFinding) -> str:
+    second = "the kernel launched here" if "Launch" in finding.call else finding.call
+    does = _ALLOCATIONS.get(finding.call, _does(finding))
+    did = _ALLOCATIONS.get(finding.other_call, "writes" if finding.other_writes else "reads")
+    part = f"{finding.nbytes:,} of the bytes" if finding.nbytes < finding.last - finding.first else "bytes"
+    return (
+        f"{second} {does} {_memory(finding)}, which {_work(finding.other_call)}{_line(finding)} {did}, and "
+        f"nothing puts the two in order: both touch {part} {finding.first:,} to {finding.last - 1:,}"
+    )
+
+
+def _work(call: str) -> str:
+    return "the kernel launched" if "Launch" in call else call
 
 
 def _copy_size(finding: HostFinding) -> str:
@@ -151,6 +184,7 @@ _MESSAGES = {
     "unchecked_error": _unchecked_error,
     "launch_failed": _launch_failed,
     "too_early": _too_early,
+    "unordered": _unordered,
     "copy_size": _copy_size,
     "copy_direction": _copy_direction,
     "use_after_free": _use_after_free,

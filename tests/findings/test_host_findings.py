@@ -33,6 +33,22 @@ def test_every_kind_has_words_and_a_remedy(kind: HostKind) -> None:
             "nothing has waited for it",
         ),
         (
+            HostFinding(
+                "unordered", AT, "cudaLaunchKernel", array="d_x", other_call="cudaMemcpyAsync", other=BEFORE,
+                other_writes=True, first=1024, last=4096, nbytes=3072,
+            ),
+            "the kernel launched here reads `d_x`, which cudaMemcpyAsync in line 9 writes, and nothing puts the two in "
+            "order: both touch bytes 1,024 to 4,095",
+        ),
+        (
+            HostFinding(
+                "unordered", AT, "cudaFreeAsync", array="d_x", other_call="cudaLaunchKernel", other=BEFORE, writes=True,
+                first=0, last=4093, nbytes=1024,
+            ),
+            "cudaFreeAsync frees `d_x`, which the kernel launched in line 9 reads, and nothing puts the two in order: "
+            "both touch 1,024 of the bytes 0 to 4,092",
+        ),
+        (
             HostFinding("copy_size", AT, "cudaMemcpy", error="small", array="d_x", nbytes=100, room=400),
             "cudaMemcpy copies 100 bytes of `d_x`, which has 400 on both sides: one fourth, and the rest is never "
             "copied",
@@ -89,3 +105,13 @@ def test_a_leak_names_the_call_that_would_free_it() -> None:
 )
 def test_a_remedy_mends_the_cause(finding: HostFinding, said: str) -> None:
     assert said in host.remedy(finding)
+
+
+def test_beside_the_default_stream_the_remedy_is_another() -> None:
+    pair = [
+        HostFinding("unordered", AT, "cudaMemcpy", other=BEFORE, beside_default=beside)
+        for beside in (False, True)
+    ]
+    assert [("NonBlocking" in host.remedy(each), "cudaStreamWaitEvent" in host.remedy(each)) for each in pair] == [
+        (False, True), (True, False),
+    ]  # fmt: skip

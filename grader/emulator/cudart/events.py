@@ -16,6 +16,7 @@ HostKind = Literal[
     "unchecked_error",
     "launch_failed",
     "too_early",
+    "unordered",
     "copy_size",
     "copy_direction",
     "use_after_free",
@@ -67,6 +68,11 @@ class Noted(msgspec.Struct, tag="note"):
     block: Block | None = None
     other_call: str = ""
     other: Frames = []
+    writes: bool = False
+    other_writes: bool = False
+    first: int = 0
+    last: int = 0
+    beside_default: bool = False
 
 
 class Crashed(msgspec.Struct, tag="crash"):
@@ -164,6 +170,12 @@ class HostFinding:
     writes: bool = False
     empty: bool = False
     """Of a launch: it has no blocks."""
+    other_writes: bool = False
+    first: int = 0
+    last: int = 0
+    """Of two accesses without an order: the first byte that both touch, and the one behind the last."""
+    beside_default: bool = False
+    """One of the two is in the default stream."""
     count: int = 1
 
 

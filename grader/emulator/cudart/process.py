@@ -196,12 +196,12 @@ class _Listener:
         place = self._place(note.frames)
         if note.kind == "unchecked_error" and not self._source.drops_result(place):
             return []
-        early = note.kind == "too_early"
         return [
             HostFinding(
                 note.kind, place, note.call, error=note.detail, reason=note.reason, array=self._array(note.block),
                 nbytes=note.nbytes, room=note.room, side=note.side, other_call=note.other_call,
-                other=self._place(note.other), writes=early and note.detail == "write", empty=note.empty,
+                other=self._place(note.other), writes=note.writes, empty=note.empty, other_writes=note.other_writes,
+                first=note.first, last=note.last, beside_default=note.beside_default,
             )
         ]  # fmt: skip
 

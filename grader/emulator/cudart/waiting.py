@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from grader.emulator.cudart.events import Block
 from grader.emulator.cudart.state import Allocation, Call, State
+from grader.emulator.cudart.uses import DEFAULT, PER_THREAD, Uses, Work
+from grader.emulator.streams.clocks import Clock, Clocks, join
 
 PROT_NONE, PROT_READ, PROT_BOTH = 0, 1, 3
 _MOST = 4096
-DEFAULT, PER_THREAD = 0, 2
-Clock = dict[int, int]
-"""By stream: so many of its pieces of work."""
+_LEGACY = 1
+"""Another name of the default stream."""
 
 
 @dataclass
@@ -20,8 +21,7 @@ class Pending:
     """Memory that work in a stream uses until the host has waited for it."""
 
     slot: int
-    stream: int
-    number: int
+    work: Work
     first: int
     last: int
     protection: int
@@ -38,70 +38,73 @@ class Waiting:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.clocks: dict[int, Clock] = {DEFAULT: {}}
-        self.blocking = {DEFAULT}
-        """Streams that wait for the default stream, and it for them."""
-        self._host: Clock = {}
-        """What the host has waited for."""
+        self.clocks: Clocks[int] = Clocks(DEFAULT, [PER_THREAD])
+        self.uses = Uses(state, self.clocks)
         self._pending: dict[int, Pending] = {}
         state.on_free = self.release_all_of
 
-    def work(self, stream: int) -> tuple[int, int]:
-        """A new piece of work in a stream: the stream, and its number there."""
-        stream = DEFAULT if stream in (1, PER_THREAD) else stream
-        clock = self.clocks[stream]
-        if stream == DEFAULT:
-            for other in self.blocking:
-                self.merge(clock, self.clocks[other])
-        elif stream in self.blocking:
-            self.merge(clock, self.clocks[DEFAULT])
-        clock[stream] = clock.get(stream, 0) + 1
-        return stream, clock[stream]
+    def enqueue(self, stream: int) -> Clock[int]:
+        """The clock of a stream that is given something now."""
+        return self.clocks.enqueue(_named(stream))
 
-    @staticmethod
-    def merge(clock: Clock, other: Clock) -> None:
-        for stream, number in other.items():
-            clock[stream] = max(clock.get(stream, 0), number)
+    def given(self, stream: int) -> Clock[int]:
+        """The clock of all that a stream has been given: the default one waits for those that keep to its order."""
+        return self.clocks.of(stream) if _named(stream) else self.enqueue(DEFAULT)
+
+    def work(self, stream: int) -> Work:
+        """A new piece of work in a stream."""
+        self.uses.several |= stream == PER_THREAD
+        return Work(_named(stream), self.clocks.step(_named(stream), self.enqueue(stream)))
+
+    def new_stream(self, stream: int, *, blocking: bool) -> None:
+        """A stream that waits for the default stream, and it for that, or does not."""
+        self.uses.several = True
+        if blocking:
+            self.clocks.blocking.add(stream)
+
+    def end_stream(self, stream: int) -> None:
+        """It is given no more work; the default stream still waits for what it has."""
+        if stream in self.clocks.blocking:
+            join(self.clocks.of(DEFAULT), self.clocks.of(stream))
+            self.clocks.blocking.remove(stream)
 
     # -- what the host must not touch -------------------------------------------------------------------------
-    def guard(
-        self, allocation: Allocation, first: int, nbytes: int, protection: int, stream: int, number: int
-    ) -> None:
+    def guard(self, allocation: Allocation, first: int, nbytes: int, protection: int, work: Work) -> None:
         """Until the host has waited for this piece of work, it may do no more with these bytes than `protection`."""
-        again = (stream, first, first + nbytes, protection)
+        again = (work.stream, first, first + nbytes, protection)
         for known in self._pending.values():
-            if (known.stream, known.first, known.last, known.protection) == again:
-                known.number, known.call = number, self.state.call
+            if (known.work.stream, known.first, known.last, known.protection) == again:
+                known.work, known.call = work, self.state.call
                 self._protect(known)
                 return
         slot = next((slot for slot in range(_MOST) if slot not in self._pending), None)
         if slot is None or not nbytes:
             return
-        found = Pending(
-            slot, stream, number, first, first + nbytes, protection, self.state.call, allocation.block
-        )
+        found = Pending(slot, work, first, first + nbytes, protection, self.state.call, allocation.block)
         self._pending[slot] = found
         self._protect(found)
 
     def _protect(self, pending: Pending) -> None:
         self.state.native.guard(pending.slot, *pending.pages, pending.protection)
 
-    def waited(self, clock: Clock | None = None) -> None:
+    def waited(self, clock: Clock[int] | None = None) -> None:
         """The host has waited for all work that a clock knows of, or for all there is."""
         self.look_for_faults()
-        for each in self.clocks.values() if clock is None else (clock,):
-            self.merge(self._host, each)
-        done = [p for p in self._pending.values() if clock is None or p.number <= clock.get(p.stream, 0)]
-        self._release(done)
+        self.clocks.host_waits(clock)
+        self._release([each for each in self._pending.values() if self._is_done(each.work)])
         self.state.show_printed()
 
-    def has_waited(self, clock: Clock) -> bool:
+    def has_waited(self, clock: Clock[int]) -> bool:
         """Whether the host has waited for all work that a clock knows of."""
-        return all(number <= self._host.get(stream, 0) for stream, number in clock.items())
+        return all(self._is_done(Work(*each)) for each in clock.items())
+
+    def _is_done(self, work: Work) -> bool:
+        return work.number <= self.clocks.host.get(work.stream, 0)
 
     def release_all_of(self, allocation: Allocation) -> None:
         """Memory that is given back: the call that does it waits."""
         self.look_for_faults()
+        self.uses.forget(allocation)
         self._release([p for p in self._pending.values() if p.block is allocation.block])
 
     def _release(self, done: list[Pending]) -> None:
@@ -122,6 +125,11 @@ class Waiting:
             if pending is None or not pending.first <= fault.address < pending.last:
                 continue
             self.state.note(
-                "too_early", call="", frames=fault.frames, detail="write" if fault.writes else "read",
+                "too_early", call="", frames=fault.frames, writes=fault.writes,
                 block=pending.block, other_call=pending.call.name, other=pending.call.frames,
             )  # fmt: skip
+
+
+def _named(stream: int) -> int:
+    """A stream by its one name."""
+    return DEFAULT if stream == _LEGACY else stream

@@ -11,12 +11,14 @@ from grader.emulator.cudart.events import Block, Launched
 from grader.emulator.cudart.native import host_view, store_int, store_word
 from grader.emulator.cudart.state import State
 from grader.emulator.cudart.status import CudaError, NotEmulated, Status
+from grader.emulator.cudart.uses import Work
 from grader.emulator.cudart.waiting import PROT_NONE, Waiting
 from grader.emulator.devices import max_active_blocks
 from grader.emulator.errors import ClusterRefused, LaunchRefused, TooManyBlocks, TooManyRegisters
 from grader.emulator.machine.launch import Shape
 from grader.emulator.machine.machine import Kernel, LoadedModule
 from grader.emulator.machine.records import NOT_COMPLETED, LaunchRecord
+from grader.emulator.machine.tracing.extents import Extents
 
 _MAX_DYNAMIC, _CARVEOUT, _NON_PORTABLE = 8, 9, 14
 _REFUSALS: tuple[tuple[type[LaunchRefused], Status], ...] = (
@@ -115,16 +117,21 @@ class KernelCalls:
             self._failed(CudaError(Status.InvalidValue, reason))
         parameters = _packed(kernel, arguments)
         work = self.waiting.work(stream)
+        extents = Extents() if self.waiting.uses.several else None
         try:
             record = self.state.machine.launch(
                 kernel, grid, block, parameters, shared, cooperative=cooperative, cluster=cluster,
-                non_portable=found.non_portable, watch="once stored",
+                non_portable=found.non_portable, watch="once stored", extents=extents,
             )  # fmt: skip
         except LaunchRefused as error:
             status = next(status for kind, status in _REFUSALS if isinstance(error, kind))
             self._failed(CudaError(status, str(error)), empty=0 in grid)
         self.state.tell(Launched(record, self.state.call.frames, self._blocks_of(record)))
-        self._guard_arguments(kernel, parameters, *work)
+        if (
+            extents is not None and not record.may_wait
+        ):  # what waits for other kernels has an order of its own
+            self.waiting.uses.launch(extents, work)
+        self._guard_arguments(kernel, parameters, work)
         if record.status != "completed":
             asserted = any(finding.kind == "assert" for finding in record.findings)
             ended = Status.LaunchFailure if record.status == "trap" else Status.LaunchTimeout
@@ -159,7 +166,7 @@ class KernelCalls:
                     found[block.base] = block
         return list(found.values())
 
-    def _guard_arguments(self, kernel: Kernel, parameters: bytes, stream: int, number: int) -> None:
+    def _guard_arguments(self, kernel: Kernel, parameters: bytes, work: Work) -> None:
         """Managed and page-locked memory that a kernel has pointers to, or names, is the host's once it has waited; or
         at any time, where the kernel is written for that."""
         places = [at for each in kernel.params for at in range(each.offset, each.offset + each.nbytes - 7, 8)]
@@ -169,7 +176,7 @@ class KernelCalls:
         found = [each for each in map(self.state.allocation, pointers) if each and each.host_sees]
         if found and not _meets_host(kernel):
             for each in found:
-                self.waiting.guard(each, each.base, each.nbytes, PROT_NONE, stream, number)
+                self.waiting.guard(each, each.base, each.nbytes, PROT_NONE, work)
 
     # -- attributes and occupancy -----------------------------------------------------------------------------
     def cudaFuncSetAttribute(self, function: int, attribute: int, value: int) -> None:

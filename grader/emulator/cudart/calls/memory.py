@@ -11,7 +11,8 @@ from grader.emulator.cudart.events import Block
 from grader.emulator.cudart.native import host_view, store_int, store_word
 from grader.emulator.cudart.state import Allocation, Copied, State
 from grader.emulator.cudart.status import CudaError, NotEmulated, Status
-from grader.emulator.cudart.waiting import DEFAULT, PROT_NONE, PROT_READ, Waiting
+from grader.emulator.cudart.uses import DEFAULT, Work
+from grader.emulator.cudart.waiting import PROT_NONE, PROT_READ, Waiting
 
 _KINDS = {0: (False, False), 1: (True, False), 2: (False, True), 3: (True, True)}
 """cudaMemcpyKind → whether (destination, source) is on the device; 4, the default, asks the addresses."""
@@ -49,7 +50,10 @@ class MemoryCalls:
         store_word(out, self.state.allocate(nbytes, "device").base if nbytes else 0)
 
     def cudaMallocAsync(self, out: int, nbytes: int, stream: int) -> None:
-        self.cudaMalloc(out, nbytes)
+        """The memory is there for what comes behind this in the stream."""
+        made = self.state.allocate(nbytes, "device") if nbytes else None
+        self.waiting.uses.whole(made, self.waiting.work(stream))
+        store_word(out, made.base if made else 0)
 
     def cudaMallocPitch(self, out: int, pitch_out: int, width: int, height: int) -> None:
         pitch = -(-width // _PITCH) * _PITCH
@@ -99,18 +103,22 @@ class MemoryCalls:
         self.free(address, ("device", "managed"))
 
     def cudaFreeAsync(self, address: int, stream: int) -> None:
-        self.free(address, ("device", "managed"))
+        """The memory is there for what comes before this in the stream; nothing is waited for."""
+        self.free(address, ("device", "managed"), self.waiting.work(stream))
 
     def cudaFreeHost(self, address: int) -> None:
         self.free(address, ("pinned",))
 
-    def free(self, address: int, kinds: tuple[str, ...]) -> None:
-        """Gives back an allocation of one of the kinds, nothing for 0."""
+    def free(self, address: int, kinds: tuple[str, ...], work: Work | None = None) -> None:
+        """Gives back an allocation of one of the kinds, nothing for 0; as a piece of work, or the host waits."""
         if not address:
             return
         found = self.state.allocation(address)
         if found and found.base == address and found.kind in kinds:
-            self.waiting.waited()
+            if work is None:
+                self.waiting.waited()
+            else:
+                self.waiting.uses.whole(found, work)
             self.tell_of_part(found)
             self.state.free(found)
             return
@@ -161,7 +169,8 @@ class MemoryCalls:
         work = self.waiting.work(stream)
         for row in range(height):
             self.state.memory.view(address + row * pitch, width)[:] = value & 0xFF
-        self._guard(end, pitch * (height - 1) + width, PROT_NONE, *work)
+        self.waiting.uses.rows(end.allocation, address, pitch, width, height, work, writes=True)
+        self._guard(end, pitch * (height - 1) + width, PROT_NONE, work)
 
     # -- copies -----------------------------------------------------------------------------------------------
     def cudaMemcpy(self, to: int, source: int, nbytes: int, kind: int) -> None:
@@ -236,20 +245,23 @@ class MemoryCalls:
         work = self.waiting.work(DEFAULT if stream is None else stream)
         for row, nbytes in enumerate(rows):
             self._bytes(ends[0], row * to_pitch, nbytes)[:] = self._bytes(ends[1], row * pitch, nbytes).copy()
+        for end, step in zip(ends, (to_pitch, pitch), strict=True):
+            writes = end.side == "destination"
+            self.waiting.uses.rows(end.allocation, end.address, step, width, height, work, writes=writes)
         if stream is None or not all(end.on_device or end.allocation for end in ends):
-            self.waiting.waited(self.waiting.clocks[work[0]])  # with pageable memory, every copy waits
+            self.waiting.waited(self.waiting.clocks.of(work.stream))  # with pageable memory, every copy waits
             return
         for end, nbytes, protection in zip(ends, extents, (PROT_NONE, PROT_READ), strict=True):
-            self._guard(end, nbytes, protection, *work)
+            self._guard(end, nbytes, protection, work)
 
     def _bytes(self, end: End, offset: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         if end.allocation is None or end.allocation.kind == "registered":
             return host_view(end.address + offset, nbytes)
         return self.state.memory.view(end.address + offset, nbytes)
 
-    def _guard(self, end: End, nbytes: int, protection: int, stream: int, number: int) -> None:
+    def _guard(self, end: End, nbytes: int, protection: int, work: Work) -> None:
         if end.allocation and end.allocation.host_sees:
-            self.waiting.guard(end.allocation, end.address, nbytes, protection, stream, number)
+            self.waiting.guard(end.allocation, end.address, nbytes, protection, work)
 
     def _ends(self, to: int, source: int, kind: int) -> tuple[End, End]:
         """The two ends of a copy. Raises CudaError, with a finding, where `kind` contradicts them."""

@@ -11,7 +11,9 @@ from grader.emulator.cudart.events import Frames
 from grader.emulator.cudart.native import store, store_int, store_word
 from grader.emulator.cudart.state import Call, State
 from grader.emulator.cudart.status import CudaError, Status
-from grader.emulator.cudart.waiting import DEFAULT, PER_THREAD, Clock, Waiting
+from grader.emulator.cudart.uses import DEFAULT, PER_THREAD
+from grader.emulator.cudart.waiting import Waiting
+from grader.emulator.streams.clocks import Clock, join
 
 _NON_BLOCKING = 1
 _DISABLE_TIMING = 2
@@ -23,7 +25,7 @@ class EventState:
     """An event: what had been enqueued, and when, the last time that it was recorded."""
 
     timing: bool
-    clock: Clock | None = None
+    clock: Clock[int] | None = None
     seconds: float = 0.0
 
 
@@ -56,21 +58,19 @@ class StreamCalls:
     def cudaStreamCreateWithFlags(self, out: int, flags: int) -> None:
         handle = self._handle()
         self._flags[handle] = flags
-        self.waiting.clocks[handle] = {}
-        if not flags & _NON_BLOCKING:
-            self.waiting.blocking.add(handle)
+        self.waiting.new_stream(handle, blocking=not flags & _NON_BLOCKING)
         store_word(out, handle)
 
     def cudaStreamDestroy(self, stream: int) -> None:
         self.check(stream)
         if stream in _SPECIAL:
             raise CudaError(Status.InvalidResourceHandle, "the default stream is not destroyed")
-        self.waiting.blocking.discard(stream)
+        self.waiting.end_stream(stream)
         del self._flags[stream], self._made[stream]
 
     def cudaStreamSynchronize(self, stream: int) -> None:
         self.check(stream)
-        self.waiting.waited(self._clock(stream))
+        self.waiting.waited(self.waiting.given(stream))
         self.raise_sticky()
 
     def cudaStreamQuery(self, stream: int) -> None:
@@ -80,7 +80,7 @@ class StreamCalls:
         self.check(stream)
         clock = self._event(event).clock
         if clock is not None:
-            self.waiting.merge(self._clock(stream), clock)
+            join(self.waiting.enqueue(stream), clock)
 
     def cudaStreamGetPriority(self, stream: int, out: int) -> None:
         store_int(out, 0)
@@ -108,9 +108,6 @@ class StreamCalls:
         if stream not in _SPECIAL and stream not in self._flags:
             raise CudaError(Status.InvalidResourceHandle, "this is no stream, or one that has been destroyed")
 
-    def _clock(self, stream: int) -> Clock:
-        return self.waiting.clocks[DEFAULT if stream in _SPECIAL else stream]
-
     def raise_sticky(self) -> None:
         """What a kernel has done to the device stays: every call says it."""
         if self.state.sticky:
@@ -132,8 +129,8 @@ class StreamCalls:
     def cudaEventRecord(self, event: int, stream: int) -> None:
         self.check(stream)
         found = self._event(event)
-        owner, _ = self.waiting.work(stream)
-        found.clock = dict(self.waiting.clocks[owner])
+        work = self.waiting.work(stream)
+        found.clock = dict(self.waiting.clocks.of(work.stream))
         found.seconds = time.perf_counter()
 
     def cudaEventRecordWithFlags(self, event: int, stream: int) -> None:

@@ -9,7 +9,7 @@ from grader.emulator.cudart.native import store_int, store_word
 from grader.emulator.cudart.state import State
 from grader.emulator.cudart.status import CudaError, NotEmulated, Status
 from grader.emulator.cudart.textures.structures import KINDS, texel_format, words_at
-from grader.emulator.cudart.waiting import DEFAULT
+from grader.emulator.cudart.uses import DEFAULT
 from grader.emulator.machine.textures.arrays import CudaArray, Extent
 
 _LAYERED = 1
