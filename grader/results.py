@@ -99,6 +99,13 @@ class OtherAccess:
         None  # thread index (x, y, z); null where it is not known, or where they are many
     )
     any_of_warp: bool = False  # it is some thread of the warp that begins with `thread`
+    file: str | None = None  # that `line` is in; null for the learner's own
+
+
+@dataclass(frozen=True)
+class SourceLine:
+    line: int
+    file: str | None = None  # null for the learner's own
 
 
 @dataclass(frozen=True)
@@ -134,6 +141,10 @@ class FindingResult:
     other: OtherAccess | None = None  # whom the race is with, or the copy that has not arrived
     owner: list[int] | None = None  # of another block's shared memory, in a cluster: the index of that block
     absence: str | None = None  # what is wrong with that block then: not_begun, ended or no_such_block
+    file: str | None = None  # that `line` is in, such as a header; null for the learner's own
+    callers: list[SourceLine] = field(
+        default_factory=list
+    )  # by which `line` came to be run, the innermost first, where its function was inlined
 
 
 @dataclass(frozen=True)

@@ -200,4 +200,4 @@ def test_the_first_nan_that_is_stored_is_told_and_no_finding(capsys: pytest.Capt
     origins = [launch.first_nan for launch in outcome.launches]
     assert [found is not None for found in origins] == [False, True, False]
     assert origins[1] is not None
-    assert (origins[1].line, origins[1].operands) == (12, ("0", "0"))
+    assert (origins[1].place.line, origins[1].operands) == (12, ("0", "0"))

@@ -31,6 +31,7 @@ from typing import Protocol
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.occupancy import WARP, occupancy
 from grader.emulator import metrics
+from grader.emulator.machine.records import Counted
 
 SECTOR = 32  # bytes
 SECTORS_A_LINE = 4
@@ -61,7 +62,7 @@ class CountedLaunch(Protocol):
     @property
     def counters(self) -> Mapping[str, int]: ...
     @property
-    def line_counters(self) -> Mapping[int, Mapping[str, int]]: ...
+    def lines(self) -> Sequence[Counted]: ...
     @property
     def dram_read_bytes(self) -> int: ...
     @property
@@ -129,8 +130,8 @@ def launch_stats(record: CountedLaunch, array_bytes: int) -> LaunchStats:
         registers=record.registers,
         shared_bytes=record.shared_bytes,
         counters={name: value * scale for name, value in record.counters.items()},
-        load_lines=sum(lines(line, "ld") for line in record.line_counters.values()) * scale,
-        store_lines=sum(lines(line, "st") for line in record.line_counters.values()) * scale,
+        load_lines=sum(lines(item.counters, "ld") for item in record.lines) * scale,
+        store_lines=sum(lines(item.counters, "st") for item in record.lines) * scale,
         dram_read=min(record.dram_read_bytes * scale, array_bytes),
         dram_write=min(record.dram_write_bytes * scale, array_bytes),
         l2_read=record.l2_read_bytes * scale,

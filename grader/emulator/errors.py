@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from grader.emulator.places import GIVEN, UNKNOWN, Place
+
 
 class EmulatorError(Exception):
     """Base of all errors the emulator raises on purpose."""
@@ -17,13 +19,14 @@ class UnsupportedPtx(EmulatorError):
     It is refused by name, because running it wrongly would be worse than not running it.
     """
 
-    def __init__(self, what: str, ptx_line: int = 0, source_line: int = 0) -> None:
-        lines = [("source line", source_line), ("PTX line", ptx_line)]
-        where = ", ".join(f"{name} {number}" for name, number in lines if number)
+    def __init__(self, what: str, ptx_line: int = 0, place: Place = UNKNOWN) -> None:
+        in_source = f"source line {place.line}" if place.file == GIVEN else str(place)
+        lines = [(in_source, place.line), (f"PTX line {ptx_line}", ptx_line)]
+        where = ", ".join(name for name, number in lines if number)
         super().__init__(f"the emulator does not support {what}" + (f" ({where})" if where else ""))
         self.what = what
         self.ptx_line = ptx_line
-        self.source_line = source_line
+        self.place = place
 
 
 class LaunchRefused(EmulatorError):

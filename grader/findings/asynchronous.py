@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from grader.emulator.machine.records import Access, Finding, Phase
+from grader.emulator.places import UNKNOWN
 from grader.emulator.runtime.layout import MOST_ARRIVALS
-from grader.findings.phrases import actor, counted, does, other_party, shared_place
+from grader.findings.phrases import actor, counted, does, in_line, other_party, shared_place
 
 
 def unfinished_copy(finding: Finding) -> str:
@@ -14,7 +15,7 @@ def unfinished_copy(finding: Finding) -> str:
             f"{shared_place(finding)}: no cp.async.bulk.wait_group of that thread covers it"
         )
     other = finding.other or Access()
-    copy = f"the copy of line {other.line}" if other.line else "a copy"
+    copy = f"the copy of {other.place.words()}" if other.place.line else "a copy"
     until = f"{copy} has not read it yet" if other.action == "read" else f"{copy} to it has not arrived"
     return f"{actor(finding)} {does(finding)} {shared_place(finding)} while {until}"
 
@@ -22,7 +23,8 @@ def unfinished_copy(finding: Finding) -> str:
 def unfinished_product(finding: Finding) -> str:
     if finding.space is None:
         return f"{finding.instruction} uses a register of a wgmma that no wgmma.wait_group has waited for"
-    product = f"the wgmma of line {finding.other.line}" if finding.other and finding.other.line else "a wgmma"
+    place = finding.other.place if finding.other else UNKNOWN
+    product = f"the wgmma of {place.words()}" if place.line else "a wgmma"
     return f"{actor(finding)} {does(finding)} {shared_place(finding)} while {product} may still read it"
 
 
@@ -92,8 +94,9 @@ def registers(finding: Finding) -> str:
 
 def _initialised(phase: Phase) -> str:
     """For how many arrivals an mbarrier was initialised, and where."""
-    line = f"line {phase.initialised} has initialised it" if phase.initialised else "it is initialised"
-    return f"{line} for {counted(phase.expected or 0, 'arrival')} a phase"
+    place = phase.initialised
+    what = f"{place.words()} has initialised it" if place.line else "it is initialised"
+    return f"{what} for {counted(phase.expected or 0, 'arrival')} a phase"
 
 
 def _overrun(phase: Phase, place: str) -> str:
@@ -130,7 +133,6 @@ def _wrong_parity(phase: Phase, place: str) -> str:
 
 def proxy_fence(finding: Finding) -> str:
     other = finding.other or Access()
-    line = f" in line {other.line}" if other.line else ""
     reader = f"the {'wgmma' if finding.instruction == 'wgmma' else 'copy'} that {actor(finding)} issues"
-    written = f"{shared_place(finding)}, which {other_party(finding, other)} writes{line}"
+    written = f"{shared_place(finding)}, which {other_party(finding, other)} writes{in_line(other.place)}"
     return f"{reader} reads {written}, with no fence.proxy.async in between"

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from grader.emulator.machine.records import TENSOR_COPY, TOOLS, Access, Action, Arrivals, Finding, Kind
+from grader.emulator.places import GIVEN, Place
 from grader.findings.asynchronous import (
     descriptor,
     mbarrier,
@@ -19,9 +20,11 @@ from grader.findings.asynchronous import (
 from grader.findings.phrases import (
     VERBS,
     actor,
+    called,
     counted,
     does,
     global_place,
+    in_line,
     memory_name,
     near_device_memory,
     offset_of,
@@ -30,7 +33,7 @@ from grader.findings.phrases import (
     stored_near,
 )
 from grader.findings.remedies import remedy
-from grader.results import FindingResult, OtherAccess
+from grader.results import FindingResult, OtherAccess, SourceLine
 
 
 def result(finding: Finding, kernel: str) -> FindingResult:
@@ -38,7 +41,9 @@ def result(finding: Finding, kernel: str) -> FindingResult:
     allocation = finding.allocation
     return FindingResult(
         kind=finding.kind,
-        line=finding.line or None,
+        line=finding.place.line or None,
+        file=finding.place.file or None,
+        callers=[SourceLine(at.line, at.file or None) for at in finding.place.stack()][1:],
         message=message(finding),
         count=finding.count,
         kernel=kernel,
@@ -66,7 +71,14 @@ def result(finding: Finding, kernel: str) -> FindingResult:
 def _other_result(other: Access | None) -> OtherAccess | None:
     if other is None:
         return None
-    return OtherAccess(other.action, other.line, _list(other.block), _list(other.thread), other.any_of_warp)
+    return OtherAccess(
+        other.action,
+        other.place.line or None,
+        _list(other.block),
+        _list(other.thread),
+        other.any_of_warp,
+        other.place.file or None,
+    )
 
 
 def _list(numbers: Sequence[int] | None) -> list[int] | None:
@@ -74,8 +86,8 @@ def _list(numbers: Sequence[int] | None) -> list[int] | None:
 
 
 def message(finding: Finding) -> str:
-    """What happened."""
-    return _MESSAGES[finding.kind](finding)
+    """What happened, and by which calls, where its function was inlined."""
+    return _MESSAGES[finding.kind](finding) + called(finding.place)
 
 
 # ---- what happened -----------------------------------------------------------------------------------------
@@ -162,9 +174,9 @@ def _race(finding: Finding) -> str:
         return _global_race(finding, other)
     verb = VERBS[other.action] if other.action else "accesses"
     too = " too" if other.action in (finding.action, None) else ""
-    line = f" in line {other.line}" if other.line else ""
     what = f"{actor(finding)}{_of_block(finding)} {does(finding)} {shared_place(finding)}"
-    return f"{what}, which {other_party(finding, other)} {verb}{too}{line} with no {_orders(finding, other)} in between"
+    met = f"which {other_party(finding, other)} {verb}{too}{in_line(other.place)}"
+    return f"{what}, {met} with no {_orders(finding, other)} in between"
 
 
 def _of_block(finding: Finding) -> str:
@@ -254,18 +266,21 @@ def _barrier(finding: Finding) -> str:
     if finding.arrivals:
         return _arrivals(finding.arrivals, finding)
     if finding.other is None:
-        place = f"the barrier in line {finding.line}" if finding.line else "a barrier"
+        place = f"the barrier in {finding.place.words()}" if finding.place.line else "a barrier"
         return f"only some threads of a warp reach {place} while the others are elsewhere"
-    return f"threads of one block wait at different barriers{_in_lines(finding.line, finding.other.line)}"
+    return f"threads of one block wait at different barriers{_in_lines(finding.place, finding.other.place)}"
 
 
-def _in_lines(one: int, other: int | None) -> str:
-    """Where two barriers are, as far as it is known: lines of included files are not."""
-    if one and one == other:
-        return f" (two of them in line {one})"
-    if one and other:
-        return f" (lines {one} and {other})"
-    return f" (one of them in line {one or other})" if one or other else ""
+def _in_lines(one: Place, other: Place) -> str:
+    """Where two barriers are, as far as it is known."""
+    known = [place for place in (one, other) if place.line]
+    if len(known) < 2:
+        return "".join(f" (one of them in {place.words()})" for place in known)
+    if (one.file, one.line) == (other.file, other.line):
+        return f" (two of them in {one.words()})"
+    if one.file == other.file == GIVEN:
+        return f" (lines {one.line} and {other.line})"
+    return f" ({one.words()} and {other.words()})"
 
 
 def _arrivals(barrier: Arrivals, finding: Finding) -> str:

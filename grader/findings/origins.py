@@ -10,7 +10,7 @@ from typing import Protocol
 from grader.emulator.machine.records import Origin
 
 EXPONENTIAL = (
-    "An exponential is ∞ in line {line}: exp(x) is more than a float holds from x = 88.73 on. Subtract the largest "
+    "An exponential is ∞ in {line}: exp(x) is more than a float holds from x = 88.73 on. Subtract the largest "
     "exponent from all of them first, in a softmax the row's maximum; then none is above 0."
 )
 LARGEST_OF_NOTHING = (
@@ -57,7 +57,7 @@ def told(records: Sequence[Watched]) -> Told | None:
 
 
 def _told(nan: Origin, infinity: Origin | None) -> Told:
-    where = f"in line {nan.line}, " if nan.line else ""
+    where = f"in {nan.place.words()}, " if nan.place.line else ""
     what = f"NaN is first made {where}by thread {nan.thread} of block {nan.block}: {_operation(nan)}."
     return Told(what, _remedy(nan, infinity))
 
@@ -67,8 +67,8 @@ def _remedy(nan: Origin, infinity: Origin | None) -> str:
     infinite = any("inf" in text for text in nan.operands)
     if infinite and infinity is not None:
         if infinity.of_exponential:
-            return EXPONENTIAL.format(line=infinity.line)
-        return f"The first ∞ is made in line {infinity.line}: {_operation(infinity)}."
+            return EXPONENTIAL.format(line=infinity.place.words())
+        return f"The first ∞ is made in {infinity.place.words()}: {_operation(infinity)}."
     if name in ("add", "sub") and "-inf" in nan.operands:
         return LARGEST_OF_NOTHING
     if name == "div" and all(text in ("0", "-0") for text in nan.operands):

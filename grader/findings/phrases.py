@@ -7,12 +7,23 @@ from collections.abc import Mapping, Sequence
 
 from grader.emulator.machine.memory import ARENA_BYTES
 from grader.emulator.machine.records import Access, Action, Finding
+from grader.emulator.places import Place
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
 NEAR = 1 << 40
 """Bytes around the device's memory that an index of 32 bits goes beyond it, and more; the host's is further away."""
 
 VERBS: Mapping[Action, str] = {"read": "reads", "write": "writes", "atomic": "updates"}
+
+
+def in_line(place: Place) -> str:
+    return f" in {place.words()}" if place.line else ""
+
+
+def called(place: Place) -> str:
+    """By which calls the code at a place came to be run, where its function was inlined."""
+    calls = [call.words() for call in list(place.stack())[1:]]
+    return f"; its function is called in {', and that one in '.join(calls)}" if calls else ""
 
 
 def near_device_memory(address: int | None) -> bool:

@@ -250,7 +250,7 @@ def _remedy_of_race(finding: Finding) -> str:
     if finding.scope == "cluster":
         return _CLUSTER_SYNC
     if finding.space != "global":
-        same_line = finding.other is not None and finding.other.line == finding.line
+        same_line = finding.other is not None and finding.other.place == finding.place
         return _SAME_LINE if same_line else _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
     if finding.scope == "grid" and finding.blocks_wait and finding.action == "read":
         return _WAIT if finding.fences else _FENCE

@@ -16,6 +16,7 @@ from grader import cuda
 from grader.analysis.devices import capability
 from grader.analysis.occupancy import occupancy
 from grader.cuda import Cuda
+from grader.emulator.machine.records import by_line
 from grader.emulator.nvrtc.compilation import PINNED, Build, Resources
 from grader.errors import WarpladderError
 from grader.findings import kernels
@@ -135,7 +136,7 @@ def _lines(name: str, found: Any) -> tuple[LineProfile, ...]:
     text = cell(name).text.splitlines()
     return tuple(
         LineProfile(line, text[line - 1].strip() if 0 < line <= len(text) else "", counters)
-        for line, counters in sorted(found.line_counters.items())
+        for line, counters in by_line(found.lines).items()
     )
 
 

@@ -146,7 +146,7 @@ def emulation(
     for number, launch in enumerate(launches):
         for finding in launch.findings:
             where = f"launch {number}, {launch.kernel}"
-            where += f", line {finding.line} of its source" if finding.line else ""
+            where += f", {finding.place.words()}" if finding.place.line else ""
             times = f" ({units.count(finding.count)} times)" if finding.count > 1 else ""
             kind = finding.kind.replace("_", " ")
             said = f": {message(finding)}{times}. {remedy(finding)}"

@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -18,6 +18,7 @@ from grader.analysis.model import (
     lines,
     modelled_time,
 )
+from grader.emulator.machine.records import Counted
 from grader.emulator.metrics import (
     ASYNC_COPIES,
     GLOBAL_REQUESTS,
@@ -32,6 +33,7 @@ from grader.emulator.metrics import (
     TENSOR_OPS,
     WARPGROUP_OPS,
 )
+from grader.emulator.places import UNKNOWN
 from grader.judge.climb import climb
 from grader.workbook import topics
 
@@ -221,9 +223,7 @@ class Record:
     blocks_run: int = 2
     grid_blocks: int = 8
     counters: Mapping[str, int] = field(default_factory=lambda: {GLOBAL_SECTORS["ld"]: 64})
-    line_counters: Mapping[int, Mapping[str, int]] = field(
-        default_factory=lambda: {7: {GLOBAL_SECTORS["ld"]: 64, GLOBAL_REQUESTS["ld"]: 2}}
-    )
+    lines: Sequence[Counted] = (Counted(UNKNOWN, {GLOBAL_SECTORS["ld"]: 64, GLOBAL_REQUESTS["ld"]: 2}),)
     dram_read_bytes: int = 1000
     dram_write_bytes: int = 100
     l2_read_bytes: int = 2048

@@ -6,7 +6,8 @@ from typing import get_args
 
 import pytest
 
-from grader.emulator.cudart.events import HostFinding, HostKind, Place
+from grader.emulator.cudart.events import HostFinding, HostKind
+from grader.emulator.places import Place
 from grader.emulator.runtime.layout import GLOBAL_BASE
 from grader.findings import host
 

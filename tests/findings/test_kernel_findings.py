@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from records import at
 
 from grader.emulator.machine import findings as found_by_the_emulator
 from grader.emulator.machine.records import (
@@ -24,6 +25,7 @@ from grader.emulator.machine.records import (
     Text,
     Tool,
 )
+from grader.emulator.places import UNKNOWN
 from grader.findings.kernels import message, result
 from grader.findings.remedies import remedy
 from grader.results import FindingResult, OtherAccess
@@ -47,13 +49,13 @@ def of_b(kind: Kind, offset: int, **changes: object) -> Finding:
         "element": offset // 4,
         "shape": (131,),
     }
-    return Finding(kind, 7, 1, FIRST, SECOND, **(values | changes))  # type: ignore[arg-type]
+    return Finding(kind, at(7), 1, FIRST, SECOND, **(values | changes))  # type: ignore[arg-type]
 
 
 def of_tile(kind: Kind, **changes: object) -> Finding:
     """A finding about shared memory."""
     values: dict[str, object] = {"action": "read", "space": "shared", "address": 132, "array": "tile"}
-    return Finding(kind, 7, 1, FIRST, SECOND, **(values | changes))  # type: ignore[arg-type]
+    return Finding(kind, at(7), 1, FIRST, SECOND, **(values | changes))  # type: ignore[arg-type]
 
 
 def test_every_kind_has_a_tool_words_a_remedy_and_a_place_in_the_book() -> None:
@@ -64,7 +66,7 @@ def test_every_kind_has_a_tool_words_a_remedy_and_a_place_in_the_book() -> None:
     for kind in KINDS:
         access = Access("write")
         plain = Finding(
-            kind, 7, 1, FIRST, SECOND, action="read", space="shared", address=0, size=4, other=access
+            kind, at(7), 1, FIRST, SECOND, action="read", space="shared", address=0, size=4, other=access
         )
         shown = result(plain, "k")
         assert (shown.kind, shown.tool) == (kind, TOOLS[kind])
@@ -229,21 +231,21 @@ RACE = {"size": 4, "scope": "block"}
     ("other", "scope", "says"),
     [
         (
-            Access("write", 6, FIRST, (32, 0, 0)),
+            Access("write", at(6), FIRST, (32, 0, 0)),
             "block",
             "which thread (32, 0, 0) writes in line 6 with no __syncthreads() in between",
         ),
         (
-            Access("write", None, FIRST, (0, 0, 0)),
+            Access("write", UNKNOWN, FIRST, (0, 0, 0)),
             "warp",
             "which thread (0, 0, 0) writes with no __syncwarp() or __syncthreads() in between",
         ),
         (
-            Access("read", 6, FIRST, (32, 0, 0), any_of_warp=True),
+            Access("read", at(6), FIRST, (32, 0, 0), any_of_warp=True),
             "block",
             "which the warp of thread (32, 0, 0) reads too in line 6 with",
         ),
-        (Access("write", 6, FIRST, None), "block", "which another thread of the block writes in line 6"),
+        (Access("write", at(6), FIRST, None), "block", "which another thread of the block writes in line 6"),
     ],
 )
 def test_a_race_in_shared_memory_tells_both_accesses(other: Access, scope: str, says: str) -> None:
@@ -255,7 +257,7 @@ def test_a_race_in_shared_memory_tells_both_accesses(other: Access, scope: str, 
 @pytest.mark.parametrize("any_of_warp", [False, True])
 def test_no_thread_races_with_itself(any_of_warp: bool) -> None:
     """Bookkeeping by warps may name the same first thread for both."""
-    same = Access("write", 6, FIRST, SECOND, any_of_warp)
+    same = Access("write", at(6), FIRST, SECOND, any_of_warp)
     assert "which another thread of its warp writes" in message(of_tile("race", scope="warp", other=same))
     broadcast = of_tile("race", scope="warp", any_of_warp=True, other=replace(same, any_of_warp=False))
     assert message(broadcast).startswith("another thread of the warp of thread (1, 0, 0) reads")
@@ -326,10 +328,10 @@ def test_who_adds_without_an_atomic_is_told_to_and_not_to_wait() -> None:
 
 
 def test_a_copy_that_has_not_arrived_tells_its_line() -> None:
-    text = message(of_tile("unfinished_copy", other=Access("write", 5)))
+    text = message(of_tile("unfinished_copy", other=Access("write", at(5))))
     assert text.endswith("at byte 132 (`tile`) while the copy of line 5 to it has not arrived")
     assert "while a copy to it has" in message(of_tile("unfinished_copy"))
-    reads = of_tile("unfinished_copy", action="write", other=Access("read", 5))
+    reads = of_tile("unfinished_copy", action="write", other=Access("read", at(5)))
     assert message(reads).endswith("at byte 132 (`tile`) while the copy of line 5 has not read it yet")
     assert "wait_group.read" in remedy(reads)
 
@@ -375,10 +377,10 @@ def test_a_box_in_front_of_its_tensor_tells_the_coordinate() -> None:
 
 
 def test_a_copy_is_no_thread() -> None:
-    copied = of_tile("race", scope="block", other=Access("write", 5, by_copy=True))
+    copied = of_tile("race", scope="block", other=Access("write", at(5), by_copy=True))
     assert message(copied).endswith("which a copy writes in line 5 with no wait for its mbarrier in between")
     assert "phase" in remedy(copied)
-    unfenced = of_tile("proxy_fence", scope="block", other=Access("write", 5, thread=FIRST))
+    unfenced = of_tile("proxy_fence", scope="block", other=Access("write", at(5), thread=FIRST))
     assert message(unfenced) == (
         "the copy that thread (1, 0, 0) issues reads shared memory at byte 132 (`tile`), which thread (0, 0, 0) writes "
         "in line 5, with no fence.proxy.async in between"
@@ -389,7 +391,7 @@ def test_a_copy_is_no_thread() -> None:
 
 
 def test_what_blocks_of_a_cluster_do_to_each_other() -> None:
-    race = of_tile("race", scope="cluster", owner=SECOND, other=Access("write", 5, SECOND, (3, 0, 0)))
+    race = of_tile("race", scope="cluster", owner=SECOND, other=Access("write", at(5), SECOND, (3, 0, 0)))
     assert message(race) == (
         "thread (1, 0, 0) of block (0, 0, 0) reads shared memory at byte 132 (`tile`) of block (1, 0, 0), which thread "
         "(3, 0, 0) of block (1, 0, 0) writes in line 5 with no barrier of the cluster and no mbarrier in between"
@@ -412,7 +414,7 @@ def test_what_blocks_of_a_cluster_do_to_each_other() -> None:
     assert message(beyond).endswith(
         "4 bytes of shared memory at byte 132, where block (1, 0, 0) has 128 bytes"
     )
-    apart = Finding("barrier", 7, 1, FIRST, scope="cluster", arrivals=Arrivals(0, 32, 64))
+    apart = Finding("barrier", at(7), 1, FIRST, scope="cluster", arrivals=Arrivals(0, 32, 64))
     assert message(apart).startswith(
         "block (0, 0, 0) deadlocked at the barrier of its cluster: 32 of 64 threads"
     )
@@ -421,21 +423,21 @@ def test_what_blocks_of_a_cluster_do_to_each_other() -> None:
 
 def test_what_warps_and_blocks_do_together() -> None:
     absent = Finding(
-        "absent_lanes", 7, 1, FIRST, SECOND, other=Access(None, thread=FIRST), instruction="shfl.sync"
+        "absent_lanes", at(7), 1, FIRST, SECOND, other=Access(None, thread=FIRST), instruction="shfl.sync"
     )
     assert message(absent) == (
         "thread (0, 0, 0) executes shfl.sync with thread (1, 0, 0) in its mask, which is elsewhere"
     )
     assert "condition on what they do with the result" in remedy(absent)
     assert "0xffffffff where all 32 lanes" in remedy(replace(absent, other=Access(None, thread=SECOND)))
-    part = Finding("barrier", 7, 1, FIRST)
+    part = Finding("barrier", at(7), 1, FIRST)
     assert message(part).startswith("only some threads of a warp reach the barrier in line 7")
-    assert "(lines 7 and 9)" in message(replace(part, other=Access(line=9)))
-    assert "(two of them in line 7)" in message(replace(part, other=Access(line=7)))
+    assert "(lines 7 and 9)" in message(replace(part, other=Access(place=at(9))))
+    assert "(two of them in line 7)" in message(replace(part, other=Access(place=at(7))))
 
 
 def test_a_result_has_what_is_known() -> None:
-    other = Access("write", 6, FIRST, (32, 0, 0))
+    other = Access("write", at(6), FIRST, (32, 0, 0))
     shown = result(of_b("race", 8, scope="block", other=other), "scale")
     assert (shown.kernel, shown.line, shown.block, shown.thread) == ("scale", 7, [0, 0, 0], [1, 0, 0])
     assert (shown.space, shown.action, shown.size, shown.scope) == ("global", "read", 4, "block")
@@ -445,8 +447,8 @@ def test_a_result_has_what_is_known() -> None:
     assert (shown.other.action, shown.other.line, shown.other.thread) == ("write", 6, [32, 0, 0])
     assert "consumer_wait()" in remedy(of_tile("unfinished_copy")), "as CUDA C++ writes it, not PTX alone"
     assert "wait(token)" in remedy(of_tile("unfinished_copy"))
-    trap = result(Finding("trap", 0, 1), "scale")
-    assert "calls itself" in remedy(Finding("trap", 0, 1))
+    trap = result(Finding("trap", at(0), 1), "scale")
+    assert "calls itself" in remedy(Finding("trap", at(0), 1))
     assert (trap.line, trap.block, trap.thread, trap.offset, trap.other) == (None, None, None, None, None)
 
 
@@ -471,11 +473,11 @@ def test_names_of_variables_in_the_source(symbol: str, name: str | None) -> None
 
 
 def test_barriers_whose_lines_are_not_known() -> None:
-    def told(line: int, other: int | None) -> str:
-        return message(Finding("barrier", line, 1, FIRST, other=Access(line=other, block=FIRST)))
+    def told(line: int, other: int) -> str:
+        return message(Finding("barrier", at(line), 1, FIRST, other=Access(place=at(other), block=FIRST)))
 
     assert told(3, 7).endswith("different barriers (lines 3 and 7)")
     assert told(7, 7).endswith("different barriers (two of them in line 7)")
     assert told(0, 7).endswith("different barriers (one of them in line 7)")
-    assert told(0, None).endswith("wait at different barriers")
-    assert "reach a barrier while" in message(Finding("barrier", 0, 1, FIRST))
+    assert told(0, 0).endswith("wait at different barriers")
+    assert "reach a barrier while" in message(Finding("barrier", at(0), 1, FIRST))

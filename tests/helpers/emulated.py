@@ -17,6 +17,7 @@ import numpy as np
 
 from grader.emulator.machine.machine import Kernel, LaunchRecord, LoadedModule, Machine
 from grader.emulator.nvrtc import compilation
+from grader.emulator.places import Place
 
 LANES = 32
 THREADS = (1, 2, 16)
@@ -102,6 +103,11 @@ class Bench:
 def marked(source: str) -> set[int]:
     """The lines that end with `//`."""
     return {number for number, line in enumerate(source.splitlines(), 1) if line.endswith("//")}
+
+
+def touches(place: Place, lines: set[int]) -> bool:
+    """Whether a place, or a call that led there, is in one of these lines."""
+    return any(at.line in lines for at in place.stack())
 
 
 def _three(shape: Shape) -> tuple[int, int, int]:

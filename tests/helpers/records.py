@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from grader.emulator.places import GIVEN, Place
 from grader.judge.child.protocol import Record
 
 
@@ -17,7 +18,7 @@ def record(**changes: Any) -> Record:
         "registers": 8,
         "status": "completed",
         "counters": {},
-        "line_counters": {},
+        "lines": (),
         "findings": (),
         "blocks_run": 1,
         "grid_blocks": 1,
@@ -34,3 +35,8 @@ def record(**changes: Any) -> Record:
         "may_wait": False,
     }
     return Record(**(values | changes))
+
+
+def at(line: int) -> Place:
+    """A line of the file that was given to the compiler."""
+    return Place(GIVEN, line)

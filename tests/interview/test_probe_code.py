@@ -8,6 +8,7 @@ import pytest
 from emulated import Bench
 
 from grader.emulator.machine.machine import Machine
+from grader.emulator.machine.records import by_line
 from grader.emulator.nvrtc import compilation
 from grader.interview import bank
 from grader.interview.probes.kinds import LineProbe, Probe
@@ -93,7 +94,7 @@ def test_one_line_takes_32_sectors_a_warp(bench: Bench) -> None:
     sectors = {
         line - OPENED: counters[f"l1tex__t_{name.replace('requests', 'sectors')}.sum"]
         / counters[f"l1tex__t_{name}.sum"]
-        for line, counters in ran.record.line_counters.items()
+        for line, counters in by_line(ran.record.lines).items()
         for name in requests.values()
         if counters.get(f"l1tex__t_{name}.sum")
     }

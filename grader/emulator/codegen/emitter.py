@@ -72,7 +72,7 @@ class Emitter(FunctionBuilder):
 
     def unsupported(self, what: str | None = None) -> UnsupportedPtx:
         """The refusal of the current instruction, by its full opcode unless `what` says better."""
-        return UnsupportedPtx(what or self.inst.opcode, self.inst.ptx_line, self.inst.source_line)
+        return UnsupportedPtx(what or self.inst.opcode, self.inst.ptx_line, self.inst.place)
 
     # -- masks ------------------------------------------------------------------------------------------------
     def _guard(self, inst: Instruction) -> Any:

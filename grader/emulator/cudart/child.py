@@ -170,7 +170,7 @@ class Runtime:
             )
         for allocation in self.state.live():
             self.memory_calls.tell_of_part(allocation)
-            if allocation.kind in OWNED:
+            if allocation.kind in OWNED and not self.state.sticky:  # else cudaFree does nothing any more
                 block = allocation.block
                 self.state.note(
                     "leak", call=block.call, frames=block.frames, nbytes=block.nbytes, block=block

@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from grader.emulator.machine.records import LaunchRecord
+from grader.emulator.places import Place
 
 Frames = list[int]
 """Return addresses in the program, innermost first."""
@@ -130,17 +131,6 @@ class Trial(msgspec.Struct):
     """What it returns, as cudaError_t."""
     while_running: bool = False
     """The launch returns no error: its kernel fails with that one, as a waiting call will say."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A line of the program's source."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from grader.emulator.cudart.events import Place
+from grader.emulator.places import Place
 
 _LINE = re.compile(r"(.+):(\d+)(?: \(discriminator \d+\))?")
 _HERE = Path(__file__).parent

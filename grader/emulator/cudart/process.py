@@ -32,7 +32,6 @@ from grader.emulator.cudart.events import (
     Loaded,
     Noted,
     Outcome,
-    Place,
     Refusal,
     Refused,
     Trial,
@@ -41,6 +40,7 @@ from grader.emulator.cudart.lines import Lines
 from grader.emulator.cudart.source import Source
 from grader.emulator.cudart.toolchain import Program, compile_program, toolkit
 from grader.emulator.machine.records import Finding, LaunchRecord
+from grader.emulator.places import GIVEN, Place
 from grader.emulator.runtime.build import prepare
 from grader.sandbox.scratch import Scratch
 
@@ -142,6 +142,7 @@ class _Listener:
     """Makes an outcome of events."""
 
     def __init__(self, program: Program, source: Path) -> None:
+        self._name = source.name
         self._lines = Lines(program.library, toolkit(), source.parent)
         self._source = Source(source.parent)
         self._events: list[Event] = []
@@ -220,6 +221,8 @@ class _Listener:
         return replace(event.record, kernel=self._lines.name(event.record.kernel), findings=tuple(findings))
 
     def _finding(self, finding: Finding, event: Launched) -> Finding:
+        if any(at.file != GIVEN for at in finding.place.stack()):  # else it is clear which file is meant
+            finding = replace(finding, place=finding.place.naming(self._name))
         if finding.array or finding.space != "global" or finding.allocation is None:
             return finding
         blocks = [block for block in event.blocks if block.base == finding.allocation.base]
@@ -245,7 +248,7 @@ class _Listener:
             if block is not None:
                 told = HostFinding(
                     "use_after_free", place, kernel, array=self._array(block), other=self._place(block.freed or []),
-                    writes=finding.action == "write", reason=f"line {finding.line}" if finding.line else "",
+                    writes=finding.action == "write", reason=finding.place.words() if finding.place.line else "",
                 )  # fmt: skip
                 found.append(told)
         return found

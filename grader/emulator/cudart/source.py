@@ -6,7 +6,7 @@ import functools
 import re
 from pathlib import Path
 
-from grader.emulator.cudart.events import Place
+from grader.emulator.places import Place
 
 _POINTER = r"(?:\([^()]*\*\s*\*\s*\)\s*)?&\s*(?P<name>[A-Za-z_][\w.\->\[\]]*)"
 _CALL = re.compile(r"\bcuda[A-Z]\w*\s*(?:<[^;()]*>)?\s*\(")

@@ -181,14 +181,22 @@ def _as_report(line: str) -> str:
 
 
 def _program_first(ptx: str, source: Path) -> str:
-    """The program's own file is number 1, as it is with NVRTC: lines of other files are of no use to the reader. Where
-    it has no code for the device, as all is in files that it includes, no file has this number. Paths are left out."""
+    """The program's own file is number 1, as it is with NVRTC. Where it has no code for the device, as all is in files
+    that it includes, no file has this number. Files of its folder are named from there."""
+    near = source.resolve().parent
     numbers = {Path(name).resolve(): number for number, name in _FILE.findall(ptx)}
     unused = str(1 + max(map(int, numbers.values()), default=0))
     own = numbers.get(source.resolve(), unused)
     swapped = {own: "1", "1": own}
-    plain = _FILE.sub(r'.file \1 "file \1"', ptx)
-    return _NUMBERED.sub(lambda found: str(found[1]) + swapped.get(found[2], str(found[2])), plain)
+
+    def named(found: re.Match[str]) -> str:
+        path = Path(found[2]).resolve()
+        shown = path.relative_to(near) if near in path.parents else path
+        return f'.file {found[1]} "{shown}"'
+
+    return _NUMBERED.sub(
+        lambda found: str(found[1]) + swapped.get(found[2], str(found[2])), _FILE.sub(named, ptx)
+    )
 
 
 def _runtime(folder: Path) -> Path:

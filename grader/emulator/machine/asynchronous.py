@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from grader.emulator.machine.records import Descriptor, DescriptorField, Phase, PhaseFault
+from grader.emulator.places import Place
 from grader.emulator.runtime import layout
 
 PHASE_FAULTS: dict[int, PhaseFault] = {
@@ -20,8 +21,8 @@ PHASE_FAULTS: dict[int, PhaseFault] = {
 }
 
 
-def phase(kind: int, packed: int, initialised: int | None) -> Phase | None:
-    """What is known of a phase; `initialised` is the line that has initialised its mbarrier."""
+def phase(kind: int, packed: int, initialised: Place) -> Phase | None:
+    """What is known of a phase; `initialised` is where its mbarrier was."""
     fault = PHASE_FAULTS.get(kind)
     if fault is None or fault == "absent":
         return Phase(fault) if fault else None

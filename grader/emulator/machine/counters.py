@@ -14,6 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from grader.emulator import metrics
+from grader.emulator.machine.records import Counted
+from grader.emulator.places import Place
 from grader.emulator.ptx.plan import KernelPlan, Site, access_shape, is_bulk_copy
 from grader.emulator.ptx.tree import TYPE_BYTES, Imm
 from grader.emulator.runtime.layout import (
@@ -125,16 +127,21 @@ def _warpgroup_metrics(parts: list[str]) -> tuple[tuple[str, int], ...]:
 
 
 class Tally:
-    """Counters of a launch, added up by metric and by (line, metric)."""
+    """Counters of a launch, added up by metric and by (place, metric)."""
 
     def __init__(self) -> None:
         self.total: dict[str, int] = dict.fromkeys(_ALWAYS, 0)
-        self.lines: dict[int, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        self.places: dict[Place, dict[str, int]] = defaultdict(lambda: defaultdict(int))
 
-    def add(self, metric: str, line: int, amount: int) -> None:
+    def add(self, metric: str, place: Place, amount: int) -> None:
         if amount:
             self.total[metric] = self.total.get(metric, 0) + amount
-            self.lines[line][metric] += amount
+            self.places[place][metric] += amount
+
+    def lines(self) -> tuple[Counted, ...]:
+        """What each place has caused, in the order of the files and lines."""
+        places = sorted(self.places.items(), key=lambda item: item[0].order())
+        return tuple(Counted(place, dict(counters)) for place, counters in places)
 
 
 def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
@@ -144,20 +151,20 @@ def tally(plan: KernelPlan, blocks: Array, lanes: Array, sites: Array) -> Tally:
         executions, threads = (int(n) for n in blocks[block.index])
         end = [block.terminator] if block.terminator else []
         for inst in [*block.instructions, *end]:
-            result.add(metrics.WARP_INSTRUCTIONS, inst.source_line, executions)
-            result.add(metrics.THREAD_INSTRUCTIONS, inst.source_line, threads)
+            result.add(metrics.WARP_INSTRUCTIONS, inst.place, executions)
+            result.add(metrics.THREAD_INSTRUCTIONS, inst.place, threads)
             for tensor_metric, amount in _tensor_metrics(inst.opcode):
-                result.add(tensor_metric, inst.source_line, executions * amount)
+                result.add(tensor_metric, inst.place, executions * amount)
             if _is_special(inst.opcode):
-                result.add(metrics.SPECIAL_FUNCTIONS, inst.source_line, executions)
+                result.add(metrics.SPECIAL_FUNCTIONS, inst.place, executions)
             metric = metric_of(inst.opcode)
             if metric:
                 guard = plan.guarded.get(id(inst))
-                result.add(metric, inst.source_line, threads if guard is None else int(lanes[guard]))
+                result.add(metric, inst.place, threads if guard is None else int(lanes[guard]))
     for site in plan.sites:
         executions = int(blocks[site.block][0])
         for metric, amount in _site_metrics(site, sites[site.index], executions):
-            result.add(metric, site.inst.source_line, amount)
+            result.add(metric, site.inst.place, amount)
     return result
 
 

@@ -27,6 +27,7 @@ from grader.emulator.machine.records import (
     Space,
 )
 from grader.emulator.machine.worker import Array, Worker
+from grader.emulator.places import UNKNOWN, Place
 from grader.emulator.ptx.instructions import is_barrier
 from grader.emulator.ptx.plan import KernelPlan, Site, access_shape
 from grader.emulator.ptx.tree import TYPE_BYTES
@@ -129,18 +130,20 @@ class Launched:
         return x, y, z
 
     def findings(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
-        """One finding a source line and kind, with its first occurrence in the order of the blocks."""
+        """One finding a place and kind, with its first occurrence in the order of the blocks."""
         found = []
-        for (_, kind), notes in sorted(self._notes(workers).items()):
+        for (_, kind), notes in sorted(
+            self._notes(workers).items(), key=lambda item: (item[0][0].order(), item[0][1])
+        ):
             site, first = min(notes, key=lambda pair: int(pair[1][FINDING_BLOCK]))
             count = sum(int(note[FINDING_COUNT]) for _, note in notes)
             note = Note(self, site, kind, first)
             found.append(note.finding(count))
         return (*found, *self._barriers(workers))
 
-    def _notes(self, workers: Sequence[Worker]) -> dict[tuple[int, int], list[tuple[Site, Array]]]:
-        """What the workers noted, by source line and kind; a line may be many instructions (unrolled loops)."""
-        notes: dict[tuple[int, int], list[tuple[Site, Array]]] = defaultdict(list)
+    def _notes(self, workers: Sequence[Worker]) -> dict[tuple[Place, int], list[tuple[Site, Array]]]:
+        """What the workers noted, by place and kind; a place may be many instructions (unrolled loops)."""
+        notes: dict[tuple[Place, int], list[tuple[Site, Array]]] = defaultdict(list)
         tables = [worker.site_table() for worker in workers]
         for site in self.plan.sites:
             for kind in range(FINDING_KINDS):
@@ -148,7 +151,7 @@ class Launched:
                 for table in tables:
                     note = table[site.index][start : start + FINDING_SLOTS]
                     if note[FINDING_COUNT]:
-                        notes[site.inst.source_line, kind].append((site, note))
+                        notes[site.inst.place, kind].append((site, note))
         return notes
 
     def _barriers(self, workers: Sequence[Worker]) -> tuple[Finding, ...]:
@@ -158,30 +161,28 @@ class Launched:
             return ()
         first = min(faults, key=lambda c: int(c[layout.BARRIER_FAULT_BLOCK]))
         block = unravel(int(first[layout.BARRIER_FAULT_BLOCK]), self.grid)
-        line = self._line_before(int(first[layout.BARRIER_FAULT_ONE]))
+        place = self._place_before(int(first[layout.BARRIER_FAULT_ONE]))
         packed = int(first[layout.BARRIER_FAULT_OTHER])
         count = sum(int(c[layout.BARRIER_FAULTS]) for c in faults)
         fault = int(first[layout.BARRIER_FAULT])
         if fault == layout.BYPASSED:
-            return (Finding("barrier", line, count, block),)
+            return (Finding("barrier", place, count, block),)
         if fault == layout.SPLIT:
-            lines = sorted((line, self._line_before(packed)))
-            return (
-                Finding("barrier", lines[0], count, block, other=Access(line=lines[1] or None, block=block)),
-            )
+            one, other = sorted((place, self._place_before(packed)), key=Place.order)
+            return (Finding("barrier", one, count, block, other=Access(place=other, block=block)),)
         number, arrived, expected = (packed >> shift & layout.FIELD for shift in (40, 20, 0))
         arrivals = Arrivals(number, arrived if fault == layout.DEADLOCKED_AT else None, expected)
-        return (Finding("barrier", line, count, block, arrivals=arrivals),)
+        return (Finding("barrier", place, count, block, arrivals=arrivals),)
 
-    def _line_before(self, block: int) -> int:
-        """The source line of the barrier in front of a basic block."""
+    def _place_before(self, block: int) -> Place:
+        """Where the barrier in front of a basic block stands."""
         blocks = self.plan.flow.blocks
         ends = [
             b.terminator
             for b in blocks
             if b.successors == [block] and b.terminator and is_barrier(b.terminator)
         ]
-        return ends[0].source_line if ends else 0
+        return ends[0].place if ends else UNKNOWN
 
 
 class Note:
@@ -219,7 +220,7 @@ class Note:
             arrivals = Arrivals(0, arrived, alive)
             return Finding(
                 "barrier",
-                self.site.inst.source_line,
+                self.site.inst.place,
                 count,
                 self._block(),
                 scope="cluster",
@@ -234,7 +235,7 @@ class Note:
         """A value that nobody has defined, where it shows; or a register that a wgmma still uses."""
         return Finding(
             _KINDS[self.kind],
-            self.site.inst.source_line,
+            self.site.inst.place,
             count,
             self._block(),
             self._thread(self.warp, self.lane),
@@ -247,7 +248,7 @@ class Note:
         """A warp instruction that a lane executes with another in its mask which is elsewhere."""
         return Finding(
             _KINDS[self.kind],
-            self.site.inst.source_line,
+            self.site.inst.place,
             count,
             self._block(),
             self._thread(self.warp, self.lane),
@@ -262,7 +263,7 @@ class Note:
         other, scope = self._other(space)
         return Finding(
             _KINDS[self.kind],
-            self.site.inst.source_line,
+            self.site.inst.place,
             count,
             self._block(),
             self._thread(self.warp, self.lane),
@@ -299,8 +300,8 @@ class Note:
     def _phase(self) -> Phase | None:
         """What is known of the phase of an mbarrier."""
         initialised = self.initialised
-        line = self.launched.plan.sites[initialised - 1].inst.source_line if initialised else None
-        return phase(self.kind, self.packed, line or None)
+        place = self.launched.plan.sites[initialised - 1].inst.place if initialised else UNKNOWN
+        return phase(self.kind, self.packed, place)
 
     def _descriptor(self) -> Descriptor | None:
         if self.kind != layout.BAD_DESCRIPTOR:
@@ -403,7 +404,7 @@ class Note:
         number, sites = self.packed >> SITE_SHIFT & NO_SITE, self.launched.plan.sites
         other = Access(
             "read" if self.packed & OTHER_READ else "write",
-            sites[number].inst.source_line or None if number < len(sites) else None,
+            sites[number].inst.place if number < len(sites) else UNKNOWN,
             block,
             None if warp >= layout.ASYNC_WARP else self._thread(warp, lane),
             warp < layout.ASYNC_WARP and lane >= LANES,

@@ -13,6 +13,7 @@ from grader.emulator.errors import NotAllocated
 from grader.emulator.machine.heap import Heap
 from grader.emulator.machine.memory import Memory
 from grader.emulator.machine.records import Finding, Space
+from grader.emulator.places import UNKNOWN, Place
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import LANES, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 
@@ -117,16 +118,16 @@ class HostCalls:
         block, thread = self._where(slots, lane)
         space, first = _space(fault.address)
         self.failure = Finding(
-            "out_of_bounds", 0, 1, block, thread, action="read", space=space, address=fault.address - first,
+            "out_of_bounds", UNKNOWN, 1, block, thread, action="read", space=space, address=fault.address - first,
             size=fault.nbytes, allocation=self.memory.nearest(fault.address), instruction=function,
         )  # fmt: skip
 
     def _assertion(self, slots: ctypes.Array[ctypes.c_int64], values: list[int], lane: int) -> None:
-        text, _, line, function = values
+        text, file, line, function = values
         block, thread = self._where(slots, lane)
         read = self._reading(slots, lane)
         self.failure = Finding(
-            "assert", line & 0xFFFFFFFF, 1, block, thread,
+            "assert", Place(_string(file, read), line & 0xFFFFFFFF), 1, block, thread,
             assertion=_string(text, read), function=_string(function, read),
         )  # fmt: skip
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -32,6 +32,7 @@ from grader.emulator.machine.tracing.extents import Extents
 from grader.emulator.machine.tracing.touched import TouchedByBlocks
 from grader.emulator.machine.tracing.traces import Marks, Traces, warps_of
 from grader.emulator.machine.worker import Array, Worker, Workers
+from grader.emulator.places import UNKNOWN, Place
 from grader.emulator.ptx.instructions import is_warpgroup_product
 from grader.emulator.ptx.plan import Site
 from grader.emulator.ptx.tree import Instruction
@@ -404,7 +405,7 @@ class LaunchExecution:
         return LaunchRecord(
             kernel=self.plan.name, grid=self.grid, block=self.block, shared_bytes=self.shared_bytes,
             registers=self.registers, status=_STATUS[status], counters=counted.total,
-            line_counters={line: dict(values) for line, values in sorted(counted.lines.items())},
+            lines=counted.lines(),
             findings=found + self._trap(status, blocks), blocks_run=blocks_run, grid_blocks=math.prod(self.grid),
             dram_read_bytes=32 * loaded, dram_write_bytes=32 * stored,
             l2_read_bytes=l2_read, l2_write_bytes=l2_written,
@@ -443,11 +444,19 @@ class LaunchExecution:
         if status != layout.TRAPPED:
             return ()
         if self.calls.failure:
-            return (self.calls.failure,)
+            return (replace(self.calls.failure, place=self._asserted(self.calls.failure.place)),)
         ends = (block.terminator for block in self.plan.flow.blocks if executed[block.index][0])
-        lines = {end.source_line for end in ends if end and end.parts[0] == "trap"}
+        places = {end.place for end in ends if end and end.parts[0] == "trap"}
         function = "grid.sync()" if self.plan.synchronises_grid and not self.workspace else None
-        return (Finding("trap", lines.pop() if len(lines) == 1 else 0, 1, instruction=function),)
+        return (Finding("trap", places.pop() if len(places) == 1 else UNKNOWN, 1, instruction=function),)
+
+    def _asserted(self, place: Place) -> Place:
+        """Where an assertion stands, with the calls that led there if all of that line have the same."""
+        calls = (
+            inst for block in self.plan.flow.blocks for inst in block.instructions if inst.parts[0] == "call"
+        )
+        found = {inst.place for inst in calls if inst.place.line == place.line}
+        return found.pop() if len(found) == 1 else place
 
 
 def _multiplies_matrices(inst: Instruction) -> bool:

@@ -38,7 +38,7 @@ class Origins:
         count = 1 if inst.parts[0] == "cvt" else len(inst.operands) - 1
         values = tuple(float(value) for value in operands[:count])
         return Origin(
-            line=inst.source_line,
+            place=inst.place,
             opcode=inst.opcode,
             operands=tuple(f"{value:.6g}" for value in values),
             of_exponential=_is_exponential(inst, plan.watched)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from grader.emulator.places import GIVEN, UNKNOWN, Place
 
 Shape = tuple[int, int, int]
 
@@ -82,8 +84,7 @@ class Access:
 
     action: Action | None = None
     """None where it touches no memory."""
-    line: int | None = None
-    """None where it is not known."""
+    place: Place = UNKNOWN
     block: Shape | None = None
     """None where it is another block, and not known which."""
     thread: Shape | None = None
@@ -92,6 +93,10 @@ class Access:
     """It is some thread of the warp that begins with `thread`."""
     by_copy: bool = False
     """It is no thread, but a copy that a phase of an mbarrier waits for."""
+
+    @property
+    def line(self) -> int:
+        return self.place.line
 
 
 @dataclass(frozen=True)
@@ -123,8 +128,8 @@ class Phase:
     """Of the phase under way; the first is 0, and its parity is the number's lowest bit."""
     waited: int | None = None
     """Of the phase whose parity is waited for; -1: the one before the first."""
-    initialised: int | None = None
-    """The line that has initialised the mbarrier, where it is known; None where that is itself the fault."""
+    initialised: Place = UNKNOWN
+    """What has initialised the mbarrier, where it is known."""
 
 
 DescriptorField = Literal["start address", "leading byte offset", "stride byte offset"]
@@ -167,8 +172,7 @@ class Finding:
     """Something a kernel did that it must not do: what is known of it, as data. Words are put to it elsewhere."""
 
     kind: Kind
-    line: int
-    """In the source; 0 where the compiler kept none."""
+    place: Place
     count: int
     """How often it happened, once a lane."""
     block: Shape | None = None
@@ -250,11 +254,35 @@ class Finding:
     absence: Absence | None = None
     """What is wrong with that block at that time: it may not have begun, may have ended, or its rank is none."""
 
+    @property
+    def line(self) -> int:
+        """Of its place; 0 where that is not known."""
+        return self.place.line
+
 
 TENSOR_COPY = "cp.async.bulk.tensor"
 """What copies a box."""
 WORD = 4
 """Bytes of a word."""
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What a place in the source has caused, by Nsight Compute's metric name."""
+
+    place: Place
+    counters: dict[str, int]
+
+
+def by_line(counted: Iterable[Counted]) -> dict[int, dict[str, int]]:
+    """What the lines of the file that was given to the compiler have caused, in their order; 0 is all that is in no
+    such line."""
+    found: dict[int, dict[str, int]] = {}
+    for item in counted:
+        into = found.setdefault(item.place.line if item.place.file == GIVEN else 0, {})
+        for name, value in item.counters.items():
+            into[name] = into.get(name, 0) + value
+    return dict(sorted(found.items()))
 
 
 @dataclass(frozen=True)
@@ -303,8 +331,7 @@ class Accessed:
 class Origin:
     """The first operation of a launch whose result is an infinity, or NaN, while no operand is."""
 
-    line: int
-    """0 where it is not known."""
+    place: Place
     opcode: str
     """PTX's, such as div.rn.f32."""
     operands: tuple[str, ...]
@@ -343,8 +370,8 @@ class LaunchRecord:
     "starved": all blocks wait, and more cannot begin."""
     counters: dict[str, int]
     """By Nsight Compute's metric name."""
-    line_counters: dict[int, dict[str, int]]
-    """The same by source line; a line is there only with what it caused."""
+    lines: tuple[Counted, ...]
+    """The same by place in the source; one is there only with what it caused."""
     findings: tuple[Finding, ...]
     blocks_run: int
     grid_blocks: int

@@ -82,7 +82,7 @@ def _successors(function: Function, block: Block, labels: dict[str, int], count:
         taken = labels[target.name]
         return [taken, fall] if end.predicate else [taken]
     if end.predicate:
-        raise UnsupportedPtx(f"a predicated {end.opcode}", end.ptx_line, end.source_line)
+        raise UnsupportedPtx(f"a predicated {end.opcode}", end.ptx_line, end.place)
     if name == "brx":
         table = end.operands[1]
         assert isinstance(table, Sym)

@@ -105,7 +105,7 @@ class DivergenceAnalysis:
         waits = any((end := self.blocks[index].terminator) and is_barrier(end) for index in following)
         if waits or any(_takes(inst) for inst in instructions):
             return False
-        if not any(inst.source_line for inst in instructions):
+        if not any(inst.place.line for inst in instructions):
             return True
         stored = {
             name for inst in instructions if inst.parts[0] == "st" for name in registers_of(inst.operands[1])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from grader.emulator.errors import PtxSyntaxError, UnsupportedPtx
+from grader.emulator.places import UNKNOWN, Place
 from grader.emulator.ptx.declarations import read_parameter, read_parameters, read_variable
 from grader.emulator.ptx.lexer import Token, Tokens, float_value, integer_value
 from grader.emulator.ptx.tree import (
@@ -25,6 +26,9 @@ from grader.emulator.ptx.tree import (
     Vec,
 )
 
+Position = tuple[int, int, int]
+"""The number of a file, a line and a column."""
+
 
 class FunctionParser:
     """Recursive descent over the functions of a module; one method a construct of the grammar."""
@@ -34,13 +38,17 @@ class FunctionParser:
         self.module = module
         self.scopes: list[dict[str, str]] = []
         self.scope_serial = 0
-        self.source_line = 0
+        self.place = UNKNOWN
+        self.places: dict[Position, Place] = {}
+        """The last of each position: where a function was inlined in another that was inlined, the outer one is the
+        last that was named."""
         self.opcode = ""
 
     def function(self, is_entry: bool) -> None:
         """After .entry or .func: one function, which is added to the module."""
         self.scopes = [{}]
-        self.source_line = 0
+        self.place = UNKNOWN
+        self.places.clear()
         returns = read_parameters(self.tokens) if self.tokens.peek() == "(" else []
         self.fn = Function(self.tokens.next().text, is_entry, returns=returns)
         start = self.tokens.at
@@ -102,7 +110,7 @@ class FunctionParser:
         elif self.tokens.accept(".callprototype"):
             self._prototype(token.text)
         elif self.tokens.peek() == ".calltargets":
-            raise UnsupportedPtx("a list of .calltargets", token.line, self.source_line)
+            raise UnsupportedPtx("a list of .calltargets", token.line, self.place)
         else:
             self.fn.body.append(Label(token.text))
 
@@ -161,14 +169,15 @@ class FunctionParser:
         elif word == ".pragma":
             self.tokens.skip_statement()
         else:
-            raise UnsupportedPtx(f"the directive {word}", token.line, self.source_line)
+            raise UnsupportedPtx(f"the directive {word}", token.line, self.place)
 
     def _loc(self) -> None:
         """`.loc file line column [, function_name …, inlined_at file line column]`.
 
-        A line in a header is of no use to the reader of a kernel: where the code was inlined from counts.
+        Code of a library's header stands where it was inlined in a file of the user's own.
         """
-        numbers = [self.tokens.integer(), self.tokens.integer(), self.tokens.integer()]
+        position = self._position()
+        caller = None
         while self.tokens.accept(","):
             word = self.tokens.next().text
             if word == "function_name":
@@ -176,14 +185,25 @@ class FunctionParser:
                 if self.tokens.accept("+"):
                     self.tokens.integer()
             elif word == "inlined_at":
-                numbers = [self.tokens.integer(), self.tokens.integer(), self.tokens.integer()]
-        if numbers[0] == 1:
-            self.source_line = numbers[1]
+                outer = self._position()
+                caller = self.places.get(outer) or self._place(outer, None)
+        self.place = self.places[position] = self._place(position, caller)
+
+    def _position(self) -> Position:
+        return self.tokens.integer(), self.tokens.integer(), self.tokens.integer()
+
+    def _place(self, position: Position, caller: Place | None) -> Place:
+        number, line, _ = position
+        if caller is not None and not caller.line:
+            caller = None
+        if number not in self.module.files:
+            return caller or UNKNOWN
+        return Place(self.module.files[number], line, caller)
 
     def _register_declaration(self) -> None:
         kind = self.tokens.next().text[1:]
         if kind in ("v2", "v4"):
-            raise UnsupportedPtx("vector register declarations", self.tokens.here().line, self.source_line)
+            raise UnsupportedPtx("vector register declarations", self.tokens.here().line, self.place)
         while True:
             name = self.tokens.next().text
             if self.tokens.accept("<"):
@@ -212,7 +232,7 @@ class FunctionParser:
         while not self.tokens.accept(";"):
             operands.append(self._operand())
             self.tokens.accept(",")
-        self.fn.body.append(Instruction(token.text, tuple(operands), predicate, token.line, self.source_line))
+        self.fn.body.append(Instruction(token.text, tuple(operands), predicate, token.line, self.place))
 
     def _resolve(self, name: str) -> str:
         for scope in reversed(self.scopes):
@@ -279,7 +299,7 @@ class FunctionParser:
         if self.opcode.partition(".")[0] in ("cp", "tex") and self.tokens.accept(","):
             return Mem(base, offset, self._coordinates(token.line))
         if self.tokens.peek() == ",":
-            raise UnsupportedPtx(f"{self.opcode} (texture addresses)", token.line, self.source_line)
+            raise UnsupportedPtx(f"{self.opcode} (texture addresses)", token.line, self.place)
         self.tokens.expect("]")
         return Mem(base, offset)
 
@@ -287,7 +307,7 @@ class FunctionParser:
         """Behind the comma in `[texture, {x, y}]` or `[texture, x]`, which a sampler may precede: up to the bracket."""
         found = self._single_operand()
         if self.tokens.peek() == ",":
-            raise UnsupportedPtx(f"{self.opcode} with a sampler", line, self.source_line)
+            raise UnsupportedPtx(f"{self.opcode} with a sampler", line, self.place)
         self.tokens.expect("]")
         return found.items if isinstance(found, Vec) else (found,)
 

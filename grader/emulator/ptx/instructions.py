@@ -82,7 +82,7 @@ def decode_space(inst: Instruction) -> str:
         head = part.partition("::")[0]
         if head in SPACES:
             if part == "param::func":
-                raise UnsupportedPtx(inst.opcode, inst.ptx_line, inst.source_line)
+                raise UnsupportedPtx(inst.opcode, inst.ptx_line, inst.place)
             return head
     return "generic"
 

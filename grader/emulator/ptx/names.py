@@ -35,7 +35,7 @@ def check_names(module: Module, function: Function, instructions: list[Instructi
     for inst in instructions:
         for name in (*destinations(inst), *sources(inst)):
             if name not in function.registers:
-                raise UnsupportedPtx(f"the register {name}", inst.ptx_line, inst.source_line)
+                raise UnsupportedPtx(f"the register {name}", inst.ptx_line, inst.place)
         for name in symbols_in(inst):
             if name in module.refusals:
                 raise module.refusals[name]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.places import own_files
 from grader.emulator.ptx.declarations import named, read_variable
 from grader.emulator.ptx.functions import FunctionParser
 from grader.emulator.ptx.lexer import Tokens
@@ -17,6 +18,7 @@ def parse(text: str) -> Module:
     PtxSyntaxError where the text is not PTX, UnsupportedPtx for a statement that declares nothing.
     """
     parser = _ModuleParser(Tokens(text))
+    parser.module.files = own_files(text)
     while parser.tokens.peek():
         parser.statement()
     for name in set(parser.own).difference(named(text, parser.own)):
@@ -104,8 +106,8 @@ class _ModuleParser:
             self.tokens.next()
 
     def _file(self) -> None:
-        number = self.tokens.integer()
-        self.module.files[number] = self.tokens.next().text.strip('"')
+        self.tokens.next()
+        self.tokens.next()
         while self.tokens.accept(","):
             self.tokens.next()
 

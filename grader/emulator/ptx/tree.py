@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TypeAlias
 
 from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.places import Place
 
 TYPE_BYTES = {
     "b8": 1, "u8": 1, "s8": 1,
@@ -81,7 +82,7 @@ class Instruction:
     predicate: tuple[str, bool] | None
     """The guarding register and whether the guard is negated."""
     ptx_line: int
-    source_line: int
+    place: Place
     written: tuple[str, ...] | None = field(default=None, init=False, repr=False, compare=False)
     """What instructions.destinations has found: passes ask for it a dozen times, and no pass changes the registers of
     an instruction; `replace` forgets it."""

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct
 
 from grader.emulator.machine.orders import Order
-from grader.emulator.machine.records import Accessed, Finding, Origin, Touched
+from grader.emulator.machine.records import Accessed, Counted, Finding, Origin, Touched
 from grader.emulator.streams.commands import Entry, Recording
 
 
@@ -293,7 +293,7 @@ class Record(Struct, frozen=True):
     registers: int
     status: str
     counters: dict[str, int]
-    line_counters: dict[int, dict[str, int]]
+    lines: tuple[Counted, ...]
     findings: tuple[Finding, ...]
     blocks_run: int
     grid_blocks: int

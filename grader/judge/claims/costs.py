@@ -6,7 +6,7 @@ idle take part of an instruction's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from grader.analysis.cycles import ISSUE_CYCLES, SECTOR_CYCLES, Counters, cycles
@@ -57,17 +57,6 @@ def costliest(lines: Mapping[int, Counters], source: str = "") -> LineCost | Non
     arrays = " and ".join(f"`{name}`" for name in named)
     remedy = _remedy(waste, source, named).format(array=arrays or "the array")
     return LineCost(line, waste.says(counters, arrays), remedy, wasted / all_cycles)
-
-
-def summed(records: Iterable[Mapping[int, Counters]]) -> dict[int, dict[str, int]]:
-    """What the lines of a file counted in all launches together."""
-    found: dict[int, dict[str, int]] = {}
-    for lines in records:
-        for line, counters in lines.items():
-            into = found.setdefault(line, {})
-            for name, value in counters.items():
-                into[name] = into.get(name, 0) + value
-    return found
 
 
 def _conflicts(counters: Counters) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from grader.emulator import metrics
 from grader.emulator.machine.records import Finding, PhaseFault, Text
+from grader.emulator.places import Place
 from grader.findings import kernels
 from grader.judge.child.protocol import Record
 from grader.results import FindingResult
@@ -65,21 +66,24 @@ def located(
     elements = max((math.prod(array.shape) for array in arrays.values()), default=0)
 
     def located(record: Record, finding: Finding) -> Finding:
-        if finding.kind in ("uninitialised_shared", "barrier") and _some_are_missing(record, finding.line):
+        line = finding.place.line
+        if finding.kind in ("uninitialised_shared", "barrier") and _some_are_missing(record, finding.place):
             unset = finding.kind == "uninitialised_shared"
-            finding = replace(finding, returned=early_return(source, finding.line, before_barrier=unset))
-        other = finding.other and finding.other.line
-        if finding.kind == "race" and other in (None, finding.line):
+            returned = (early_return(source, at.line, before_barrier=unset) for at in finding.place.stack())
+            finding = replace(finding, returned=next(filter(None, returned), None))
+        other = finding.other.place.line if finding.other else 0
+        if finding.kind == "race" and other in (0, line):
             by_blocks = finding.scope == "grid"
-            adds = accumulates(source, finding.line, finding.array, by_blocks)
+            adds = accumulates(source, line, finding.array, by_blocks)
             finding = replace(finding, accumulates=adds)
         if finding.kind == "out_of_bounds":
             blocks, threads = math.prod(record.grid), math.prod(record.block)
             many = (blocks, threads) if blocks * threads > max(MOST_OF_AN_INT, FAR_MORE * elements) else None
-            index, formed = index_of(source, finding.line, finding.array or "")
-            condition = guard(source, finding.line, index)
+            index, formed = index_of(source, line, finding.array or "")
+            guards = (guard(source, at.line, index) for at in finding.place.stack())
+            condition = next(filter(None, guards), None)
             lenient = condition is not None and one_suffices(source, condition)
-            lines = [statement(source, number or 0) for number in (finding.line, condition)]
+            lines = [statement(source, number or 0) for number in (line, condition)]
             text = Text(lines[0], index, formed, lines[1], of_signed_char(source, index)) if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
@@ -104,9 +108,9 @@ def _below_0(finding: Finding) -> Finding:
     return replace(finding, address=finding.address - 2**32 * size, wrapped=True)
 
 
-def _some_are_missing(record: Record, line: int) -> bool:
+def _some_are_missing(record: Record, place: Place) -> bool:
     """Whether not all lanes of all warps of the blocks that were run have executed a line."""
-    counters = record.line_counters.get(line, {})
+    counters = next((item.counters for item in record.lines if item.place == place), {})
     lanes, warps = (
         counters.get(name, 0) for name in (metrics.THREAD_INSTRUCTIONS, metrics.WARP_INSTRUCTIONS)
     )
@@ -152,7 +156,7 @@ def _with_longer(finding: Finding, source: str, arrays: Mapping[str, ArrayType])
     """An access out of bounds, with an array that has the same index in that line and more elements."""
     if finding.kind != "out_of_bounds" or finding.shape is None:
         return finding
-    alike = indexed_alike(source, finding.line, finding.array or "") & arrays.keys()
+    alike = indexed_alike(source, finding.place.line, finding.array or "") & arrays.keys()
     longer = [name for name in sorted(alike) if math.prod(arrays[name].shape) > math.prod(finding.shape)]
     return replace(finding, indexed_as=longer[0]) if longer else finding
 
@@ -161,7 +165,7 @@ def _with_rows(finding: Finding, source: str, sizes: Problem) -> Finding:
     """An access to a matrix out of bounds, with the size by which its index multiplies in place of a row's length."""
     if finding.kind != "out_of_bounds" or finding.shape is None or len(finding.shape) != 2:
         return finding
-    named = factors(source, finding.line, finding.array or "") & sizes.keys()
+    named = factors(source, finding.place.line, finding.array or "") & sizes.keys()
     others = [name for name in named if sizes[name] != finding.shape[-1]]
     return replace(finding, rows_of=others[0]) if len(named) == len(others) == 1 else finding
 

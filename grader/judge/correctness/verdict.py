@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from grader.emulator import metrics
 from grader.emulator.machine.orders import CROWDED, Order
+from grader.emulator.machine.records import by_line
 from grader.findings.bounds import GUARD
 from grader.findings.origins import Told
 from grader.findings.remedies import ALIGN, REACH_BARRIERS, TRAPS
@@ -172,7 +173,7 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
 def _busiest(record: Record) -> str:
     """The lines in which a launch spent its instructions."""
     executed = {
-        line: counters.get(metrics.WARP_INSTRUCTIONS, 0) for line, counters in record.line_counters.items()
+        line: counters.get(metrics.WARP_INSTRUCTIONS, 0) for line, counters in by_line(record.lines).items()
     }
     most = max(executed.values(), default=0)
     lines = [line for line, count in executed.items() if line and count > most / 100]

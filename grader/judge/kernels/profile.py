@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from grader.emulator.machine.records import by_line
 from grader.errors import WarpladderError
 from grader.findings import kernels
 from grader.judge.child.protocol import Launch, Record
@@ -100,5 +101,5 @@ def _lines(source: str, record: Record) -> list[LineProfile]:
     text = source.splitlines()
     return [
         LineProfile(line, text[line - 1].strip() if 0 < line <= len(text) else "", counters)
-        for line, counters in sorted(record.line_counters.items())
+        for line, counters in by_line(record.lines).items()
     ]

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from grader.analysis.devices import DeviceSpec
 from grader.analysis.model import ModelledTime, launch_stats, modelled_time
 from grader.emulator import metrics
+from grader.emulator.machine.records import Counted
 from grader.judge.child.protocol import Allocate, Launch, Operation, Record, Release, Repeat, Run
 from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.correctness.verdict import of_failure, of_records
@@ -139,7 +140,7 @@ def grown(record: Record, launch: Launch, growth: float) -> Record:
         grid=launch.grid,
         grid_blocks=blocks,
         counters=times(record.counters),
-        line_counters={line: times(counters) for line, counters in record.line_counters.items()},
+        lines=tuple(Counted(item.place, times(item.counters)) for item in record.lines),
         dram_read_bytes=round(record.dram_read_bytes * each),
         dram_write_bytes=round(record.dram_write_bytes * each),
         l2_read_bytes=round(record.l2_read_bytes * each),

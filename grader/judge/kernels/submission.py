@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.model import ModelledTime
+from grader.emulator.machine.records import by_line
 from grader.judge.child.protocol import Hello, Record
 from grader.judge.claims import costs
 from grader.judge.claims.derived import with_sums
@@ -92,7 +94,7 @@ class KernelSubmission(Submission):
             None
             if self.records is None
             else costs.costliest(
-                costs.summed(record.line_counters for record in self.records), self.file.source
+                by_line(chain.from_iterable(record.lines for record in self.records)), self.file.source
             )
         )
 

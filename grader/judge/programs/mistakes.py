@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.emulator.cudart.events import HostCall, Outcome, Place
+from grader.emulator.cudart.events import HostCall, Outcome
+from grader.emulator.places import Place
 from grader.findings import host, kernels
 from grader.results import FindingResult
 from grader.workbook.programs import Program

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grader.emulator.cudart.events import Outcome, Place, Refusal
-from grader.emulator.machine.records import LaunchRecord
+from grader.emulator.cudart.events import Outcome, Refusal
+from grader.emulator.machine.records import Finding, LaunchRecord
+from grader.emulator.places import Place
 from grader.errors import WarpladderError
 from grader.findings import host, kernels, origins, remedies
 from grader.report import notices
 from grader.workbook import units
 
 _MOST_ROWS = 20
+_MOST_LINES = 3
 
 
 def program(console: Console, outcome: Outcome, source: Path) -> None:
@@ -72,21 +74,38 @@ def _host(outcome: Outcome) -> Iterator[Text]:
 
 
 def _kernels(outcome: Outcome, source: Path) -> Iterator[Text]:
-    """What kernels did, once for all launches of a line that found the same; and what has made the first NaN."""
-    seen: Counter[tuple[str, str, str]] = Counter()
-    for record, place in outcome.launches:
+    """What kernels did, once a place in the source; and what has made the first NaN."""
+    alike: dict[tuple[Place, str, str], list[tuple[Finding, Place | None]]] = {}
+    for record, launched in outcome.launches:
         for found in record.findings:
-            line = f"{source.name}:{found.line}: " if found.line else ""
-            launched = f", launched in line {place.line}" if place else ""
-            times = f" ({units.count(found.count)} times)" if found.count > 1 else ""
-            said = f"{record.kernel}{launched}: {kernels.message(found)}{times}. {remedies.remedy(found)}"
-            seen[line, found.kind, said] += 1
-    for line, kind, said in seen:
-        yield _finding(line, kind, said)
-    for record, place in outcome.launches:
+            alike.setdefault((found.place, found.kind, record.kernel), []).append((found, launched))
+    for (place, kind, kernel), several in alike.items():
+        first = several[0][0]
+        where = f"{place.file or source.name}:{place.line}: " if place.line else ""
+        by = f"{kernel}{_launched((launched for _, launched in several), source)}"
+        yield _finding(
+            where, kind, f"{by}: {kernels.message(first)}{_times(several)}. {remedies.remedy(first)}"
+        )
+    for record, launched in outcome.launches:
         if (origin := origins.told([record])) is not None:
-            launched = f", launched in line {place.line}" if place else ""
-            yield Text.assemble((f"{source.name}: ", "bold"), f"{record.kernel}{launched}: {origin}")
+            by = f"{record.kernel}{_launched([launched], source)}"
+            yield Text.assemble((f"{source.name}: ", "bold"), f"{by}: {origin}")
+
+
+def _launched(places: Iterable[Place | None], source: Path) -> str:
+    """Where launches were made, the first few of them."""
+    known = list(dict.fromkeys(place for place in places if place))
+    if not known:
+        return ""
+    shown = [f"line {at.line}" if at.file == source.name else str(at) for at in known[:_MOST_LINES]]
+    return f", launched in {', '.join(shown)}" + (" and others" if len(known) > _MOST_LINES else "")
+
+
+def _times(several: Sequence[tuple[Finding, Place | None]]) -> str:
+    """How often a finding was made, and in how many launches."""
+    count = sum(found.count for found, _ in several)
+    launches = f" in {units.count(len(several))} launches" if len(several) > 1 else ""
+    return f" ({units.count(count)} times{launches})" if count > 1 else ""
 
 
 def _finding(where: str, kind: str, said: str) -> Text:

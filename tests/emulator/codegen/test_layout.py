@@ -94,7 +94,7 @@ def test_kernels_with_their_blocks_in_any_order(bench: Bench, kernel: str, n: in
         other = run(seed)
         assert other.arrays[0].tobytes() == written.arrays[0].tobytes()
         assert other.counters == written.counters
-        assert other.record.line_counters == written.record.line_counters
+        assert other.record.lines == written.record.lines
         assert other.record.findings == written.record.findings
 
 

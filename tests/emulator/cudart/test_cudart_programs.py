@@ -86,16 +86,35 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
+PLACES = HERE / "places"
+_MARKED = re.compile(r"// (FAULT|CALL) (.*)")
+
+
+def stacks() -> dict[str, list[str]]:
+    """By kernel: where its fault is marked, then the calls that led there, the innermost first."""
+    files = ["detail/index.cuh", "tiles.cuh", "prog.cu"]
+    found: dict[str, list[str]] = {}
+    for wanted in ("FAULT", "CALL"):
+        for file in files:
+            for number, line in enumerate((PLACES / file).read_text().splitlines(), 1):
+                marked = _MARKED.search(line)
+                if marked and marked[1] == wanted:
+                    for kernel in marked[2].split():
+                        found.setdefault(kernel, []).append(f"{file}:{number}")
+    return found
+
+
 @pytest.mark.verify
-def test_a_line_of_an_included_file_is_not_taken_for_the_programs(tmp_path: Path) -> None:
-    (tmp_path / "kernels.cuh").write_text("\n\n__global__ void fill(float *x) { x[threadIdx.x] = 1; }\n")
-    program = (
-        '#include "kernels.cuh"\n'
-        "int main() {\n  float *d_x;\n  cudaMalloc(&d_x, 128);\n  fill<<<1, 64>>>(d_x);\n  cudaFree(d_x);\n}\n"
-    )
-    ((record, place),) = run_program(write(tmp_path, program)).launches
-    (found,) = record.findings
-    assert (str(place), found.kind, found.line) == ("prog.cu:5", "out_of_bounds", 0)
+def test_a_fault_in_any_file_has_its_file_line_and_calls() -> None:
+    outcome = run_program(PLACES / "prog.cu")
+    told = {
+        record.kernel: {tuple(map(str, each.place.naming("prog.cu").stack())) for each in record.findings}
+        for record, _ in outcome.launches
+    }
+    assert told.keys() == stacks().keys()
+    assert [kernel for kernel, stack in stacks().items() if tuple(stack) not in told[kernel]] == []
+    outside = [kernel for kernel in told if kernel != "race_in_a_header" and len(told[kernel]) > 1]
+    assert outside == [], "a fault is told once; a race may be told of both its lines"
 
 
 def test_what_is_not_there_is_refused_by_name_and_line(tmp_path: Path) -> None:

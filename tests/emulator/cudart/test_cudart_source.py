@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.emulator.cudart.events import Place
 from grader.emulator.cudart.lines import _without_parameters
 from grader.emulator.cudart.source import Source
 from grader.emulator.cudart.toolchain import _program_first
+from grader.emulator.places import Place
 
 
 def source_of(folder: Path, line: str) -> tuple[Source, Place]:
@@ -72,13 +72,15 @@ def test_a_kernels_name_has_no_parameters(name: str, short: str) -> None:
     assert _without_parameters(name) == short
 
 
-def test_the_programs_own_file_becomes_the_first() -> None:
+def test_the_programs_own_file_becomes_the_first_and_those_beside_it_are_named_from_there() -> None:
     ptx = (
         ".loc\t2 5 1, function_name $x, inlined_at 1 9 0\n"
         '.file\t1 "/cuda/bin/..//include/header.h", 12, 34\n.file\t2 "/home/prog.cu", 12, 34\n'
+        '.file\t3 "/home/detail/../tile.cuh", 12, 34\n'
     )
     assert _program_first(ptx, Path("/home/prog.cu")).splitlines() == [
         ".loc\t1 5 1, function_name $x, inlined_at 2 9 0",
-        '.file 2 "file 1"',
-        '.file 1 "file 2"',
+        '.file 2 "/cuda/include/header.h"',
+        '.file 1 "prog.cu"',
+        '.file 3 "tile.cuh"',
     ]

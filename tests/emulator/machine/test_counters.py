@@ -14,6 +14,7 @@ import pytest
 from emulated import Bench, Ran
 
 from grader.emulator import metrics
+from grader.emulator.machine.records import by_line
 
 GLOBAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
@@ -439,11 +440,11 @@ def test_counters_by_line(bench: Bench) -> None:
     x = np.ones(1000, np.float32)
     ran = bench.cuda(OTHER, "axpy", 4, 256, x, x, np.float32(2), np.int32(1000))
     line = OTHER[: OTHER.index("y[i] = fmaf")].count("\n") + 1
-    at_line = ran.record.line_counters[line]
+    at_line = by_line(ran.record.lines)[line]
     assert at_line[ARITHMETIC.format("ffma")] == 1000
     assert at_line[GLOBAL_SECTORS.format("ld")] == 250
     for metric, total in ran.counters.items():
-        assert sum(counters.get(metric, 0) for counters in ran.record.line_counters.values()) == total
+        assert sum(item.counters.get(metric, 0) for item in ran.record.lines) == total
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from emulated import Bench
+from records import at
 
 from grader.emulator.machine.records import TOOLS, Access, Allocation, Finding
 
@@ -74,7 +75,7 @@ def test_a_race_between_warps_has_both_lines_and_threads(bench: Bench) -> None:
     assert (race.kind, race.line, race.scope) == ("race", line_of("// read"), "block")
     assert (race.action, race.space, race.array, race.size) == ("read", "shared", "tile", 4)
     number = race.thread[0] if race.thread else -1
-    other = Access("write", line_of("// written"), (0, 0, 0), (63 - number, 0, 0))
+    other = Access("write", at(line_of("// written")), (0, 0, 0), (63 - number, 0, 0))
     assert race.other == other
     assert not race.any_of_warp
 
@@ -88,14 +89,14 @@ def test_a_broadcast_is_read_by_a_warp_and_not_by_its_first_thread(bench: Bench)
         (0, 0, 0),
     )
     assert race.any_of_warp
-    assert race.other == Access("write", line_of("// each writes"), (0, 0, 0), (0, 0, 0))
+    assert race.other == Access("write", at(line_of("// each writes")), (0, 0, 0), (0, 0, 0))
 
 
 def test_readers_of_several_warps_have_no_number(bench: Bench) -> None:
     (race,) = found(bench, "read_by_all", 64, floats(64))
     assert (race.kind, race.thread, race.scope) == ("race", (63, 0, 0), "block")
     all_read = [n for n, row in enumerate(SOURCE.splitlines(), 1) if "// all read" in row]
-    assert race.other == Access("read", all_read[1], (0, 0, 0), None)
+    assert race.other == Access("read", at(all_read[1]), (0, 0, 0), None)
 
 
 COUNTED = """

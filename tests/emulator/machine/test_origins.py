@@ -74,7 +74,7 @@ def watched(
         (1, (INF, INF, 0.0), "∞ − ∞", ""),
         (2, (0.0, INF, 2.5), "0 · ∞ + 2.5", ""),
         (3, (-0.25, 0.0, 0.0), "sqrt(−0.25)", origins.NEGATIVE_ROOT),
-        (4, (100.0, 1.0, 0.0), "∞ / ∞", origins.EXPONENTIAL.format(line=line_of("the exponential"))),
+        (4, (100.0, 1.0, 0.0), "∞ / ∞", origins.EXPONENTIAL.format(line=f"line {line_of('the exponential')}")),
         (5, (1e10, 0.0, 0.0), "0 · ∞",
          f"The first ∞ is made in line {line_of('the conversion')}: 1e+40 as f32."),
         (6, (300.0, 1.0, 300.0), "∞ − ∞",

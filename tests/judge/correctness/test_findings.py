@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from records import record
+from records import at, record
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import Allocation, Finding
+from grader.emulator.machine.records import Allocation, Counted, Finding
 from grader.findings.bounds import GUARD
 from grader.findings.remedies import remedy
 from grader.judge.correctness.findings import ArrayType, located, results
@@ -36,14 +36,14 @@ SOURCE = """__global__ void k(int n)
 def test_a_return_is_named_where_threads_are_missing(
     threads: int, lanes: int, warps: int, line: int | None
 ) -> None:
-    counted = {4: {metrics.THREAD_INSTRUCTIONS: lanes, metrics.WARP_INSTRUCTIONS: warps}}
-    given = record(block=(threads, 1, 1), line_counters=counted, findings=(Finding("barrier", 4, 1),))
+    counted = Counted(at(4), {metrics.THREAD_INSTRUCTIONS: lanes, metrics.WARP_INSTRUCTIONS: warps})
+    given = record(block=(threads, 1, 1), lines=(counted,), findings=(Finding("barrier", at(4), 1),))
     ((found,),) = (item.findings for item in located([given], {}, SOURCE))
     assert found.returned == line
 
 
 def test_a_barrier_that_some_never_reach_is_told_before_the_race_it_leaves() -> None:
-    race, barrier = Finding("race", 5, 1, (0, 0, 0), (0, 0, 0)), Finding("barrier", 4, 1)
+    race, barrier = Finding("race", at(5), 1, (0, 0, 0), (0, 0, 0)), Finding("barrier", at(4), 1)
     assert [item.kind for item in results([record(findings=(race, barrier))])] == ["barrier", "race"]
 
 
@@ -61,7 +61,7 @@ def test_a_size_that_is_taken_for_the_length_of_a_row_is_named(index: str, size:
     sizes = {"M": 5, "N": 3, "K": 7}
     finding = Finding(
         "out_of_bounds",
-        2,
+        at(2),
         1,
         (0, 0, 0),
         (0, 3, 0),
@@ -82,7 +82,7 @@ def test_a_size_that_is_taken_for_the_length_of_a_row_is_named(index: str, size:
 )
 def test_an_unsigned_index_that_was_to_be_below_0_is(address: int, element: int) -> None:
     source = "__shared__ float tile[272];\nsum += tile[threadIdx.x + k];\n"
-    finding = Finding("out_of_bounds", 2, 1, space="shared", address=address, size=4, array="tile")
+    finding = Finding("out_of_bounds", at(2), 1, space="shared", address=address, size=4, array="tile")
     given = record(findings=(replace(finding, allocation=Allocation(0, 1088)),))
     ((found,),) = (item.findings for item in located([given], {}, source))
     assert found.element == element

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from records import record
+from records import at, record
 
 from grader.emulator import metrics
 from grader.emulator.devices import find
@@ -38,7 +38,7 @@ def test_records() -> None:
 
 
 def test_findings_name_line_message_and_remedy() -> None:
-    other = Access("write", 6, (0, 0, 0), (32, 0, 0))
+    other = Access("write", at(6), (0, 0, 0), (32, 0, 0))
     race = race_in("shared", "block", other)
     text = reason(verdict.of_findings(results([record(findings=(race, race))])))
     assert text.startswith("Line 7: race: thread (0, 0, 0)")
@@ -49,20 +49,29 @@ def test_findings_name_line_message_and_remedy() -> None:
 
 def race_in(space: Space, scope: Scope, other: Access, action: Action = "read") -> Finding:
     return Finding(
-        "race", 7, 3, (0, 0, 0), (0, 0, 0), action=action, space=space, address=0, scope=scope, other=other
+        "race",
+        at(7),
+        3,
+        (0, 0, 0),
+        (0, 0, 0),
+        action=action,
+        space=space,
+        address=0,
+        scope=scope,
+        other=other,
     )
 
 
 BEYOND = {"action": "write", "address": 128, "size": 4, "allocation": Allocation(0, 128)}
-HERE = Access("write", 6, (0, 0, 0), (1, 0, 0))
+HERE = Access("write", at(6), (0, 0, 0), (1, 0, 0))
 
 
 @pytest.mark.parametrize(
     ("found", "says"),
     [
-        (Finding("out_of_bounds", 7, 1, (0, 0, 0), (0, 0, 0), space="shared", **BEYOND), "`shared`"),
+        (Finding("out_of_bounds", at(7), 1, (0, 0, 0), (0, 0, 0), space="shared", **BEYOND), "`shared`"),
         (
-            Finding("out_of_bounds", 7, 1, (0, 0, 0), (0, 0, 0), space="global", **BEYOND),
+            Finding("out_of_bounds", at(7), 1, (0, 0, 0), (0, 0, 0), space="global", **BEYOND),
             "threads that have no element",
         ),
         (race_in("shared", "warp", HERE), "or else a __syncwarp()"),

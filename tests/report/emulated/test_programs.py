@@ -6,17 +6,18 @@ import io
 from pathlib import Path
 
 import pytest
-from records import record
+from records import at, record
 from rich.console import Console
 
-from grader.emulator.cudart.events import Outcome, Place, Refusal
+from grader.emulator.cudart.events import Outcome, Refusal
 from grader.emulator.machine.records import Origin
+from grader.emulator.places import Place
 from grader.report.emulated import programs
 
 
 def test_a_nan_is_no_finding_and_is_said_below_them() -> None:
     console = Console(file=io.StringIO(), width=80)
-    root = Origin(7, "sqrt.rn.f32", ("-1",), of_exponential=False, block=(0, 0, 0), thread=(3, 0, 0))
+    root = Origin(at(7), "sqrt.rn.f32", ("-1",), of_exponential=False, block=(0, 0, 0), thread=(3, 0, 0))
     launched = record(kernel="norm", first_nan=root)
     outcome = Outcome(launches=[(launched, Place("prog.cu", 12)), (record(kernel="norm"), None)])
     programs.program(console, outcome, Path("prog.cu"))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from grader.emulator.errors import UnsupportedPtx
+from grader.emulator.places import UNKNOWN, Place
 from grader.emulator.ptx.calls.graph import CallGraph
 from grader.emulator.ptx.calls.stack import BY_STACK, FULL, LIMIT, POINTER, CallStack
 from grader.emulator.ptx.tree import (
@@ -98,14 +99,16 @@ class _Inliner:
         stack: tuple[str, ...],
         return_label: str | None,
         entry: bool,
+        call: Place = UNKNOWN,
     ) -> None:
+        """`call`: where the function is called that is copied in place of it."""
         if fn.refusal is not None:
             raise fn.refusal
         for item in fn.body:
             if isinstance(item, Label):
                 self.out.body.append(Label(names.get(item.name, item.name)))
                 continue
-            inst = item if entry else _renamed(item, names)
+            inst = item if entry else _renamed(item, names, call)
             name = inst.parts[0]
             if name == "call":
                 self.call(inst, stack, fn)
@@ -158,7 +161,7 @@ class _Inliner:
                 start < offset + size and offset < start + nbytes and (start, nbytes) != (offset, size)
             ):
                 what = f"{inst.opcode} of a parameter that is accessed in other pieces elsewhere"
-                raise UnsupportedPtx(what, inst.ptx_line, inst.source_line)
+                raise UnsupportedPtx(what, inst.ptx_line, inst.place)
         self.pieces[name][offset] = size
         register = f"{name}+{offset}"
         self.out.registers[register] = f"b{max(8 * size, 16)}"
@@ -184,7 +187,7 @@ class _Inliner:
             if isinstance(target, Sym) and target.name in self.module.refusals:
                 raise self.module.refusals[target.name]
             what = f"the function {target.name}" if isinstance(target, Sym) else "calls through a pointer"
-            raise UnsupportedPtx(what, inst.ptx_line, inst.source_line)
+            raise UnsupportedPtx(what, inst.ptx_line, inst.place)
         self.call_of(inst, callee, results, arguments, stack)
 
     def call_of(
@@ -194,7 +197,7 @@ class _Inliner:
         """A call of a function that is known."""
         if len(stack) > _DEEPEST or len(self.out.body) > _LONGEST:
             what = f"a kernel of more than {_LONGEST} instructions, or of calls more than {_DEEPEST} deep"
-            raise UnsupportedPtx(what, inst.ptx_line, inst.source_line)
+            raise UnsupportedPtx(what, inst.ptx_line, inst.place)
         self.serial += 1
         after = f"$return${self.serial}"
         if inst.predicate:
@@ -205,7 +208,7 @@ class _Inliner:
         if callee.name in self.recursive:
             self.call_by_stack(unguarded, callee, results, arguments)
         else:
-            self.expand(callee, results, arguments, stack, after)
+            self.expand(inst, callee, results, arguments, stack, after)
         self.out.body.append(Label(after))
 
     def choose(
@@ -247,7 +250,7 @@ class _Inliner:
         self.out.body.append(replace(inst, opcode="call", operands=operands))
 
     def expand(
-        self, callee: Function, results: tuple[Operand, ...], arguments: tuple[Operand, ...],
+        self, inst: Instruction, callee: Function, results: tuple[Operand, ...], arguments: tuple[Operand, ...],
         stack: tuple[str, ...], after: str,
     ) -> None:  # fmt: skip
         """The callee's body in place of the call."""
@@ -256,7 +259,7 @@ class _Inliner:
             assert isinstance(actual, Sym)
             names[formal.name] = actual.name
         self.adopt(callee, names)
-        self.copy_body(callee, names, (*stack, callee.name), after, entry=False)
+        self.copy_body(callee, names, (*stack, callee.name), after, entry=False, call=inst.place)
 
     def renamed(self, callee: Function, suffix: str) -> dict[str, str]:
         """New names for what is declared in a function."""
@@ -308,7 +311,7 @@ class _Inliner:
         names = self.renamed(callee, f"${callee.name}")
         names |= {formal.name: f"{callee.name}$out{i}" for i, formal in enumerate(callee.returns)}
         names |= {formal.name: f"{callee.name}$own{i}" for i, formal in enumerate(callee.params)}
-        enter = Instruction("add.s64", (Reg(POINTER), Reg(POINTER), Imm(0)), None, 0, 0)
+        enter = Instruction("add.s64", (Reg(POINTER), Reg(POINTER), Imm(0)), None, 0, UNKNOWN)
         self.out.body += [
             Label(f"$enter${callee.name}"),
             enter,
@@ -361,13 +364,14 @@ def _pieces(function: Function, param: str) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def _renamed(inst: Instruction, names: dict[str, str]) -> Instruction:
-    """A copy with other names."""
+def _renamed(inst: Instruction, names: dict[str, str], call: Place) -> Instruction:
+    """A copy with other names, in a function that was called there."""
     guard = inst.predicate
     return replace(
         inst,
         operands=tuple(_rename(operand, names) for operand in inst.operands),
         predicate=guard and (names.get(guard[0], guard[0]), guard[1]),
+        place=inst.place.called_at(call),
     )
 
 

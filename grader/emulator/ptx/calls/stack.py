@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from grader.emulator.places import UNKNOWN
 from grader.emulator.ptx.basic_blocks import EXIT, cut_into_blocks, live_in
 from grader.emulator.ptx.instructions import destinations, sources
 from grader.emulator.ptx.tree import Function, Imm, Instruction, Label, Mem, Reg, Sym, Variable
@@ -37,7 +38,7 @@ class CallStack:
         """The kernel and the functions that may call themselves, with what calls and returns do."""
         self.out.registers |= {POINTER: "b64", LIMIT: "b64", FULL: "pred", _WORD: "b32"}
         self.out.variables["$stack"] = Variable("$stack", "local", 16, STACK_BYTES)
-        start = Instruction("mov.u64", (Reg(POINTER), Sym("$stack")), None, 0, 0)
+        start = Instruction("mov.u64", (Reg(POINTER), Sym("$stack")), None, 0, UNKNOWN)
         limit = (Reg(LIMIT), Reg(POINTER), Imm(STACK_BYTES - _MARGIN))
         body: Body = [start, replace(start, opcode="add.s64", operands=limit)]
         finished = []
