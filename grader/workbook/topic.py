@@ -19,6 +19,7 @@ import numpy as np
 
 from grader.errors import WarpladderError
 from grader.workbook import reference
+from grader.workbook.elements import is_float
 from grader.workbook.expressions import Expression, Number
 from grader.workbook.kernel_file import KernelFile, parse_kernel_file
 from grader.workbook.ladder import ClaimSpec, Ladder, Rung
@@ -68,6 +69,14 @@ class FirstStep:
     mend: tuple[tuple[str, str], ...]  # pieces of the starter's text, and what makes them right
 
 
+@dataclass(frozen=True)
+class Parts:
+    """How a large problem is cut: into problems with less of one size. Outputs without that size are sums over it."""
+
+    size: str
+    overlap: int = 0  # how many elements on either side of a part its outputs are made of as well
+
+
 @dataclass(frozen=True, kw_only=True)
 class Topic(ABC):
     """One topic with its ladder."""
@@ -85,6 +94,7 @@ class Topic(ABC):
         dict[str, Number], ...
     ]  # so large that some blocks are run in place of all, as of main
     from_zero: tuple[str, ...]  # sizes that may be 0; all others start at 1
+    parts: Parts | None  # None: results are found for the whole problem at once
     tolerance: Tolerance
     ladder: Ladder[SourceFile]
     folder: Path  # lessons/<name>
@@ -174,6 +184,11 @@ class Topic(ABC):
         """The module reference.py; raises WarpladderError where a function is missing."""
         needs_yardstick = self.tolerance.yardstick is not None
         return load_reference(self.folder / "reference.py", self.name, needs_yardstick)
+
+    @cached_property
+    def rounds(self) -> bool:
+        """Whether some output may be off by roundings: whole numbers are equal or not."""
+        return self.tolerance.lambda_ > 0 and any(is_float(item.dtype) for item in self.signature.outputs)
 
     def yardstick(self, inputs: Arrays, problem: Problem) -> Arrays:
         """Outputs as the topic's yardstick of accuracy computes them; {} for a topic without one."""

@@ -18,7 +18,7 @@ from grader.workbook.reference import Tolerance
 from grader.workbook.schedule_file import parse_schedule
 from grader.workbook.signature import Signature, impossible, parse_signature
 from grader.workbook.strict_toml import Table, read
-from grader.workbook.topic import FirstStep, KernelTopic, ScheduledKernel, ScheduleTopic, Topic
+from grader.workbook.topic import FirstStep, KernelTopic, Parts, ScheduledKernel, ScheduleTopic, Topic
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
     except ValueError as error:
         raise table.error(str(error), "signature") from None
     sizes = table.table("sizes")
-    sizes.allow("main", "count", "judge", "sampled", "from_zero", "derived")
+    sizes.allow("main", "count", "judge", "sampled", "from_zero", "derived", "parts", "overlap")
     derived = sizes.below("derived")
     signature = dataclasses.replace(
         signature, derived=tuple((name, derived.expression(name)) for name in derived.values)
@@ -104,6 +104,7 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         "judge_cases": problems("judge"),
         "sampled_cases": problems("sampled"),
         "from_zero": sizes.names("from_zero"),
+        "parts": _parts(sizes, signature),
         "tolerance": _tolerance(table.table("tolerance"), signature),
         "folder": folder,
         "first_step": _first_step(table.table("starter")) if "starter" in table.values else None,
@@ -119,6 +120,16 @@ def _read_topic(folder: Path, root: Path) -> Topic:
         kernel=_kernel(table.table("kernel"), signature, kernels, folder.name),
         **common,
     )
+
+
+def _parts(sizes: Table, signature: Signature) -> Parts | None:
+    """Of which size the parts of a problem are problems of their own."""
+    if "parts" not in sizes.values:
+        return None
+    size, known = sizes.get("parts", str), [item.name for item in signature.sizes]
+    if size not in known:
+        raise sizes.error(f"`parts`: there is no size `{size}`", "parts", f"the sizes are {', '.join(known)}")
+    return Parts(size, sizes.get("overlap", int, 0))
 
 
 def _first_step(table: Table) -> FirstStep:

@@ -8,6 +8,7 @@ import pytest
 
 from grader.errors import WarpladderError
 from grader.workbook import topics
+from grader.workbook.topic import Parts
 
 
 @pytest.fixture
@@ -71,6 +72,15 @@ def test_sizes_that_follow_from_others(root: Path) -> None:
         topic.problem("main", {"N": 0})
     path.write_text(text.replace("{ edge = 0, N = 33 }", "{ edge = 17, N = 33 }"))
     with pytest.raises(WarpladderError, match="these sizes make no problem"):
+        topics.load("copy", root)
+
+
+def test_parts_are_of_a_size(root: Path) -> None:
+    path = root / "lessons/copy/topic.toml"
+    path.write_text(little_topic.TOPIC.replace("[sizes]\n", '[sizes]\nparts = "N"\noverlap = 2\n'))
+    assert topics.load("copy", root).parts == Parts("N", 2)
+    path.write_text(little_topic.TOPIC.replace("[sizes]\n", '[sizes]\nparts = "K"\n'))
+    with pytest.raises(WarpladderError, match="there is no size `K`"):
         topics.load("copy", root)
 
 

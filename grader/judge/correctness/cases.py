@@ -208,7 +208,7 @@ def compute(topic: Topic, case: Case) -> CaseData:
     tolerance = topic.tolerance
     if case.kind == SPECIAL and tolerance.lambda_ == 0:
         return CaseData(inputs, _moved(topic, inputs, problem), {}, EVERY_BIT)
-    bounded = case.kind != "exact" and tolerance.lambda_ > 0
+    bounded = case.kind != "exact" and topic.rounds
     return of_results(topic, case, inputs, *results(topic, inputs, problem, bounded))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -37,6 +38,41 @@ def _keep_what_is_freed() -> None:
         mallopt(_TRIM_THRESHOLD, _KEPT)
 
 
+class _AloneInBlas:
+    """While threads share work, each computes its matrix products alone: OpenBLAS's own threads would wait for each
+    other in every product. Other libraries than OpenBLAS are left as they are."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = self._threads = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._inside += 1
+            if self._inside == 1:
+                self._threads = _blas("get")()
+                _blas("set")(1)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                _blas("set")(self._threads)
+
+
+_alone_in_blas = _AloneInBlas()
+
+
+@functools.cache
+def _blas(verb: str) -> Callable[..., int]:
+    """What gets or sets the number of threads of the OpenBLAS that NumPy's wheels bring, or a system's."""
+    numpy = ctypes.CDLL(np.linalg._umath_linalg.__file__)
+    names = (
+        f"{before}openblas_{verb}_num_threads{after}" for before in ("scipy_", "") for after in ("64_", "")
+    )
+    return next((getattr(numpy, name) for name in names if hasattr(numpy, name)), lambda *_: 0)
+
+
 def done(work: Callable[[Iterator[slice]], Result], count: int, piece: int) -> list[Result]:
     """`work` done on shares of `count` elements, each in pieces of `piece`; results in their order. While NumPy
     computes, other threads run."""
@@ -46,7 +82,7 @@ def done(work: Callable[[Iterator[slice]], Result], count: int, piece: int) -> l
     cores = usable()
     share = -(-count // (SHARES * cores * piece)) * piece
     shares = (_pieces(start, min(start + share, count), piece) for start in range(0, count, share))
-    with ThreadPoolExecutor(cores) as pool:
+    with _alone_in_blas, ThreadPoolExecutor(cores) as pool:
         return list(pool.map(work, shares))
 
 

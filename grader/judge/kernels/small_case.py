@@ -59,7 +59,7 @@ def _tried(
         drawn = topic.reference.make_inputs(problem, np.random.default_rng(0), "exact")
         inputs = {name: _small(array, place, shift) for place, (name, array) in enumerate(drawn.items())}
         planned = kernel.plan(problem, runner.child.hello().limits)
-        results, bounds = cases.results(topic, inputs, problem, bounded=topic.tolerance.lambda_ > 0)
+        results, bounds = cases.results(topic, inputs, problem, bounded=topic.rounds)
     except (Refused, WarpladderError, ValueError, ArithmeticError):  # none of such sizes, or of such numbers
         return None
     if max(array.size for array in (*inputs.values(), *results.values())) > MOST:

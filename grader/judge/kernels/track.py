@@ -279,7 +279,7 @@ class KernelTrack:
     def _results_known(self) -> CaseData:
         """What the warm-up's outputs have to be."""
         inputs = self._downloaded(self._warm_up)
-        expected, bounds = results(self.topic, inputs, self.problem, self.topic.tolerance.lambda_ > 0)
+        expected, bounds = results(self.topic, inputs, self.problem, self.topic.rounds)
         return of_results(self.topic, make(self.problem, "real", PUBLIC_SEED), inputs, expected, bounds)
 
     def _downloaded(self, values: Fresh) -> dict[str, Array]:
@@ -337,7 +337,7 @@ class KernelTrack:
     @property
     def _bounded(self) -> bool:
         """Whether results of rounds may be off at all."""
-        return self.topic.tolerance.lambda_ > 0 and not self._sums
+        return self.topic.rounds and not self._sums
 
     def _some(self, sampled: Sampled, name: str) -> tuple[Array, Array, Array]:
         """Elements of an output at places drawn now: as they are, as they should be, and how far they may be off."""

@@ -1,7 +1,7 @@
-"""What outputs of many millions of elements must be.
+"""What outputs of many millions of elements must be: found by parts of the problem, on all cores.
 
-Where an element takes a few operations, elements are found by pieces on all cores: what the topic says of all of an
-output at once is computed on one. Products and sums are better found as a whole.
+A topic says of which size the parts are smaller problems of their own. Their outputs are put together along that size,
+and added where an output does not have it. Matrix products are better found as a whole: BLAS has its own threads.
 """
 
 from __future__ import annotations
@@ -14,68 +14,88 @@ import numpy as np
 
 from grader.judge.correctness import cases, pieces
 from grader.workbook.reference import Problem, Sampled
-from grader.workbook.topic import Topic
+from grader.workbook.topic import Parts, Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Arrays = dict[str, Array]
-
-FEW = 16
-"""Operations and inputs an element of an output, up to which elements are found one by one."""
+Shape = tuple[int, ...]
 
 
-def results(
-    topic: Topic, inputs: Arrays, problem: Problem, bounded: bool
-) -> tuple[dict[str, Array], dict[str, Array]]:
+def results(topic: Topic, inputs: Arrays, problem: Problem, bounded: bool) -> tuple[Arrays, Arrays]:
     """The outputs, in the type of a topic that computes nothing, else in float64; and how far their elements may be
     off, if that is asked for."""
-    if topic.sampled is not None and _little_work(topic, topic.sampled, problem):
-        return _by_pieces(topic, topic.sampled, inputs, problem, bounded)
-    return cases.results(topic, inputs, problem, bounded)
+    if topic.parts is None or topic.sampled is None:
+        return cases.results(topic, inputs, problem, bounded)
+    return ByParts(topic, topic.parts, topic.sampled, problem, bounded).of(inputs)
 
 
-def _little_work(topic: Topic, sampled: Sampled, problem: Problem) -> bool:
-    shapes = sampled.shapes(problem)
-    elements = sum(math.prod(shapes[item.name]) for item in topic.signature.outputs)
-    return max(topic.reference.min_flop(problem), topic.input_elements(problem)) <= FEW * elements
+class ByParts:
+    """The results of one problem, while they are found."""
 
+    def __init__(self, topic: Topic, parts: Parts, sampled: Sampled, problem: Problem, bounded: bool) -> None:
+        self.topic, self.parts, self.problem, self.bounded = topic, parts, problem, bounded
+        self.whole = sampled.shapes(problem)
+        one_less = sampled.shapes({**problem, parts.size: problem[parts.size] - 1})
+        self.axes = {name: _axis(shape, one_less[name]) for name, shape in self.whole.items()}
+        self.count = int(problem[parts.size])
+        self.step = max(1, pieces.PIECE // (max(map(math.prod, self.whole.values())) // self.count))
+        dtypes = {
+            item.name: item.dtype if topic.tolerance.lambda_ == 0 else np.dtype(np.float64)
+            for item in topic.signature.outputs
+        }
+        self.expected = {name: np.empty(self._shape(name), dtype) for name, dtype in dtypes.items()}
+        self.magnitudes = {name: np.empty(self._shape(name)) for name in dtypes if bounded}
 
-def _by_pieces(
-    topic: Topic, sampled: Sampled, inputs: Arrays, problem: Problem, bounded: bool
-) -> tuple[dict[str, Array], dict[str, Array]]:
-    flat = {name: array.reshape(-1) for name, array in inputs.items()}
+    def _shape(self, name: str) -> Shape:
+        """Of an output that is added up: one of each part, so that the sum does not hang on the number of cores."""
+        shape = self.whole[name]
+        return shape if self.axes[name] is not None else (-(-self.count // self.step), *shape)
 
-    def read(name: str, places: Array) -> Array:
-        found: Array = flat[name][places].astype(np.float64)
-        return found
+    def of(self, inputs: Arrays) -> tuple[Arrays, Arrays]:
+        """The outputs, and how far they may be off."""
 
-    shapes = sampled.shapes(problem)
-    exact = topic.tolerance.lambda_ == 0
-    expected, bounds = {}, {}
-    for item in topic.signature.outputs:
-        name, shape = item.name, shapes[item.name]
-        right = np.empty(math.prod(shape), item.dtype if exact else np.float64)
-        limit = np.empty(right.size if bounded else 0)
-
-        def find(
-            parts: Iterator[slice], name: str = name, right: Array = right, limit: Array = limit
-        ) -> None:
+        def find(parts: Iterator[slice]) -> None:
             for part in parts:
-                places = np.arange(part.start, part.stop)
-                with np.errstate(invalid="ignore"):
-                    right[part], magnitude = sampled.elements(read, problem, name, places)
-                if bounded:
-                    limit[part] = cases.bound(topic, problem, name, magnitude)
+                self._find(inputs, part)
 
-        pieces.done(find, right.size, piece_of(topic, problem, shape))
-        expected[name] = right.reshape(shape)
-        if bounded:
-            bounds[name] = limit.reshape(shape)
-    return expected, bounds
+        pieces.done(find, self.count, self.step)
+        expected, magnitudes = (
+            {name: found if self.axes[name] is not None else found.sum(axis=0) for name, found in of.items()}
+            for of in (self.expected, self.magnitudes)
+        )
+        return expected, {
+            name: sums if self.axes[name] is not None else cases.bound(self.topic, self.problem, name, sums)
+            for name, sums in magnitudes.items()
+        }
+
+    def _find(self, inputs: Arrays, part: slice) -> None:
+        """The results of one part, from as much beside it as they are made of."""
+        start, end = max(0, part.start - self.parts.overlap), min(self.count, part.stop + self.parts.overlap)
+        problem = {**self.problem, self.parts.size: end - start}
+        taken = {name: array[self._along(name, slice(start, end))] for name, array in inputs.items()}
+        own = slice(part.start - start, part.stop - start)
+        with np.errstate(invalid="ignore"):
+            right = self.topic.reference.reference(taken, problem)
+            sums = self.topic.reference.magnitude(taken, problem) if self.bounded else {}
+        for name, found in right.items():
+            self.expected[name][self._place(name, part)] = found[self._along(name, own)]
+        for name, found in sums.items():
+            along = found[self._along(name, own)]
+            added = self.axes[name] is None
+            limit = along if added else cases.bound(self.topic, self.problem, name, along)
+            self.magnitudes[name][self._place(name, part)] = limit
+
+    def _along(self, name: str, part: slice) -> tuple[slice, ...]:
+        axis = self.axes[name]
+        return () if axis is None else (*[slice(None)] * axis, part)
+
+    def _place(self, name: str, part: slice) -> tuple[slice | int, ...]:
+        """Where a part's output stands."""
+        return (part.start // self.step,) if self.axes[name] is None else self._along(name, part)
 
 
-def piece_of(topic: Topic, problem: Problem, shape: tuple[int, ...]) -> int:
-    """Elements of an output of this shape that are found together: whole rows, as an element of a softmax takes all of
-    its own, and fewer of one whose elements take many inputs each."""
-    row = shape[-1] if len(shape) > 1 else 1
-    taken = max(row, topic.input_elements(problem) // math.prod(shape))
-    return row * max(1, pieces.PIECE // taken)
+def _axis(shape: Shape, other: Shape) -> int | None:
+    """Where two shapes differ."""
+    return next(
+        (axis for axis, pair in enumerate(zip(shape, other, strict=True)) if pair[0] != pair[1]), None
+    )
