@@ -53,6 +53,7 @@ class _Measured:
     """What a GPU's clock said. Empty on the emulator."""
 
     rungs: Mapping[str, KernelCandidate] = field(default_factory=dict)
+    accuracies: Mapping[str, Accuracy | None] = field(default_factory=dict)
     library: KernelCandidate | None = None
     ceiling: KernelCandidate | None = None  # a copy or a read of the problem's bytes
     watch: Watch | None = None
@@ -138,7 +139,8 @@ class KernelClimb:
         ceiling = track.ceiling()
         everyone = [*timed.values(), *([library] if library else []), ceiling]
         rounds.measure(track, everyone, watch, random.SystemRandom())
-        return _Measured(timed, library, ceiling, watch, track.flush_bytes)
+        accuracies = {rung: track.accuracy(candidate) for rung, candidate in timed.items()}
+        return _Measured(timed, accuracies, library, ceiling, watch, track.flush_bytes)
 
     def result(self, climbed: Mapping[str, KernelSubmission], measured: _Measured) -> Climb:
         """Everything put together."""
@@ -181,7 +183,7 @@ class KernelClimb:
         tried, candidate = climbed[rung].cases, measured.rungs.get(rung)
         if candidate is None:
             return _Errors(accuracy(self.topic, tried), error_bound(tried))
-        return _Errors(candidate.accuracy, error_bound(tried) or candidate.error_bound)
+        return _Errors(measured.accuracies[rung], error_bound(tried) or candidate.error_bound)
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,7 @@ class KernelCandidate(Candidate):
     """A rung, a library's routine, or a copy."""
 
     action: Run | Library | Copy
-    accuracy: Accuracy | None = None  # the largest error found, where the topic has a yardstick
+    error: float | None = None  # the largest found of the warm-up's results, over what is allowed
     error_bound: str | None = None  # the algorithm whose error bound held, where the topic's own did not
 
 
@@ -271,7 +271,8 @@ class KernelTrack:
         for name in self._outputs:
             comparison = self._known.compare(name, self._fetched(name))
             candidate.error_bound = candidate.error_bound or comparison.bound
-            self._note_error(candidate, comparison.error)
+            if comparison.error is not None:
+                candidate.error = max(candidate.error or 0.0, comparison.error)
             wrong = of_comparison(comparison, self._known.advice, self.problem)
             if wrong is not None:
                 raise wrong
@@ -364,13 +365,13 @@ class KernelTrack:
         """Of the warm-up's results, by the topic's yardstick of accuracy."""
         return yardstick_error(self.topic, self.problem, self._known)
 
-    def _note_error(self, candidate: KernelCandidate, error: float | None) -> None:
-        """Keep the largest error, and the yardstick's on the same data."""
-        yardstick, beside = self.topic.tolerance.yardstick, self._yardstick_error
-        if yardstick is None or beside is None or error is None:
-            return
-        if candidate.accuracy is None or error > candidate.accuracy.error:
-            candidate.accuracy = Accuracy(dict(self.problem), error, yardstick, beside)
+    def accuracy(self, candidate: KernelCandidate) -> Accuracy | None:
+        """A candidate's largest error, and the yardstick's on the same data; None without a yardstick. A grade does not
+        show it: the yardstick takes longer than all passes of some kernels."""
+        yardstick = self.topic.tolerance.yardstick
+        if yardstick is None or candidate.error is None or self._yardstick_error is None:
+            return None
+        return Accuracy(dict(self.problem), candidate.error, yardstick, self._yardstick_error)
 
 
 def _shapes(topic: Topic, problem: Problem) -> dict[str, tuple[int, ...]]:

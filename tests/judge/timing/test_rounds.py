@@ -292,6 +292,9 @@ def test_passes_of_other_topics_are_verified_too(
     track.run(item, rounds.WARM_UP)
     track.check(item, rounds.WARM_UP)
     track.run(item, 0)
+    found = track.accuracy(item)
+    assert (found is None) == (loaded.tolerance.yardstick is None)
+    assert found is None or 0 < found.error == item.error
 
 
 MAKES_ITS_INPUTS_FIT = """\
