@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import secrets
+import threading
 from pathlib import Path
 
 from grader.errors import WarpladderError
@@ -41,8 +43,10 @@ def grade(
         return refused(topic, str(file), "error", str(error))
     report = progress or silent
     whole = not problem_overrides
+    # What takes long to import is, while children start: a GPU's context takes a second.
+    threading.Thread(target=importlib.import_module, args=("grader.judge.graded",)).start()
     with DevicePool(device, arch, side_by_side(topic)) as pool:
-        from grader.judge.graded import graded  # takes as long as the children need to start
+        from grader.judge.graded import graded
 
         return graded(pool, topic, parsed, file, tried, whole, report)
 

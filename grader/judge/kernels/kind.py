@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from pathlib import Path
+from threading import Event
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
@@ -50,17 +54,20 @@ class Kernels(Kind[KernelFile]):
         store: CaseStore,
     ) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file, blocks_seed=tried[-1].seed)
+        right = False
         with current.stages():
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)
             progress(file.path.stem, "judge")
-            with store.ahead(tried), pool.judge() as runner:
-                submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
-        if current.refusal is None and whole:
-            progress(file.path.stem, "count")
-            with measured.ahead(pool, self.topic, current), current.stages():
-                self._count(pool, current, store, tried)
-        elif current.failed and pool.gpu is not None:
+            with self._counting(pool, current, store, tried, whole) as counted:
+                with store.ahead(tried), pool.judge() as runner:
+                    submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
+                right = True
+                if whole:
+                    progress(file.path.stem, "count")
+                    with measured.ahead(pool, self.topic, current):
+                        current.take(counted())
+        if current.failed and pool.gpu is not None and not right:
             with pool.emulator() as runner:
                 cases = CaseRunner(self.topic, store, runner)
                 submission.explain(current, cases, tried[len(current.cases) - 1])
@@ -68,19 +75,55 @@ class Kernels(Kind[KernelFile]):
             submission.lint_signature(current, pool.arch)
         return current
 
+    @contextmanager
+    def _counting(
+        self,
+        pool: DevicePool,
+        current: KernelSubmission,
+        store: CaseStore,
+        tried: Sequence[Case],
+        whole: bool,
+    ) -> Iterator[Callable[[], KernelSubmission]]:
+        """Gives what counts on an emulator. While a GPU tries the cases, that has begun; where one fails there, it ends
+        with the case it is at."""
+        counted, left = replace(current, cases=[], findings=[]), Event()
+
+        def count() -> KernelSubmission:
+            with counted.stages():
+                self._count(pool, counted, store, tried, left)
+            return counted
+
+        if pool.gpu is None or not whole:
+            yield count
+            return
+        with ThreadPoolExecutor(1) as helper:
+            counting = helper.submit(count)
+            try:
+                yield counting.result
+            finally:
+                left.set()
+
     def _count(
-        self, pool: DevicePool, current: KernelSubmission, store: CaseStore, tried: Sequence[Case]
+        self,
+        pool: DevicePool,
+        current: KernelSubmission,
+        store: CaseStore,
+        tried: Sequence[Case],
+        left: Event,
     ) -> None:
-        """Counters and claims, from an emulator; where the cases ran on a GPU, it looks for faults as well."""
+        """Counters and claims, from an emulator; where the cases run on a GPU, it looks for faults as well."""
         unknown = at_count_sizes(self.topic, tried[-1].seed)
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)
             if pool.gpu is not None:
-                submission.look_for_faults(current, cases, [case for case in tried if case.kind == "exact"])
+                exact = (case for case in tried if case.kind == "exact")
+                submission.look_for_faults(current, cases, takewhile(lambda _: not left.is_set(), exact))
+            if left.is_set():
+                return
             submission.launchable(current, cases, self.topic.sizes_main)
             submission.count(current, cases, unknown, pool.gpu is not None)
             submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
-        if current.counters is None:
+        if current.counters is None or left.is_set():
             return
         found = main_size.look(current.compiled, self.topic, pool, secrets.randbelow(2**31))
         current.beyond = found.beyond

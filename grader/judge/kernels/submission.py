@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -102,6 +102,13 @@ class KernelSubmission(Submission):
     def failed(self) -> bool:
         """Whether it was run, and is wrong."""
         return self.kernel is not None and self.refusal is not None and self.refusal.verdict == "fail"
+
+    def take(self, counted: KernelSubmission) -> None:
+        """What an emulator has found of the same file."""
+        self.refusal, self.facts, self.claims = counted.refusal, counted.facts, counted.claims
+        self.counted, self.resources, self.beyond = counted.counted, counted.resources, counted.beyond
+        self.cases += counted.cases
+        self.findings += counted.findings
 
     @property
     def compiled(self) -> Kernel:
@@ -299,7 +306,7 @@ def _traced(
     return refusal if origin is None else of_origin(refusal, origin)
 
 
-def look_for_faults(current: KernelSubmission, runner: CaseRunner, cases: Sequence[Case]) -> None:
+def look_for_faults(current: KernelSubmission, runner: CaseRunner, cases: Iterable[Case]) -> None:
     """Run cases that a GPU has passed on an emulator, which sees races and accesses that a GPU does not.
 
     An instruction that the emulator does not know is no fault of the kernel, and ends the search.

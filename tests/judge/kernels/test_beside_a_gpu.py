@@ -1,0 +1,74 @@
+"""An emulator counts while a GPU tries the cases. Here the GPU is another emulator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+from grader.judge.correctness import cases
+from grader.judge.correctness.cases import CaseStore
+from grader.judge.kernels import measured, submission
+from grader.judge.kernels.case_runner import CaseRunner
+from grader.judge.kernels.kind import Kernels
+from grader.judge.kernels.submission import KernelSubmission
+from grader.judge.refused import Refused
+from grader.judge.runners.pool import DevicePool, silent
+from grader.judge.runners.runner import Runner
+from grader.workbook import topics
+
+TOPIC = topics.load("transpose")
+WRONG = Path(__file__).parents[2] / "submissions" / "transpose" / "missing_syncthreads.cu"
+RIGHT = TOPIC.rungs[1].path
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[DevicePool]:
+    with DevicePool("emulator", jobs=1) as found:
+        yield found
+
+
+def examined(pool: DevicePool, file: Path) -> KernelSubmission:
+    tried = cases.public(TOPIC)[:6]
+    return Kernels(TOPIC).examine(pool, TOPIC.parse(file), file.name, tried, True, silent, CaseStore(TOPIC))
+
+
+@pytest.fixture
+def beside(pool: DevicePool, monkeypatch: pytest.MonkeyPatch) -> Iterator[DevicePool]:
+    gpu = Runner("emulator", pool.arch)
+    monkeypatch.setattr(pool, "gpu", gpu)
+    monkeypatch.setattr(measured, "ahead", lambda *_: nullcontext())
+    yield pool
+    gpu.close()
+
+
+def test_it_counts_what_it_counts_alone(beside: DevicePool) -> None:
+    found = examined(beside, RIGHT)
+    beside.gpu = None
+    alone = examined(beside, RIGHT)
+    assert found.refusal is None
+    assert found.claims == alone.claims
+    assert [claim.held for claim in found.claims].count(True) > 1
+    assert found.counters == alone.counters
+    assert found.cases == alone.cases
+
+
+def test_a_case_that_fails_on_the_gpu_is_explained_and_counts_for_nothing(beside: DevicePool) -> None:
+    found = examined(beside, WRONG)
+    assert found.refusal is not None
+    assert ": race: " in found.refusal.reason
+    assert [case.verdict for case in found.cases].count("fail") == 1
+    assert (found.claims, found.counters) == ([], None)
+
+
+def test_a_fault_that_a_gpu_does_not_see_refuses(beside: DevicePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def passes(current: KernelSubmission, runner: CaseRunner, tried: object) -> None:
+        current.cases = []
+
+    monkeypatch.setattr(submission, "try_cases", passes)
+    found = examined(beside, WRONG)
+    assert isinstance(found.refusal, Refused)
+    assert ": race: " in found.refusal.reason
+    assert found.findings[0].kind == "race"
