@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from grader.judge.child.protocol import Pointer, Run
+from grader.judge.correctness import pieces
 from grader.judge.correctness.cases import PUBLIC_SEED
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.limits import Limits
@@ -93,13 +94,31 @@ class Fresh:
         """Elements of an input in float64, by their places in it."""
         pool = self.pools[name]
         each = WORD // pool.itemsize  # elements of a word
-        chosen = _mixed((places >> (each // 2)).astype(np.uint32) + np.uint32(self.seed))
-        chosen %= np.uint32(self.window)
-        chosen += np.uint32(self.start)
+        chosen = self._chosen((places >> (each // 2)).astype(np.uint32))
         if each > 1:
             chosen = chosen * np.uint32(each) + (places & (each - 1))
         found: Array = pool[chosen].astype(np.float64)
         return found
+
+    def array(self, name: str, count: int) -> Array:
+        """The first `count` elements of an input, in its own type."""
+        pool = self.pools[name]
+        words, found = pool.view(np.uint32), np.empty(-(-count * pool.itemsize // WORD), np.uint32)
+
+        def fill(parts: Iterator[slice]) -> None:
+            for part in parts:
+                found[part] = words[self._chosen(np.arange(part.start, part.stop, dtype=np.uint32))]
+
+        pieces.done(fill, len(found), pieces.PIECE)
+        return found.view(pool.dtype)[:count]
+
+    def _chosen(self, words: Array) -> Array:
+        """Which words of a pool these words of an input are, in their place."""
+        words += np.uint32(self.seed)
+        chosen = _mixed(words)
+        chosen %= np.uint32(self.window)
+        chosen += np.uint32(self.start)
+        return chosen
 
 
 def _mixed(h: Array) -> Array:

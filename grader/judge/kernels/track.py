@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from grader.emulator.machine.cores import usable
 from grader.judge.child.baselines import TITLES
 from grader.judge.child.protocol import (
     Allocate,
@@ -279,21 +280,14 @@ class KernelTrack:
 
     def _results_known(self) -> CaseData:
         """What the warm-up's outputs have to be."""
-        inputs = self._downloaded(self._warm_up)
+        inputs = self._arrays(self._warm_up)
         expected, bounds = results(self.topic, inputs, self.problem, self.topic.rounds)
         return of_results(self.topic, make(self.problem, "real", PUBLIC_SEED), inputs, expected, bounds)
 
-    def _downloaded(self, values: Fresh) -> dict[str, Array]:
-        """Inputs, as they are before any kernel has run on them."""
-        self._do(self._filling(values))
-        inputs = {}
-        for item in self.topic.signature.inputs:
-            shape = self._shapes[item.name]
-            (region,) = self.runner.regions({item.name: self._input_bytes[item.name]})
-            self._do([Download(item.name, region.offset)])
-            elements = self.runner.payload(region).view(item.dtype)[: math.prod(shape)]
-            inputs[item.name] = pieces.copied(elements).reshape(shape)
-        return inputs
+    def _arrays(self, values: Fresh) -> dict[str, Array]:
+        """Inputs as they are made on the device, made here."""
+        shapes = {item.name: self._shapes[item.name] for item in self.topic.signature.inputs}
+        return {name: values.array(name, math.prod(shape)).reshape(shape) for name, shape in shapes.items()}
 
     def _fetched(self, name: str) -> Array:
         """An output, copied back, until something else is. Raises Refused where something around it has changed."""
@@ -346,14 +340,21 @@ class KernelTrack:
         dtype = self.topic.signature[name].dtype
         (value,) = self._do([Gather(name, tuple(places.tolist()), dtype.itemsize)]).values
         assert isinstance(value, bytes)
-        expected, magnitude = sampled.elements(self._round.inputs.read, self.problem, name, places)
+        expected, magnitude = np.empty((2, len(places)))
+
+        def find(parts: Iterator[slice]) -> None:
+            for part in parts:
+                found = sampled.elements(self._round.inputs.read, self.problem, name, places[part])
+                expected[part], magnitude[part] = found
+
+        pieces.done(find, len(places), -(-len(places) // usable()))
         allowed = bound(self.topic, self.problem, name, magnitude) if self._bounded else 0.0 * magnitude
         return np.frombuffer(value, dtype), expected, allowed
 
     def _expected(self, name: str) -> tuple[Array, Array]:
         """All of an output as it should be, and how far its elements may be off."""
         if not self._round.expected:
-            inputs = self._downloaded(self._round.inputs)
+            inputs = self._arrays(self._round.inputs)
             self._round.expected, self._round.bounds = results(
                 self.topic, inputs, self.problem, self._bounded
             )

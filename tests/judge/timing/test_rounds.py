@@ -271,7 +271,9 @@ def test_every_round_has_other_inputs_and_they_are_known(track: KernelTrack) -> 
     for number in range(3):
         track.run(item, number)
         track.check(item, number)
-        seen.append(track._round.inputs.read("in", np.arange(40 * 72)))
+        inputs = track._round.inputs
+        seen.append(inputs.read("in", np.arange(40 * 72)))
+        assert (inputs.array("in", 40 * 72) == seen[-1]).all()
     assert all((one != other).mean() > 0.5 for one, other in itertools.pairwise(seen))
 
 
