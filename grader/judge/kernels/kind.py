@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from threading import Event
+from typing import TypeVar
 
 from grader.analysis.devices import DeviceSpec, board
 from grader.analysis.what_if import Modelled
@@ -30,6 +31,8 @@ from grader.workbook.kernel_file import KernelFile
 from grader.workbook.ladder import Rung
 from grader.workbook.reference import Problem
 from grader.workbook.topic import KernelTopic
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,19 +57,32 @@ class Kernels(Kind[KernelFile]):
         store: CaseStore,
     ) -> KernelSubmission:
         current = KernelSubmission(name=name, file=file, blocks_seed=tried[-1].seed)
-        right = False
-        with current.stages():
+        right, left = False, Event()
+        with current.stages(), ThreadPoolExecutor(2) as helper:
             progress(file.path.stem, "compile")
             submission.compile_it(current, pool.arch)
             progress(file.path.stem, "judge")
-            with self._counting(pool, current, store, tried, whole) as counted:
+
+            def begun(work: Callable[[], T]) -> Callable[[], T]:
+                """What an emulator does beside a GPU has begun; without one it does all in turn."""
+                return work if pool.gpu is None else helper.submit(work).result
+
+            counted = begun(partial(self._counted, pool, current, store, tried, left)) if whole else None
+            try:
                 with store.ahead(tried), pool.judge() as runner:
                     submission.try_cases(current, CaseRunner(self.topic, store, runner), tried)
-                right = True
-                if whole:
-                    progress(file.path.stem, "count")
-                    with measured.ahead(pool, self.topic, current):
-                        current.take(counted())
+            except BaseException:
+                left.set()
+                raise
+            right = True
+            if counted is not None:
+                progress(file.path.stem, "count")
+                with measured.ahead(pool, self.topic, current):
+                    seed = secrets.randbelow(2**31)
+                    looked = begun(partial(main_size.look, current.compiled, self.topic, pool, seed))
+                    current.take(counted())
+                    if current.refusal is None and current.counters is not None:
+                        self._note(pool, current, store, looked())
         if current.failed and pool.gpu is not None and not right:
             with pool.emulator() as runner:
                 cases = CaseRunner(self.topic, store, runner)
@@ -75,57 +91,33 @@ class Kernels(Kind[KernelFile]):
             submission.lint_signature(current, pool.arch)
         return current
 
-    @contextmanager
-    def _counting(
-        self,
-        pool: DevicePool,
-        current: KernelSubmission,
-        store: CaseStore,
-        tried: Sequence[Case],
-        whole: bool,
-    ) -> Iterator[Callable[[], KernelSubmission]]:
-        """Gives what counts on an emulator. While a GPU tries the cases, that has begun; where one fails there, it ends
-        with the case it is at."""
-        counted, left = replace(current, cases=[], findings=[]), Event()
-
-        def count() -> KernelSubmission:
-            with counted.stages():
-                self._count(pool, counted, store, tried, left)
-            return counted
-
-        if pool.gpu is None or not whole:
-            yield count
-            return
-        with ThreadPoolExecutor(1) as helper:
-            counting = helper.submit(count)
-            try:
-                yield counting.result
-            finally:
-                left.set()
-
-    def _count(
+    def _counted(
         self,
         pool: DevicePool,
         current: KernelSubmission,
         store: CaseStore,
         tried: Sequence[Case],
         left: Event,
-    ) -> None:
-        """Counters and claims, from an emulator; where the cases run on a GPU, it looks for faults as well."""
+    ) -> KernelSubmission:
+        """Counters and claims, from an emulator; where the cases run on a GPU, it looks for faults as well, until one
+        has failed there."""
+        counted = replace(current, cases=[], findings=[])
         unknown = at_count_sizes(self.topic, tried[-1].seed)
-        with pool.emulator() as runner:
+        with counted.stages(), pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)
             if pool.gpu is not None:
                 exact = (case for case in tried if case.kind == "exact")
-                submission.look_for_faults(current, cases, takewhile(lambda _: not left.is_set(), exact))
-            if left.is_set():
-                return
-            submission.launchable(current, cases, self.topic.sizes_main)
-            submission.count(current, cases, unknown, pool.gpu is not None)
-            submission.claim(current, cases, self.topic.claims, self.topic.claim_sizes)
-        if current.counters is None or left.is_set():
-            return
-        found = main_size.look(current.compiled, self.topic, pool, secrets.randbelow(2**31))
+                submission.look_for_faults(counted, cases, takewhile(lambda _: not left.is_set(), exact))
+            if not left.is_set():
+                submission.launchable(counted, cases, self.topic.sizes_main)
+                submission.count(counted, cases, unknown, pool.gpu is not None)
+                submission.claim(counted, cases, self.topic.claims, self.topic.claim_sizes)
+        return counted
+
+    def _note(
+        self, pool: DevicePool, current: KernelSubmission, store: CaseStore, found: main_size.Looked
+    ) -> None:
+        """Take note of what was seen at large sizes."""
         current.beyond = found.beyond
         with pool.emulator() as runner:
             cases = CaseRunner(self.topic, store, runner)

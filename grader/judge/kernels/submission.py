@@ -106,7 +106,7 @@ class KernelSubmission(Submission):
     def take(self, counted: KernelSubmission) -> None:
         """What an emulator has found of the same file."""
         self.refusal, self.facts, self.claims = counted.refusal, counted.facts, counted.claims
-        self.counted, self.resources, self.beyond = counted.counted, counted.resources, counted.beyond
+        self.counted, self.resources = counted.counted, counted.resources
         self.cases += counted.cases
         self.findings += counted.findings
 
