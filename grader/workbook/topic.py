@@ -219,6 +219,14 @@ class Topic(ABC):
         """How many of the bytes that have to cross DRAM are written."""
         return reference.written_bytes(self.reference, problem)
 
+    def shapes(self, problem: Problem) -> dict[str, tuple[int, ...]]:
+        """Of all inputs and outputs, by name; where reference.py does not say them, arrays are made."""
+        if self.sampled is not None:
+            return self.sampled.shapes(problem)
+        inputs = self.reference.make_inputs(problem, np.random.default_rng(0), "real")
+        arrays = {**inputs, **self.reference.reference(inputs, problem)}
+        return {name: array.shape for name, array in arrays.items()}
+
     def input_elements(self, problem: Problem) -> int:
         """How many elements the inputs have together, of a topic that is `sampled`."""
         assert self.sampled is not None, "reference.py says shapes"
@@ -321,6 +329,9 @@ class ScheduleTopic(Topic):
 
     ladder: Ladder[ScheduleFile]
     kernel: ScheduledKernel
+
+    def shapes(self, problem: Problem) -> dict[str, tuple[int, ...]]:
+        return {name: self.kernel.shape(name, problem) for name in self.kernel.shapes}
 
     def parse(self, file: Path) -> ScheduleFile:
         return parse_schedule(file, self.signature)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.limits import Limits
 from grader.judge.runners.runner import PAGE
 from grader.workbook.kernel_file import parse_kernel_file
+from grader.workbook.reference import Problem
 from grader.workbook.signature import parse_signature
 from grader.workbook.topic import Topic
 
@@ -99,6 +101,14 @@ class Fresh:
             chosen = chosen * np.uint32(each) + (places & (each - 1))
         found: Array = pool[chosen].astype(np.float64)
         return found
+
+    def arrays(self, topic: Topic, problem: Problem) -> dict[str, Array]:
+        """All inputs, as they are made on a device."""
+        shapes = topic.shapes(problem)
+        return {
+            item.name: self.array(item.name, math.prod(shapes[item.name])).reshape(shapes[item.name])
+            for item in topic.signature.inputs
+        }
 
     def array(self, name: str, count: int) -> Array:
         """The first `count` elements of an input, in its own type."""

@@ -41,12 +41,8 @@ from grader.judge.child.protocol import (
 )
 from grader.judge.correctness import pieces
 from grader.judge.correctness.cases import (
-    PUBLIC_SEED,
-    CaseData,
     bound,
     check_room,
-    make,
-    of_results,
     yardstick_error,
 )
 from grader.judge.correctness.comparison import within
@@ -56,7 +52,7 @@ from grader.judge.kernels import fresh
 from grader.judge.kernels.case_run import as_bytes
 from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.fresh import Fresh
-from grader.judge.kernels.large.results import results
+from grader.judge.kernels.large.results import known, results
 from grader.judge.refused import Refused
 from grader.judge.runners.runner import Runner
 from grader.judge.timing.bounds import only_reads
@@ -134,7 +130,7 @@ class KernelTrack:
         self.only_reads = only_reads(topic, problem)
         self.flush_bytes = max(FLUSH_BYTES, 2 * runner.hello().limits["l2_cache_size"])
         nbytes = topic.reference.min_bytes(problem)
-        self._shapes = _shapes(topic, problem)
+        self._shapes = topic.shapes(problem)
         self.moved = nbytes if self.only_reads else nbytes // 2
         self._reader = prepare(parse_kernel_file(READ_KERNEL, READ_SIGNATURE), runner.hello().arch)
         self._filler = fresh.prepared(runner.hello().arch)
@@ -146,7 +142,7 @@ class KernelTrack:
         self._scratch: dict[str, int] = {}
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
-        self._known = self._results_known()  # before any candidate is near
+        self._known = known(topic, problem, self._warm_up)  # before any candidate is near
 
     def _drawn(self) -> dict[str, Array]:
         """What the inputs of rounds are drawn from. Where sums grow with the inputs, the error bound is wider than what
@@ -278,17 +274,6 @@ class KernelTrack:
             if wrong is not None:
                 raise wrong
 
-    def _results_known(self) -> CaseData:
-        """What the warm-up's outputs have to be."""
-        inputs = self._arrays(self._warm_up)
-        expected, bounds = results(self.topic, inputs, self.problem, self.topic.rounds)
-        return of_results(self.topic, make(self.problem, "real", PUBLIC_SEED), inputs, expected, bounds)
-
-    def _arrays(self, values: Fresh) -> dict[str, Array]:
-        """Inputs as they are made on the device, made here."""
-        shapes = {item.name: self._shapes[item.name] for item in self.topic.signature.inputs}
-        return {name: values.array(name, math.prod(shape)).reshape(shape) for name, shape in shapes.items()}
-
     def _fetched(self, name: str) -> Array:
         """An output, copied back, until something else is. Raises Refused where something around it has changed."""
         dtype, shape = self.topic.signature[name].dtype, self._shapes[name]
@@ -354,7 +339,7 @@ class KernelTrack:
     def _expected(self, name: str) -> tuple[Array, Array]:
         """All of an output as it should be, and how far its elements may be off."""
         if not self._round.expected:
-            inputs = self._arrays(self._round.inputs)
+            inputs = self._round.inputs.arrays(self.topic, self.problem)
             self._round.expected, self._round.bounds = results(
                 self.topic, inputs, self.problem, self._bounded
             )
@@ -373,15 +358,6 @@ class KernelTrack:
         if yardstick is None or candidate.error is None or self._yardstick_error is None:
             return None
         return Accuracy(dict(self.problem), candidate.error, yardstick, self._yardstick_error)
-
-
-def _shapes(topic: Topic, problem: Problem) -> dict[str, tuple[int, ...]]:
-    """Of all inputs and outputs, by name."""
-    if topic.sampled is not None:
-        return topic.sampled.shapes(problem)
-    inputs = topic.reference.make_inputs(problem, np.random.default_rng(PUBLIC_SEED), "real")
-    arrays = {**inputs, **topic.reference.reference(inputs, problem)}
-    return {name: array.shape for name, array in arrays.items()}
 
 
 def _pool(name: str, whose: str) -> str:

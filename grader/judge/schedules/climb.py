@@ -100,7 +100,7 @@ def _measured(
     """Times from a GPU's clock, timelines from events around each command."""
     watch = Watch(greeting(runner).bus_id)
     try:
-        track = ReplayTrack(runner, job, store)
+        track = ReplayTrack(runner, job)
     except Refused as refused:
         raise WarpladderError(f"nothing could be timed: {refused.reason}") from None
     timed: dict[str, ReplayCandidate] = {}

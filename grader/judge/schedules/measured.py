@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from grader.errors import WarpladderError
 from grader.judge.child.protocol import Release
 from grader.judge.claims.pace import Times
-from grader.judge.correctness.cases import CaseStore
 from grader.judge.refused import Refused
 from grader.judge.runners.pool import DevicePool, Progress, greeting
 from grader.judge.schedules import submission
@@ -34,17 +34,19 @@ def times(
     compared in a climb."""
     progress(current.file.path.stem, "time")
     job = schedule_job(pool, topic, topic.sizes_main)
-    beside = []
-    for rung in rungs:
-        recorded = ScheduleSubmission(name=name_of(rung.path), file=rung.file)
-        submission.check_all(recorded, job, [job.problem])
-        recording = recorded.recorded(job.problem)
-        beside.append(ReplayCandidate(name=rung.id, recording=recording, checked=False))
+
+    def recorded(rung: Rung[ScheduleFile]) -> ReplayCandidate:
+        found = ScheduleSubmission(name=name_of(rung.path), file=rung.file)
+        submission.check_all(found, job, [job.problem])
+        return ReplayCandidate(name=rung.id, recording=found.recorded(job.problem), checked=False)
+
+    with ThreadPoolExecutor() as helpers:
+        beside = list(helpers.map(recorded, rungs))
     own = ReplayCandidate(name="the submission", recording=current.recorded(job.problem), checked=True)
     with pool.judge() as runner:
         runner.do([Release()], rounds.PASS_SECONDS)
         try:
-            track = ReplayTrack(runner, job, CaseStore(topic))
+            track = ReplayTrack(runner, job)
             for candidate in beside:
                 track.stage(candidate)
         except Refused as refused:

@@ -10,7 +10,9 @@ import numpy as np
 from grader.emulator.streams.commands import Recording
 from grader.judge.child.protocol import Fetch, Operation, Put, Replay, Reply, Span, Stage, Trace
 from grader.judge.correctness import cases, pieces
-from grader.judge.correctness.cases import CaseStore
+from grader.judge.correctness.cases import check_room
+from grader.judge.kernels.fresh import Fresh
+from grader.judge.kernels.large.results import known
 from grader.judge.runners.runner import Runner
 from grader.judge.schedules.case_replay import check_outputs, compare_outputs, fill, host_regions
 from grader.judge.schedules.job import ScheduleJob
@@ -30,10 +32,11 @@ class ReplayCandidate(Candidate):
 class ReplayTrack:
     """Replays of many recordings, taking turns on one GPU, with one input. Raises Refused where it has no room."""
 
-    def __init__(self, runner: Runner, job: ScheduleJob, store: CaseStore) -> None:
+    def __init__(self, runner: Runner, job: ScheduleJob) -> None:
         self.runner, self.job = runner, job
         self.case = cases.make(job.problem, "real")
-        self.data = store.get(self.case)
+        check_room(job.topic, job.problem)
+        self.data = known(job.topic, job.problem, Fresh.known(job.topic))
         self._right: dict[str, Bytes] = {}  # outputs found right
         self._staged: list[ReplayCandidate] = []
         self._set_up()

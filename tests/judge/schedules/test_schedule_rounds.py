@@ -14,7 +14,6 @@ import pytest
 
 from grader.emulator.streams.commands import Copy
 from grader.judge.climb import climb
-from grader.judge.correctness.cases import CaseStore
 from grader.judge.refused import Refused
 from grader.judge.runners import pool
 from grader.judge.runners.pool import DevicePool
@@ -85,7 +84,7 @@ class EndsTheChild(ReplayTrack):
 def test_a_candidate_that_ends_the_child_does_not_take_the_others_along(job: ScheduleJob) -> None:
     first, *others = candidates(job)
     with job.pool.emulator() as runner:
-        track = EndsTheChild(runner, job, CaseStore(job.topic))
+        track = EndsTheChild(runner, job)
         for candidate in (first, *others):
             track.stage(candidate)
         rounds.measure(track, [first, *others], Watch(None), random.Random(1))
@@ -100,7 +99,7 @@ def test_a_wrong_output_is_found_in_the_warm_up(job: ScheduleJob) -> None:
     nothing_copied = tuple(item for item in wrong.recording.commands if not isinstance(item, Copy))
     wrong.recording = msgspec.structs.replace(wrong.recording, commands=nothing_copied)
     with job.pool.emulator() as runner:
-        track = ReplayTrack(runner, job, CaseStore(job.topic))
+        track = ReplayTrack(runner, job)
         for candidate in (right, wrong):
             track.stage(candidate)
         rounds.measure(track, [right, wrong], Watch(None), random.Random(1))

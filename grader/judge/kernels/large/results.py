@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 
 from grader.judge.correctness import cases, pieces
-from grader.workbook.reference import Problem, Sampled
+from grader.judge.correctness.cases import CaseData
+from grader.judge.kernels.fresh import Fresh
+from grader.workbook.reference import Problem
 from grader.workbook.topic import Parts, Topic
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -24,18 +26,29 @@ Shape = tuple[int, ...]
 def results(topic: Topic, inputs: Arrays, problem: Problem, bounded: bool) -> tuple[Arrays, Arrays]:
     """The outputs, in the type of a topic that computes nothing, else in float64; and how far their elements may be
     off, if that is asked for."""
-    if topic.parts is None or topic.sampled is None:
+    if topic.parts is None:
         return cases.results(topic, inputs, problem, bounded)
-    return ByParts(topic, topic.parts, topic.sampled, problem, bounded).of(inputs)
+    return ByParts(topic, topic.parts, problem, bounded).of(inputs)
+
+
+def known(topic: Topic, problem: Problem, values: Fresh) -> CaseData:
+    """These values as a real case: the inputs, and what must come out."""
+    inputs = values.arrays(topic, problem)
+    return cases.of_results(
+        topic,
+        cases.make(problem, "real"),
+        inputs,
+        *results(topic, inputs, problem, topic.rounds),
+    )
 
 
 class ByParts:
     """The results of one problem, while they are found."""
 
-    def __init__(self, topic: Topic, parts: Parts, sampled: Sampled, problem: Problem, bounded: bool) -> None:
+    def __init__(self, topic: Topic, parts: Parts, problem: Problem, bounded: bool) -> None:
         self.topic, self.parts, self.problem, self.bounded = topic, parts, problem, bounded
-        self.whole = sampled.shapes(problem)
-        one_less = sampled.shapes({**problem, parts.size: problem[parts.size] - 1})
+        self.whole = topic.shapes(problem)
+        one_less = topic.shapes({**problem, parts.size: problem[parts.size] - 1})
         self.axes = {name: _axis(shape, one_less[name]) for name, shape in self.whole.items()}
         self.count = int(problem[parts.size])
         self.step = max(1, pieces.PIECE // (max(map(math.prod, self.whole.values())) // self.count))

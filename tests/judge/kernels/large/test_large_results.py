@@ -25,6 +25,7 @@ PROBLEMS: dict[str, dict[str, float]] = {
     "reduce": {"N": 1031},
     "reduce2d": {"M": 33, "N": 67},
     "histogram": {"N": 10007},
+    "streams": {"N": 1031, "R": 3},
     "gemm": {"M": 33, "N": 17, "K": 41},
 }
 
@@ -52,15 +53,14 @@ def test_parts_give_what_the_whole_gives(
 def test_a_part_takes_few_times_its_own_memory(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pieces, "done", lambda find, count, step: find(iter([slice(step, 2 * step)])))
     topic = topics.load(name)
-    assert topic.sampled is not None
     assert topic.parts is not None
     problem = topic.problem("main")
-    shapes = topic.sampled.shapes(problem)
+    shapes = topic.shapes(problem)
     given = {
         item.name: np.broadcast_to(np.ones((), item.dtype), shapes[item.name])
         for item in topic.signature.inputs
     }
-    work = ByParts(topic, topic.parts, topic.sampled, problem, topic.rounds)
+    work = ByParts(topic, topic.parts, problem, topic.rounds)
     tracemalloc.start()
     work.of(given)
     peak = tracemalloc.get_traced_memory()[1]
