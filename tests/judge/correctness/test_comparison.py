@@ -202,6 +202,58 @@ def test_guards_are_whole_when_nothing_wrote_there() -> None:
     assert damage(region, GUARD_BYTES) is None
 
 
+SPECIAL = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-45, -1e-42, 6e-8, 3e38, -3e38, 65504.0]
+
+
+def plainly(actual: np.ndarray, expected: np.ndarray, allowed: np.ndarray | None) -> tuple[object, ...]:
+    """Whether each element is wrong, where the first one is, and the largest error, by the formula for all at once."""
+    with np.errstate(all="ignore"):
+        rounded = expected.astype(actual.dtype) if allowed is None else expected
+        right = (actual == rounded) | (np.isnan(actual) & np.isnan(rounded))
+        worst = 0.0
+        if allowed is not None:
+            most = np.copysign(float(np.finfo(actual.dtype).max), actual.astype(np.float64))
+            beyond = np.sign(most) * (most - expected) <= allowed
+            right |= np.isinf(actual) & np.isfinite(expected) & beyond
+            error = np.abs(actual.astype(np.float64) - expected)
+            worst = float(np.where(right, 0.0, error / allowed).max())
+            worst = np.inf if np.isnan(worst) else worst
+            right |= error <= allowed
+    if right.all():
+        return None, worst
+    first = int(np.argmin(right))
+    index = [int(i) for i in np.unravel_index(first, actual.shape)]
+    shown = (comparison.number(rounded.flat[first]), comparison.number(actual.flat[first]))
+    told = (index, *shown, int(np.count_nonzero(~right)))
+    return told, worst if allowed is not None and np.isfinite(worst) else None
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_what_is_found_is_what_the_formula_says_bit_for_bit(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pieces, "PIECE", 16)
+    rng = np.random.default_rng(seed)
+    shape = (int(rng.integers(1, 12)), int(rng.integers(1, 12)))
+    dtype = rng.choice(["float32", "float16", "float64"])
+    expected = rng.standard_normal(shape) * 10.0 ** rng.integers(-44, 38)
+    special = rng.random(shape) < rng.choice([0.0, 0.1, 0.5])
+    expected[special] = rng.choice(SPECIAL, int(special.sum()))
+    with np.errstate(all="ignore"):
+        actual = expected.astype(dtype)
+        allowed = np.abs(expected) * 2.0**-10
+        allowed[rng.random(shape) < 0.05] = rng.choice([0.0, np.inf, np.nan])
+        if seed % 3 == 0:  # most outputs are right
+            changed = rng.random(shape) < 0.05
+            actual[changed] = rng.choice(SPECIAL, int(changed.sum()))
+    given_limit = None if seed % 4 == 0 else allowed
+    with np.errstate(over="ignore"):  # of halves, in the cast
+        found = compare("C", actual, expected, given_limit)
+    seen = found.mismatch
+    told = None if seen is None else (seen.index, seen.expected, seen.actual, seen.wrong)
+    assert repr((told, found.error)) == repr(plainly(actual, expected, given_limit))
+
+
 @pytest.mark.parametrize(
     ("position", "expected"),
     [
