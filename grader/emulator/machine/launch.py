@@ -44,6 +44,7 @@ _STATUS = {
     layout.DONE: "completed",
     layout.BUDGET_SPENT: "budget exhausted",
     layout.LAUNCH_BUDGET_SPENT: "launch budget exhausted",
+    layout.REPEATING: "repeating",
     layout.TRAPPED: "trap",
     layout.DEADLOCKED: "deadlock",
     layout.STARVED: "starved",
@@ -57,6 +58,9 @@ _CHUNKS_A_WORKER = 16
 TOGETHER = 4
 """Budgets of a block that the blocks of a launch may take together. Blocks that take turns may take one each: how often
 a block looks for what it waits for says nothing of the work."""
+
+STORED_AGAIN_EFFORT = 64
+"""To track a store of what is there already takes as long as so many warp instructions, of a block's budget."""
 
 NO_BUDGET = 1 << 60
 
@@ -348,6 +352,7 @@ class LaunchExecution:
             "THREADS": math.prod(self.block),
             "BLOCK_BUDGET": self.budget,
             "LAUNCH_BUDGET": TOGETHER * self.budget,
+            "MOST_STORED_AGAIN": self.budget // STORED_AGAIN_EFFORT,
             "SM_COUNT": self.device.attributes["multiprocessor_count"],
             "HOST_CALL": self.calls.address,
             "TRACE": self.trace.begin() if self.trace else 0,

@@ -165,6 +165,8 @@ class Text:
     """The line of the condition that it stands behind."""
     signed_char: bool = False
     """The index is a char, which is signed."""
+    dynamic: bool = True
+    """There may be arrays in shared memory whose size the launch gives."""
 
 
 @dataclass(frozen=True)
@@ -349,6 +351,7 @@ NOT_COMPLETED = {
     "launch budget exhausted": (
         "the blocks used up their instruction budget together: a grid far too large, or all the work in each thread?"
     ),
+    "repeating": "threads stored again what others had stored, over and over: all the work in each block?",
     "deadlock": "the kernel deadlocked at a barrier",
 }
 """What became of a launch that has not come to its end, by its record's status."""
@@ -366,7 +369,8 @@ class LaunchRecord:
     registers: int
     """Per thread, as ptxas allotted them."""
     status: str
-    """"completed", "budget exhausted" by a block, "launch budget exhausted" by all together, "deadlock", "trap", or
+    """"completed", "budget exhausted" by a block, "launch budget exhausted" by all together, "repeating" of one
+    that was stopped because it stored again and again what other threads had stored, "deadlock", "trap", or
     "starved": all blocks wait, and more cannot begin."""
     counters: dict[str, int]
     """By Nsight Compute's metric name."""

@@ -74,6 +74,8 @@ GLOBAL_BASE = 0x7000_0000_0000
     BLOCK_BUDGET,  # what BUDGET is set to when a block begins
     LAUNCH_BUDGET,  # warp instructions that the launch's blocks may execute together, where they take no turns
     EXECUTED,  # warp instructions of those that are done
+    STORED_AGAIN,  # granules that held what was stored, by an earlier store that nothing orders, where tracked
+    MOST_STORED_AGAIN,  # of a launch
     BARRIER_FAULTS,  # how often a block did at a barrier what is forbidden there
     BARRIER_FAULT,  # the first time: what, which block, and the basic block behind the barrier
     BARRIER_FAULT_BLOCK,
@@ -140,7 +142,7 @@ GLOBAL_BASE = 0x7000_0000_0000
     KEPT,  # so many sectors later the L1 cache no longer has one: the block's share of it
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(118)
+) = range(120)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -466,6 +468,7 @@ LOAD, STORE, ATOMIC, REDUCTION, STRONG_STORE, STRONG_LOAD, READ_ONLY = range(7)
     ATOM_MIN_S, ATOM_MAX_S, ATOM_ADD_F, ATOM_ADD_FTZ, ATOM_ADD_HALVES, ATOM_ADD_BFLOATS,
 ) = range(16)  # fmt: skip
 
-# what the kernel function returns, and W_STATUS; a launch is STARVED whose blocks all wait for one that cannot begin
-RUNNING, WAITING, DONE, BUDGET_SPENT, LAUNCH_BUDGET_SPENT, TRAPPED, DEADLOCKED, STARVED = range(8)
-STALLED = 8  # of a block: it can go on only when others of its cluster do
+# what the kernel function returns, and W_STATUS; a launch is REPEATING that is stopped for what it stores
+# again and again, STARVED where its blocks all wait for one that cannot begin
+RUNNING, WAITING, DONE, BUDGET_SPENT, LAUNCH_BUDGET_SPENT, REPEATING, TRAPPED, DEADLOCKED, STARVED = range(9)
+STALLED = 9  # of a block: it can go on only when others of its cluster do

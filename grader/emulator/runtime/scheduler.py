@@ -52,6 +52,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LOADED_BEFORE_BARRIER,
     LONGEST_BLOCK,
     LONGEST_WARP,
+    MOST_STORED_AGAIN,
     NO_BLOCK,
     PROGRESS,
     Q_BESIDE,
@@ -63,6 +64,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     RANDOM,
     RANK,
     REGISTERS,
+    REPEATING,
     RESERVED_BYTES,
     RESIDENT_COUNT,
     RUNNING,
@@ -74,6 +76,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     SHORT_TURN,
     STALLED,
     STARVED,
+    STORED_AGAIN,
     TAKEN,
     THREADS,
     TRANSACTIONS,
@@ -276,6 +279,8 @@ def run_blocks(context: int, kernel: int, linears: int, count: int) -> int:
         c[EXECUTED] += c[BLOCK_BUDGET] - c[BUDGET]
         if c[EXECUTED] > c[LAUNCH_BUDGET]:
             return int64(LAUNCH_BUDGET_SPENT)
+        if c[STORED_AGAIN] > c[MOST_STORED_AGAIN]:
+            return int64(REPEATING)
     return int64(DONE)
 
 
@@ -411,6 +416,8 @@ def _take_turns(context: int, kernel: int, linears: int, count: int) -> int:
                 c[EXECUTED] += c[BLOCK_BUDGET] - c[BUDGET]
                 if c[EXECUTED] > c[LAUNCH_BUDGET]:
                     return int64(LAUNCH_BUDGET_SPENT)
+            if c[STORED_AGAIN] > c[MOST_STORED_AGAIN]:
+                return int64(REPEATING)
             if _end(context, place):
                 place -= place % c[CLUSTER_SIZE] + 1
         elif status in (RUNNING, STALLED):

@@ -34,6 +34,9 @@ ALL_OF_IT = (
     "more blocks than there is work."
 )
 
+REPEATING = "repeating"
+"""The status of a launch whose threads stored again and again what others had stored."""
+
 SUMS_ARE_EXACT = (
     "This case is exact, no rounding explains a difference: look for a term that is left out or counted "
     "twice, at the tail of a loop or the edge of a tile, and for threads that add to one element without atomicAdd."
@@ -44,8 +47,9 @@ MORE_THAN_ROUNDING = (
     "large Winograd tiles, which err by a share of the largest numbers and not of those that are summed."
 )
 NO_ROUNDING = (
-    "No rounding of any type explains that: look for a term that is left out or counted twice, at the tail of a loop "
-    "or the edge of a tile, for a wrong index, and for variables that are not set before they are read."
+    "No floating-point type rounds as far as that: look for a term that is left out or counted twice, at the tail of a "
+    "loop or the edge of a tile, for a wrong index, for numbers that pass through an int, and for variables that are "
+    "not set before they are read."
 )
 INEXACT_CONSTANTS = (
     "Every sum of this case is exact, and the difference is smaller than any term: look for numbers that a float does "
@@ -154,6 +158,12 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
                 "timeout",
                 f"The blocks of `{record.kernel}` had executed {executed:,} warp instructions together and were not "
                 f"done; this problem needs far fewer. {_busiest(record)}{ALL_OF_IT}",
+            )
+        if record.status == REPEATING:
+            return Refused(
+                "fail",
+                f"Threads of `{record.kernel}` store the very elements that others have stored, again and again, and "
+                f"it was stopped. {_busiest(record)}{ALL_OF_IT}",
             )
         if record.status == "starved":
             return Refused(

@@ -1,4 +1,5 @@
-"""Budgets of warp instructions: a block's own, and what all blocks of a launch may take together."""
+"""Budgets of warp instructions: a block's own, what all blocks of a launch may take together, and what they may store
+again of what others have stored."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 from emulated import THREADS, Bench
 
-from grader.emulator.machine.launch import TOGETHER
+from grader.emulator.machine.launch import STORED_AGAIN_EFFORT, TOGETHER
 from grader.emulator.machine.machine import Machine
 
 SOURCE = """
@@ -41,3 +42,25 @@ def test_blocks_together_may_take_so_many_budgets(threads: int) -> None:
     assert status(threads, 10_000, enough) == "completed"
     assert status(threads, 10_000, enough - 1) == "launch budget exhausted"
     assert status(threads, 10_000, each // 2) == "budget exhausted"
+
+
+AGAIN = """
+extern "C" __global__ void each_stores_all(int* x, int size)
+{
+    for (int i = threadIdx.x; i < size; i += blockDim.x) {
+        x[i] = 2 * i;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("threads", THREADS)
+@pytest.mark.parametrize(("spare", "said"), [(0, "completed"), (-1, "repeating")])
+def test_what_other_blocks_have_stored_is_stored_again_so_often(threads: int, spare: int, said: str) -> None:
+    """Every block but the first stores all elements again; the values are right."""
+    size = 512
+    budget = STORED_AGAIN_EFFORT * ((BLOCKS - 1) * size + spare)
+    ran = Bench(Machine(threads=threads)).cuda(
+        AGAIN, "each_stores_all", BLOCKS, 128, np.zeros(size, np.int32), np.int32(size), budget=budget
+    )
+    assert ran.record.status == said

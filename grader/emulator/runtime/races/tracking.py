@@ -42,6 +42,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     REDUCTION,
     SEEN,
     SEVERAL,
+    STORED_AGAIN,
     STORED_READ_ONLY,
     STRONG_LOAD,
     STRONG_STORE,
@@ -253,7 +254,9 @@ def _stored(context: int, place: int, width: int, lane: int, changes: bool) -> i
     for granule in range(offset >> c[RECORD_SHIFT], (offset + width - 1 >> c[RECORD_SHIFT]) + 1):
         records = c[RECORDS] + granule * RECORD_BYTES
         r = pointer(records, int64)
-        if changes and other == 0:
+        if not changes:
+            c[STORED_AGAIN] += int64(not ordered(context, r[R_STORE], lane, sync_clock(context)))
+        elif other == 0:
             other = _unordered(context, records, lane)
         r[R_STORE] = recorded(context, lane)
         r[R_LOAD] = 0
