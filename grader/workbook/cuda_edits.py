@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 
+from grader.workbook import slips
 from grader.workbook.cuda_source import plain, shared_arrays
-
-_LONGEST = 500  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
+from grader.workbook.edit import Change, Edit, Line, lines_of
 
 _TWO_INDICES = re.compile(r"\b([A-Za-z_]\w*)\[([^\[\]]{1,100})\]\[([^\[\]]{1,100})\](?!\s*\[)")
 _ONE_INDEX = re.compile(r"\b([A-Za-z_]\w*)\[([A-Za-z_]\w*)\](?!\s*\[)")
@@ -54,36 +54,16 @@ _EVERY_ELEMENT = (
     "Shared memory holds nothing at the start: store every element that is read, also at the edges."
 )
 
-_Change = tuple[int, int, str]
-_Place = tuple[str, int, _Change]
+_Place = tuple[str, int, Change]
 """An array, the line that is about it, and what is changed there."""
-
-
-@dataclass(frozen=True)
-class Edit:
-    """A change of a source."""
-
-    said: str
-    """What comes between "With" and "it comes out right"."""
-    line: int
-    """The first that it changes."""
-    changes: tuple[_Change, ...]
-    """Where each begins and ends in the text, and what stands there then; in order."""
-    why: str = ""
-    """A sentence on the mistake."""
-
-    def applied(self, source: str) -> str:
-        """The changed source."""
-        for start, end, text in reversed(self.changes):
-            source = source[:start] + text + source[end:]
-        return source
 
 
 def edits(source: str) -> Iterator[Edit]:
     """The changes to be tried, the likeliest first. Of an element that is stored in one way and read in another both
     places mend it: where it is read comes first."""
-    lines = list(_lines(source))
+    lines = list(lines_of(source))
     yield from _emptied(source)
+    yield from slips.edits(source)
     yield from _shuffles(lines)
     yield from _shared(lines)
     yield from _parts(lines)
@@ -95,20 +75,6 @@ def edits(source: str) -> Iterator[Edit]:
     yield from _uneven(lines)
     yield from _axes(lines)
     yield from _ends(lines)
-
-
-@dataclass(frozen=True)
-class _Line:
-    number: int
-    start: int  # in the text
-    text: str  # without comments
-
-
-def _lines(source: str) -> Iterator[_Line]:
-    start = 0
-    for number, text in enumerate(plain(source).split("\n"), 1):
-        yield _Line(number, start, text[:_LONGEST])
-        start += len(text) + 1
 
 
 def _emptied(source: str) -> Iterator[Edit]:
@@ -124,7 +90,7 @@ def _emptied(source: str) -> Iterator[Edit]:
         )
 
 
-def _shuffles(lines: list[_Line]) -> Iterator[Edit]:
+def _shuffles(lines: list[Line]) -> Iterator[Edit]:
     """What a shuffle brings added to what the thread has, in place of it, or of being thrown away."""
     for line in lines:
         found = _SHUFFLE.search(line.text)
@@ -134,7 +100,7 @@ def _shuffles(lines: list[_Line]) -> Iterator[Edit]:
             yield Edit(f"`{found[3]} += __shfl…` in line {line.number}", line.number, (change,), why)
 
 
-def _parts(lines: list[_Line]) -> Iterator[Edit]:
+def _parts(lines: list[Line]) -> Iterator[Edit]:
     """The number of the warp as an index in place of a lane's, or the other way round."""
     parts = [found for line in lines for found in _PART.findall(line.text)]
     others = {
@@ -174,7 +140,7 @@ def _each_and_all(places: list[_Place]) -> list[list[_Place]]:
     return [[place] for place in places] + ([places] if len(places) > 1 else [])
 
 
-def _shared(lines: list[_Line]) -> Iterator[Edit]:
+def _shared(lines: list[Line]) -> Iterator[Edit]:
     """`__shared__` in front of arrays that threads index by their own number, where they meet at barriers."""
     if not any("__syncthreads" in line.text for line in lines):
         return
@@ -194,7 +160,7 @@ def _shared(lines: list[_Line]) -> Iterator[Edit]:
         yield Edit(f"`__shared__` in front of {names} in {where}", group[0][1], changes, why)
 
 
-def _indices(lines: list[_Line]) -> Iterator[Edit]:
+def _indices(lines: list[Line]) -> Iterator[Edit]:
     """The two indices of one access exchanged."""
     read: list[Edit] = []
     stored: list[Edit] = []
@@ -212,7 +178,7 @@ def _indices(lines: list[_Line]) -> Iterator[Edit]:
     yield from stored
 
 
-def _as_compared(lines: list[_Line]) -> Iterator[Edit]:
+def _as_compared(lines: list[Line]) -> Iterator[Edit]:
     """The sum that a condition compares as the index behind it, in place of one of its terms."""
     for above, line in ((above, line) for at, above in enumerate(lines) for line in lines[at : at + 3]):
         for compared in dict.fromkeys(_SUM_IN_IF.findall(above.text)):
@@ -226,7 +192,7 @@ def _as_compared(lines: list[_Line]) -> Iterator[Edit]:
                     yield Edit(said, line.number, (change,), why)
 
 
-def _flat(lines: list[_Line]) -> Iterator[Edit]:
+def _flat(lines: list[Line]) -> Iterator[Edit]:
     """Row and column exchanged in an index `row * N + column`."""
     for line in lines:
         for found in _ROW_COLUMN.finditer(line.text):
@@ -239,7 +205,7 @@ def _flat(lines: list[_Line]) -> Iterator[Edit]:
             yield Edit(said, line.number, changes)
 
 
-def _ends(lines: list[_Line]) -> Iterator[Edit]:
+def _ends(lines: list[Line]) -> Iterator[Edit]:
     """A comparison by one off, of a loop that then goes on for a step more or less, or of an `if`."""
     for line in lines:
         for found in _LOOP.finditer(line.text):
@@ -253,7 +219,7 @@ def _ends(lines: list[_Line]) -> Iterator[Edit]:
             yield edit
 
 
-def _by_one(line: _Line, found: re.Match[str]) -> Edit | None:
+def _by_one(line: Line, found: re.Match[str]) -> Edit | None:
     """A comparison that is true once more, or once less. Halved, what is 0 stays 0: no loop goes on behind that."""
     one, sign, other = found.groups()
     if sign == ">" and not other.lstrip("0").isdigit():
@@ -268,7 +234,7 @@ def _by_one(line: _Line, found: re.Match[str]) -> Edit | None:
     return Edit(said, line.number, ((start, end, new),))
 
 
-def _limits(lines: list[_Line]) -> Iterator[Edit]:
+def _limits(lines: list[Line]) -> Iterator[Edit]:
     """The two sizes that indices are compared with, exchanged."""
     for line in lines:
         for found in (*_INSIDE.finditer(line.text), *_BEYOND.finditer(line.text)):
@@ -282,7 +248,7 @@ def _limits(lines: list[_Line]) -> Iterator[Edit]:
             yield Edit(said, line.number, changes)
 
 
-def _uneven(lines: list[_Line]) -> Iterator[Edit]:
+def _uneven(lines: list[Line]) -> Iterator[Edit]:
     """One more x, or y, among the indices of lines that have a block's and a thread's: one of them was to be the
     other."""
     indices = [(line, found) for line in lines if len(found := list(_AXIS.finditer(line.text))) == 2]
@@ -305,7 +271,7 @@ def _uneven(lines: list[_Line]) -> Iterator[Edit]:
         yield Edit(f"{new} in place of {old} in line {line.number}", line.number, changes)
 
 
-def _axes(lines: list[_Line]) -> Iterator[Edit]:
+def _axes(lines: list[Line]) -> Iterator[Edit]:
     """x and y of a built-in exchanged in lines that follow each other: where a block, or a thread, has another place in
     the output than in the input, they are written twice. In all lines it is the launch that may have them exchanged,
     but for z, which no launch is tried with."""

@@ -54,7 +54,7 @@ _ADDITION = re.compile(rf"{_PLACE}(?:(?:[-+*|&^]|<<|>>)=(?!=)|\+\+|--)|(?:\+\+|-
 _BYTES = {
     "char": 1, "bool": 1, "half": 2, "__half": 2, "nv_bfloat16": 2, "__nv_bfloat16": 2, "short": 2, "int": 4,
     "unsigned": 4, "float": 4, "half2": 4, "__half2": 4, "nv_bfloat162": 4, "__nv_bfloat162": 4, "double": 8,
-    "float2": 8, "int2": 8, "float4": 16, "int4": 16,
+    "float2": 8, "int2": 8, "uint2": 8, "uchar4": 4, "float4": 16, "int4": 16, "uint4": 16,
     "long long": 8, "unsigned long long": 8, "uint64_t": 8,
 }  # fmt: skip
 
@@ -88,6 +88,21 @@ def shared_arrays(source: str) -> Mapping[str, tuple[SharedArray, ...]]:
             if itemsize:
                 found[name] = (*found.get(name, ()), SharedArray(itemsize, extents))
     return found
+
+
+def shared_extents(source: str) -> dict[str, str]:
+    """By name: the extents, as they are written, of arrays of one dimension in shared memory that have one."""
+    found = (
+        re.fullmatch(r"\s*(\w+)\s*\[\s*([^\[\]]+?)\s*\]\s*", each)
+        for _, declarators in _DECLARATION.findall(plain(source))
+        for each in declarators.split(",")
+    )
+    return {match[1]: match[2] for match in found if match}
+
+
+def bytes_of(kind: str) -> int:
+    """Bytes of a type of which arrays are; 0 of one that is not known."""
+    return _BYTES.get(" ".join(kind.split()), 0)
 
 
 Space = Literal["shared", "local", "global"]

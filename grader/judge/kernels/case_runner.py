@@ -74,6 +74,7 @@ class CaseRunner:
     topic: Topic
     store: CaseStore
     child: Runner
+    most: int | None = None  # warp instructions of a block, where a case's own budget is larger
 
     def outcome(self, kernel: Kernel, case: Case) -> Outcome:
         """Run one case and look at everything the kernel did."""
@@ -120,8 +121,13 @@ class CaseRunner:
         return origins.told(self.once(attempt).records)
 
     def _once(self, attempt: CaseRun, outcome: Outcome) -> None:
-        budget = instruction_budget(self.topic, attempt.case.problem)
+        budget = self._budget(attempt)
         case_run.run(self.child, attempt, budget, self._seconds(attempt.case), outcome)
+
+    def _budget(self, attempt: CaseRun) -> int:
+        """Warp instructions that a block may execute."""
+        budget = instruction_budget(self.topic, attempt.case.problem)
+        return budget if self.most is None else min(budget, self.most)
 
     def _seconds(self, case: Case) -> float:
         """How long a case may take on this device."""
@@ -174,7 +180,7 @@ class CaseRunner:
         their work: of what is drawn by a counter, a block that runs alone takes all. Raises Refused."""
         again = Outcome()
         runs = (attempt, attempt.after) if attempt.after else (attempt,)
-        budget = max(instruction_budget(self.topic, run.case.problem) for run in runs)
+        budget = max(map(self._budget, runs))
         try:
             case_run.run(self.child, attempt, budget, seconds, again)
         except Lost:

@@ -67,7 +67,8 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
         changes = False
         for each in tried:
             planned = kernel.plan(each.problem, runner.child.hello().limits)
-            launches = tuple(map(way, planned.launches))
+            turned = _of_turned_sizes(runner, kernel, each.problem) or planned
+            launches = tuple(map(way, planned.launches, turned.launches))
             changes = changes or launches != planned.launches
             if not changes or not _right(runner, kernel, each, replace(planned, launches=launches)):
                 break
@@ -75,6 +76,18 @@ def mended(runner: CaseRunner, kernel: Kernel, case: Case) -> str:
             also = _or_in_kernel(kernel, said)
             return f"With {said} exchanged in the launch block{also} it comes out right."
     return ""
+
+
+def _of_turned_sizes(runner: CaseRunner, kernel: Kernel, problem: Problem) -> Planned | None:
+    """The launches where a matrix has as many rows as this one has columns; None of other problems."""
+    sizes = [size.name for size in runner.topic.signature.sizes]
+    if len(sizes) != 2:
+        return None
+    turned = {**problem, **dict(zip(sizes, (problem[size] for size in reversed(sizes)), strict=True))}
+    try:
+        return kernel.plan(turned, runner.child.hello().limits)
+    except Refused:
+        return None
 
 
 def _of_one_side(kernel: Kernel) -> bool:
@@ -113,10 +126,11 @@ GRID, BOTH = "x and y of `grid`", "x and y of `grid` and `block`"
 
 OF_TWO_SIDES = (GRID, BOTH)
 
-WAYS: Mapping[str, Callable[[Launch], Launch]] = {
-    GRID: lambda launch: structs.replace(launch, grid=_turned(launch.grid)),
-    "x and y of `block`": lambda launch: structs.replace(launch, block=_turned(launch.block)),
-    BOTH: lambda launch: structs.replace(launch, grid=_turned(launch.grid), block=_turned(launch.block)),
-    "`grid` and `block`": lambda launch: structs.replace(launch, grid=launch.block, block=launch.grid),
+WAYS: Mapping[str, Callable[[Launch, Launch], Launch]] = {
+    GRID: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid)),
+    "x and y of `block`": lambda launch, _: structs.replace(launch, block=_turned(launch.block)),
+    BOTH: lambda launch, _: structs.replace(launch, grid=_turned(launch.grid), block=_turned(launch.block)),
+    "`grid` and `block`": lambda launch, _: structs.replace(launch, grid=launch.block, block=launch.grid),
+    "the two sizes in `grid`": lambda launch, turned: structs.replace(launch, grid=turned.grid),
 }
-"""What is often exchanged, and the launch where it is not."""
+"""What is often exchanged, and the launch where it is not, from it and from that of a problem of exchanged sizes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from grader.judge.correctness.cases import Case
@@ -13,7 +13,7 @@ from grader.judge.refused import Refused
 from grader.workbook import compiler, cuda_edits
 from grader.workbook.compiler import CompileFailed
 
-MOST = 12
+MOST = 16
 """Changes of one file that are tried; each has to be compiled."""
 
 LONGEST = 200
@@ -21,16 +21,16 @@ LONGEST = 200
 
 
 def mended(
-    runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: bool = False
+    runner: CaseRunner, kernel: Kernel, tried: Sequence[Case], line: int | None, only: Collection[int] = ()
 ) -> str:
     """What makes all of these cases come out right; "" for nothing. `line` is where something was seen to be wrong:
-    changes of it are tried first, or `only` those."""
+    changes of it are tried first. With `only`, none but those of these lines are."""
     source = kernel.file.source
     if source.count("\n") > LONGEST:
         return ""
     candidates = sorted(cuda_edits.edits(source), key=lambda edit: edit.line != line)
     if only:
-        candidates = [edit for edit in candidates if edit.line == line]
+        candidates = [edit for edit in candidates if edit.line in only]
     for edit in candidates[:MOST]:
         changed = _compiled(kernel, edit.applied(source))
         if changed is not None and all(_right(runner, changed, case) for case in tried):

@@ -22,6 +22,7 @@ from grader.judge.correctness.verdict import (
     ENDLESS,
     NOBODY_WROTE,
     NOTHING_WRITTEN,
+    REPEATING,
     WHICH_THREAD,
     beside,
     of_origin,
@@ -62,7 +63,10 @@ if TYPE_CHECKING:
 FEW = 3
 """Wrong elements that many mistakes explain."""
 
-MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised")
+EXPLAINING = 1 << 20
+"""Warp instructions of a block, where a case is run to explain a mistake: what is right takes far fewer."""
+
+MENDED = ("uninitialised_shared", "out_of_bounds", "uninitialised", "misaligned")
 """Findings behind which there may be a mistake in the text that is not where they are."""
 
 
@@ -145,6 +149,7 @@ def _explained(
 ) -> Refused:
     """Says what mends the launch, or shows wrong values in a case that can be read. Of what explains the values of the
     case that failed, only that is said which explains those of the small one as well."""
+    runner = replace(runner, most=EXPLAINING)
     seen = refusal.reason.replace(f" {WHICH_THREAD}", "")
     races = any(finding.kind == "race" for finding in outcome.findings)
     if (
@@ -224,6 +229,8 @@ def _larger(current: KernelSubmission, runner: CaseRunner, case: Case) -> list[S
         if work(runner.topic, other.problem) <= work(runner.topic, case.problem):
             continue
         outcome = runner.outcome(current.compiled, other)
+        if outcome.refusal is not None and outcome.refusal.verdict == "timeout":
+            break
         if outcome.refusal is None or outcome.comparison is None or outcome.findings:
             continue
         planned = current.compiled.plan(other.problem, runner.child.hello().limits)
@@ -262,13 +269,15 @@ def _where(larger: Sequence[Seen]) -> str:
 def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: Outcome) -> str:
     """What in the text mends a kernel that is wrong in a small case already, where nothing else explains it. Where a
     barrier is missing, many changes would only hide that."""
-    if outcome.comparison is not None and outcome.comparison.explained:
+    comparison = outcome.comparison
+    if comparison is not None and comparison.explained and comparison.fits != (NOTHING,):
         return ""
     seen = outcome.findings[0] if outcome.findings else None
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(current.file.source) is not None
-    collide = seen is not None and _stores_collide(seen)
-    if work(runner.topic, case.problem) > SMALL or not ordered:
+    collide = () if seen is None else _colliding(seen)
+    repeating = any(record.status == REPEATING for record in outcome.records)  # where no try takes long
+    if (work(runner.topic, case.problem) > SMALL and not repeating) or not ordered:
         return ""
     if seen and seen.kind not in MENDED and not collide:
         return ""
@@ -276,12 +285,15 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
     return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=collide)
 
 
-def _stores_collide(seen: FindingResult) -> bool:
-    """Whether threads store to the same place of shared memory in one line, which no barrier mends."""
+def _colliding(seen: FindingResult) -> tuple[int, ...]:
+    """The lines in which threads store to the same place of shared memory, where a barrier only decides whose value
+    stays. Empty where that is not what was seen."""
     other = seen.other
     if other is None or seen.kind != "race" or seen.space != "shared":
-        return False
-    return seen.action == other.action == "write" and other.line == seen.line
+        return ()
+    if not seen.action == other.action == "write" or seen.line is None or other.line is None:
+        return ()
+    return seen.line, other.line
 
 
 def _without_advice(reason: str, outcome: Outcome) -> str:

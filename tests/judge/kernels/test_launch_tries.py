@@ -1,4 +1,5 @@
-"""What mends a wrong kernel by a turned launch is no remedy where each block then does what all of them do."""
+"""What mends a wrong kernel by a turned launch is no remedy where each block then does what all of them do; sizes that
+are exchanged in a grid are told."""
 
 from __future__ import annotations
 
@@ -48,3 +49,24 @@ def test_a_grid_of_one_side_is_not_turned(
     reason = grade(topics.load(topic), file, "emulator").reason or ""
     assert said in reason
     assert "exchanged" not in reason
+
+
+TURNED_SIZES = """// /// launch
+// [[launch]]
+// kernel = "add_bias"
+// grid = ["cdiv(M, 32)", "cdiv(N, 8)"]
+// block = [32, 8]
+// ///
+extern "C" __global__ void add_bias(const float* in, const float* bias, float* out, int M, int N)
+{
+    const int column = blockIdx.x * 32 + threadIdx.x, row = blockIdx.y * 8 + threadIdx.y;
+    if (row < M && column < N) out[size_t(row) * N + column] = in[size_t(row) * N + column] + bias[column];
+}
+"""
+
+
+def test_sizes_that_are_exchanged_in_a_grid_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "mine.cu"
+    file.write_text(TURNED_SIZES, "utf-8")
+    reason = grade(topics.load("add_bias"), file, "emulator").reason or ""
+    assert "With the two sizes in `grid` exchanged in the launch block it comes out right." in reason

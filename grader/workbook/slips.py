@@ -1,0 +1,241 @@
+"""Slips in what a kernel computes with: where a loop begins, how far it goes on, how an index is formed, what stands
+for elements that are not there. Each has a text that tells it, and a change that mends it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from grader.workbook.cuda_source import bytes_of, plain, shared_extents
+from grader.workbook.edit import Change, Edit, Line, lines_of
+
+_HALVING = re.compile(
+    r"\bfor\s*\(\s*(?:int\s|unsigned\s)?\s*(?P<name>\w+)\s*=\s*(?P<start>[^;=]{1,40}?)\s*;\s*(?P=name)\s*>\s*0\s*;"
+    r"[^;{}]{0,60}(?:/=\s*2|>>=\s*1)"
+)
+_OTHER_BUFFER = re.compile(r"\[\s*(?:1\s*-\s*(\w+)|(\w+)\s*\^\s*1)\s*\]")
+_LOADED = re.compile(r"=\s*(\w+)\[\s*([A-Za-z_]\w*)\s*\]\s*;")
+_PART = re.compile(r"\b\w+\s*=\s*(?P<base>[\w.]+)\s*(?P<sign>[/%])\s*(?P<by>\w+)\s*;")
+_WITH_HALO = re.compile(r"\[\s*([A-Za-z_]\w*)\s*\+\s*([A-Za-z_]\w*)\s*\]")
+_BEHIND_HALO = re.compile(r"\b(\w+)\s*=\s*threadIdx\.x\s*\+\s*\w+\s*;")
+_INDEX = re.compile(r"\b(\w+)\[([^\[\]]{1,100})\]")
+_FILLS = re.compile(r"\bif\s*\(\s*threadIdx\.([xy])\s*==\s*0\s*\)")
+_CUT = re.compile(r"(?<!unsigned )\b(int|unsigned|short|long)\s+\w+\s*=(?!\s*reinterpret_cast)[^;=]{0,100}\[")
+_CUT_SUM = re.compile(r"^\s*(int|unsigned|long)\s+(\w+)\s*=\s*0\s*;")
+_CUT_SHARED = re.compile(r"__shared__\s+(int|unsigned)\s+\w+\s*\[")
+_CLAMPED = re.compile(
+    r"=\s*(?P<clamp>(?P<one>[\w+ -]{1,40}?)\s*>=?\s*0\s*\?\s*(?P=one)\s*:\s*0"
+    r"|max\(\s*(?P<two>[^,()]{1,40}),\s*0\s*\))\s*;"
+)
+_OR_ANOTHER = re.compile(r"\?[^:;?]{1,100}:\s*(\w+\[[^\[\]]{1,60}\])\s*;")
+_VECTORS = re.compile(r"\b(\w+)\s*=\s*\w+\s*/\s*(2|4|8|16)\s*;")
+_ROUNDED_UP = re.compile(r"=\s*(\(\s*(\w+)\s*\+\s*(\d+)\s*\)\s*/\s*(\d+))\s*;")
+_ONE_OF_REST = re.compile(r"\b(\w+)\s*==\s*0\s*&&\s*(\w+\s*%\s*\w+)(?:\s*(?:!=|>)\s*0)?")
+_CAST = re.compile(
+    r"reinterpret_cast<\s*(?:const\s+)?(?P<wide>[\w ]+?)\s*\*\s*>\s*\(\s*(?P<array>\w+)\s*\+\s*(?P<index>\w+)\s*\)"
+)
+_BY_BLOCK = re.compile(r"\+=\s*(blockDim\.x|[A-Z][A-Z_0-9]*)\s*\)|=\s*(blockDim\.x)\s*;")
+_ALL_OF_THEM = re.compile(
+    r"\bfor\s*\(\s*(?:int|size_t|unsigned)\s+(?P<index>\w+)\s*=\s*(?P<start>0|threadIdx\.x)\s*;\s*(?P=index)\s*<\s*\w+\s*;"
+    r"\s*(?P<step>\+\+(?P=index)|(?P=index)\+\+|(?P=index)\s*\+=\s*(?:blockDim\.x|[A-Z][A-Z_0-9]*))\s*\)"
+)
+
+_INTEGERS_CUT = "An integer keeps no fractions."
+
+HALF_A_WARP = 16
+"""Lanes, by which the first of a warp's shuffles goes."""
+
+
+def edits(source: str) -> Iterator[Edit]:
+    """The changes to be tried."""
+    text, lines = plain(source), list(lines_of(source))
+    yield from _starts(lines)
+    yield from _buffers(text, lines)
+    yield from _short_arrays(source, lines)
+    yield from _parts(lines)
+    yield from _halos(lines)
+    yield from _behind_halo(text, lines)
+    yield from _who_fills(lines)
+    yield from _cut(text, lines)
+    yield from _at_ends(lines)
+    yield from _vectors(text, lines)
+    yield from _casts(text, lines)
+    yield from _strides(lines)
+
+
+def _edit(line: Line, found: re.Match[str], group: str | int, new: str, why: str) -> Edit:
+    """Another text in place of a group."""
+    change: Change = (line.start + found.start(group), line.start + found.end(group), new)
+    return Edit(f"`{new}` in place of `{found[group]}` in line {line.number}", line.number, (change,), why)
+
+
+def _starts(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A loop that halves its step begins with another than half of a warp, or of what there is."""
+    for line in lines:
+        for found in _HALVING.finditer(line.text):
+            start = found["start"]
+            of_block = re.sub(r"\s*/\s*\d+$", "", start) + " / 2"
+            new = str(HALF_A_WARP) if start.isdigit() else of_block
+            if new == start:
+                continue
+            far = int(start) > HALF_A_WARP if start.isdigit() else "/" not in start
+            why = (
+                "The first step reaches too far."
+                if far
+                else "The first step leaves out what lies further on."
+            )
+            change = (line.start + found.start("start"), line.start + found.end("start"), new)
+            said = f"`{found['name']} = {new}` in place of `{found['name']} = {start}` in line {line.number}"
+            yield Edit(said, line.number, (change,), why)
+
+
+def _buffers(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """The other of two buffers."""
+    names = {one or other for one, other in _OTHER_BUFFER.findall(text)}
+    for line in reversed(lines):  # where the result is read, before where the steps are
+        for found in re.finditer(r"\[\s*(\w+)\s*\]|" + _OTHER_BUFFER.pattern, line.text):
+            name = found[2] or found[3]
+            if name or found[1] in names:
+                new = f"[{name}]" if name else f"[1 - {found[1]}]"
+                yield _edit(
+                    line, found, 0, new, "The buffers change places after each step, the last one too."
+                )
+
+
+def _short_arrays(source: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """An array in shared memory is read by an index that goes further than it."""
+    extents = shared_extents(source)
+    for line in lines:
+        for found in _LOADED.finditer(line.text):
+            name, index = found.groups()
+            if name in extents:
+                new = f"{index} < {extents[name]} ? {name}[{index}] : 0"
+                change = (line.start + found.start(1), line.start + found.end() - 1, new)
+                said = f"`{new}` in place of `{name}[{index}]` in line {line.number}"
+                yield Edit(said, line.number, (change,), f"`{name}` has no more elements.")
+
+
+def _parts(lines: Sequence[Line]) -> Iterator[Edit]:
+    """Quotient and remainder exchanged, as of a thread's warp and lane."""
+    found = [(line, part) for line in lines for part in _PART.finditer(line.text)]
+    for (one, first), (other, second) in pairwise(found):
+        same = first["base"] == second["base"] and first["by"] == second["by"]
+        if same and first["sign"] != second["sign"]:
+            changes = tuple(
+                (line.start + part.start("sign"), line.start + part.end("sign"), sign)
+                for line, part, sign in ((one, first, second["sign"]), (other, second, first["sign"]))
+            )
+            said = f"`/` and `%` exchanged in lines {one.number} and {other.number}"
+            yield Edit(said, one.number, changes, "The remainder counts lanes in a warp, the quotient warps.")
+
+
+def _halos(lines: Sequence[Line]) -> Iterator[Edit]:
+    """A tile with a halo at one end only."""
+    for line in lines:
+        if "__shared__" in line.text:
+            for found in _WITH_HALO.finditer(line.text):
+                new = f"[{found[1]} + 2 * {found[2]}]"
+                yield _edit(line, found, 0, new, "A tile has a halo at either end.")
+
+
+def _behind_halo(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A place in a tile by threadIdx.x, where another variable counts the halo in front as well."""
+    for name in _BEHIND_HALO.findall(text):
+        for line in lines:
+            for found in _INDEX.finditer(line.text):
+                new = re.sub(r"\bthreadIdx\.x\b", name, found[2])
+                if new != found[2]:
+                    why = f"`{name}` counts the elements in front of the thread's own too."
+                    yield _edit(line, found, 0, f"{found[1]}[{new}]", why)
+
+
+def _who_fills(lines: Sequence[Line]) -> Iterator[Edit]:
+    """The threads along one axis fill a tile, of which each element belongs to one along the other."""
+    for at, line in enumerate(lines):
+        found = _FILLS.search(line.text)
+        store = re.compile(rf"\[[^\]]*threadIdx\.{found[1]}[^\]]*\]\s*=(?!=)") if found else None
+        stores = [each.number for each in lines[at : at + 3] if store and store.search(each.text)]
+        if found and stores:
+            other = {"x": "y", "y": "x"}[found[1]]
+            change = (line.start + found.start(1), line.start + found.end(1), other)
+            said = f"`threadIdx.{other} == 0` in place of `threadIdx.{found[1]} == 0` in line {line.number}"
+            why = f"Where threadIdx.{found[1]} is 0 for all of them, they all store the same element."
+            yield Edit(said, stores[0], (change,), why)
+
+
+def _cut(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Numbers on their way through an integer."""
+    for line in lines if "float" in text else ():
+        sums = _CUT_SUM.search(line.text)
+        added = sums and re.search(rf"\b{sums[2]}\s*\+=[^;]{{0,100}}\[", text)
+        for found in (_CUT.search(line.text), _CUT_SHARED.search(line.text), sums if added else None):
+            if found:
+                yield _edit(line, found, 1, "float", _INTEGERS_CUT)
+
+
+def _at_ends(lines: Sequence[Line]) -> Iterator[Edit]:
+    """An element in place of those beyond the ends of an array, which are not there."""
+    for line in lines:
+        for found in _CLAMPED.finditer(line.text):
+            new = (found["one"] or found["two"]).strip()
+            why = "Else the first element stands for all in front of it, which are not there."
+            yield _edit(line, found, "clamp", new, why)
+        for found in _OR_ANOTHER.finditer(line.text):
+            yield _edit(line, found, 1, "0", "What is not there adds nothing.")
+
+
+def _vectors(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """Vectors counted as elements, one too many of them, or one element of several that are left behind them."""
+    counts = dict(_VECTORS.findall(text))
+    for line in lines:
+        for name, width in counts.items():
+            for found in re.finditer(rf"(?<![*\w] )(?<!\w)\b{name}\b(?=\s*\+)", line.text):
+                why = f"`{name}` counts vectors of {width} elements."
+                yield _edit(line, found, 0, f"{width} * {name}", why)
+        for found in _ROUNDED_UP.finditer(line.text):
+            if int(found[3]) == int(found[4]) - 1:
+                why = "The last one would go beyond the end: what is left is taken one by one."
+                yield _edit(line, found, 1, f"{found[2]} / {found[4]}", why)
+        for found in _ONE_OF_REST.finditer(line.text):
+            why = "Several elements may be left, and a thread takes one."
+            yield _edit(line, found, 0, f"{found[1]} < {found[2]}", why)
+
+
+def _casts(text: str, lines: Sequence[Line]) -> Iterator[Edit]:
+    """A pointer that goes on by an element where an access takes several."""
+    for line in lines:
+        for found in _CAST.finditer(line.text):
+            array = re.search(rf"\b([\w]+)\s*\*\s*(?:__restrict__\s+)?{found['array']}\b", text)
+            each, wide = bytes_of(array[1] if array else ""), bytes_of(found["wide"])
+            if each and wide > each:
+                new = f"{wide // each} * {found['index']}"
+                change = (line.start + found.start("index"), line.start + found.end("index"), new)
+                old = f"{found['array']} + {found['index']}"
+                said = f"`{found['array']} + {new}` in place of `{old}` in line {line.number}"
+                yield Edit(
+                    said,
+                    line.number,
+                    (change,),
+                    f"Each access takes {wide // each} elements of `{found['array']}`.",
+                )
+
+
+def _strides(lines: Sequence[Line]) -> Iterator[Edit]:
+    """Threads that go on by a block, where other blocks have taken what comes next."""
+    for line in lines:
+        for found in _BY_BLOCK.finditer(line.text):
+            side = 1 if found[1] else 2
+            new = f"gridDim.x * {found[side]}"
+            yield _edit(line, found, side, new, "Other blocks have what lies in between.")
+        for found in _ALL_OF_THEM.finditer(line.text):
+            start = "blockIdx.x * blockDim.x + threadIdx.x"
+            step = f"{found['index']} += gridDim.x * blockDim.x"
+            changes = tuple(
+                (line.start + found.start(group), line.start + found.end(group), new)
+                for group, new in (("start", start), ("step", step))
+            )
+            said = f"`{found['index']} = {start}` and `{step}` in line {line.number}"
+            whose = "thread" if found["start"] == "0" else "block"
+            yield Edit(said, line.number, changes, f"Else each {whose} does what all of them were to share.")

@@ -1,0 +1,33 @@
+"""Small changes are tried where a kernel was stopped for what it stores again and again, however large the case; and of
+threads that store to one element those of either line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from grader.judge.grade import grade
+from grader.workbook import topics
+
+WRONG = Path(__file__).parents[2] / "submissions"
+
+
+@pytest.mark.parametrize(
+    ("file", "size", "said"),
+    [
+        (
+            "vector_add/every_thread_adds_all.cu",
+            4099,
+            "and `i += gridDim.x * blockDim.x` in line 12 it comes out right",
+        ),
+        (
+            "stencil/halo_over_the_middle.cu",
+            1,
+            "With `tile[t + BLOCK]` in place of `tile[threadIdx.x + BLOCK]`",
+        ),
+    ],
+)
+def test_what_mends_it_is_found(file: str, size: int, said: str) -> None:
+    topic = topics.load(file.partition("/")[0])
+    assert said in (grade(topic, WRONG / file, "emulator", problem_overrides={"N": size}).reason or "")

@@ -1,0 +1,66 @@
+"""Which slips are looked for in what a kernel computes with, and what is tried in their place."""
+
+from __future__ import annotations
+
+import pytest
+
+from grader.workbook.slips import edits
+
+OF_A_TILE = "__shared__ float part[32], tile[BLOCK + R];\nconst int t = threadIdx.x + R;\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "becomes"),
+    [
+        ("for (int o = 32; o > 0; o /= 2) {}", "for (int o = 16; o > 0; o /= 2) {}"),
+        ("for (int o = 8; o > 0; o >>= 1) {}", "for (int o = 16; o > 0; o >>= 1) {}"),
+        ("for (int h = BLOCK; h > 0; h /= 2) {}", "for (int h = BLOCK / 2; h > 0; h /= 2) {}"),
+        ("for (int h = BLOCK / 4; h > 0; h /= 2) {}", "for (int h = BLOCK / 2; h > 0; h /= 2) {}"),
+        ("now = 1 - now;\ns[1 - now][t] = 0;", "now = 1 - now;\ns[now][t] = 0;"),
+        ("s[now ^ 1][t] = 0;", "s[now][t] = 0;"),
+        ("__shared__ float s[WARPS];\nv = s[lane];", "__shared__ float s[WARPS];\nv = lane < WARPS ? s[lane] : 0;"),
+        ("int lane = threadIdx.x / 32;\nint warp = threadIdx.x % 32;",
+         "int lane = threadIdx.x % 32;\nint warp = threadIdx.x / 32;"),
+        ("__shared__ float tile[BLOCK + R];", "__shared__ float tile[BLOCK + 2 * R];"),
+        (f"{OF_A_TILE}tile[threadIdx.x + 8] = v;", f"{OF_A_TILE}tile[t + 8] = v;"),
+        ("if (threadIdx.x == 0) {\n    part[threadIdx.x] = v;", "if (threadIdx.y == 0) {\n    part[threadIdx.x] = v;"),
+        ("const int mine = part[t];  // float", None),
+        ("float* a;\nconst int mine = a[t];", "float* a;\nconst float mine = a[t];"),
+        ("float* a;\n    int sum = 0;\nsum += a[i];", "float* a;\n    float sum = 0;\nsum += a[i];"),
+        ("float* a;\n__shared__ int part[32];", "float* a;\n__shared__ float part[32];"),
+        ("at = i + k > 0 ? i + k : 0;", "at = i + k;"),
+        ("at = max(i + k, 0);", "at = i + k;"),
+        ("v = i < N ? in[i] : in[N - 1];", "v = i < N ? in[i] : 0;"),
+        ("q = N / 4;\nrest = q + i;", "q = N / 4;\nrest = 4 * q + i;"),
+        ("q = N / 4;\nrest = 4 * q + i;", None),
+        ("q = (N + 3) / 4;", "q = N / 4;"),
+        ("q = (N + 2) / 4;", None),
+        ("if (i == 0 && N % 4 != 0)", "if (i < N % 4)"),
+        ("unsigned char* in;\nw = *reinterpret_cast<const unsigned*>(in + i);",
+         "unsigned char* in;\nw = *reinterpret_cast<const unsigned*>(in + 4 * i);"),
+        ("float* in;\nw = *reinterpret_cast<const unsigned*>(in + i);", None),
+        ("const int stride = blockDim.x;", "const int stride = gridDim.x * blockDim.x;"),
+        ("for (i = first; i < N; i += BLOCK)", "for (i = first; i < N; i += gridDim.x * BLOCK)"),
+        ("for (int i = 0; i < N; ++i)",
+         "for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < N; i += gridDim.x * blockDim.x)"),
+    ],
+)  # fmt: skip
+def test_a_slip_is_changed(text: str, becomes: str | None) -> None:
+    made = [edit.applied(text) for edit in edits(text)]
+    assert becomes in made if becomes is not None else not made
+
+
+def test_what_is_said_names_both_texts_and_the_line() -> None:
+    (edit,) = edits("\nv = i < N ? in[i] : in[N - 1];")
+    assert (edit.said, edit.line) == ("`0` in place of `in[N - 1]` in line 2", 2)
+
+
+def test_who_fills_a_tile_is_about_the_line_of_the_store() -> None:
+    (edit,) = edits("if (threadIdx.x == 0) {\n    part[threadIdx.x] = v;\n}")
+    assert edit.line == 2
+
+
+def test_a_long_text_takes_no_time() -> None:
+    assert not list(
+        edits("for (int i = " + "a " * 20_000 + "\nv = " + "i + k > " * 20_000 + "\n" + "s[1 - " * 20_000)
+    )
