@@ -60,10 +60,10 @@ _TOO_MANY = (
     "{blocks:,} blocks of {threads:,} threads are {total:,} threads, more than an int counts, and indices become "
     "negative. `grid` counts blocks, not threads: one block for so many elements, cdiv(N, BLOCK)."
 )
-_SHARED_BYTES = (
-    "Is the array as large as the block's indices go, and the block as large as the kernel was made for? Bytes of "
-    "`extern __shared__` arrays are given with the launch, as `shared`."
+_SHARED = (
+    "Is the array as large as the block's indices go, and the block as large as the kernel was made for?"
 )
+_SHARED_BYTES = " Bytes of `extern __shared__` arrays are given with the launch, as `shared`."
 _INDEX = (
     "Thread (0, 0, 0) of block (0, 0, 0) has elements of its own, so look at how its index is formed: {stride}. A "
     "thread that handles several elements has to guard each."
@@ -89,7 +89,9 @@ def remedy(finding: Finding) -> str:
     if finding.text is not None and finding.text.signed_char and -128 <= element < 0:
         return _SIGNED_CHAR.format(meant=element + 256, element=element)
     if finding.space == "shared":
-        below = f"{_BELOW}{_unsigned(finding)}" if element < 0 else _SHARED_BYTES
+        static = finding.text is not None and not finding.text.dynamic
+        above = _SHARED if static else f"{_SHARED}{_SHARED_BYTES}"
+        below = f"{_BELOW}{_unsigned(finding)}" if element < 0 else above
         return IN_CLUSTER if finding.owner else below
     if finding.rows_of is not None:
         return _ROWS.format(array=finding.array, size=finding.rows_of, stride=_stride(finding))

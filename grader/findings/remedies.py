@@ -65,6 +65,15 @@ _SAME_LINE = (
     "is read and another stored in the same step, read into a variable, put a __syncthreads() behind, then store. "
     "Among lanes of one warp a __syncwarp() is enough."
 )
+_STORED_TWICE = (
+    "Nothing says whose value stays. Is it one element that both lines are meant to store? Then put a __syncthreads() "
+    "between them. Else an index is wrong, which no barrier mends: compare the two."
+)
+_ALL_STORE_ONE = (
+    "Both store in this line, and nothing says whose value stays. Let each thread store an element of its own, or let "
+    "one thread store: no barrier stands between threads that come here together. Where one comes a step of a loop "
+    "later, put a __syncthreads() at the end of each step."
+)
 _ALL_ATOMIC = (
     "Let every thread that changes the element do so with an atomic, or set it before the launch, with `zero` in the "
     "launch block."
@@ -251,6 +260,8 @@ def _remedy_of_race(finding: Finding) -> str:
         return _CLUSTER_SYNC
     if finding.space != "global":
         same_line = finding.other is not None and finding.other.place == finding.place
+        if finding.other is not None and finding.action == finding.other.action == "write":
+            return _ALL_STORE_ONE if same_line else _STORED_TWICE
         return _SAME_LINE if same_line else _SYNCWARP if finding.scope == "warp" else _SYNCTHREADS
     if finding.scope == "grid" and finding.blocks_wait and finding.action == "read":
         return _WAIT if finding.fences else _FENCE
