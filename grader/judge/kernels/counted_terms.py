@@ -24,6 +24,7 @@ from grader.judge.kernels.case_run import CaseRun, Outcome
 from grader.judge.kernels.case_runner import CaseRunner
 from grader.judge.kernels.compiled import Kernel
 from grader.judge.kernels.large.one_sum import EXACT, is_one
+from grader.judge.kernels.missing import GO_ON, LEFT
 from grader.workbook import units
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -53,8 +54,7 @@ ONE_THREAD = (
 ALL_BLOCKS = (
     "Does the index leave out the blocks before its own? It begins at blockIdx.x * blockDim.x + threadIdx.x."
 )
-REST = "They are the last N % 4: what is left where threads take four elements at a time is taken one by one."
-GO_ON = "Make the grid larger, or let each thread go on by gridDim.x * blockDim.x elements at a time."
+REST = f"They are the last N % 4: {LEFT}"
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ TILES = (8, 128)
 AXES = {"row": (1, 0), "column": (0, 1), "element": (0,)}
 """The sides of a grid that go along rows, columns, or all elements of an array, the likelier first."""
 
+LEFT = "what is left where a thread takes several at a time is taken one by one."
 GO_ON = "Make the grid larger, with cdiv(a, b), which rounds up, or let each thread go on by all threads at a time."
 
 
@@ -90,8 +91,7 @@ def _why_from(span: Span, unit: str, launch: Launch) -> str:
             return f", and a block has {side} threads. Let each of them go on by as many until the end."
     rest = span.size - span.first
     if rest == span.size % VECTOR:
-        last = f", the last {rest} of {span.size}"
-        return f"{last}: where a thread takes several at a time, what is left is done one by one."
+        return f", the last {rest} of {span.size}: {LEFT}"
     return ": which thread writes them, and does the grid have it?"
 
 
