@@ -161,7 +161,7 @@ def of_records(records: Sequence[Record], budget: int | None) -> Refused | None:
             )
         if record.status == REPEATING:
             return Refused(
-                "fail",
+                "timeout",
                 f"Threads of `{record.kernel}` store the very elements that others have stored, again and again, and "
                 f"it was stopped. {_busiest(record)}{ALL_OF_IT}",
             )

@@ -161,7 +161,9 @@ def _explained(
     if refusal.verdict in ("fail", "timeout") and (cause := _in_text(current.compiled)):
         advised = outcome.findings and outcome.findings[0].kind != "uninitialised"
         return refusal.saying(f"{cause} {seen if advised else _without_advice(seen, outcome)}")
-    if refusal.verdict == "fail" and (mended := _mended(current, runner, case, outcome)):
+    if (refusal.verdict == "fail" or _repeats(outcome)) and (
+        mended := _mended(current, runner, case, outcome)
+    ):
         return refusal.saying(f"{_without_advice(seen, outcome)} {mended}")
     planned = current.compiled.plan(case.problem, runner.child.hello().limits)
     comparison = outcome.comparison
@@ -276,13 +278,17 @@ def _mended(current: KernelSubmission, runner: CaseRunner, case: Case, outcome: 
     ordered = seen is None or seen.kind != "uninitialised_shared"
     ordered = ordered or cuda_source.barrier(current.file.source) is not None
     collide = () if seen is None else _colliding(seen)
-    repeating = any(record.status == REPEATING for record in outcome.records)  # where no try takes long
-    if (work(runner.topic, case.problem) > SMALL and not repeating) or not ordered:
+    if (work(runner.topic, case.problem) > SMALL and not _repeats(outcome)) or not ordered:
         return ""
     if seen and seen.kind not in MENDED and not collide:
         return ""
     cases = launch_tries.to_be_right(runner, case)
     return source_tries.mended(runner, current.compiled, cases, seen.line if seen else None, only=collide)
+
+
+def _repeats(outcome: Outcome) -> bool:
+    """Whether it was stopped because it stores again and again what is there: no try takes longer than that."""
+    return any(record.status == REPEATING for record in outcome.records)
 
 
 def _colliding(seen: FindingResult) -> tuple[int, ...]:

@@ -14,7 +14,8 @@ import pytest
 from emulated import Bench, Ran
 
 from grader.emulator import metrics
-from grader.emulator.machine.records import by_line
+from grader.emulator.machine.records import Counted, by_line
+from grader.emulator.places import GIVEN, Place
 
 GLOBAL_SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_{}.sum"
 GLOBAL_REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"
@@ -445,6 +446,17 @@ def test_counters_by_line(bench: Bench) -> None:
     assert at_line[GLOBAL_SECTORS.format("ld")] == 250
     for metric, total in ran.counters.items():
         assert sum(item.counters.get(metric, 0) for item in ran.record.lines) == total
+
+
+def test_what_calls_led_to_adds_up_by_line() -> None:
+    other = Place("tile.cuh", 1)
+    counted = [
+        Counted(Place(GIVEN, 2), {"a": 4}),
+        Counted(Place(GIVEN, 1, Place(GIVEN, 2)), {"a": 1}),
+        Counted(Place(GIVEN, 1), {"a": 2, "b": 3}),
+        Counted(other, {"a": 5}),
+    ]
+    assert by_line(counted) == {0: {"a": 5}, 1: {"a": 3, "b": 3}, 2: {"a": 4}}
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.emulator import metrics
-from grader.judge.claims.costs import costliest, summed
+from grader.judge.claims.costs import costliest
 
 COALESCED = {
     metrics.GLOBAL_REQUESTS["ld"]: 100,
@@ -124,7 +124,3 @@ def test_what_wastes_little_is_not_worth_a_word() -> None:
 def test_wide_loads_of_neighbours_waste_nothing() -> None:
     requests, sectors = metrics.GLOBAL_REQUESTS["ld"], metrics.GLOBAL_SECTORS["ld"]
     assert costliest({3: {requests: 100, sectors: 1600, metrics.IDEAL_SECTORS: 1600}}) is None
-
-
-def test_launches_add_up_by_line() -> None:
-    assert summed([{1: {"a": 1}}, {1: {"a": 2, "b": 3}, 2: {"a": 4}}]) == {1: {"a": 3, "b": 3}, 2: {"a": 4}}
