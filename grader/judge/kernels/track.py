@@ -54,7 +54,7 @@ from grader.judge.kernels.compiled import Kernel, prepare
 from grader.judge.kernels.fresh import Fresh
 from grader.judge.kernels.large.results import known, results
 from grader.judge.refused import Refused
-from grader.judge.runners.runner import Runner
+from grader.judge.runners.runner import PAGE, Runner
 from grader.judge.timing.bounds import only_reads
 from grader.judge.timing.rounds import PASS_SECONDS, WARM_UP, Candidate
 from grader.results import Accuracy
@@ -143,6 +143,7 @@ class KernelTrack:
         self._set_up()
         self._settle = self._read(FLUSH, self.flush_bytes)
         self._known = known(topic, problem, self._warm_up)  # before any candidate is near
+        self._fault_in()
 
     def _drawn(self) -> dict[str, Array]:
         """What the inputs of rounds are drawn from. Where sums grow with the inputs, the error bound is wider than what
@@ -168,6 +169,18 @@ class KernelTrack:
             self.runner.load(kernel, PASS_SECONDS)
         first = self.topic.signature.inputs[0].name
         self._do([self._from_pool(self._warm_up, first, SOURCE, _whole_words(self.moved))])
+
+    def _fault_in(self) -> None:
+        """Have the pages there that outputs are copied back to: a copy from the device would wait for each of them."""
+        shapes = ((item, self._shapes[item.name]) for item in self.topic.signature.outputs)
+        (region,) = self.runner.regions({"": max(math.prod(s) * item.dtype.itemsize for item, s in shapes)})
+        memory = self.runner.bytes_of(region)
+
+        def touch(parts: Iterator[slice]) -> None:
+            for part in parts:
+                memory[part][::PAGE] = 0
+
+        pieces.done(touch, memory.size, pieces.PIECE_BYTES)
 
     def _place(self, name: str, array: Array) -> None:
         """Allocate a buffer between guards and fill it."""
