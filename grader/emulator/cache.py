@@ -60,6 +60,14 @@ def keep(path: Path, data: bytes) -> None:
         write_atomically(path, _digest(path, data) + data)
 
 
+def keep_newest(suffix: str, most: int) -> None:
+    """Of the entries whose names end so, remove those that were written or used the longest ago."""
+    with suppress(OSError):
+        entries = sorted(cache_folder().glob(f"*{suffix}"), key=lambda path: path.stat().st_mtime_ns)
+        for path in entries[: max(0, len(entries) - most)]:
+            path.unlink(missing_ok=True)
+
+
 _DIGEST = 32
 
 

@@ -17,7 +17,7 @@ from typing import IO
 
 import msgspec
 
-from grader.emulator.cudart import child
+from grader.emulator.cudart import builds, child
 from grader.emulator.cudart.events import (
     Block,
     Called,
@@ -38,7 +38,7 @@ from grader.emulator.cudart.events import (
 )
 from grader.emulator.cudart.lines import Lines
 from grader.emulator.cudart.source import Source
-from grader.emulator.cudart.toolchain import Program, compile_program, toolkit
+from grader.emulator.cudart.toolchain import Program, toolkit
 from grader.emulator.machine.records import Finding, LaunchRecord
 from grader.emulator.places import GIVEN, Place
 from grader.emulator.runtime.build import prepare
@@ -64,7 +64,7 @@ def compiled(source: Path, arch: str, options: Sequence[str] = ()) -> Iterator[C
     """A program to be run as often as wanted. Raises as `run` does."""
     with Scratch() as made:
         folder = made.resolve()
-        program = compile_program(source, folder, arch, options)
+        program = builds.build(source, folder, arch, options)
         (folder / child.PTX).write_text(program.ptx)
         yield CompiledProgram(program, source, arch, folder)
 

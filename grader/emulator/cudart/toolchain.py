@@ -63,7 +63,6 @@ class Program:
     """What nvcc made of a program."""
 
     library: Path
-    runtime: Path
     ptx: str
     """With ptxas's report as comments."""
     warnings: str
@@ -107,15 +106,15 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
 
     Raises ProgramRefused, NotThere, NotEmulated and CompilerNotFound.
     """
-    runtime = _runtime(folder)
-    (folder / _DRIVER).symlink_to(runtime.name)
+    ours = runtime(folder)
+    (folder / _DRIVER).symlink_to(ours.name)
     real = f"compute_{arch.removeprefix('sm_')}"
     wrapped = ",".join(f"--wrap={name}" for name in _WRAPPED)
     command = [
         *_nvcc(), *options, f"-gencode=arch={real},code={arch}", "-shared", "-cudart=none", "-lineinfo",
         "-Xptxas=-v", "--keep", f"--keep-dir={folder}", f"-Xcompiler={','.join(_HOST_OPTIONS)}",
         f"-Xlinker=-z,defs,-Bsymbolic,--require-defined=main,{wrapped}", f"-L{folder}", str(source.resolve()),
-        str(runtime), "-o", str(folder / "program.so"),
+        str(ours), "-o", str(folder / "program.so"),
     ]  # fmt: skip
     done = _run(command)
     said = [line.replace(f"{folder}{os.sep}", "") for line in _without_noise(done.stderr + done.stdout)]
@@ -139,7 +138,7 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
         + "".join(f"// {_as_report(line)}\n" for line in report)
     )
     warnings = "\n".join(line for line in said if line not in report)
-    return Program(folder / "program.so", runtime, text, warnings)
+    return Program(folder / "program.so", text, warnings)
 
 
 def _missing(name: str, file: str, line: str, folder: Path) -> tuple[str, str, int]:
@@ -199,12 +198,11 @@ def _program_first(ptx: str, source: Path) -> str:
     )
 
 
-def _runtime(folder: Path) -> Path:
+def runtime(folder: Path) -> Path:
     """Our runtime as a library in `folder`, compiled once and kept."""
     source = _SOURCE.read_bytes()
     include = toolkit() / "include"
-    about = [sys.platform, os.uname().machine, host_compiler(), *sorted(w.name for w in _wheels())]
-    key = hashlib.sha256(source + "\0".join(about).encode()).hexdigest()
+    key = hashlib.sha256(source + about_compilers().encode()).hexdigest()
     entry, library = cache_folder() / f"{key}.cudart", folder / _RUNTIME
     content = kept(entry)
     if content is not None:
@@ -218,5 +216,22 @@ def _runtime(folder: Path) -> Path:
     return library
 
 
-def _wheels() -> list[Path]:
-    return list(toolkit().parent.parent.glob("nvidia_cuda_runtime-*.dist-info"))
+@functools.cache
+def about_compilers() -> str:
+    """Changes with nvcc, its headers, the host's compiler and where that looks, by variables too."""
+    wheels = sorted(wheel.name for wheel in toolkit().parent.parent.glob("nvidia_*.dist-info"))
+    return "\0".join([sys.platform, os.uname().machine, str(toolkit()), *wheels, _said_of_host()])
+
+
+@functools.cache
+def header_folders() -> tuple[Path, ...]:
+    """Where headers of CUDA and of the system are looked for."""
+    _, _, searched = _said_of_host().partition("#include <...> search starts here:\n")
+    host = searched.partition("End of search list.")[0].splitlines()
+    return (toolkit() / "include", *(Path(line.strip()) for line in host))
+
+
+@functools.cache
+def _said_of_host() -> str:
+    """What the host's compiler tells of itself."""
+    return _run([host_compiler(), "-E", "-v", "-x", "c++", os.devnull]).stderr

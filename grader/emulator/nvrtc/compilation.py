@@ -200,7 +200,10 @@ def _own_files(source: str, options: Sequence[str], toolkit: Toolkit) -> str | N
     if None in folders:
         return None
     own = [folder for folder in folders if folder]
-    return included.digest(source, own, toolkit.includes) if own else ""
+    if not own:
+        return ""
+    found = included.files([(None, source)], own, toolkit.includes)
+    return None if found is None else included.digest(found)
 
 
 @dataclass(frozen=True)

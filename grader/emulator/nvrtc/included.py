@@ -7,32 +7,44 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-_MENTIONED = re.compile(r'\binclude(?:_next)?\b[\s(]*(?:"([^"\n]+)"|<([^>\n]+)>)')
+_MENTIONED = re.compile(r'(?:\b|__has_)include(?:_next)?\b[\s(]*(?:"([^"\n]+)"|<([^>\n]+)>)')
 _DIRECTIVE = re.compile(r"(?:#|%:)[^\n\"<]*\binclude(?:_next)?\b[^\n]*")
+_FROM_ELSEWHERE = re.compile(r"\b__(?:DATE|TIME|TIMESTAMP)__\b|\bincbin\b|#\s*embed\b")
+"""What the compiler takes neither from the text nor from what that includes."""
 
 
-def digest(source: str, folders: Sequence[str], system: Sequence[Path]) -> str | None:
-    """Changes with every file of `folders` that the source may include, directly or through another of them.
+def files(
+    texts: Iterable[tuple[Path | None, str]], folders: Sequence[str], system: Sequence[Path]
+) -> dict[Path, str] | None:
+    """The files of `folders`, and beside those that include them, that texts may include, directly or through another
+    of them, each with a digest of its content. A text comes with the file that it stands in, if it does in one.
 
-    None where that cannot be told: an include names a macro, or a folder has something under a name that the headers in
-    the folders `system` might mean.
+    None where that cannot be told: an include names a macro, a text takes the time of day or a file that is not
+    included, or a folder has something under a name that the headers in the folders `system` might mean.
     """
     if any(_shadows(Path(folder), system) for folder in folders):
         return None
     found: dict[Path, str] = {}
-    texts: list[tuple[Path | None, str]] = [(None, source)]
-    while texts:
-        path, text = texts.pop()
+    left = list(texts)
+    while left:
+        path, text = left.pop()
         if any(_MENTIONED.search(line) is None for line in _DIRECTIVE.findall(text)):
+            return None
+        if _FROM_ELSEWHERE.search(text):
             return None
         for file in _candidates(text, path, folders):
             if file not in found:
                 content = file.read_bytes()
                 found[file] = hashlib.sha256(content).hexdigest()
-                texts.append((file, content.decode(errors="replace")))
+                left.append((file, content.decode(errors="replace")))
+    return found
+
+
+def digest(found: Mapping[Path, str]) -> str:
+    """Changes with every file, its path and its content."""
     return hashlib.sha256(repr(sorted((str(path), found[path]) for path in found)).encode()).hexdigest()
 
 
