@@ -57,6 +57,20 @@ def test_of_several_processes_one_compiles(cold: Path, tmp_path: Path) -> None:
     assert kept(build._entry()) == b"code"
 
 
+@pytest.mark.usefixtures("cold")
+def test_the_wait_is_told_once_and_not_among_the_output(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(build, "compile_runtime", lambda: b"code")
+    build.prepare()
+    build.prepare.cache_clear()
+    build.prepare()
+    assert capfd.readouterr() == (
+        "",
+        "The emulator's runtime is compiled, once: most of a minute on a free core.\n",
+    )
+
+
 def test_a_killed_process_leaves_no_part_and_no_lock(cold: Path, tmp_path: Path) -> None:
     killed = compiling(600, tmp_path / "note")
     deadline = time.monotonic() + 60

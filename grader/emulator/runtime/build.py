@@ -51,6 +51,9 @@ class Runtime:
         return called
 
 
+_WAIT = "The emulator's runtime is compiled, once: most of a minute on a free core."
+
+
 def _entry() -> Path:
     """Where the cache keeps the object for these sources, compilers and processor."""
     key = target.target_key("llvmlite", "numba") + fingerprint(RUNTIME)
@@ -79,19 +82,13 @@ def _code() -> bytes:
     entry = _entry()
     code = kept(entry)
     if code is None:
-        _tell("The emulator's runtime is compiled, once for this version: most of a minute on a free core.")
+        print(_WAIT, file=sys.stderr, flush=True)
         with locked(entry.with_suffix(".lock")):
             code = kept(entry)
             if code is None:
                 code = compile_runtime()
                 keep(entry, code)
     return code
-
-
-def _tell(line: str) -> None:
-    """Say what takes so long, where a terminal shows it."""
-    if sys.stderr.isatty():
-        print(line, file=sys.stderr, flush=True)
 
 
 def compile_runtime() -> bytes:
