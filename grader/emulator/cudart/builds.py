@@ -20,6 +20,7 @@ from grader.areas import EMULATOR, fingerprint
 from grader.emulator.cache import cache_folder, keep, keep_newest, kept
 from grader.emulator.cudart import toolchain
 from grader.emulator.cudart.child import LIBRARY
+from grader.emulator.cudart.events import Gone
 from grader.emulator.cudart.toolchain import Program
 from grader.emulator.nvrtc import included
 
@@ -40,6 +41,7 @@ class _Entry(msgspec.Struct):
     """Files and folders outside the program's own: bytes, and the time of change in ns."""
     ptx: str
     warnings: str
+    gone: tuple[Gone, ...]
     library: bytes
 
 
@@ -53,13 +55,13 @@ def build(source: Path, folder: Path, arch: str, options: Sequence[str] = ()) ->
     if before is not None:
         toolchain.runtime(folder)
         (folder / LIBRARY).write_bytes(before.library)
-        return Program(folder / LIBRARY, before.ptx, before.warnings)
+        return Program(folder / LIBRARY, before.ptx, before.warnings, before.gone)
     began = time.time_ns()
     program = toolchain.compile_program(source, folder, arch, options)
     read = _about(_read_by_nvcc(folder) - own.keys())
     whole = read is not None and all(changed < began for _, changed in read.values())
     if read is not None and whole and own == _own_files(source, options):  # nobody wrote meanwhile
-        made = _Entry(read, program.ptx, program.warnings, program.library.read_bytes())
+        made = _Entry(read, program.ptx, program.warnings, program.gone, program.library.read_bytes())
         keep(entry, msgspec.msgpack.encode(made))
         keep_newest(entry.suffix, MOST)
     return program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -200,6 +201,15 @@ class HostError:
     """What the emulator knows beyond it."""
 
 
+@dataclass(frozen=True)
+class Gone:
+    """A name that CUDA 13 has no more, what there is instead, and where the program first has it."""
+
+    name: str
+    instead: str
+    place: Place
+
+
 @dataclass
 class Outcome:
     """What became of a program."""
@@ -221,6 +231,8 @@ class Outcome:
     """Of a program on trial: what calls returned, whether the program looked at it or not."""
     undestroyed: list[HostCall] = field(default_factory=list)
     """The calls that made streams and events that the program has not destroyed."""
+    gone: Sequence[Gone] = ()
+    """What the program has from before CUDA 13."""
 
     @property
     def faults(self) -> int:

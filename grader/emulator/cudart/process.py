@@ -106,7 +106,7 @@ class CompiledProgram:
                 status = process.wait()
         finally:
             ending.cancel()
-        return replace(listener.outcome(status), timed_out=ending.happened)
+        return replace(listener.outcome(status), timed_out=ending.happened, gone=self._program.gone)
 
 
 class _Ending:

@@ -424,6 +424,15 @@ cudaError_t cudaMemcpyFromArray(void *to, cudaArray_const_t from, size_t x, size
     CALL(word(to), word(from), x, y, n, word(kind));
 }
 
+cudaError_t cudaMemcpyToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t n, cudaMemcpyKind kind,
+                                   cudaStream_t s) {
+    CALL(word(to), x, y, word(from), n, word(kind), word(s));
+}
+cudaError_t cudaMemcpyFromArrayAsync(void *to, cudaArray_const_t from, size_t x, size_t y, size_t n,
+                                     cudaMemcpyKind kind, cudaStream_t s) {
+    CALL(word(to), word(from), x, y, n, word(kind), word(s));
+}
+
 struct Copy3D {  // what Python reads of a cudaMemcpy3DParms
     Word words[17];
     explicit Copy3D(const cudaMemcpy3DParms &p)
@@ -471,6 +480,9 @@ cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) { CALL(object);
 cudaError_t cudaGetDeviceCount(int *count) { CALL(word(count)); }
 cudaError_t cudaGetDevice(int *device) { CALL(word(device)); }
 cudaError_t cudaSetDevice(int device) { CALL(word(device)); }
+cudaError_t cudaChooseDevice(int *device, const cudaDeviceProp *) { CALL(word(device)); }
+cudaError_t cudaDeviceGetPCIBusId(char *text, int room, int device) { CALL(word(text), word(room), word(device)); }
+cudaError_t cudaDeviceGetByPCIBusId(int *device, const char *text) { CALL(word(device), word(text)); }
 cudaError_t cudaInitDevice(int device, unsigned int, unsigned int) { CALL(word(device)); }
 cudaError_t cudaSetDeviceFlags(unsigned int flags) { CALL(flags); }
 cudaError_t cudaGetDeviceFlags(unsigned int *flags) { CALL(word(flags)); }
@@ -481,6 +493,8 @@ cudaError_t cudaDeviceSynchronize() { CALL(0); }
 cudaError_t cudaDeviceReset() { CALL(0); }
 cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache config) { CALL(word(config)); }
 cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache *config) { CALL(word(config)); }
+cudaError_t cudaDeviceSetSharedMemConfig(cudaSharedMemConfig config) { CALL(word(config)); }
+cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config) { CALL(word(config)); }
 cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) { CALL(word(limit), value); }
 cudaError_t cudaDeviceGetLimit(size_t *value, cudaLimit limit) { CALL(word(value), word(limit)); }
 cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest) { CALL(word(least), word(greatest)); }
@@ -565,6 +579,7 @@ cudaError_t cudaStreamQuery(cudaStream_t s) { CALL(word(s)); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned int) { CALL(word(s), word(e)); }
 cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority) { CALL(word(s), word(priority)); }
 cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned int *flags) { CALL(word(s), word(flags)); }
+cudaError_t cudaStreamGetDevice(cudaStream_t s, int *device) { CALL(word(s), word(device)); }
 cudaError_t cudaStreamSetAttribute(cudaStream_t s, cudaLaunchAttributeID which, const cudaLaunchAttributeValue *) {
     CALL(word(s), word(which));
 }
@@ -697,6 +712,7 @@ cudaError_t cudaFuncSetAttribute(const void *f, cudaFuncAttribute attribute, int
     CALL(word(f), word(attribute), word(value));
 }
 cudaError_t cudaFuncSetCacheConfig(const void *f, cudaFuncCache config) { CALL(word(f), word(config)); }
+cudaError_t cudaFuncSetSharedMemConfig(const void *f, cudaSharedMemConfig config) { CALL(word(f), word(config)); }
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *out, const void *f) {
     Word found[8] = {};
     const auto status = static_cast<cudaError_t>(ASK(word(&found), word(f)));

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.emulator.cache import cache_folder, keep, kept
+from grader.emulator.cudart.events import Gone
 from grader.emulator.cudart.status import NotEmulated
+from grader.emulator.places import Place
 
 REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-profiler-api==13.0.*'"
 _SOURCE = Path(__file__).with_name("runtime.cpp")
@@ -34,6 +36,16 @@ _UNDEFINED = re.compile(r"(?:([^\s:()]+):(\d+): )?undefined (?:reference to|symb
 _REQUIRED = re.compile(r"required symbol [`'](\w+)' not defined")
 _LINKED = "__cudaRegisterLinkedBinary"
 _REPORT = re.compile(r"ptxas info|    \d+ bytes ")
+_GONE = re.compile(
+    r"^([^\n:]+):(\d+):\d+: warning: ‘(?:[^’]*?\s)?([\w:]+)(?:\([^’]*)?’ is deprecated: gone since CUDA 13: (.*)"
+    r" \[-W.*\n"
+    r"(?:.*note: declared here\n| *\d* \|.*\n)*",
+    re.MULTILINE,
+)
+_HEADING = re.compile(r"^\S[^\n]*: (?:In|At) [^\n]*:\n(?=\Z|\S[^\n]*: (?:In|At) [^\n]*:\n)", re.MULTILINE)
+"""g++'s, of a function in which nothing is left to be said."""
+_OURS, _THEIRS = "cudaDevicePr12", "cudaDeviceProp"
+"""The structure of cuda12.h, and what it is in the program."""
 _FILE = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)".*$', re.MULTILINE)
 _NUMBERED = re.compile(r"(\.loc\s+|inlined_at\s+|\.file\s+)(\d+)\b")
 
@@ -67,6 +79,7 @@ class Program:
     """With ptxas's report as comments."""
     warnings: str
     """What the compiler said."""
+    gone: tuple[Gone, ...] = ()
 
 
 @functools.cache
@@ -117,7 +130,8 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
         str(ours), "-o", str(folder / "program.so"),
     ]  # fmt: skip
     done = _run(command)
-    said = [line.replace(f"{folder}{os.sep}", "") for line in _without_noise(done.stderr + done.stdout)]
+    text, gone = _without_gone((done.stderr + done.stdout).replace(_OURS, _THEIRS), source.resolve().parent)
+    said = [line.replace(f"{folder}{os.sep}", "") for line in _without_noise(text)]
     report = [line for line in said if _REPORT.match(line)]
     if done.returncode:
         missing = [_missing(name, file, line, folder) for file, line, name in _UNDEFINED.findall(done.stderr)]
@@ -132,13 +146,11 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
     ptx, *others = folder.glob("*.ptx")
     if others:
         raise NotEmulated("kernels of several .cu files are not emulated", "include the others in this one")
-    text = (
-        _program_first(ptx.read_text(), source)
-        + "\n"
-        + "".join(f"// {_as_report(line)}\n" for line in report)
-    )
+    listing = "".join(f"// {_as_report(line)}\n" for line in report)
     warnings = "\n".join(line for line in said if line not in report)
-    return Program(folder / "program.so", text, warnings)
+    return Program(
+        folder / "program.so", f"{_program_first(ptx.read_text(), source)}\n{listing}", warnings, gone
+    )
 
 
 def _missing(name: str, file: str, line: str, folder: Path) -> tuple[str, str, int]:
@@ -174,6 +186,14 @@ def _without_noise(said: str) -> list[str]:
     return [line for line in said.splitlines() if "Compile time =" not in line and line.strip()]
 
 
+def _without_gone(said: str, near: Path) -> tuple[str, tuple[Gone, ...]]:
+    """What the compiler says without its warnings of names that are gone, and these names, each once."""
+    found: dict[str, Gone] = {}
+    for file, line, name, instead in _GONE.findall(said):
+        found.setdefault(name, Gone(name, instead, Place(_shown(file, near), int(line))))
+    return _HEADING.sub("", _GONE.sub("", said)), tuple(found.values())
+
+
 def _as_report(line: str) -> str:
     """The emulator takes lines that begin with ptxas for the report."""
     return line if line.startswith("ptxas") else f"ptxas {line}"
@@ -189,13 +209,17 @@ def _program_first(ptx: str, source: Path) -> str:
     swapped = {own: "1", "1": own}
 
     def named(found: re.Match[str]) -> str:
-        path = Path(found[2]).resolve()
-        shown = path.relative_to(near) if near in path.parents else path
-        return f'.file {found[1]} "{shown}"'
+        return f'.file {found[1]} "{_shown(found[2], near)}"'
 
     return _NUMBERED.sub(
         lambda found: str(found[1]) + swapped.get(found[2], str(found[2])), _FILE.sub(named, ptx)
     )
+
+
+def _shown(file: str, near: Path) -> str:
+    """A file as the reader knows it: from the source's folder."""
+    path = Path(file).resolve()
+    return str(path.relative_to(near)) if near in path.parents else str(path)
 
 
 def runtime(folder: Path) -> Path:

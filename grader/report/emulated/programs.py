@@ -28,7 +28,7 @@ def program(console: Console, outcome: Outcome, source: Path) -> None:
         notices.error(console, _refusal(outcome.refused, source))
     if outcome.launches:
         console.print(_launches(outcome, source))
-    for line in (*_host(outcome), *_kernels(outcome, source)):
+    for line in (*_host(outcome), *_kernels(outcome, source), *_gone(outcome)):
         console.print(line, soft_wrap=True)
     emulated = units.number_of(len(outcome.launches), "launch", "launches")
     said = f"{source.name}: {emulated} emulated, {units.number_of(outcome.faults, 'finding')}"
@@ -90,6 +90,11 @@ def _kernels(outcome: Outcome, source: Path) -> Iterator[Text]:
         if (origin := origins.told([record])) is not None:
             by = f"{record.kernel}{_launched([launched], source)}"
             yield Text.assemble((f"{source.name}: ", "bold"), f"{by}: {origin}")
+
+
+def _gone(outcome: Outcome) -> Iterator[Text]:
+    for each in outcome.gone:
+        yield Text.assemble((f"{each.place}: ", "bold"), f"{each.name} is gone since CUDA 13: {each.instead}")
 
 
 def _launched(places: Iterable[Place | None], source: Path) -> str:

@@ -54,6 +54,25 @@ def test_a_program_runs_right(name: str, capfd: pytest.CaptureFixture[str]) -> N
     assert (outcome.status, outcome.refused, outcome.exit_code) == (0, None, 0)
 
 
+def test_names_from_before_cuda_13_are_told_once_with_their_line() -> None:
+    path = HERE / "programs" / "before_cuda_13.cu"
+    text = path.read_text().splitlines()
+    outcome = run_program(path)
+    assert outcome.status == 0
+    told = {each.name: each for each in outcome.gone}
+    assert len(told) == len(outcome.gone)
+    members = {"clockRate", "memoryClockRate", "deviceOverlap", "computeMode", "kernelExecTimeoutEnabled"}
+    members |= {"maxTexture1DLinear"}
+    calls = {"Synchronize", "Exit", "SetLimit", "GetLimit", "SetCacheConfig", "GetCacheConfig"}
+    wanted = {f"cudaDeviceProp::{name}" for name in members} | {f"cudaThread{name}" for name in calls}
+    assert told.keys() == wanted
+    for name, each in told.items():
+        assert each.place.file == path.name
+        statement = " ".join(text[each.place.line - 1 : each.place.line + 1])  # the line is where that begins
+        assert name.removeprefix("cudaDeviceProp::") in statement
+    assert told["cudaThreadSynchronize"].instead == "cudaDeviceSynchronize()"
+
+
 @pytest.mark.parametrize("name", sample(BUGS, QUICK_BUGS, "emulator"))
 def test_a_bug_is_found_with_its_line(name: str) -> None:
     path = HERE / "bugs" / f"{name}.cu"

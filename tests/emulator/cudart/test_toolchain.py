@@ -92,3 +92,23 @@ def test_doctor_says_which_nvcc_there_is(in_path: Path) -> None:
         == f"for a GPU {in_path}, with g++; for the emulator, the wheels of nvcc are not installed"
     )
     assert (check.state, check.remedy) == ("missing", "pip install them")
+
+
+UNUSED = """prog.cu: In function ‘int main()’:
+prog.cu:4:9: warning: unused variable ‘x’ [-Wunused-variable]
+"""
+GONE = """prog.cu:6:22: warning: ‘cudaError_t cudaThreadExit()’ is deprecated: gone since CUDA 13: reset [-W]
+    6 |     cudaThreadExit();
+      |     ~~~~~~~~~~~~~~^~
+cuda12.h:48:100: note: declared here
+   48 | GONE("reset") static inline cudaError_t cudaThreadExit() {
+      |                                         ^~~~~~~~~~~~~~
+"""
+ALONE = "prog.cu: In function ‘void other()’:\n"
+
+
+def test_of_what_the_compiler_says_names_that_are_gone_are_taken_out(tmp_path: Path) -> None:
+    said, gone = toolchain._without_gone(UNUSED + GONE + ALONE + GONE, tmp_path)
+    assert said == UNUSED
+    ((name, instead, line),) = [(each.name, each.instead, each.place.line) for each in gone]
+    assert (name, instead, line) == ("cudaThreadExit", "reset", 6)

@@ -11,9 +11,24 @@ from grader.emulator.cudart.waiting import Waiting
 from grader.emulator.pycuda_api.driver.constants import device_attribute
 
 _VERSION = 13000
-_MORE_ATTRIBUTES = {84: 0, 86: 0, 88: 0, 89: 1, 91: 1, 95: 1, 96: 0, 99: 1, 100: 1, 101: 1, 115: 1}
+_MORE_ATTRIBUTES = {
+    69: 1 << 28,
+    84: 0,
+    86: 0,
+    88: 0,
+    89: 1,
+    91: 1,
+    95: 1,
+    96: 0,
+    99: 1,
+    100: 1,
+    101: 1,
+    115: 1,
+}
 """cudaDevAttrIsMultiGpuBoard, hostNativeAtomicSupported, concurrentManagedAccess and the like: by number."""
 _CLUSTER_LAUNCH = 120
+_FOUR_BYTES = 1
+"""cudaSharedMemBankSizeFourByte"""
 _LIMITS = {0: 1024, 1: 1 << 20, 2: 8 << 20, 3: 2, 4: 2048, 5: 128, 6: 0}
 """CUDA's own, by cudaLimit."""
 
@@ -36,6 +51,26 @@ class DeviceCalls:
 
     def cudaSetDevice(self, device: int) -> None:
         self._check(device)
+
+    def cudaChooseDevice(self, out: int) -> None:
+        store_int(out, 0)
+
+    def cudaDeviceGetPCIBusId(self, text: int, room: int, device: int) -> None:
+        self._check(device)
+        found = self._bus_id().encode() + b"\0"
+        if room < len(found):
+            raise CudaError(Status.InvalidValue, f"the name takes {len(found)} bytes")
+        ctypes.memmove(text, found, len(found))
+
+    def cudaDeviceGetByPCIBusId(self, out: int, text: int) -> None:
+        asked = ctypes.string_at(text).decode(errors="replace")
+        if asked not in (self._bus_id(), self._bus_id().partition(":")[2]):  # the domain may be left out
+            raise CudaError(Status.InvalidDevice, f"there is {self._bus_id()} alone; {asked} was asked for")
+        store_int(out, 0)
+
+    def _bus_id(self) -> str:
+        has = self.state.machine.device.attributes
+        return f"{has['pci_domain_id']:04x}:{has['pci_bus_id']:02x}:{has['pci_device_id']:02x}.0"
 
     def cudaInitDevice(self, device: int) -> None:
         self._check(device)
@@ -89,6 +124,12 @@ class DeviceCalls:
 
     def cudaDeviceGetCacheConfig(self, out: int) -> None:
         store_int(out, 0)
+
+    def cudaDeviceSetSharedMemConfig(self, config: int) -> None:
+        """A wish that devices after Kepler do not follow: their banks are of 4 bytes."""
+
+    def cudaDeviceGetSharedMemConfig(self, out: int) -> None:
+        store_int(out, _FOUR_BYTES)
 
     def cudaDeviceSetLimit(self, limit: int, value: int) -> None:
         self._limits[limit] = value

@@ -197,6 +197,9 @@ class KernelCalls:
     def cudaFuncSetCacheConfig(self, function: int, config: int) -> None:
         self._kernel(function)
 
+    def cudaFuncSetSharedMemConfig(self, function: int, config: int) -> None:
+        self._kernel(function)
+
     def cudaFuncGetAttributes(self, out: int, function: int) -> None:
         found = self._kernel(function)
         kernel = found.kernel

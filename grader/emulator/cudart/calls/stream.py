@@ -89,6 +89,10 @@ class StreamCalls:
         self.check(stream)
         store_int(out, self._flags.get(stream, 0))
 
+    def cudaStreamGetDevice(self, stream: int, out: int) -> None:
+        self.check(stream)
+        store_int(out, 0)
+
     def cudaStreamAttachMemAsync(self, stream: int, address: int, nbytes: int, flags: int) -> None:
         self.check(stream)
 

@@ -123,12 +123,27 @@ class ArrayCalls:
         self._copy2d((to, to_x, to_y), (source, x, y), width, height, kind, None)
 
     def cudaMemcpyToArray(self, to: int, x: int, y: int, source: int, nbytes: int, kind: int) -> None:
-        place = self._run(to, x, y, nbytes)
-        self.memory.copy(place, nbytes, source, nbytes, nbytes, 1, kind, None)
+        self._copy_run((to, x, y), (source,), nbytes, kind, None)
+
+    def cudaMemcpyToArrayAsync(
+        self, to: int, x: int, y: int, source: int, nbytes: int, kind: int, stream: int
+    ) -> None:
+        self._copy_run((to, x, y), (source,), nbytes, kind, stream)
 
     def cudaMemcpyFromArray(self, to: int, source: int, x: int, y: int, nbytes: int, kind: int) -> None:
-        place = self._run(source, x, y, nbytes)
-        self.memory.copy(to, nbytes, place, nbytes, nbytes, 1, kind, None)
+        self._copy_run((to,), (source, x, y), nbytes, kind, None)
+
+    def cudaMemcpyFromArrayAsync(
+        self, to: int, source: int, x: int, y: int, nbytes: int, kind: int, stream: int
+    ) -> None:
+        self._copy_run((to,), (source, x, y), nbytes, kind, stream)
+
+    def _copy_run(
+        self, to: tuple[int, ...], source: tuple[int, ...], nbytes: int, kind: int, stream: int | None
+    ) -> None:
+        """Bytes in a row; an end is (address,), or (array, x in bytes, y)."""
+        places = [self._run(*end, nbytes) if len(end) == 3 else end[0] for end in (to, source)]
+        self.memory.copy(places[0], nbytes, places[1], nbytes, nbytes, 1, kind, stream)
 
     def _copy2d(
         self,
