@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import sys
 import threading
@@ -19,7 +20,7 @@ from grader.emulator.machine.machine import LaunchRecord
 from grader.emulator.pycuda_api import driver_ext
 from grader.emulator.pycuda_api.driver import emulation
 from grader.emulator.pycuda_api.driver.stream import Event
-from grader.emulator.pycuda_api.shim import NOT_EMULATED, emulated_pycuda
+from grader.emulator.pycuda_api.shim import NotEmulatedModule, emulated_pycuda
 from grader.errors import WarpladderError
 from grader.findings import kernels
 
@@ -77,11 +78,9 @@ def _run_script(script: Path, arguments: Sequence[str]) -> tuple[str | None, int
         except SystemExit as end:
             failure = _exit_failure(end.code)
             return failure, end.code & 0xFF if isinstance(end.code, int) else int(failure is not None)
-        except ModuleNotFoundError as error:
-            if error.name in NOT_EMULATED:
-                raise _not_emulated(error, script) from None
-            return _as_python_prints_it(error, script), 1
         except Exception as error:
+            if (refusal := _not_emulated(error, script)) is not None:
+                raise refusal from None
             return _as_python_prints_it(error, script), 1
     return None, 0
 
@@ -124,17 +123,44 @@ def _times_noted(times: list[float]) -> Iterator[None]:
         Event.time_since = read  # type: ignore[method-assign]
 
 
-def _not_emulated(error: ModuleNotFoundError, script: Path) -> WarpladderError:
-    """What to do with a script of another package than PyCUDA."""
-    lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(script)
-    ]
+_ON_GPUS = {"numba": "Numba", "cuda": "CUDA Python", "torch": "PyTorch", "jax": "JAX", "warp": "NVIDIA Warp"}
+"""Packages that launch kernels in ways of their own, by the names of their modules; some do without a GPU, too."""
+_OF_A_GPU = re.compile("cuda|gpu|nvidia", re.IGNORECASE)
+_INSTEAD = {
+    "numba.cuda": "NUMBA_ENABLE_CUDASIM=1 python {script} runs it in Numba's own simulator",
+    "triton": "TRITON_INTERPRET=1 python {script} runs its kernels in Triton's own interpreter",
+}
+_ELSEWHERE = "run this script on a machine with a GPU"
+
+
+def _not_emulated(error: Exception, script: Path) -> WarpladderError | None:
+    """What to do with a script that wants a GPU by way of another package than PyCUDA; None where it does not."""
+    if isinstance(error, NotEmulatedModule):
+        said, instead = str(error), _INSTEAD.get(error.module, _ELSEWHERE)
+    elif isinstance(error, ModuleNotFoundError) and error.name in _ON_GPUS:
+        said, instead = f"{_ON_GPUS[error.name]} is not installed, and not emulated", _ELSEWHERE
+    elif (package := _raised_in(error)) is not None and _OF_A_GPU.search(str(error)):
+        reason = str(error).partition("\n")[0]
+        said, instead = f"{_ON_GPUS[package]} is not emulated, and finds no GPU: {reason}", _ELSEWHERE
+    else:
+        return None
+    frames = traceback.extract_tb(error.__traceback__)
     return WarpladderError(
-        str(error),
+        said,
         file=script,
-        line=lines[0] if lines else None,
-        remedy="run this script on a machine with a GPU; `ladder emulate` runs scripts that use PyCUDA",
+        line=next((frame.lineno for frame in frames if frame.filename == str(script)), None),
+        remedy=f"{instead.format(script=script)}; `ladder emulate` runs scripts that use PyCUDA",
     )
+
+
+def _raised_in(error: Exception) -> str | None:
+    """The package of _ON_GPUS that an error comes out of."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        _, installed, below = frame.filename.rpartition("-packages/")
+        package = below.partition("/")[0]
+        if installed and package in _ON_GPUS:
+            return package
+    return None
 
 
 def _exit_failure(code: str | int | None) -> str | None:

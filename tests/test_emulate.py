@@ -170,6 +170,39 @@ def test_a_script_of_cupy_is_refused_by_name(tmp_path: Path) -> None:
     assert emulate.run(script).exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("source", "said", "remedy"),
+    [
+        ("import numba.cuda as cuda\n", "Numba's CUDA is not emulated", "NUMBA_ENABLE_CUDASIM=1 python"),
+        ("from numba import cuda\n", "Numba's CUDA is not emulated", "NUMBA_ENABLE_CUDASIM=1 python"),
+        ("import triton.language as tl\n", "Triton is not emulated", "TRITON_INTERPRET=1 python"),
+        ("from cuda.core.experimental import Device\n", "CUDA Python is not installed", "with a GPU"),
+        ("import jax.numpy\n", "JAX is not installed, and not emulated", "with a GPU"),
+        (
+            "import warp\nwarp.zeros(4)\n",
+            "NVIDIA Warp is not emulated, and finds no GPU: no CUDA here",
+            "with a GPU",
+        ),
+    ],
+)
+def test_a_script_of_another_package_is_refused_by_name(
+    source: str, said: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "site-packages"
+    (installed / "warp").mkdir(parents=True)
+    (installed / "warp" / "__init__.py").write_text(
+        "def zeros(n):\n    raise RuntimeError('no CUDA here\\nmore')\n"
+    )
+    monkeypatch.syspath_prepend(installed)
+    script = tmp_path / "script.py"
+    script.write_text(source)
+    with pytest.raises(WarpladderError, match=said) as refused:
+        emulate.run(script)
+    sys.modules.pop("warp", None)
+    assert (refused.value.file, refused.value.line) == (str(script), len(source.splitlines()))
+    assert remedy in (refused.value.remedy or "")
+
+
 def test_what_cannot_be_run_at_all(tmp_path: Path) -> None:
     with pytest.raises(WarpladderError, match="no such script"):
         emulate.run(tmp_path / "none.py")

@@ -28,21 +28,41 @@ MODULES = {
 }
 """PyCUDA's modules by name, each with the emulator's that takes its place."""
 
-NOT_EMULATED = {"cupy": "CuPy"}
-"""Packages that need a GPU as PyCUDA does, by their names in prose: without one they fail in the middle of a script."""
+NOT_EMULATED = {
+    "cupy": "CuPy",
+    "numba.cuda": "Numba's CUDA",
+    "triton": "Triton",
+    "cuda.core": "CUDA Python",
+    "cuda.bindings": "CUDA Python",
+    "cuda.cuda": "CUDA Python",
+    "cuda.cudart": "CUDA Python",
+    "cuda.nvrtc": "CUDA Python",
+    "cuda.tile": "CUDA's tile language",
+}
+"""Modules that need a GPU as PyCUDA does, by their names in prose: without one they fail in the middle of a script."""
 
 _RUN_ANEW = {"pycuda", "pycuda.autoinit", "pycuda.autoprimaryctx"}
 """Modules that do something when imported, so that every `emulated_pycuda` imports them again."""
+
+
+class NotEmulatedModule(ModuleNotFoundError):
+    """A script imports what needs a GPU. `module` is a key of NOT_EMULATED."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__(
+            f"{NOT_EMULATED[module]} is not emulated"
+        )  # without a name: `from … import` passes over those
+        self.module = module
 
 
 class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        package = fullname.partition(".")[0]
-        if package in NOT_EMULATED:
-            raise ModuleNotFoundError(f"{NOT_EMULATED[package]} is not emulated", name=package)
-        if package != "pycuda":
+        for module in NOT_EMULATED:
+            if _lies_in(fullname, module):
+                raise NotEmulatedModule(module)
+        if not _lies_in(fullname, "pycuda"):
             return None
         if fullname not in MODULES:
             emulated = ", ".join(name for name in MODULES if "." in name)
@@ -79,5 +99,10 @@ def emulated_pycuda() -> Iterator[None]:
 
 
 def _take_out() -> dict[str, ModuleType]:
-    names = [name for name in sys.modules if name.partition(".")[0] in ("pycuda", *NOT_EMULATED)]
+    hidden = ("pycuda", *NOT_EMULATED)
+    names = [name for name in sys.modules if any(_lies_in(name, module) for module in hidden)]
     return {name: sys.modules.pop(name) for name in names}
+
+
+def _lies_in(name: str, module: str) -> bool:
+    return f"{name}.".startswith(f"{module}.")
