@@ -52,6 +52,31 @@ def test_what_the_linker_misses_is_refused_by_name(
     assert remedy in error.value.remedy
 
 
+@pytest.mark.parametrize(
+    ("header", "said", "remedy"),
+    [
+        (
+            "cublas_v2.h",
+            "there is no header cublas_v2.h, as cuBLAS is not emulated",
+            "no other library of CUDA",
+        ),
+        ("mine/part.h", "there is no header mine/part.h", "--nvcc=-I../common"),
+    ],
+)
+def test_a_header_that_is_not_there_is_named_with_its_line_and_library(
+    program: Path, monkeypatch: pytest.MonkeyPatch, header: str, said: str, remedy: str
+) -> None:
+    def refuse(*_: object) -> NoReturn:
+        text = f"{program}:2:10: fatal error: {header}: No such file or directory"
+        raise toolchain.ProgramRefused(f"{text}\n    2 | #include\ncompilation terminated.")
+
+    monkeypatch.setattr(process, "run", refuse)
+    with pytest.raises(WarpladderError) as error:
+        run.run(program, device="emulator")
+    assert str(error.value).splitlines()[0] == f"{program}:2: {said}"
+    assert remedy in (error.value.remedy or "")
+
+
 def test_what_another_file_calls_is_refused_with_that_file(
     program: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,8 +13,16 @@ from grader.errors import WarpladderError
 
 _RUNTIME_ONLY = "without a GPU, a program has the CUDA runtime and no other library of CUDA"
 _DEFINED_ELSEWHERE = "give the file that defines it to nvcc: --nvcc=other.cpp"
+_ITS_FOLDER = "give the folder that it lies in to nvcc: --nvcc=-I../common"
 _LIBRARIES = re.compile(r"cu[A-Z]|cublas|cufft|curand|cusparse|cusolver|cudnn|nv[A-Zrm]|npp|nccl")
 
+_LIBRARY_OF = {
+    "cublas": "cuBLAS", "cudnn": "cuDNN", "cufft": "cuFFT", "curand": "cuRAND", "cusolver": "cuSOLVER",
+    "cusparse": "cuSPARSE", "cutensor": "cuTENSOR", "nccl": "NCCL", "npp": "NPP", "nvml": "NVML",
+}  # fmt: skip
+"""CUDA's libraries, by how the names of their headers begin."""
+
+_NO_HEADER = re.compile(r"^(.+?):(\d+):\d+: fatal error: (.+): No such file or directory$", re.MULTILINE)
 _ERROR = re.compile(r"^(.+?)\((\d+)\): error: (.*)$", re.MULTILINE)
 
 
@@ -39,17 +47,29 @@ def in_words(source: Path) -> Iterator[None]:
 
 
 def _refused(said: str, source: Path) -> NotCompiled:
-    """The first error in the program itself, with its line, and then all that the compiler says."""
+    """A header that is missing; or the first error in the program itself with its line, and all that nvcc says."""
+    if missing := _NO_HEADER.search(said):
+        file, line, header = missing.groups()
+        library = [_LIBRARY_OF[name] for name in _LIBRARY_OF if Path(header).name.startswith(name)]
+        why, remedy = (f", as {library[0]} is not emulated", _RUNTIME_ONLY) if library else ("", _ITS_FOLDER)
+        return NotCompiled(
+            f"there is no header {header}{why}", file=_shown(file, source), line=int(line), remedy=remedy
+        )
     for file, line, text in _ERROR.findall(said):
         if Path(file).resolve() == source.resolve():
             return NotCompiled(f"{text}\n{said}", file=source, line=int(line))
     return NotCompiled(f"nvcc refuses the program\n{said}", file=source)
 
 
+def _shown(file: str, source: Path) -> str | Path:
+    """A file, the program as it was given."""
+    return source if Path(file).resolve() == source.resolve() else file
+
+
 def _not_there(error: toolchain.NotThere, source: Path) -> WarpladderError:
     names = list(dict.fromkeys(name for name, _, _ in error.missing))
     file, line = next(((file, line) for _, file, line in error.missing if line), (str(source), None))
-    shown = source if Path(file).resolve() == source.resolve() else file
+    shown = _shown(file, source)
     said = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'}"
     runtime = [name for name in names if name.lstrip("_").startswith("cuda")]
     library = [name for name in names if _LIBRARIES.match(name)]
