@@ -8,6 +8,7 @@
 #define LADDER_GONE(instead) __attribute__((deprecated("gone since CUDA 13: " instead)))
 #define LADDER_ASK(name) LADDER_GONE("cudaDeviceGetAttribute() with cudaDevAttr" name)
 
+#if __cplusplus >= 201703L  // before, `cudaDeviceProp p = {0};` is no way to begin a structure with a base
 // As long a name as the one that it stands for, so that the compiler's excerpts keep their columns.
 struct cudaDevicePr12 : cudaDeviceProp {
     int clockRate LADDER_ASK("ClockRate");
@@ -19,6 +20,8 @@ struct cudaDevicePr12 : cudaDeviceProp {
     int singleToDoublePrecisionPerfRatio LADDER_ASK("SingleToDoublePrecisionPerfRatio");
     int cooperativeMultiDeviceLaunch LADDER_GONE("there is no such launch any more");
 };
+
+extern "C" __attribute__((weak)) int ladder_attribute(cudaDeviceAttr);  // the emulator's: no call of the program's
 
 #pragma nv_diagnostic push
 #pragma nv_diag_suppress 1444
@@ -38,13 +41,16 @@ static inline cudaError_t cudaGetDeviceProperties(cudaDevicePr12 *p, int device)
                 {&p->memoryClockRate, cudaDevAttrMemoryClockRate},
                 {&p->singleToDoublePrecisionPerfRatio, cudaDevAttrSingleToDoublePrecisionPerfRatio}};
     for (const auto &each : more)
-        if (status == cudaSuccess)
+        if (ladder_attribute)
+            *each.to = ladder_attribute(each.from);
+        else if (status == cudaSuccess)
             status = cudaDeviceGetAttribute(each.to, each.from, device);
     return status;
 }
 #pragma GCC diagnostic pop
 #pragma nv_diagnostic pop
 #define cudaDeviceProp cudaDevicePr12
+#endif
 
 LADDER_GONE("cudaDeviceSynchronize()") static inline cudaError_t cudaThreadSynchronize() {
     return cudaDeviceSynchronize();

@@ -508,7 +508,7 @@ cudaError_t cudaRuntimeGetVersion(int *version) { CALL(word(version)); }
 cudaError_t cudaProfilerStart() { CALL(0); }
 cudaError_t cudaProfilerStop() { CALL(0); }
 
-static int attribute(cudaDeviceAttr which) {
+int ladder_attribute(cudaDeviceAttr which) {
     const Word none = 0, arguments[] = {word(which)};
     return static_cast<int>(forward("attribute", arguments, &none));
 }
@@ -518,46 +518,46 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int device) {
     const auto status = static_cast<cudaError_t>(ASK(word(p->name), word(&p->totalGlobalMem), word(device)));
     if (status != cudaSuccess)
         return status;
-    p->sharedMemPerBlock = attribute(cudaDevAttrMaxSharedMemoryPerBlock);
-    p->regsPerBlock = attribute(cudaDevAttrMaxRegistersPerBlock);
-    p->warpSize = attribute(cudaDevAttrWarpSize);
-    p->memPitch = attribute(cudaDevAttrMaxPitch);
-    p->maxThreadsPerBlock = attribute(cudaDevAttrMaxThreadsPerBlock);
-    p->maxThreadsDim[0] = attribute(cudaDevAttrMaxBlockDimX);
-    p->maxThreadsDim[1] = attribute(cudaDevAttrMaxBlockDimY);
-    p->maxThreadsDim[2] = attribute(cudaDevAttrMaxBlockDimZ);
-    p->maxGridSize[0] = attribute(cudaDevAttrMaxGridDimX);
-    p->maxGridSize[1] = attribute(cudaDevAttrMaxGridDimY);
-    p->maxGridSize[2] = attribute(cudaDevAttrMaxGridDimZ);
-    p->totalConstMem = attribute(cudaDevAttrTotalConstantMemory);
-    p->major = attribute(cudaDevAttrComputeCapabilityMajor);
-    p->minor = attribute(cudaDevAttrComputeCapabilityMinor);
-    p->textureAlignment = attribute(cudaDevAttrTextureAlignment);
-    p->texturePitchAlignment = attribute(cudaDevAttrTexturePitchAlignment);
-    p->multiProcessorCount = attribute(cudaDevAttrMultiProcessorCount);
-    p->integrated = attribute(cudaDevAttrIntegrated);
-    p->canMapHostMemory = attribute(cudaDevAttrCanMapHostMemory);
-    p->surfaceAlignment = attribute(cudaDevAttrSurfaceAlignment);
-    p->concurrentKernels = attribute(cudaDevAttrConcurrentKernels);
-    p->ECCEnabled = attribute(cudaDevAttrEccEnabled);
-    p->asyncEngineCount = attribute(cudaDevAttrAsyncEngineCount);
-    p->unifiedAddressing = attribute(cudaDevAttrUnifiedAddressing);
-    p->memoryBusWidth = attribute(cudaDevAttrGlobalMemoryBusWidth);
-    p->l2CacheSize = attribute(cudaDevAttrL2CacheSize);
-    p->maxThreadsPerMultiProcessor = attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
-    p->streamPrioritiesSupported = attribute(cudaDevAttrStreamPrioritiesSupported);
-    p->globalL1CacheSupported = attribute(cudaDevAttrGlobalL1CacheSupported);
-    p->localL1CacheSupported = attribute(cudaDevAttrLocalL1CacheSupported);
-    p->sharedMemPerMultiprocessor = attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
-    p->regsPerMultiprocessor = attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
-    p->managedMemory = attribute(cudaDevAttrManagedMemory);
-    p->concurrentManagedAccess = attribute(cudaDevAttrConcurrentManagedAccess);
-    p->computePreemptionSupported = attribute(cudaDevAttrComputePreemptionSupported);
-    p->cooperativeLaunch = attribute(cudaDevAttrCooperativeLaunch);
-    p->clusterLaunch = attribute(cudaDevAttrClusterLaunch);
-    p->sharedMemPerBlockOptin = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
-    p->maxBlocksPerMultiProcessor = attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
-    p->reservedSharedMemPerBlock = attribute(cudaDevAttrReservedSharedMemoryPerBlock);
+    p->sharedMemPerBlock = ladder_attribute(cudaDevAttrMaxSharedMemoryPerBlock);
+    p->regsPerBlock = ladder_attribute(cudaDevAttrMaxRegistersPerBlock);
+    p->warpSize = ladder_attribute(cudaDevAttrWarpSize);
+    p->memPitch = ladder_attribute(cudaDevAttrMaxPitch);
+    p->maxThreadsPerBlock = ladder_attribute(cudaDevAttrMaxThreadsPerBlock);
+    p->maxThreadsDim[0] = ladder_attribute(cudaDevAttrMaxBlockDimX);
+    p->maxThreadsDim[1] = ladder_attribute(cudaDevAttrMaxBlockDimY);
+    p->maxThreadsDim[2] = ladder_attribute(cudaDevAttrMaxBlockDimZ);
+    p->maxGridSize[0] = ladder_attribute(cudaDevAttrMaxGridDimX);
+    p->maxGridSize[1] = ladder_attribute(cudaDevAttrMaxGridDimY);
+    p->maxGridSize[2] = ladder_attribute(cudaDevAttrMaxGridDimZ);
+    p->totalConstMem = ladder_attribute(cudaDevAttrTotalConstantMemory);
+    p->major = ladder_attribute(cudaDevAttrComputeCapabilityMajor);
+    p->minor = ladder_attribute(cudaDevAttrComputeCapabilityMinor);
+    p->textureAlignment = ladder_attribute(cudaDevAttrTextureAlignment);
+    p->texturePitchAlignment = ladder_attribute(cudaDevAttrTexturePitchAlignment);
+    p->multiProcessorCount = ladder_attribute(cudaDevAttrMultiProcessorCount);
+    p->integrated = ladder_attribute(cudaDevAttrIntegrated);
+    p->canMapHostMemory = ladder_attribute(cudaDevAttrCanMapHostMemory);
+    p->surfaceAlignment = ladder_attribute(cudaDevAttrSurfaceAlignment);
+    p->concurrentKernels = ladder_attribute(cudaDevAttrConcurrentKernels);
+    p->ECCEnabled = ladder_attribute(cudaDevAttrEccEnabled);
+    p->asyncEngineCount = ladder_attribute(cudaDevAttrAsyncEngineCount);
+    p->unifiedAddressing = ladder_attribute(cudaDevAttrUnifiedAddressing);
+    p->memoryBusWidth = ladder_attribute(cudaDevAttrGlobalMemoryBusWidth);
+    p->l2CacheSize = ladder_attribute(cudaDevAttrL2CacheSize);
+    p->maxThreadsPerMultiProcessor = ladder_attribute(cudaDevAttrMaxThreadsPerMultiProcessor);
+    p->streamPrioritiesSupported = ladder_attribute(cudaDevAttrStreamPrioritiesSupported);
+    p->globalL1CacheSupported = ladder_attribute(cudaDevAttrGlobalL1CacheSupported);
+    p->localL1CacheSupported = ladder_attribute(cudaDevAttrLocalL1CacheSupported);
+    p->sharedMemPerMultiprocessor = ladder_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+    p->regsPerMultiprocessor = ladder_attribute(cudaDevAttrMaxRegistersPerMultiprocessor);
+    p->managedMemory = ladder_attribute(cudaDevAttrManagedMemory);
+    p->concurrentManagedAccess = ladder_attribute(cudaDevAttrConcurrentManagedAccess);
+    p->computePreemptionSupported = ladder_attribute(cudaDevAttrComputePreemptionSupported);
+    p->cooperativeLaunch = ladder_attribute(cudaDevAttrCooperativeLaunch);
+    p->clusterLaunch = ladder_attribute(cudaDevAttrClusterLaunch);
+    p->sharedMemPerBlockOptin = ladder_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+    p->maxBlocksPerMultiProcessor = ladder_attribute(cudaDevAttrMaxBlocksPerMultiprocessor);
+    p->reservedSharedMemPerBlock = ladder_attribute(cudaDevAttrReservedSharedMemoryPerBlock);
     return cudaSuccess;
 }
 

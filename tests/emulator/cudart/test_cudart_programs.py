@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tiers import sample
 
-from grader.emulator.cudart.events import HostFinding, Outcome
-from grader.emulator.cudart.process import run
+from grader.emulator.cudart.events import HostFinding, Outcome, Trial
+from grader.emulator.cudart.process import compiled, run
 from grader.emulator.cudart.status import NotEmulated
 from grader.emulator.cudart.toolchain import NotThere, ProgramRefused
 
@@ -63,14 +63,17 @@ def test_names_from_before_cuda_13_are_told_once_with_their_line() -> None:
     assert len(told) == len(outcome.gone)
     members = {"clockRate", "memoryClockRate", "deviceOverlap", "computeMode", "kernelExecTimeoutEnabled"}
     members |= {"maxTexture1DLinear"}
-    calls = {"Synchronize", "Exit", "SetLimit", "GetLimit", "SetCacheConfig", "GetCacheConfig"}
-    wanted = {f"cudaDeviceProp::{name}" for name in members} | {f"cudaThread{name}" for name in calls}
+    threads = {"Synchronize", "Exit", "SetLimit", "GetLimit", "SetCacheConfig", "GetCacheConfig"}
+    wanted = {f"cudaDeviceProp::{name}" for name in members} | {f"cudaThread{name}" for name in threads}
     assert told.keys() == wanted
     for name, each in told.items():
         assert each.place.file == path.name
         statement = " ".join(text[each.place.line - 1 : each.place.line + 1])  # the line is where that begins
         assert name.removeprefix("cudaDeviceProp::") in statement
     assert told["cudaThreadSynchronize"].instead == "cudaDeviceSynchronize()"
+    with compiled(path, "sm_90a") as program:
+        calls = program.run([], trial=Trial()).calls
+    assert [call.name for call in calls][:2] == ["cudaGetDeviceProperties", "cudaDeviceGetPCIBusId"]
 
 
 @pytest.mark.parametrize("name", sample(BUGS, QUICK_BUGS, "emulator"))
