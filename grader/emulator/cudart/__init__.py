@@ -2,9 +2,9 @@
 
 nvcc compiles the program as it does for a GPU, with two differences: the program becomes a shared library, and it is
 linked with a CUDA runtime of ours (`runtime.cpp`) in place of NVIDIA's. PTX and ptxas's report are kept on the way
-(`toolchain`). A process of its own (`child`) loads the library and calls its `main`. So the program, the runtime and
-the emulator share one address space, and no call has to be sent anywhere: `runtime.cpp` hands each call's arguments to
-Python, where a table finds the method of that name (`calls`).
+(`toolchain`), and all of it for the next time (`builds`). A process of its own (`child`) loads the library and calls
+its `main`. So the program, the runtime and the emulator share one address space, and no call has to be sent anywhere:
+`runtime.cpp` hands each call's arguments to Python, where a table finds the method of that name (`calls`).
 What the runtime does not have, the linker misses: so it is refused by name, with its line, before anything runs.
 
 Pointers are the emulator's addresses. Nothing is mapped there, so that a host that reads device memory faults; managed

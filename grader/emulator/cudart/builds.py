@@ -19,8 +19,8 @@ import msgspec
 from grader.areas import EMULATOR, fingerprint
 from grader.emulator.cache import cache_folder, keep, keep_newest, kept
 from grader.emulator.cudart import toolchain
-from grader.emulator.cudart.child import LIBRARY
 from grader.emulator.cudart.events import Gone
+from grader.emulator.cudart.files import LIBRARY
 from grader.emulator.cudart.toolchain import Program
 from grader.emulator.nvrtc import included
 
@@ -87,7 +87,8 @@ def _own_files(source: Path, options: Sequence[str]) -> dict[Path, str] | None:
 
 
 def _entry(source: Path, arch: str, options: Sequence[str], own: dict[Path, str]) -> Path:
-    about = [str(source.resolve()), os.getcwd(), arch, *options]  # paths stand in lines' tables
+    # The program's path stands in tables of lines; what options mean in another folder has another digest.
+    about = [str(source.resolve()), arch, *options]
     key = repr((fingerprint(EMULATOR), toolchain.about_compilers(), about, included.digest(own)))
     return cache_folder() / f"{hashlib.sha256(key.encode()).hexdigest()}.program"
 

@@ -35,6 +35,7 @@ from grader.emulator.cudart.calls.memory import MemoryCalls
 from grader.emulator.cudart.calls.pool import PoolCalls
 from grader.emulator.cudart.calls.stream import StreamCalls
 from grader.emulator.cudart.events import Called, Ended, Loaded, Refused, Trial
+from grader.emulator.cudart.files import LIBRARY, PTX, RUNTIME
 from grader.emulator.cudart.native import Native, until_zero
 from grader.emulator.cudart.state import OWNED, Call, State
 from grader.emulator.cudart.status import ELSEWHERE, CudaError, NotEmulated, Status
@@ -44,7 +45,6 @@ from grader.emulator.cudart.waiting import Waiting
 from grader.emulator.errors import EmulatorError
 from grader.emulator.machine.machine import Machine
 
-RUNTIME, LIBRARY, PTX = "libladder_cudart.so", "program.so", "program.ptx.txt"
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
 _STAYS = {
     "cudaGetLastError",

@@ -17,7 +17,7 @@ from typing import IO
 
 import msgspec
 
-from grader.emulator.cudart import builds, child
+from grader.emulator.cudart import builds
 from grader.emulator.cudart.events import (
     Block,
     Called,
@@ -36,6 +36,7 @@ from grader.emulator.cudart.events import (
     Refused,
     Trial,
 )
+from grader.emulator.cudart.files import PTX
 from grader.emulator.cudart.lines import Lines
 from grader.emulator.cudart.source import Source
 from grader.emulator.cudart.toolchain import Program, toolkit
@@ -65,7 +66,7 @@ def compiled(source: Path, arch: str, options: Sequence[str] = ()) -> Iterator[C
     with Scratch() as made:
         folder = made.resolve()
         program = builds.build(source, folder, arch, options)
-        (folder / child.PTX).write_text(program.ptx)
+        (folder / PTX).write_text(program.ptx)
         yield CompiledProgram(program, source, arch, folder)
 
 

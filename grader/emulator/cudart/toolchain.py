@@ -15,13 +15,13 @@ from pathlib import Path
 
 from grader.emulator.cache import cache_folder, keep, kept
 from grader.emulator.cudart.events import Gone
+from grader.emulator.cudart.files import LIBRARY, RUNTIME
 from grader.emulator.cudart.status import NotEmulated
 from grader.emulator.places import Place
 
 REQUIREMENTS = "'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' 'nvidia-cuda-profiler-api==13.0.*'"
 _SOURCE = Path(__file__).with_name("runtime.cpp")
 _OLDER = Path(__file__).with_name("cuda12.h")
-_RUNTIME = "libladder_cudart.so"
 _DRIVER = (
     "libcuda.so"  # what -lcuda looks for: the driver's few functions that are there, are in the same library
 )
@@ -127,7 +127,7 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
         *_nvcc(), *options, f"-gencode=arch={real},code={arch}", "-shared", "-cudart=none", "-lineinfo",
         "-Xptxas=-v", "--keep", f"--keep-dir={folder}", f"-Xcompiler={','.join(_HOST_OPTIONS)}",
         f"-Xlinker=-z,defs,-Bsymbolic,--require-defined=main,{wrapped}", f"-L{folder}", str(source.resolve()),
-        str(ours), "-o", str(folder / "program.so"),
+        str(ours), "-o", str(folder / LIBRARY),
     ]  # fmt: skip
     done = _run(command)
     text, gone = _without_gone((done.stderr + done.stdout).replace(_OURS, _THEIRS), source.resolve().parent)
@@ -148,9 +148,7 @@ def compile_program(source: Path, folder: Path, arch: str, options: Sequence[str
         raise NotEmulated("kernels of several .cu files are not emulated", "include the others in this one")
     listing = "".join(f"// {_as_report(line)}\n" for line in report)
     warnings = "\n".join(line for line in said if line not in report)
-    return Program(
-        folder / "program.so", f"{_program_first(ptx.read_text(), source)}\n{listing}", warnings, gone
-    )
+    return Program(folder / LIBRARY, f"{_program_first(ptx.read_text(), source)}\n{listing}", warnings, gone)
 
 
 def _missing(name: str, file: str, line: str, folder: Path) -> tuple[str, str, int]:
@@ -227,12 +225,12 @@ def runtime(folder: Path) -> Path:
     source = _SOURCE.read_bytes()
     include = toolkit() / "include"
     key = hashlib.sha256(source + about_compilers().encode()).hexdigest()
-    entry, library = cache_folder() / f"{key}.cudart", folder / _RUNTIME
+    entry, library = cache_folder() / f"{key}.cudart", folder / RUNTIME
     content = kept(entry)
     if content is not None:
         library.write_bytes(content)
         return library
-    options = ["-std=c++17", *_HOST_OPTIONS, "-shared", f"-Wl,-soname,{_RUNTIME}", "-isystem", str(include)]
+    options = ["-std=c++17", *_HOST_OPTIONS, "-shared", f"-Wl,-soname,{RUNTIME}", "-isystem", str(include)]
     done = _run([host_compiler(), *options, "-o", str(library), str(_SOURCE)])
     if done.returncode:
         raise ProgramRefused(f"the emulator's CUDA runtime does not compile:\n{done.stderr}")

@@ -10,6 +10,7 @@ import pytest
 
 from grader.emulator import cache
 from grader.emulator.cudart import builds, toolchain
+from grader.emulator.cudart.files import RUNTIME
 from grader.emulator.cudart.toolchain import Program
 
 MAIN = """#include "value.h"
@@ -77,7 +78,7 @@ def test_a_program_is_compiled_anew_when_what_it_reads_changes_and_not_else(
     taken = bench.build()
     assert (taken.ptx, taken.warnings) == (compiled.ptx, compiled.warnings)
     assert taken.library.read_bytes() == compiled.library.read_bytes()
-    assert (taken.library.parent / "libladder_cudart.so").exists()
+    assert (taken.library.parent / RUNTIME).exists()
 
     bench.header.write_text("#define VALUE 2\n")
     assert not bench.is_taken(), "its own header has changed"
