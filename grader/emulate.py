@@ -55,7 +55,7 @@ def run(
     if profile is not None and not profile.absolute().parent.is_dir():
         raise WarpladderError("no such folder to write the profile to", file=profile.parent)
     try:
-        emulation.reset(arch)
+        emulation.reset(arch, tells_unset=True)
     except ValueError as error:
         raise WarpladderError(str(error)) from None
     driver_ext.watch_nan("once stored")

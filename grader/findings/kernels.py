@@ -168,6 +168,14 @@ def _uninitialised(finding: Finding) -> str:
     return f"{what}; {' and '.join(near)} are the nearest that have been"
 
 
+def _never_written(finding: Finding) -> str:
+    what = f"{actor(finding)} {does(finding)} what nobody has written {global_place(finding)}"
+    if finding.allocated is None:
+        return what
+    call, place = finding.allocated
+    return f"{what} since {call}{in_line(place)}"
+
+
 def _race(finding: Finding) -> str:
     other = finding.other or Access()
     if finding.space == "global":
@@ -325,6 +333,7 @@ _MESSAGES: Mapping[Kind, Callable[[Finding], str]] = {
     "out_of_bounds": _out_of_bounds,
     "misaligned": _misaligned,
     "uninitialised_shared": _uninitialised,
+    "uninitialised_global": _never_written,
     "race": _race,
     "unfinished_copy": unfinished_copy,
     "unfinished_product": unfinished_product,

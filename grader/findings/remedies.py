@@ -278,6 +278,10 @@ _REMEDIES: Mapping[Kind, str] = {
     "out_of_bounds": bounds.GUARD,
     "misaligned": ALIGN,
     "uninitialised_shared": _INITIALISE,
+    "uninitialised_global": (
+        "Set it before this launch: cudaMemset(…, 0, bytes) for zeros, in PyCUDA gpuarray.zeros in place of "
+        "gpuarray.empty; or copy to it what it begins with."
+    ),
     "unfinished_copy": _WAIT_FOR_COPY,
     "unfinished_product": (
         "Put wgmma.commit_group behind the wgmma, and in front of this line a wgmma.wait_group that covers its group."

@@ -222,24 +222,25 @@ class _Listener:
         return replace(event.record, kernel=self._lines.name(event.record.kernel), findings=tuple(findings))
 
     def _finding(self, finding: Finding, event: Launched) -> Finding:
-        if any(at.file != GIVEN for at in finding.place.stack()):  # else it is clear which file is meant
+        in_others = any(at.file != GIVEN for at in finding.place.stack())
+        if in_others:  # else it is clear which file is meant
             finding = replace(finding, place=finding.place.naming(self._name))
         if finding.array or finding.space != "global" or finding.allocation is None:
             return finding
-        blocks = [block for block in event.blocks if block.base == finding.allocation.base]
-        array = self._array(blocks[0]) if blocks else None
-        place = self._place(blocks[0].frames) if blocks else None
-        if array is None or place is None:
-            return replace(finding, array=array)
-        each, offset = (
-            self._source.element_bytes(array, place),
-            (finding.address or 0) - finding.allocation.base,
+        base, nbytes = finding.allocation.base, finding.allocation.nbytes
+        block = next((block for block in event.blocks if block.base == base), None)
+        place = self._place(block.frames) if block else None
+        if block is None or place is None:
+            return replace(finding, array=self._array(block))
+        array, of_given = self._array(block), place.file == self._name and not in_others
+        finding = replace(
+            finding, array=array, allocated=(block.call, replace(place, file=GIVEN) if of_given else place)
         )
-        if not each or offset % each or finding.allocation.nbytes % each:
-            return replace(finding, array=array)
-        return replace(
-            finding, array=array, element=offset // each, shape=(finding.allocation.nbytes // each,)
-        )
+        each = self._source.element_bytes(array, place) if array else None
+        offset = (finding.address or 0) - base
+        if not each or offset % each or nbytes % each:
+            return finding
+        return replace(finding, element=offset // each, shape=(nbytes // each,))
 
     def _use_after_free(self, event: Launched) -> list[HostFinding]:
         found = []

@@ -127,7 +127,7 @@ class State:
         if kind in _HOST_SEES:
             start = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
         try:
-            address = self._placed(nbytes, start)
+            address = self._placed(nbytes, start, unset=kind == "device")
         except MemoryFault as fault:
             raise CudaError(Status.MemoryAllocation, str(fault)) from None
         self._highest = max(self._highest, address + nbytes + GAP)
@@ -139,11 +139,11 @@ class State:
         """An address from which on there was never any memory."""
         return max(self._highest, GLOBAL_BASE + self.memory.extent() + GAP)
 
-    def _placed(self, nbytes: int, start: int) -> int:
+    def _placed(self, nbytes: int, start: int, *, unset: bool) -> int:
         try:
-            return self.memory.alloc(nbytes, above=start)
+            return self.memory.alloc(nbytes, above=start, unset=unset)
         except MemoryFault:
-            address = self.memory.alloc(nbytes)
+            address = self.memory.alloc(nbytes, unset=unset)
             if address % mmap.PAGESIZE:
                 self.memory.free(address)
                 raise

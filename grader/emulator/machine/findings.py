@@ -30,6 +30,7 @@ from grader.emulator.machine.worker import Array, Worker
 from grader.emulator.places import UNKNOWN, Place
 from grader.emulator.ptx.instructions import is_barrier
 from grader.emulator.ptx.plan import KernelPlan, Site, access_shape
+from grader.emulator.ptx.registers.undefined import exchanges
 from grader.emulator.ptx.tree import TYPE_BYTES
 from grader.emulator.runtime import layout
 from grader.emulator.runtime.layout import (
@@ -92,6 +93,7 @@ _KINDS: dict[int, Kind] = {
     layout.LOCAL_MAP: "tensor_map",
     layout.MANY_REGISTERS: "registers",
     layout.BAD_DESCRIPTOR: "descriptor",
+    layout.NEVER_WRITTEN: "uninitialised_global",
     NO_SUCH_BLOCK: "absent_block",
 }
 _ABSENCES: dict[int, Absence] = {
@@ -150,7 +152,7 @@ class Launched:
                 start = FINDINGS + kind * FINDING_SLOTS
                 for table in tables:
                     note = table[site.index][start : start + FINDING_SLOTS]
-                    if note[FINDING_COUNT]:
+                    if note[FINDING_COUNT] and not (kind == layout.NEVER_WRITTEN and exchanges(site.inst)):
                         notes[site.inst.place, kind].append((site, note))
         return notes
 

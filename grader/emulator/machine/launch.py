@@ -405,6 +405,7 @@ class LaunchExecution:
         atomics_a_word = self._atomics_a_word(sites, blocks_run)
         if self.extents is not None:
             self.extents.take(self.traces, self.plan)
+        self.traces.keep_written()
         self.traces.clear(self.plan, tracked=tracked)
         self._refuse_without_room(workers)
         return LaunchRecord(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader.emulator.errors import MemoryFault, NotAllocated
-from grader.emulator.machine.records import Allocation
+from grader.emulator.machine.records import SECTOR, WORD, WORDS, Allocation
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
 ALIGNMENT = 256
@@ -57,6 +57,18 @@ def resident(area: mmap.mmap, offset: int, nbytes: int) -> np.ndarray[Any, np.dt
     return found & np.uint8(1)
 
 
+def zero(area: mmap.mmap, first: int, last: int) -> None:
+    """Zeros the bytes [first, last) of an area; many whole pages are given back to the system."""
+    view: Any = np.frombuffer(area, np.uint8)
+    inner, end = -(-first // _PAGE) * _PAGE, last // _PAGE * _PAGE
+    if end - inner < 64 * _PAGE:
+        view[first:last] = 0
+        return
+    view[first:inner] = 0
+    view[end:last] = 0
+    area.madvise(mmap.MADV_DONTNEED, inner, end - inner)
+
+
 def _checked(result: int | None) -> None:
     """Raises OSError for what a call of the C library returns where it fails."""
     if result is None or ctypes.c_ssize_t(result).value == -1:
@@ -91,6 +103,52 @@ class Area:
         self._area.madvise(mmap.MADV_DONTNEED)
 
 
+class Written:
+    """Which words of the arena were ever written: a byte for each sector, a bit for each of its words. A word counts as
+    written once any of its bytes is."""
+
+    def __init__(self, capacity: int) -> None:
+        self.area = reserve(capacity // SECTOR)
+        self._marks: Any = np.frombuffer(self.area, np.uint8)
+
+    def mark(self, address: int, nbytes: int) -> None:
+        """These bytes are written."""
+        first, last = _words(address, nbytes)
+        begin, end = -(-first // WORDS), last // WORDS
+        head, tail = 0xFF << first % WORDS & 0xFF, (1 << last % WORDS) - 1
+        if begin > end:  # in the middle of one sector
+            self._marks[end] |= head & tail
+            return
+        self._marks[begin:end] = 0xFF
+        if first % WORDS:
+            self._marks[begin - 1] |= head
+        if tail:
+            self._marks[end] |= tail
+
+    def any(self, address: int, nbytes: int) -> bool:
+        """Whether any of these bytes may have been written."""
+        first, last = _words(address, nbytes)
+        begin, end = first // WORDS, -(-last // WORDS)
+        if self._marks[begin + 1 : end - 1].any():
+            return True
+        ends = np.unpackbits(self._marks[[begin, end - 1]], bitorder="little")
+        inside = np.arange(2 * WORDS) >= first % WORDS
+        inside &= np.arange(2 * WORDS) < 2 * WORDS - (-last % WORDS)
+        if end - begin == 1:  # twice the same sector
+            inside = np.tile(inside[:WORDS] & inside[WORDS:], 2)
+        return bool((ends.astype(bool) & inside).any())
+
+    def forget(self, address: int, nbytes: int) -> None:
+        """Nothing of an allocation is written any more."""
+        first = (address - GLOBAL_BASE) // SECTOR
+        zero(self.area, first, first + -(-nbytes // SECTOR))
+
+
+def _words(address: int, nbytes: int) -> tuple[int, int]:
+    """The first word of the arena that these bytes lie in, and the one behind the last."""
+    return (address - GLOBAL_BASE) // WORD, -(-(address + nbytes - GLOBAL_BASE) // WORD)
+
+
 class Memory:
     """The allocations of one device; addresses are device addresses, sizes are in bytes."""
 
@@ -104,6 +162,9 @@ class Memory:
         self._sizes: dict[int, int] = {}
         self._repeated: set[int] = set()  # allocations whose pages stand for a file's
         self._shared: set[int] = set()  # allocations that the host sees at their device address
+        self._written = Written(self.capacity)
+        self._unset: set[int] = set()  # allocations that hold nothing before somebody writes there
+        self._set: set[int] = set()  # the others, once all their words are marked as written
 
     @staticmethod
     def _reserve_most(nbytes: int) -> mmap.mmap:
@@ -118,8 +179,9 @@ class Memory:
                 size //= 2
 
     # -- allocations ------------------------------------------------------------------------------------------
-    def alloc(self, nbytes: int, above: int = 0, alignment: int = ALIGNMENT) -> int:
-        """The address of `nbytes` new bytes, aligned (to 256 bytes at least) and not below `above`, all zero.
+    def alloc(self, nbytes: int, above: int = 0, alignment: int = ALIGNMENT, *, unset: bool = False) -> int:
+        """The address of `nbytes` new bytes, aligned (to 256 bytes at least) and not below `above`, all zero. With
+        `unset` it is a finding that a kernel reads what nobody has written there.
 
         Raises MemoryFault where nbytes is not positive or the device has no such room.
         """
@@ -128,16 +190,18 @@ class Memory:
         start = _aligned(max(GLOBAL_BASE + GAP, above), alignment)
         for index, taken in enumerate(self._starts):
             if taken - GAP >= start + nbytes:
-                return self._take(index, start, nbytes)
+                return self._take(index, start, nbytes, unset=unset)
             start = max(start, _aligned(taken + self._sizes[taken] + GAP, alignment))
         if start + nbytes + GAP > GLOBAL_BASE + self.capacity:
             free = self.nbytes - sum(self._sizes.values())
             raise MemoryFault(f"out of memory: {nbytes} bytes asked for, {free} of {self.nbytes} free")
-        return self._take(len(self._starts), start, nbytes)
+        return self._take(len(self._starts), start, nbytes, unset=unset)
 
-    def _take(self, index: int, start: int, nbytes: int) -> int:
+    def _take(self, index: int, start: int, nbytes: int, *, unset: bool) -> int:
         self._starts.insert(index, start)
         self._sizes[start] = nbytes
+        if unset:
+            self._unset.add(start)
         return start
 
     def free(self, address: int) -> None:
@@ -153,17 +217,11 @@ class Memory:
             self._shared.remove(address)
             self._map(address, nbytes, -1)
             _checked(_C.munmap(address, nbytes))
-        self._clear(address - GLOBAL_BASE, nbytes)
-
-    def _clear(self, offset: int, nbytes: int) -> None:
-        """Zeros a range; whole pages are given back to the system."""
-        first, last = -(-offset // _PAGE) * _PAGE, (offset + nbytes) // _PAGE * _PAGE
-        if last - first < 16 * _PAGE:
-            self._view[offset : offset + nbytes] = 0
-            return
-        self._view[offset:first] = 0
-        self._view[last : offset + nbytes] = 0
-        self._area.madvise(mmap.MADV_DONTNEED, first, last - first)
+        zero(self._area, address - GLOBAL_BASE, address - GLOBAL_BASE + nbytes)
+        if address in self._unset or address in self._set:
+            self._written.forget(address, nbytes)
+            self._unset.discard(address)
+            self._set.discard(address)
 
     def info(self) -> tuple[int, int]:
         """(free, total) bytes: the host's memory, as far as the arena reaches.
@@ -191,15 +249,49 @@ class Memory:
         found = min(zip(distances, around, strict=True), key=lambda pair: pair[0], default=None)
         return found[1] if found and found[0] <= GAP else None
 
+    # -- what was never written -------------------------------------------------------------------------------
+    def unset(self) -> list[tuple[int, int]]:
+        """(address, bytes) of the allocations that were made so."""
+        return [(start, self._sizes[start]) for start in sorted(self._unset)]
+
+    def written(self) -> mmap.mmap | None:
+        """What says which words were ever written, for kernels to look at and to add to; None where there are no
+        allocations in which that matters. Others count as written."""
+        if not self._unset:
+            return None
+        for start in self._sizes.keys() - self._unset - self._set:
+            self._set.add(start)
+            self._written.mark(start, self._sizes[start])
+        return self._written.area
+
+    def never_written(self, address: int, nbytes: int) -> bool:
+        """Whether nobody has written any of these bytes, which have to lie within one allocation."""
+        return self._around(address, nbytes) in self._unset and not self._written.any(address, nbytes)
+
     # -- contents ---------------------------------------------------------------------------------------------
     def view(self, address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """The bytes themselves, writable. Raises NotAllocated where they are not within one allocation."""
+        """The bytes themselves, to be written: they count as written from now on. Raises NotAllocated where they are
+        not within one allocation."""
+        if self._around(address, nbytes) in self._unset and nbytes:
+            self._written.mark(address, nbytes)
+        offset = address - GLOBAL_BASE
+        return self._view[offset : offset + nbytes]
+
+    def look(self, address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+        """The bytes themselves, read-only. Raises NotAllocated as `view` does."""
+        self._around(address, nbytes)
+        offset = address - GLOBAL_BASE
+        found = self._view[offset : offset + nbytes]
+        found.flags.writeable = False
+        return found
+
+    def _around(self, address: int, nbytes: int) -> int:
+        """The address of the allocation that has these bytes. Raises NotAllocated where none has."""
         index = bisect.bisect_right(self._starts, address) - 1
         start = self._starts[index] if index >= 0 else 0
         if index < 0 or address + nbytes > start + self._sizes[start]:
             raise NotAllocated(address, nbytes)
-        offset = address - GLOBAL_BASE
-        return self._view[offset : offset + nbytes]
+        return start
 
     def write(self, address: int, data: Any) -> None:
         """Copies a buffer (anything with the buffer protocol) to the device."""
@@ -216,11 +308,11 @@ class Memory:
 
     def read(self, address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """A copy of `nbytes` bytes."""
-        return self.view(address, nbytes).copy()
+        return self.look(address, nbytes).copy()
 
     def copy(self, destination: int, source: int, nbytes: int) -> None:
         """Device to device; the ranges may overlap."""
-        self.view(destination, nbytes)[:] = self.view(source, nbytes).copy()
+        self.view(destination, nbytes)[:] = self.read(source, nbytes)
 
     def fill(self, address: int, pattern: bytes, count: int) -> None:
         """`count` repetitions of `pattern`."""
@@ -238,6 +330,7 @@ class Memory:
         if nbytes <= head:
             return
         self._repeated.add(address)
+        self._written.mark(address, nbytes)
         file = os.memfd_create("ladder-pattern")
         try:
             once = pattern[head:] + pattern[:head]

@@ -14,6 +14,7 @@ Kind = Literal[
     "out_of_bounds",
     "misaligned",
     "uninitialised_shared",
+    "uninitialised_global",
     "uninitialised",
     "undefined_shuffle",
     "race",
@@ -38,6 +39,7 @@ TOOLS: Mapping[Kind, Tool] = {
     "out_of_bounds": "memcheck",
     "misaligned": "memcheck",
     "uninitialised_shared": "initcheck",
+    "uninitialised_global": "initcheck",
     "uninitialised": "initcheck",
     "undefined_shuffle": "synccheck",
     "race": "racecheck",
@@ -203,6 +205,8 @@ class Finding:
     stored: tuple[int | None, int | None] | None = None
     """Of an element of shared memory that nobody has written: the addresses of the nearest that somebody has, in the
     same array, before it and behind it."""
+    allocated: tuple[str, Place] | None = None
+    """The call that made the allocation, and where, where somebody knows it."""
     returned: int | None = None
     """The line of a `return` by which threads of the block have left that are missing here, where somebody knows it."""
     accumulates: bool = False
@@ -264,8 +268,10 @@ class Finding:
 
 TENSOR_COPY = "cp.async.bulk.tensor"
 """What copies a box."""
-WORD = 4
-"""Bytes of a word."""
+WORD, SECTOR = 4, 32
+"""Bytes of a word, and of a sector."""
+WORDS = SECTOR // WORD
+"""Of a sector."""
 
 
 @dataclass(frozen=True)

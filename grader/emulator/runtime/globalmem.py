@@ -3,7 +3,8 @@
 What a launch loads and stores is marked, by sectors and words (or bytes, of narrower stores), and with several threads
 of the host as with one: marks only ever come to be set. As long as no word was stored twice, or both stored and loaded
 or updated by an atomic, no two threads can have met anywhere, and there is nothing more to find. Else there is a
-conflict: the launch is undone, and repeated on one thread with every access tracked (tracking.py).
+conflict: the launch is undone, and repeated on one thread with every access tracked (tracking.py). So it is where a
+lane reads what nobody has ever written, neither before the launch nor in it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     LOADED,
     LOADED_BEFORE_BARRIER,
     MISALIGNED,
+    NEVER_WRITTEN,
     NEW_SECTORS,
     OUT_OF_BOUNDS,
     P_ALIGNED,
@@ -51,6 +53,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     STAMPS,
     STORE,
     STRONG_LOAD,
+    STRONG_STORE,
     TOUCHED_ATOMIC,
     TOUCHED_BYTES,
     TOUCHED_READ,
@@ -58,6 +61,7 @@ from grader.emulator.runtime.layout import (  # fmt: skip
     TRACE,
     UNDO,
     WARP,
+    WRITTEN,
 )
 from grader.emulator.runtime.native import fetch_or, pointer, population, trailing_zeros
 from grader.emulator.runtime.options import native
@@ -187,7 +191,9 @@ def _store_narrow(context: int, pattern: int, addresses: int, mask: int, width: 
 
 
 @native
-def _update_words(context: int, pattern: int, base: int) -> None:
+def _update_words(
+    context: int, site: int, pattern: int, addresses: int, mask: int, width: int, base: int, kind: int
+) -> None:
     """An atomic, or a strong store: marks its words, and keeps what they held before."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
@@ -197,6 +203,13 @@ def _update_words(context: int, pattern: int, base: int) -> None:
         sector = base + p[P_ITEM_OFFSETS + i]
         words = p[P_ITEM_WORDS + i]
         fresh = words & ~(int64(updated[sector]) | int64(stored[sector]))
+        if (
+            fresh
+            and kind != STRONG_STORE
+            and c[WRITTEN]
+            and fresh & ~int64(pointer(c[WRITTEN], uint8)[sector])
+        ):
+            _note_unwritten(context, site, addresses, mask, width)
         updated[sector] = uint8(int64(updated[sector]) | words)
         if c[UNDO]:
             for word in range(8):
@@ -214,9 +227,10 @@ def _mark(
     c = pointer(context, int64)
     loads = kind in (LOAD, STRONG_LOAD, READ_ONLY)
     if loads:
-        _count_sectors(context, site, pattern, base)
+        if _count_sectors(context, site, pattern, base):
+            _note_unwritten(context, site, addresses, mask, width)
     elif kind != STORE:
-        _update_words(context, pattern, base)
+        _update_words(context, site, pattern, addresses, mask, width, base, kind)
     elif width < 4:
         _store_narrow(context, pattern, addresses, mask, width)
     else:
@@ -229,25 +243,65 @@ def _mark(
 
 
 @native
-def _mark_loaded(context: int, sector: int, words: int) -> None:
-    c = pointer(context, int64)
-    if words & ~int64(pointer(c[TOUCHED_READ], uint8)[sector]):
-        fetch_or(pointer(c[TOUCHED_READ] + sector, uint8), uint8(words))
+def _mark_loaded(read: int, written: int, sector: int, words: int) -> int:
+    """Given what TOUCHED_READ and WRITTEN hold. Returns those of the words that were not written before the launch,
+    where they are loaded for the first time."""
+    if not words & ~int64(pointer(read, uint8)[sector]):
+        return int64(0)
+    fetch_or(pointer(read + sector, uint8), uint8(words))
+    return words & ~int64(pointer(written, uint8)[sector]) if written else int64(0)
 
 
 @native
-def _count_sectors(context: int, site: int, pattern: int, base: int) -> None:
-    """Marks the words of a load, and counts the sectors that are new to the block, or no longer in the L1 cache."""
+def _unwritten(context: int, sector: int) -> int:
+    """The words of a sector that nobody has written before the launch, nor in it."""
+    c = pointer(context, int64)
+    before = int64(pointer(c[WRITTEN], uint8)[sector])
+    return ~(
+        before | int64(pointer(c[TOUCHED_WRITE], uint8)[sector] | pointer(c[TOUCHED_ATOMIC], uint8)[sector])
+    )
+
+
+@native
+def _note_unwritten(context: int, site: int, addresses: int, mask: int, width: int) -> None:
+    a = pointer(addresses, int64)
+    for lane in range(LANES):
+        if (mask >> lane) & 1:
+            _note_if_unwritten(context, site, a[lane], width, lane)
+
+
+@native
+def _note_if_unwritten(context: int, site: int, address: int, width: int, lane: int) -> None:
+    """A finding where nobody has written any of the words that a lane reads: what it reads beside others, as vectors do
+    at the end of an array, may be of no use to it. Words are told once: they count as written from then on."""
+    c = pointer(context, int64)
+    sector, words = (address - GLOBAL_BASE) >> 5, sector_words(address & 31, width)
+    if words & ~_unwritten(context, sector):
+        return
+    if c[RECORDS]:
+        note(context, site, NEVER_WRITTEN, lane, address, width)
+        marks = pointer(c[WRITTEN] + sector, uint8)
+        marks[0] = uint8(int64(marks[0]) | words)
+    else:
+        c[CONFLICT] = 1
+
+
+@native
+def _count_sectors(context: int, site: int, pattern: int, base: int) -> int:
+    """Marks the words of a load, and counts the sectors that are new to the block, or no longer in the L1 cache.
+    Returns whether there may be words that nobody has written before."""
     c = pointer(context, int64)
     p = pointer(pattern, int64)
-    fresh = int64(0)
+    read, written = c[TOUCHED_READ], c[WRITTEN]
+    fresh, unwritten = int64(0), int64(0)
     for i in range(p[P_SECTORS]):
         sector = base + p[P_ITEM_OFFSETS + i]
-        _mark_loaded(context, sector, p[P_ITEM_WORDS + i])
+        unwritten |= _mark_loaded(read, written, sector, p[P_ITEM_WORDS + i])
         fresh += _stamp(context, sector)
     c[LOADED] += p[P_SECTORS]
     s = pointer(site, int64)
     s[NEW_SECTORS] += fresh
+    return unwritten
 
 
 @native
@@ -352,7 +406,9 @@ def access_global_uniform(context: int, site: int, address: int, mask: int, widt
     if c[TRACE]:
         trace_uniform(context, int64(IN_GLOBAL), address, mask, width, kind)
     sector = (address - GLOBAL_BASE) >> 5
-    _mark_loaded(context, sector, sector_words(address & 31, width))
+    words = sector_words(address & 31, width)
+    if _mark_loaded(c[TOUCHED_READ], c[WRITTEN], sector, words):
+        _note_if_unwritten(context, site, address, width, trailing_zeros(mask))
     s[NEW_SECTORS] += _stamp(context, sector)
     c[LOADED] += 1
     if c[RECORDS]:

@@ -140,9 +140,10 @@ GLOBAL_BASE = 0x7000_0000_0000
     LOADED,  # sectors that blocks have loaded, one for each request: the time by which sectors are stamped
     LOADED_BEFORE_BARRIER,  # LOADED at the last barrier of the whole block
     KEPT,  # so many sectors later the L1 cache no longer has one: the block's share of it
+    WRITTEN,  # pointer to uint8 per sector: which of its words were ever written, a bit each; 0 where all were
     ORIGINS,  # pointer to where the launch's first infinity and first NaN are noted; watched code alone has it
     CONTEXT_SLOTS,
-) = range(120)
+) = range(121)
 
 # What is a block's own, and is changed where another one has its turn.
 HELD_SLOTS = (
@@ -218,7 +219,9 @@ WRONG_PARITY, REFILLED, IN_USE, BEFORE_TENSOR = range(20, 24)
 # a block that ends while a copy may still read its shared memory, a tensor map in local memory, more registers than the
 # block has, a descriptor of a wgmma that leads out of shared memory
 UNREAD, LOCAL_MAP, MANY_REGISTERS, BAD_DESCRIPTOR = range(24, 28)
-FINDING_KINDS = 28
+# a read of global memory that nobody has written
+NEVER_WRITTEN = 28
+FINDING_KINDS = 29
 # What is known of a phase, in FINDING_OTHER: its number, what it expects, what has come; of WRONG_PARITY the number of
 # the phase waited for + 1. Above INIT_AT in FINDING_ADDRESS: M_INIT.
 PHASE_FIELD, INIT_AT = 21, 32

@@ -23,6 +23,7 @@ _TYPES = {"device": 2, "variable": 2, "managed": 3, "managed variable": 3, "pinn
 """Kind of an allocation → cudaMemoryType; 0 is memory that the runtime does not know."""
 _PITCH = 512
 Side = Literal["destination", "source"]
+Bytes = np.ndarray[Any, np.dtype[np.uint8]]
 
 
 @dataclass
@@ -244,7 +245,7 @@ class MemoryCalls:
             self._note_part(ends, width)
         work = self.waiting.work(DEFAULT if stream is None else stream)
         for row, nbytes in enumerate(rows):
-            self._bytes(ends[0], row * to_pitch, nbytes)[:] = self._bytes(ends[1], row * pitch, nbytes).copy()
+            self._written(ends[0], row * to_pitch, nbytes)[:] = self._read(ends[1], row * pitch, nbytes)
         for end, step in zip(ends, (to_pitch, pitch), strict=True):
             writes = end.side == "destination"
             self.waiting.uses.rows(end.allocation, end.address, step, width, height, work, writes=writes)
@@ -254,10 +255,17 @@ class MemoryCalls:
         for end, nbytes, protection in zip(ends, extents, (PROT_NONE, PROT_READ), strict=True):
             self._guard(end, nbytes, protection, work)
 
-    def _bytes(self, end: End, offset: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        if end.allocation is None or end.allocation.kind == "registered":
+    def _written(self, end: End, offset: int, nbytes: int) -> Bytes:
+        """Bytes that are about to be written."""
+        if _of_host(end):
             return host_view(end.address + offset, nbytes)
         return self.state.memory.view(end.address + offset, nbytes)
+
+    def _read(self, end: End, offset: int, nbytes: int) -> Bytes:
+        """A copy of bytes."""
+        if _of_host(end):
+            return host_view(end.address + offset, nbytes).copy()
+        return self.state.memory.read(end.address + offset, nbytes)
 
     def _guard(self, end: End, nbytes: int, protection: int, work: Work) -> None:
         if end.allocation and end.allocation.host_sees:
@@ -345,6 +353,10 @@ class MemoryCalls:
                     "copy_size", call=about.call, frames=about.frames, nbytes=nbytes, room=whole, detail="small",
                     block=allocation.block,
                 )  # fmt: skip
+
+
+def _of_host(end: End) -> bool:
+    return end.allocation is None or end.allocation.kind == "registered"
 
 
 def _takes_arrays(call: str) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from grader.emulator.machine.records import WORD
-from grader.emulator.machine.tracing.touched import SECTOR, WORDS, MarkedPages
+from grader.emulator.machine.records import SECTOR, WORD, WORDS
+from grader.emulator.machine.tracing.touched import MarkedPages
 from grader.emulator.machine.tracing.traces import Traces
 from grader.emulator.ptx.instructions import is_strong
 from grader.emulator.ptx.plan import KernelPlan

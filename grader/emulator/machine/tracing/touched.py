@@ -15,16 +15,12 @@ from typing import Any
 import numpy as np
 
 from grader.emulator.machine.memory import host_address, resident
-from grader.emulator.machine.records import WORD, Touched
+from grader.emulator.machine.records import SECTOR, WORD, WORDS, Touched
 from grader.emulator.runtime import build
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
 Array = np.ndarray[Any, np.dtype[np.int64]]
 Marks = np.ndarray[Any, np.dtype[np.uint8]]
-
-SECTOR = 32
-WORDS = SECTOR // WORD
-"""Bytes of a sector, and its words."""
 
 FEW = 64
 """So many pages of marks are looked at faster than it takes to ask which of them have memory behind them."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from mmap import MADV_DONTNEED, PAGESIZE, mmap
+from mmap import PAGESIZE
 from typing import Any, Literal
 
 import numpy as np
 
-from grader.emulator.machine.memory import Area, Memory, host_address, reserve
+from grader.emulator.machine.memory import Area, Memory, host_address, reserve, zero
+from grader.emulator.machine.records import SECTOR
 from grader.emulator.machine.tracing.touched import MarkedPages
 from grader.emulator.ptx.plan import KernelPlan
 from grader.emulator.runtime import layout
@@ -65,7 +66,7 @@ class Marks:
     def clear(self, ranges: Ranges) -> None:
         for area in self._areas:
             for first, last in ranges:
-                _zero(area, first, last)
+                zero(area, first, last)
 
 
 class Traces:
@@ -93,7 +94,7 @@ class Traces:
         return self.marks.slots() | {
             "TOUCHED_BYTES": host_address(self._bytes), "ARENA_BYTES": self.memory.capacity,
             "UNDO": self._undo.address(self.memory.extent() + 32), "RECORDS": 0, "SYNC_TABLE": 0, "VECTOR_LENGTH": 0,
-            "LENIENT": 0, "RANDOM": 0, "PREVIOUS": 0,
+            "LENIENT": 0, "RANDOM": 0, "PREVIOUS": 0, "WRITTEN": self._written(),
         }  # fmt: skip
 
     def tracking_slots(self, plan: KernelPlan, warps: int, blocks: int, *, late: bool) -> dict[str, int]:
@@ -119,6 +120,21 @@ class Traces:
     def stored_bytes(self) -> np.ndarray[Any, np.dtype[np.uint32]]:
         """Of each sector, the bytes that stores narrower than a word have stored, a bit each."""
         return np.frombuffer(self._bytes, np.uint32)
+
+    def _written(self) -> int:
+        area = self.memory.written()
+        return host_address(area) if area else 0
+
+    def keep_written(self) -> None:
+        """What the launch has stored and updated counts as written from now on."""
+        area, stored = self.memory.written(), self.marks.stored
+        if area is None:
+            return
+        written = np.frombuffer(area, np.uint8).reshape(-1, PAGESIZE)
+        for address, nbytes in self.memory.unset():
+            first = (address - GLOBAL_BASE) // SECTOR
+            pages = stored.within(first, first + -(-nbytes // SECTOR))
+            written[pages] |= stored.of_pages(pages)
 
     # -- what was touched ---------------------------------------------------------------------------------------
     def ranges(self) -> Ranges:
@@ -185,20 +201,9 @@ class Traces:
         self.marks.clear(ranges)
         if plan.record_shift < 2:
             for first, last in ranges:
-                _zero(self._bytes, first * 4, last * 4)
+                zero(self._bytes, first * 4, last * 4)
         for kept in (self._records, self._table, self._vectors) if tracked else ():
             kept.clear()
-
-
-def _zero(area: mmap, first: int, last: int) -> None:
-    marks: Any = np.frombuffer(area, np.uint8)
-    inner, end = -(-first // PAGESIZE) * PAGESIZE, last // PAGESIZE * PAGESIZE
-    if end - inner < 64 * PAGESIZE:
-        marks[first:last] = 0
-        return
-    marks[first:inner] = 0
-    marks[end:last] = 0
-    area.madvise(MADV_DONTNEED, inner, end - inner)
 
 
 def warps_of(block: tuple[int, int, int]) -> int:

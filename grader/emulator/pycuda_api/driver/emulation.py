@@ -63,10 +63,11 @@ class PushedContext(Protocol):
 class Emulation:
     """A machine of one architecture, its contexts, the launches so far, and how to run the next ones."""
 
-    def __init__(self, arch: str, threads: int | None) -> None:
+    def __init__(self, arch: str, threads: int | None, *, tells_unset: bool = False) -> None:
         self.device = devices.find(arch)
         self.arch = arch
         self.threads = threads
+        self.tells_unset = tells_unset
         self.shared: int | None = None  # the file by which several emulations share these cores
         self.initialised = False
         self.records: list[LaunchRecord] = []
@@ -103,14 +104,15 @@ def emulation() -> Emulation:
     return _current
 
 
-def reset(arch: str = devices.DEFAULT_ARCH, threads: int | None = None) -> None:
-    """Start over with a fresh GPU of `arch`, its blocks run by `threads` cores (None: all there are).
+def reset(arch: str = devices.DEFAULT_ARCH, threads: int | None = None, *, tells_unset: bool = False) -> None:
+    """Start over with a fresh GPU of `arch`, its blocks run by `threads` cores (None: all there are). With
+    `tells_unset`, kernels that read what nobody has written in memory of mem_alloc are told.
 
     Everything that belongs to the GPU before (contexts, memory, modules, launch records) is void.
     Raises ValueError for an architecture that is not emulated.
     """
     global _current
-    _current = Emulation(arch, threads)
+    _current = Emulation(arch, threads, tells_unset=tells_unset)
 
 
 def initialised(routine: str) -> Emulation:

@@ -14,7 +14,7 @@ from grader.emulator.errors import MemoryFault
 from grader.emulator.machine.memory import Memory
 from grader.emulator.pycuda_api.driver.context import current_state
 from grader.emulator.pycuda_api.driver.conversion import PointerHolderBase, address, host_bytes, unsigned
-from grader.emulator.pycuda_api.driver.emulation import ContextState, in_context
+from grader.emulator.pycuda_api.driver.emulation import ContextState, emulation, in_context
 from grader.emulator.pycuda_api.driver.errors import Status, failure, faults_as_errors
 from grader.emulator.pycuda_api.driver.stream import Stream, in_order
 
@@ -42,28 +42,32 @@ class DeviceAllocation(PointerHolderBase):
 
 def mem_alloc(bytes: int) -> DeviceAllocation:
     """`bytes` bytes of device memory, aligned to 256. Raises MemoryError when there is not enough."""
-    return allocate("cuMemAlloc", unsigned(bytes, "mem_alloc: bytes"), DeviceAllocation)
+    size = unsigned(bytes, "mem_alloc: bytes")
+    return allocate("cuMemAlloc", size, DeviceAllocation, unset=emulation().tells_unset)
 
 
-def allocate(routine: str, size: int, kind: Callable[[int, ContextState], Allocation]) -> Allocation:
-    """`size` bytes of device memory in the current context; `routine` is the CUDA call to blame."""
+def allocate(
+    routine: str, size: int, kind: Callable[[int, ContextState], Allocation], *, unset: bool = False
+) -> Allocation:
+    """`size` bytes of device memory in the current context; `routine` is the CUDA call to blame. With `unset`, kernels
+    that read what nobody has written there are told."""
     state = current_state(routine)
     if size == 0:
         raise failure(routine, Status.INVALID_VALUE, "0 bytes were asked for")
-    pointer = _find_room(routine, state.owner.machine.memory, size)
+    pointer = _find_room(routine, state.owner.machine.memory, size, unset=unset)
     state.allocations[pointer] = size
     if state.owner.recorder is not None:
         state.owner.recorder.allocated("device", pointer, size)
     return kind(pointer, state)
 
 
-def _find_room(routine: str, memory: Memory, size: int) -> int:
+def _find_room(routine: str, memory: Memory, size: int, *, unset: bool) -> int:
     try:
-        return memory.alloc(size)
+        return memory.alloc(size, unset=unset)
     except MemoryFault:
         gc.collect()  # as PyCUDA does: allocations in reference cycles may still be held
     try:
-        return memory.alloc(size)
+        return memory.alloc(size, unset=unset)
     except MemoryFault as fault:
         raise failure(routine, Status.OUT_OF_MEMORY, str(fault)) from None
 
@@ -131,7 +135,7 @@ def _dtoh(routine: str, dest: Any, src: Any, stream: Stream | Literal[False] | N
     memory = in_context(routine).machine.memory
 
     def copy() -> None:
-        data[:] = memory.view(source, data.size)
+        data[:] = memory.look(source, data.size)
 
     with faults_as_errors(routine):
         in_order(
