@@ -22,6 +22,10 @@ _REMEDIES = {
         "Name the direction that the pointers have: the destination comes first. What is to lie on the device has to "
         "come from cudaMalloc."
     ),
+    "never_written": (
+        "Look for the launch or the copy that was to write there: it is missing, comes later, or was given another "
+        "pointer."
+    ),
     "use_after_free": "Free memory after the last call that uses it.",
     "double_free": "Free it once, and set the pointer to nullptr.",
     "leak": "Free it with the function that goes with the one that allocated it, before the program ends.",
@@ -155,6 +159,13 @@ def _copy_direction(finding: HostFinding) -> str:
     return f"{finding.error} asks for a {finding.side} on the {wanted}, but the {finding.side}{name} is on the {is_}"
 
 
+def _never_written(finding: HostFinding) -> str:
+    return (
+        f"{finding.call} copies {finding.nbytes:,} bytes of {_memory(finding)} to the host, and nobody has written any "
+        f"of them since {finding.other_call}{_line(finding)}"
+    )
+
+
 def _use_after_free(finding: HostFinding) -> str:
     if finding.side:
         return f"{finding.call} uses {_memory(finding)}, which was freed{_line(finding)}"
@@ -187,6 +198,7 @@ _MESSAGES = {
     "unordered": _unordered,
     "copy_size": _copy_size,
     "copy_direction": _copy_direction,
+    "never_written": _never_written,
     "use_after_free": _use_after_free,
     "double_free": _double_free,
     "leak": _leak,

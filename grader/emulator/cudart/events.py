@@ -21,6 +21,7 @@ HostKind = Literal[
     "unordered",
     "copy_size",
     "copy_direction",
+    "never_written",
     "use_after_free",
     "double_free",
     "leak",

@@ -77,6 +77,8 @@ class State:
         self.last_error = Status.Success
         self.sticky = Status.Success
         self.times_read = False
+        self.impaired = False
+        """Something went wrong for which memory may not have been written."""
         self.printed: list[str] = []
         """What kernels have printed that the host has not waited for."""
         self.printing: Call | None = None
@@ -102,6 +104,7 @@ class State:
     def failed(self, error: CudaError) -> int:
         """An error that a call returns: the last error from now on, told at the end unless the program asks."""
         self.last_error = error.status
+        self.impaired = True
         if self._on_trial:
             self.tell(Failed(self.call.name, self.call.frames, error.status.cuda_name, error.reason))
         if not error.noted:

@@ -1,4 +1,4 @@
-// Memory that nobody has written, read by kernels; with an argument, it is set before.
+// Memory that nobody has written, read by kernels and copied to the host; with an argument, it is set before.
 // A line that ends with "BUG name" reads it first.
 #include "programs/check.h"
 
@@ -120,6 +120,15 @@ void kernels() {
     CHECK(cudaFree(d_z));
 }
 
+void copies() {
+    int *d_out;
+    CHECK(cudaMalloc(&d_out, bytes));
+    if (cured)
+        fill<<<1, 1>>>(d_out);  // the others may be of no use
+    CHECK(cudaMemcpy(host, d_out, bytes, cudaMemcpyDeviceToHost));  // BUG to_host
+    CHECK(cudaFree(d_out));
+}
+
 void not_wrong() {
     int *d_z, *d_w, *managed;
     size_t pitch;
@@ -165,6 +174,7 @@ int main(int count, char **) {
     cured = count > 1;
     CHECK(cudaMalloc(&d_y, sizeof(int)));
     kernels();
+    copies();
     not_wrong();
     CHECK(cudaFree(d_x));
     CHECK(cudaFree(d_y));

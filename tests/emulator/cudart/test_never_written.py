@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.emulator.cudart.process import CompiledProgram, compiled
-from grader.findings import kernels
+from grader.findings import host, kernels
 
 PROGRAM = Path(__file__).parent / "never_written.cu"
 
@@ -26,10 +26,11 @@ def test_each_is_told_once_where_it_is_read_first(program: CompiledProgram) -> N
         for line, text in enumerate(PROGRAM.read_text().splitlines(), 1)
         if (found := re.search(r"// BUG (\w+)$", text))
     }
-    assert len(lines) == 10
+    assert len(lines) == 11
     outcome = program.run([])
     found = [(finding, record) for record, _ in outcome.launches for finding in record.findings]
     assert {finding.kind for finding, _ in found} == {"uninitialised_global"}
+    to_host = lines.pop("to_host")
     assert [(finding.line, record.kernel) for finding, record in found] == [
         (line, name) for name, line in lines.items()
     ]
@@ -46,7 +47,13 @@ def test_each_is_told_once_where_it_is_read_first(program: CompiledProgram) -> N
         r"thread \(0, 0, 0\) reads what nobody has written in `d_z`\[0\] since cudaMallocAsync in line \d+",
         kernels.message(by_kernel["wide"]),
     )
-    assert (outcome.findings, outcome.exit_code) == ([], 1)
+    (copied,) = outcome.findings
+    assert copied.place is not None
+    assert (copied.kind, copied.place.line, copied.array, copied.nbytes) == (
+        "never_written", to_host, "d_out", 4000,
+    )  # fmt: skip
+    assert "nobody has written any of them since cudaMalloc in line" in host.message(copied)
+    assert outcome.exit_code == 1
 
 
 def test_what_is_set_is_not(program: CompiledProgram) -> None:

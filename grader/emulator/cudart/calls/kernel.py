@@ -127,6 +127,7 @@ class KernelCalls:
             status = next(status for kind, status in _REFUSALS if isinstance(error, kind))
             self._failed(CudaError(status, str(error)), empty=0 in grid)
         self.state.tell(Launched(record, self.state.call.frames, self._blocks_of(record)))
+        self.state.impaired |= any(finding.kind != "uninitialised_global" for finding in record.findings)
         if (
             extents is not None and not record.may_wait
         ):  # what waits for other kernels has an order of its own
@@ -136,6 +137,7 @@ class KernelCalls:
             asserted = any(finding.kind == "assert" for finding in record.findings)
             ended = Status.LaunchFailure if record.status == "trap" else Status.LaunchTimeout
             self.state.sticky = Status.Assert if asserted else ended
+            self.state.impaired = True
             if not record.findings:
                 self.state.note(
                     "launch_failed", detail=self.state.sticky.cuda_name, reason=NOT_COMPLETED[record.status]

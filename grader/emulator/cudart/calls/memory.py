@@ -243,6 +243,7 @@ class MemoryCalls:
         rows = self._rows_that_fit(ends, extents, (to_pitch, pitch), width, height)
         if height == 1:
             self._note_part(ends, width)
+        self._note_never_written(ends, pitch, rows)
         work = self.waiting.work(DEFAULT if stream is None else stream)
         for row, nbytes in enumerate(rows):
             self._written(ends[0], row * to_pitch, nbytes)[:] = self._read(ends[1], row * pitch, nbytes)
@@ -327,6 +328,25 @@ class MemoryCalls:
                 )  # fmt: skip
                 rows = [min(had, max(0, room - row * pitch)) for row, had in enumerate(rows)]
         return rows
+
+    def _note_never_written(self, ends: tuple[End, End], pitch: int, rows: list[int]) -> None:
+        """A copy to the host of nothing that anybody has written, though all went well. That a part of it was not is
+        usual: the unused end of an array, what lies between rows."""
+        to, source = ends
+        if (
+            to.on_device
+            or source.allocation is None
+            or source.allocation.kind != "device"
+            or self.state.impaired
+        ):
+            return
+        memory = self.state.memory
+        parts = [(source.address + row * pitch, nbytes) for row, nbytes in enumerate(rows) if nbytes]
+        if parts and all(memory.never_written(first, nbytes) for first, nbytes in parts):
+            block = source.allocation.block
+            self.state.note(
+                "never_written", nbytes=sum(rows), block=block, other_call=block.call, other=block.frames
+            )
 
     # -- copies of a part -------------------------------------------------------------------------------------
     def _note_part(self, ends: tuple[End, End], nbytes: int) -> None:
