@@ -234,3 +234,37 @@ def test_the_first_nan_that_is_stored_is_told_and_no_finding(capsys: pytest.Capt
     assert [found is not None for found in origins] == [False, True, False]
     assert origins[1] is not None
     assert (origins[1].place.line, origins[1].operands) == (12, ("0", "0"))
+
+
+NEVER_SET = """
+import sys
+import numpy as np
+import pycuda.autoinit
+from pycuda import curandom, gpuarray
+from pycuda.compiler import SourceModule
+
+add = SourceModule('''
+__global__ void add(float *y, const float *x)
+{
+    y[threadIdx.x] += x[threadIdx.x];
+}
+''').get_function("add")
+make = gpuarray.zeros if len(sys.argv) > 1 else gpuarray.empty
+x, y = gpuarray.to_gpu(np.ones(64, np.float32)), make(64, np.float32)
+add(y, x, block=(64, 1, 1))
+like = gpuarray.empty_like(x)
+like.fill(2)
+gpuarray.sum(2 * like + x).get()
+curandom.rand((10,)).get()
+"""
+
+
+def test_memory_that_was_never_set_is_told(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(NEVER_SET)
+    first, *others = emulate.run(script).launches
+    assert [(found.kind, found.line, found.count) for found in first.findings] == [
+        ("uninitialised_global", 4, 64)
+    ]
+    assert [launch.findings for launch in others if launch.findings] == []
+    assert emulate.run(script, ["cured"]).exit_code == 0
