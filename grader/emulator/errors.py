@@ -49,6 +49,16 @@ class MemoryFault(EmulatorError):
     """The host asked for device memory that is not there: bad address, double free, out of memory."""
 
 
+class OutOfRoom(MemoryFault):
+    """What is touched of the device's memory is more than this computer has left."""
+
+    def __init__(self, what: str, nbytes: int, room: int) -> None:
+        super().__init__(
+            f"{what} {nbytes / 2**30:.2f} GiB of the emulated device's memory, and this computer has "
+            f"{max(room, 0) / 2**30:.2f} GiB left"
+        )
+
+
 class NotAllocated(MemoryFault):
     """The host asked for bytes that do not lie within one allocation."""
 

@@ -21,6 +21,16 @@ def memory_bytes() -> int:
     return min([machine, *limits(groups, _MOUNTED)])
 
 
+def free_bytes() -> int:
+    """Bytes that are there without swapping, as far as this process may know."""
+    try:
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return memory_bytes()
+    return min(free, memory_bytes())
+
+
 def limits(groups: str, mounted: Path) -> Iterator[int]:
     """The limits in bytes of a process's control groups, whose lines /proc/PID/cgroup holds, and of those around them.
 

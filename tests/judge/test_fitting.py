@@ -25,11 +25,11 @@ def test_cores_rungs_and_memory_bound_them(
     monkeypatch: pytest.MonkeyPatch, cores: int, free: int, expected: int
 ) -> None:
     monkeypatch.setattr(fitting, "usable", lambda: cores)
-    monkeypatch.setattr(fitting, "_free", lambda: free)
+    monkeypatch.setattr(fitting, "free_bytes", lambda: free)
     assert fitting.at_a_time(GEMM) == expected
 
 
 def test_large_arrays_leave_room_for_fewer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fitting, "usable", lambda: 8)
-    monkeypatch.setattr(fitting, "_free", lambda: 8 * GIB)
+    monkeypatch.setattr(fitting, "free_bytes", lambda: 8 * GIB)
     assert fitting.at_a_time(GEMM, {"M": 4096, "N": 4096, "K": 4096}) < fitting.at_a_time(GEMM)

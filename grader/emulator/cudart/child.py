@@ -42,7 +42,7 @@ from grader.emulator.cudart.status import ELSEWHERE, CudaError, NotEmulated, Sta
 from grader.emulator.cudart.textures.array_calls import ArrayCalls
 from grader.emulator.cudart.textures.object_calls import TextureCalls
 from grader.emulator.cudart.waiting import Waiting
-from grader.emulator.errors import EmulatorError
+from grader.emulator.errors import EmulatorError, OutOfRoom
 from grader.emulator.machine.machine import Machine
 
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)", re.MULTILINE)
@@ -140,6 +140,8 @@ class Runtime:
             if planted is not None:
                 self.state.sticky = Status(planted.status)
             return answer
+        except OutOfRoom as error:
+            return self.state.failed(CudaError(Status.MemoryAllocation, str(error)))
         except CudaError as error:
             return self.state.failed(error)
 

@@ -17,8 +17,8 @@ import numpy as np
 from grader.emulator import metrics
 from grader.emulator.codegen.native_code import NativeCode
 from grader.emulator.devices import EmulatedDevice, max_active_blocks
-from grader.emulator.errors import UnsupportedPtx
-from grader.emulator.machine import clusters
+from grader.emulator.errors import OutOfRoom, UnsupportedPtx
+from grader.emulator.machine import clusters, room
 from grader.emulator.machine.counters import l2_bytes, tally
 from grader.emulator.machine.findings import Launched
 from grader.emulator.machine.heap import Heap
@@ -295,7 +295,16 @@ class LaunchExecution:
             used.append(worker)
             return worker
 
-        status = self._run(workers, most, linears, ready)
+        def stop() -> None:
+            for worker in used:
+                worker.context[layout.LAUNCH_BUDGET] = -1
+
+        allocated = self.memory.allocated()
+        with room.guarded(allocated, stop) as guard:
+            status = self._run(workers, most, linears, ready)
+        if guard.stopped:
+            self.traces.give_back(self.plan)
+            raise OutOfRoom("the launch touches too much of", allocated, guard.before)
         executed = sum(int(worker.context[layout.EXECUTED]) for worker in used)
         spent = status == layout.DONE and executed > slots["LAUNCH_BUDGET"]
         return layout.LAUNCH_BUDGET_SPENT if spent else status, used

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader.emulator.errors import MemoryFault, NotAllocated
+from grader.emulator.machine import room
 from grader.emulator.machine.records import SECTOR, WORD, WORDS, Allocation
 from grader.emulator.runtime.layout import GLOBAL_BASE
 
@@ -193,7 +194,7 @@ class Memory:
                 return self._take(index, start, nbytes, unset=unset)
             start = max(start, _aligned(taken + self._sizes[taken] + GAP, alignment))
         if start + nbytes + GAP > GLOBAL_BASE + self.capacity:
-            free = self.nbytes - sum(self._sizes.values())
+            free = self.nbytes - self.allocated()
             raise MemoryFault(f"out of memory: {nbytes} bytes asked for, {free} of {self.nbytes} free")
         return self._take(len(self._starts), start, nbytes, unset=unset)
 
@@ -229,7 +230,11 @@ class Memory:
         More may be allocated: what is never written takes none of it.
         """
         total = min(self.nbytes, os.sysconf("SC_PHYS_PAGES") * _PAGE)
-        return max(total - sum(self._sizes.values()), 0), total
+        return max(total - self.allocated(), 0), total
+
+    def allocated(self) -> int:
+        """Bytes of all allocations."""
+        return sum(self._sizes.values())
 
     def extent(self) -> int:
         """Bytes of the arena from its beginning to the end of the last allocation."""
@@ -271,11 +276,19 @@ class Memory:
     # -- contents ---------------------------------------------------------------------------------------------
     def view(self, address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The bytes themselves, to be written: they count as written from now on. Raises NotAllocated where they are
-        not within one allocation."""
-        if self._around(address, nbytes) in self._unset and nbytes:
+        not within one allocation, OutOfRoom where this computer has not so much memory."""
+        around = self._around(address, nbytes)
+        if nbytes >= room.LARGE:
+            self._check_room(address - GLOBAL_BASE, nbytes)
+        if around in self._unset and nbytes:
             self._written.mark(address, nbytes)
         offset = address - GLOBAL_BASE
         return self._view[offset : offset + nbytes]
+
+    def _check_room(self, offset: int, nbytes: int) -> None:
+        start = offset // _PAGE * _PAGE
+        there = int(np.count_nonzero(resident(self._area, start, offset + nbytes - start))) * _PAGE
+        room.check(max(nbytes - there, 0))
 
     def look(self, address: int, nbytes: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """The bytes themselves, read-only. Raises NotAllocated as `view` does."""

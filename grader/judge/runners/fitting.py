@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from grader.emulator.machine.cores import usable
 from grader.judge.correctness.cases import COPIES
-from grader.sandbox.memory import memory_bytes
+from grader.sandbox.memory import free_bytes
 from grader.workbook.reference import Problem
 from grader.workbook.topic import Topic
 
@@ -28,20 +26,10 @@ def at_a_time(topic: Topic, overrides: Problem | None = None) -> int:
     and for the arrays that each has of a problem."""
     problems = (*topic.judge_cases, topic.problem("count", overrides))
     arrays = COPIES * max(map(topic.reference.min_bytes, problems))
-    room = int(_SHARE * _free() / (EMULATOR_BYTES + arrays))
+    room = int(_SHARE * free_bytes() / (EMULATOR_BYTES + arrays))
     return max(1, min(len(topic.rungs), max(FEWEST, usable()), room))
 
 
 def side_by_side(topic: Topic) -> int:
     """How many emulators a grade has, which look at a topic's large sizes at the same time."""
     return 1 if topic.sampled is None else max(1, usable() // CORES_EACH)
-
-
-def _free() -> int:
-    """Bytes of memory that are there without swapping."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        free = next(int(line.split()[1]) << 10 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return memory_bytes()
-    return min(free, memory_bytes())

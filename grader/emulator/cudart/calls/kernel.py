@@ -14,7 +14,13 @@ from grader.emulator.cudart.status import CudaError, NotEmulated, Status
 from grader.emulator.cudart.uses import Work
 from grader.emulator.cudart.waiting import PROT_NONE, Waiting
 from grader.emulator.devices import max_active_blocks
-from grader.emulator.errors import ClusterRefused, LaunchRefused, TooManyBlocks, TooManyRegisters
+from grader.emulator.errors import (
+    ClusterRefused,
+    LaunchRefused,
+    OutOfRoom,
+    TooManyBlocks,
+    TooManyRegisters,
+)
 from grader.emulator.machine.launch import Shape
 from grader.emulator.machine.machine import Kernel, LoadedModule
 from grader.emulator.machine.records import NOT_COMPLETED, LaunchRecord
@@ -123,6 +129,8 @@ class KernelCalls:
                 kernel, grid, block, parameters, shared, cooperative=cooperative, cluster=cluster,
                 non_portable=found.non_portable, watch="once stored", extents=extents,
             )  # fmt: skip
+        except OutOfRoom as error:
+            self._failed(CudaError(Status.MemoryAllocation, str(error)))
         except LaunchRefused as error:
             status = next(status for kind, status in _REFUSALS if isinstance(error, kind))
             self._failed(CudaError(status, str(error)), empty=0 in grid)

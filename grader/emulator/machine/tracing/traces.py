@@ -195,6 +195,11 @@ class Traces:
             words = np.flatnonzero(marks) + first * 8
             self.memory.restore(words, kept[words])
 
+    def give_back(self, plan: KernelPlan) -> None:
+        """Removes all marks, and what else takes memory, of a launch that was stopped and cannot be undone."""
+        self.clear(plan, tracked=True)
+        self._undo.clear()
+
     def clear(self, plan: KernelPlan, *, tracked: bool) -> None:
         """Removes all marks."""
         ranges = self.ranges()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 
-from grader.emulator.errors import MemoryFault
+from grader.emulator.errors import MemoryFault, OutOfRoom
 
 
 class Error(Exception):
@@ -108,9 +108,11 @@ def failure(routine: str, status: Status, detail: str = "") -> Error:
 
 @contextmanager
 def faults_as_errors(routine: str) -> Iterator[None]:
-    """Addresses that are no good in here are an invalid argument of `routine`."""
+    """Addresses that are no good in here are an invalid argument of `routine`; that memory is short is told as such."""
     try:
         yield
+    except OutOfRoom as fault:
+        raise failure(routine, Status.OUT_OF_MEMORY, str(fault)) from None
     except MemoryFault as fault:
         raise failure(routine, Status.INVALID_VALUE, str(fault)) from None
 

@@ -14,6 +14,7 @@ from grader.emulator.devices import max_active_blocks
 from grader.emulator.errors import (
     ClusterRefused,
     LaunchRefused,
+    OutOfRoom,
     TooManyBlocks,
     TooManyRegisters,
     UnsupportedPtx,
@@ -301,6 +302,8 @@ def _launch(
             (_REFUSALS[kind] for kind in _REFUSALS if isinstance(error, kind)), Status.INVALID_VALUE
         )
         raise failure(routine, status, str(error)) from None
+    except OutOfRoom as error:
+        raise failure(routine, Status.OUT_OF_MEMORY, f"{kernel.name}: {error}") from None
     except UnsupportedPtx as error:
         raise NotEmulated(f"{kernel.name}: {error}") from None
     if record.status != "completed":
