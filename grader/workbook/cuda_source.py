@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, cast
 
 from grader.workbook.expressions import ExpressionError, parse
 
@@ -30,7 +30,10 @@ _EITHER_INSIDE = re.compile(
 )
 _LEAVES = re.compile(r"\b(?:return|continue|break)\b")
 _WITH_BODY = re.compile(r"\bif\b[^{]*;\s*$")
-_OVER_BLOCKS = re.compile(r"\bblockIdx\.([xyz])\s*\)?\s*(?:\*\s*([A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.\1\b")
+_OVER_BLOCKS = re.compile(
+    r"(?:(?P<front>[\w.]+|\))\s*\*\s*(?:\(\s*[\w ]+\)|[\w<> ]*\()?\s*)?\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*"
+    r"(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b"
+)
 _CHOICE = re.compile(r"(?:<|>).{0,200}?\?")
 _LAUNCHED = re.compile(r'^\s*//\s*kernel\s*=\s*"([^"]+)"', re.MULTILINE)
 _BARRIER = "__syncthreads"
@@ -250,12 +253,15 @@ def one_suffices(source: str, line: int) -> bool:
     return bool(_BOTH_BEYOND.search(text) or _EITHER_INSIDE.search(text))
 
 
+Axis = Literal["x", "y", "z"]
+
+
 @dataclass(frozen=True)
 class Counted:
     """An index of a thread over all blocks, `blockIdx.x * FACTOR + threadIdx.x`."""
 
     line: int
-    axis: Literal["x", "y", "z"]
+    axis: Axis
     factor: str | None
     """None where blocks are not multiplied by anything."""
     threads: int | None
@@ -267,8 +273,9 @@ def counted(source: str) -> Iterator[Counted]:
     text = plain(source)
     numbers = _numbers(text)
     for number, each in enumerate(text.splitlines(), 1):
-        for axis, factor in _OVER_BLOCKS.findall(each[:_LONGEST]):
-            yield Counted(number, axis, factor or None, _integer(factor, numbers) if factor else None)
+        for found in _OVER_BLOCKS.finditer(each[:_LONGEST]):
+            factor = " * ".join(filter(None, found.group("front", "behind"))) or None
+            yield Counted(number, cast(Axis, found["axis"]), factor, _integer(factor, numbers) if factor else None)
 
 
 def barrier(source: str) -> int | None:

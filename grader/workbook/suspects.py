@@ -30,6 +30,14 @@ _EMPTY_WHILE = re.compile(
     r"^([ \t]*)while[ \t]*\((?:[^()]|\([^()]*\)){1,300}\)[ \t]*;(?=[ \t]*(?:\n[ \t]*)?\{|[ \t]*\n\1[ \t]+\S)",
     re.MULTILINE,
 )
+_FOR = re.compile(r"\bfor\s*\([^;]*;(?P<condition>[^;]*);(?P<step>(?:[^()]|\([^()]*\))*)\)")
+_NO_STEP = re.compile(r"^(\w+)\s*([-+*/]|<<|>>)\s*(?=[\w(])")
+_UNBRACED = re.compile(
+    r"^([ \t]*)(if|for|while)[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\)){0,100}\)){1,300}\)[ \t]*\n"
+    r"(?P<own>\1[ \t]+)[^\n{};]{1,300};[ \t]*(?P<more>(?:\n(?P=own)[^ \t\n{}#][^\n{};]{0,300};[ \t]*)+)$",
+    re.MULTILINE,
+)
+_PARAMETER = re.compile(r'parameter "(\w+)" was set but never used')
 _FOR_STEP = re.compile(r"\bfor\s*\([^;()]*;[^;]*;\s*(\w+)\s*=(?!=)\s*([^;(){}\[\]]{1,100})\)")
 
 
@@ -37,7 +45,7 @@ def said(source: str, warnings: Sequence[Diagnostic], file: str) -> str:
     """The first of what is suspicious, by the line, in a sentence that says what mends it; "" for nothing."""
     text = plain(source[:_MOST])
     own = [item for item in warnings if item.file == file]
-    return min(chain(_warned(text, own), _sums(text), _steps(text), _waits(text)), default=(0, ""))[1]
+    return min(chain(_warned(text, own), _sums(text), _steps(text), _waits(text), _unbraced(text)), default=(0, ""))[1]
 
 
 _Said = tuple[int, str]
@@ -101,11 +109,29 @@ def _no_effect(text: str, line: str, item: Diagnostic) -> str:
     what = line.strip()
     if re.fullmatch(r"\w+;", what):  # as who wants no warning of what is not used writes
         return ""
-    if re.search(r"\bfor\s*\(", what):
-        return f"Line {item.line}: of conditions with a comma in between only the last counts: write `&&`."
+    if head := _FOR.search(line):
+        step = head["step"].strip()
+        if "," in head["condition"]:
+            return f"Line {item.line}: of conditions with a comma in between only the last counts: write `&&`."
+        assigned = _NO_STEP.sub(r"\1 \2= ", step)
+        mend = f": `{assigned}`" if assigned != step else ""
+        return f"Line {item.line}: the step `{step}` of the loop changes nothing{mend}."
     if "==" in what:
         return f"Line {item.line}: `{what}` compares and sets nothing: `=`."
     return f"Line {item.line}: `{what}` computes a value that nothing keeps: assign it, with `=` or `+=`."
+
+
+def _copied(text: str, line: str, item: Diagnostic) -> str:
+    """A parameter that a function sets, and whose caller sees nothing of it."""
+    found = _PARAMETER.search(item.message)
+    name = found[1] if found else ""
+    kind = re.search(rf"[(,]\s*([\w ]+?)\s+{name}\s*[,)]", line)
+    if kind is None or "__global__" in line:
+        return ""
+    return (
+        f"Line {item.line}: `{name}` is a copy, and what is stored to it is lost when the function ends: return it, or "
+        f"take a reference, `{kind[1]}& {name}`."
+    )
 
 
 _WARNINGS: dict[str, Callable[[str, str, Diagnostic], str]] = {
@@ -113,6 +139,7 @@ _WARNINGS: dict[str, Callable[[str, str, Diagnostic], str]] = {
     'use of "=" where "==" may have been intended': _compares,
     "pointless comparison of unsigned integer with zero": _never_below,
     "expression has no effect": _no_effect,
+    "was set but never used": _copied,
 }
 """Of NVRTC's warnings those that often are the mistake."""
 
@@ -158,6 +185,18 @@ def _waits(text: str) -> Iterator[_Said]:
     for found in _EMPTY_WHILE.finditer(text):
         line = _line_of(text, found.end())
         yield line, f"Line {line}: the `;` behind `while (…)` ends the loop in front of its body: delete it."
+
+
+def _unbraced(text: str) -> Iterator[_Said]:
+    """Lines that stand as far in as the one that a condition, or a loop, without braces is for."""
+    for found in _UNBRACED.finditer(text):
+        line = _line_of(text, found.start(2))
+        last = line + 1 + found["more"].count("\n")
+        yield (
+            line,
+            f"Line {line}: without braces the `{found[2]}` is for line {line + 1} alone: put {{ }} around lines "
+            f"{line + 1} to {last}.",
+        )
 
 
 def _sets(text: str, name: str) -> int:

@@ -10,6 +10,7 @@ from grader.workbook.suspects import said
 UNSET = 'variable "v" is used before its value is set'
 EQUAL = 'use of "=" where "==" may have been intended'
 BELOW = "pointless comparison of unsigned integer with zero"
+COPY = 'parameter "z" was set but never used'
 NOTHING = "expression has no effect"
 
 
@@ -28,6 +29,16 @@ def warned(text: str, line: int = 0, message: str = "", file: str = "k.cu") -> s
         ("sum + in[i];", 1, NOTHING,
          "Line 1: `sum + in[i];` computes a value that nothing keeps: assign it, with `=` or `+=`."),
         ("i == 3;", 1, NOTHING, "Line 1: `i == 3;` compares and sets nothing: `=`."),
+        ("for (int i = 0; i < N, j < M; ++i)", 1, NOTHING,
+         "Line 1: of conditions with a comma in between only the last counts: write `&&`."),
+        ("for (int i = 0, j = f(1, 2); i < N; i + size_t(4) * 2) {", 1, NOTHING,
+         "Line 1: the step `i + size_t(4) * 2` of the loop changes nothing: `i += size_t(4) * 2`."),
+        ("for (h = 8; h > 0; h >> 1)", 1, NOTHING,
+         "Line 1: the step `h >> 1` of the loop changes nothing: `h >>= 1`."),
+        ("for (i = 0; i < N; stride) {", 1, NOTHING, "Line 1: the step `stride` of the loop changes nothing."),
+        ("__device__ void add(float x, float z)", 1, COPY,
+         "Line 1: `z` is a copy, and what is stored to it is lost when the function ends: return it, or take a "
+         "reference, `float& z`."),
     ],
 )  # fmt: skip
 def test_what_the_compiler_warns_of_is_told_with_what_mends_it(
@@ -56,6 +67,8 @@ def test_a_warning_in_a_header_or_of_what_is_no_mistake_is_not_told() -> None:
          "Line 2: the step `i = step` sets `i` to the same each time: `i += step`."),
         ("\nwhile (f(i) < N);\n{",
          "Line 2: the `;` behind `while (…)` ends the loop in front of its body: delete it."),
+        ("    if (i < N)\n        x = a[i];\n        y = b[i];  // both\n        c[i] = x + y;\n}",
+         "Line 1: without braces the `if` is for line 2 alone: put { } around lines 2 to 4."),
     ],
 )  # fmt: skip
 def test_what_the_compiler_lets_pass_is_told(text: str, sentence: str) -> None:
@@ -82,3 +95,17 @@ def test_nothing_is_told_of_what_may_be_right(text: str) -> None:
 
 def test_a_long_text_takes_no_time() -> None:
     assert warned("float " + "a, " * 20_000 + ";\n" + "if (" * 50_000, 1, EQUAL)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if (i < N)\n    c[i] = 0;\nd[i] = 1;",
+        "if (i < N)\n    c[i] = a[i] +\n           b[i];\nd[i] = 1;",
+        "if (i < N) {\n    c[i] = 0;\n    d[i] = 1;\n}",
+        "    if (i < N)\n        c[i] = 0;\n    else\n        d[i] = 1;",
+        "  if (a)\n    for (;;)\n      x = 1;\n  y = 1;",
+    ],
+)
+def test_lines_that_a_condition_is_for_are_not_told(text: str) -> None:
+    assert warned(text) == ""

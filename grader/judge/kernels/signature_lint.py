@@ -79,11 +79,20 @@ def _of_blocks(kernel: Kernel, launch: Launch) -> Iterator[str]:
                 f"Line {found.line} adds threadIdx.{found.axis} to the number of the block: block 1 begins at element "
                 f"{threads}, which is blockIdx.{found.axis} * blockDim.{found.axis}."
             )
-        if found.threads not in (None, threads) and not cuda_source.loops(kernel.file.source):
+        if found.threads is not None and found.threads != threads and not cuda_source.loops(kernel.file.source):
             yield (
                 f"Line {found.line} counts {found.threads} threads a block in {found.axis}, and the launch block has "
-                f"{threads}: let both use one constant, or blockDim.{found.axis}."
+                f"{threads}: {_one_size(found.threads, threads, found.axis)}."
             )
+
+
+def _one_size(counted: int, threads: int, axis: str) -> str:
+    """What mends a kernel that counts other blocks than it is launched with. Of larger ones the grid may have too few
+    for those that there are."""
+    if counted < threads:
+        return f"let both use one constant, or blockDim.{axis}"
+    loop = f", or let each thread go on by {threads} until {counted} are done" if counted % threads == 0 else ""
+    return f"let both, and `grid`, use one constant{loop}"
 
 
 def of_return(kernel: Kernel) -> str | None:

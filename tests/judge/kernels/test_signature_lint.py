@@ -29,7 +29,10 @@ def said(text: str, *block: int) -> str | None:
         (INDEX.format("blockIdx.x + threadIdx.x"), (256,), "Line 1 adds threadIdx.x to the number of the block: "
          "block 1 begins at element 256, which is blockIdx.x * blockDim.x."),
         ("constexpr int B = 16;\n" + INDEX.format("size_t(blockIdx.x) * B + threadIdx.x"), (8,),
-         "Line 2 counts 16 threads a block in x, and the launch block has 8: let both use one constant, or "
+         "Line 2 counts 16 threads a block in x, and the launch block has 8: let both, and `grid`, use one constant, or "
+         "let each thread go on by 8 until 16 are done."),
+        (INDEX.format("8 * blockIdx.x + threadIdx.x"), (32,),
+         "Line 1 counts 8 threads a block in x, and the launch block has 32: let both use one constant, or "
          "blockDim.x."),
         (INDEX.format(X), (32, 8), "A block has 8 threads in y, and the kernel does not use threadIdx.y."),
         (INDEX.format(X) + "// threadIdx.y\nint j = threadIdx.y;", (256,),
@@ -46,6 +49,9 @@ def test_it_is_told_with_its_line(text: str, block: tuple[int, ...], sentence: s
         (INDEX.format(X), (256,)),
         (INDEX.format("blockIdx.x + threadIdx.x"), (1,)),
         (INDEX.format("blockIdx.x * 256 + threadIdx.x"), (256,)),
+        (INDEX.format("blockDim.x * blockIdx.x + threadIdx.x"), (256,)),
+        (INDEX.format("256 * size_t(blockIdx.x) + threadIdx.x"), (256,)),
+        (INDEX.format("(TILE - 2) * (size_t)blockIdx.x + threadIdx.x"), (256,)),
         (INDEX.format("blockIdx.x * TILE + threadIdx.x"), (256,)),  # of which nothing is known
         ("for (int y = 0; y < 32; y += 8) {}\n" + INDEX.format("blockIdx.x * 32 + threadIdx.x"), (8,)),
     ],
