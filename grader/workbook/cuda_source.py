@@ -30,6 +30,7 @@ _EITHER_INSIDE = re.compile(
 )
 _LEAVES = re.compile(r"\b(?:return|continue|break)\b")
 _WITH_BODY = re.compile(r"\bif\b[^{]*;\s*$")
+_UNBRACED_IF = re.compile(r"\bif\b[^{;]*$")
 _OVER_BLOCKS = re.compile(
     r"(?:(?P<front>[\w.]+|\))\s*\*\s*(?:\(\s*[\w ]+\)|[\w<> ]*\()?\s*)?\bblockIdx\.(?P<axis>[xyz])\s*\)?\s*"
     r"(?:\*\s*(?P<behind>[A-Za-z_]\w*|\d+)\s*)?\+\s*threadIdx\.(?P=axis)\b"
@@ -232,18 +233,27 @@ def guard(source: str, line: int, index: str = "") -> int | None:
     """The line of the comparison that `line` stands behind: its own, or the nearest `if` before it in its function
     whose block it is in, or that leaves; or the loop that counts `index`."""
     counts = re.compile(rf"\bfor\s*\([^;]*;\s*{index}\s*[<>]") if index.isidentifier() else None
-    closed, leaves, ended = 0, False, False
+    closed, leaves, ended, below = 0, False, False, ""
     for number, text in _upwards(source, line):
         found = _GUARD.search(text[:_LONGEST]) or (number == line and _CHOICE.search(text[:_LONGEST]))
         found = found or (counts and counts.search(text[:_LONGEST]))
         behind = (leaves or not (closed or ended)) and (_LEAVES.search(text) or not _WITH_BODY.search(text))
-        if found and (behind or number == line):
+        if found and (number == line or (behind and not _ends_before(text, below))):
             return number
+        below = f"{text}\n{below}" if number < line else ""
         leaves, ended = bool(closed and (leaves or _LEAVES.search(text))), False
         for brace in re.findall(r"[{}]", text if number < line else "")[::-1]:
             closed = closed + 1 if brace == "}" else max(closed - 1, 0)
             ended = ended or (brace == "{" and not closed and text.strip() == brace)
     return None
+
+
+def _ends_before(condition: str, below: str) -> bool:
+    """Whether a condition without braces is for a statement that is over, and does not leave, in the lines below."""
+    own = re.match(r"[^{;]*;", f"{condition}\n{below}")
+    if own is None or own[0].count("(") != own[0].count(")"):  # in the head of a loop
+        return False
+    return bool(_UNBRACED_IF.search(condition) and not _LEAVES.search(own[0]))
 
 
 def one_suffices(source: str, line: int) -> bool:
