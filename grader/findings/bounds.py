@@ -33,6 +33,10 @@ _NO_ELEMENT = (
     "The condition in line {line} compares another index: the thread is in block {block}, and the {end} element is "
     "`{array}`[{element}]."
 )
+_LOOKED_UP = (
+    "The index is made of what was read from memory, `{formed}`, which no condition on the thread's own index keeps "
+    "inside: look at how it is computed, and which values there are. The {end} element is `{array}`[{element}]."
+)
 _ELEMENTS_NOT_BYTES = (
     "An index, and what is added to a pointer, counts elements and not bytes: leave `sizeof` out."
 )
@@ -118,7 +122,7 @@ def _unsigned(finding: Finding) -> str:
 
 def _of_text(finding: Finding, text: Text) -> str:
     """By what the line and the condition before it are seen to count, in place of elements."""
-    if _BYTES.search(f"{text.line} {text.formed}") and "char" not in text.line:
+    if _BYTES.search(f"{text.line} {text.index} {text.formed}") and "char" not in text.line:
         return _ELEMENTS_NOT_BYTES
     if size := re.search(r"\bsizeof\s*\(?\s*(\w+)", text.condition):
         compared = _BYTES_COMPARED if size[1] in _TYPES else _SIZE_OF_POINTER
@@ -171,12 +175,14 @@ def _of_comparison(finding: Finding, text: Text, line: int) -> str:
     """By what its condition compares: the index, something of which that is made, or neither."""
     below, elements = (finding.element or 0) < 0, math.prod(finding.shape or (0,))
     compared, index = _compared(text.condition), " ".join(text.index.split())
-    names = _names(f"{index} {text.formed}")
+    names = _names(re.sub(r"\[[^\[\]]*\]", "", f"{index} {text.formed}"))
     if index not in compared and not names & set(compared):
         near = [each for each in compared if names & _names(each)]
         if near and len(finding.shape or ()) == 1:
             return _OTHER_INDEX.format(line=line, compared=near[0], index=index)
         end, element = ("first", 0) if below else ("last", elements - 1)
+        if looked_up := next((each for each in (index, text.formed.strip()) if "[" in each), ""):
+            return _LOOKED_UP.format(formed=looked_up, end=end, array=finding.array, element=element)
         return _NO_ELEMENT.format(
             line=line, block=finding.block, end=end, array=finding.array, element=element
         )

@@ -49,6 +49,7 @@ _INDEXED = re.compile(r"\b([A-Za-z_]\w*)\s*\[")
 _WITH_INDEX = re.compile(r"\b([A-Za-z_]\w*)\s*\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _BRACKETS = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
 _UPDATED = re.compile(r"\batomic\w+\s*\(\s*&?\s*([A-Za-z_]\w*)")
+_TERM = r"((?:[^(),;\[\]]|\((?:[^()]|\([^()]*\))*\)|\[[^\[\]]*\])+)"
 _FACTOR = re.compile(r"\b([A-Za-z_]\w*)\s*(?=\*)|\*\s*([A-Za-z_]\w*)\b(?!\s*[.(\[])")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])=(?!=)")
 _LONGEST = 1000  # characters of a line that are looked at: bounds the work that a stranger's text can ask for
@@ -151,12 +152,24 @@ def statement(source: str, line: int) -> str:
 
 
 def index_of(source: str, line: int, array: str) -> tuple[str, str]:
-    """What a line indexes an array by, and what that was last set to, of a variable. An array that has another name
-    there is the one that is indexed, where there is but one index; empty where it is not to be seen."""
-    own = {index.strip() for name, index in _indices(source, line) if name == array}
-    found = own or {index.strip() for index in _BRACKETS.findall(statement(source, line))}
+    """What a line indexes an array by, or adds to a pointer to it, and what that was last set to, of a variable. An
+    array that has another name there is the one that is indexed, where there is but one index; a pointer that was set
+    to a place of the array stands for that place. Empty where it is not to be seen."""
+    text = statement(source, line)
+    own = {index.strip() for name, index in _indices(source, line) if name == array} or _added_to(text, array)
+    if not own:
+        pointers = (_set_to(source, line - 1, name) for name in dict.fromkeys(re.findall(r"\b[A-Za-z_]\w*\b(?!\s*\[)", text)))
+        own = {index for each in pointers for index in _added_to(each, array)}
+    found = own or {index.strip() for index in _BRACKETS.findall(text)}
     index = next(iter(found)) if len(found) == 1 else ""
     return index, _set_to(source, line, index) if index.isidentifier() else ""
+
+
+def _added_to(text: str, array: str) -> set[str]:
+    """What is added to an array's name: its index, where it is a pointer."""
+    return {
+        found[1].strip() for found in re.finditer(rf"(?<![\w.\[]){re.escape(array)}\s*\+(?![+=]){_TERM}", text) if array
+    }
 
 
 def of_signed_char(source: str, index: str) -> bool:
@@ -177,7 +190,7 @@ def _set_to(source: str, line: int, name: str) -> str:
     """What a variable was last set to before a line; "" where that is not to be seen."""
     assigned = re.compile(rf"\b{re.escape(name)}\s*=(?!=)([^;]*);")
     found = (assigned.search(text[:_LONGEST]) for _, text in _upwards(source, line))
-    return next((one[1] for one in found if one), "")
+    return next((one[1].strip() for one in found if one), "")
 
 
 def _line(text: str, line: int) -> str:

@@ -12,6 +12,7 @@ from grader.workbook.cuda_source import (
     early_return,
     factors,
     guard,
+    index_of,
     indexed_alike,
     of_signed_char,
     one_suffices,
@@ -122,6 +123,22 @@ def test_the_condition_that_an_access_stands_behind(text: str, line: int, found:
 )
 def test_an_index_that_is_a_signed_char(declared: str, index: str, signed: bool) -> None:
     assert of_signed_char(declared, index) == signed
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("int v = a[i];\nB[v] = 1;", ("v", "a[i]")),
+        ("int v = a[i];\nadd(B + v, 1);", ("v", "a[i]")),
+        ("\nadd(B + (v * 4 + w[k]), 1);", ("(v * 4 + w[k])", "")),
+        ("float* p = B + i * sizeof(float);\n*p = 1;", ("i * sizeof(float)", "")),
+        ("float* p = B + 4;\np[i] = 1;", ("i", "")),
+        ("\n*p = B[i] + 1;", ("i", "")),
+        ("\n*p = 1;", ("", "")),
+    ],
+)
+def test_the_index_of_an_array_may_be_added_to_a_pointer(text: str, found: tuple[str, str]) -> None:
+    assert index_of(text, 2, "B") == found
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,8 @@ def located(
             condition = next(filter(None, guards), None)
             lenient = condition is not None and one_suffices(source, condition)
             lines = [statement(source, number or 0) for number in (line, condition)]
-            signed, dynamic = of_signed_char(source, index), "extern __shared__" in source
+            signed = any(of_signed_char(source, each) for each in (index, formed))
+            dynamic = "extern __shared__" in source
             text = Text(lines[0], index, formed, lines[1], signed, dynamic) if source else None
             finding = replace(finding, guarded=condition, one_suffices=lenient, launched=many, text=text)
             finding = _below_0(finding)
